@@ -1,0 +1,64 @@
+/// One run-time problem: operands, accumulator, epilogue and controls.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "quarry/tensor.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// alpha or beta: a host value, or a device pointer to one value of the compute type (f64 when the accumulator is f64,
+/// f32 otherwise) that is read when the kernel runs. With host tensors the pointer is a host pointer.
+struct Scalar {
+  double value = 0;
+  const void* pointer = nullptr;
+
+  Scalar() = default;
+  Scalar(double host_value) : value(host_value) {}
+  /// A value that is read through `p` when the kernel runs; it must stay valid until then.
+  static Scalar at(const void* p) {
+    Scalar scalar;
+    scalar.pointer = p;
+    return scalar;
+  }
+};
+
+/// out = activation(alpha * (a x b) + beta * c + bias)
+struct Epilogue {
+  Scalar alpha = 1.0;
+  /// With a host value of 0, `c` is never read and may be absent.
+  Scalar beta = 0.0;
+  Activation activation = Activation::identity;
+  /// Slope of leaky_relu for negative values.
+  float leaky_slope = 0.01F;
+  /// A vector of the output's type: M values when `bias_axis` is row, N when it is column.
+  std::optional<TensorView> bias = std::nullopt;
+  BiasAxis bias_axis = BiasAxis::column;
+};
+
+/// Run-time performance choices. What is unset, the registry chooses.
+struct Controls {
+  std::optional<Mode> mode = std::nullopt;
+  /// Slices of K, 1 or more; more than one needs a split-K mode.
+  std::optional<int> split_k_slices = std::nullopt;
+  /// Tiles of neighbouring columns that are walked together for L2 reuse: 1, 2, 4 or 8.
+  std::optional<int> swizzle = std::nullopt;
+};
+
+/// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front; a rank 2 input beside
+/// them is the same for the whole batch.
+struct GemmArguments {
+  TensorView a;
+  TensorView b;
+  /// Same type and extents as `out`; may be `out` itself. Needed when beta is not 0.
+  std::optional<TensorView> c = std::nullopt;
+  TensorView out;
+  /// Type that products are summed in; unset: f64 for f64 operands, f32 otherwise.
+  std::optional<DType> accumulator = std::nullopt;
+  Epilogue epilogue = {};
+  Controls controls = {};
+};
+
+}  // namespace quarry

@@ -1,0 +1,84 @@
+/// What can be asked of a registered kernel. Plain data; a part that a family lacks is an empty optional.
+///
+/// The fields are listed once more, with their names and help, in registry/metadata/fields.cpp: from that list come the
+/// filter language, the command's columns, its JSON and the reference page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// One matrix operand of a kernel.
+struct OperandMetadata {
+  DType dtype = DType::none;
+  Layout layout = Layout::row;
+  /// Alignment in elements that the kernel needs of the pointer, the leading dimension and the batch stride. 1: any.
+  int alignment = 1;
+};
+
+struct OperandsMetadata {
+  OperandMetadata a;
+  OperandMetadata b;
+  OperandMetadata c;
+  OperandMetadata out;
+  DType accumulator = DType::none;
+};
+
+/// Sizes along M, N and K.
+struct Extent3 {
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  friend constexpr bool operator==(const Extent3&, const Extent3&) = default;
+};
+
+struct DesignMetadata {
+  /// Output tile of a block (m, n), and the K extent of one pipeline stage (k), in elements.
+  Extent3 tile;
+  /// Warps of a block along each extent.
+  std::optional<Extent3> warps;
+  /// Shared-memory stages of the copy pipeline.
+  std::optional<int> stages;
+  /// Shape of the matrix instruction.
+  std::optional<Extent3> instruction;
+  MathUnit math_unit = MathUnit::simt;
+  /// Threads of a block.
+  int threads = 0;
+  /// Bytes of dynamic shared memory of a block.
+  int shared_memory = 0;
+};
+
+struct EpilogueMetadata {
+  /// Any Activation can be asked for at run time.
+  bool activation = false;
+  /// A bias vector is taken, along either axis.
+  bool bias = false;
+};
+
+/// Which modes of covering K a kernel permits.
+struct ModesMetadata {
+  bool split_k_serial = false;
+  bool split_k_parallel = false;
+};
+
+/// Everything that is known of a kernel before it is compiled.
+struct KernelMetadata {
+  /// Unique and stable; also the name of the device function's entry (of the kernel that it shares code with).
+  std::string_view name;
+  std::string_view family;
+  Operation operation = Operation::gemm;
+  /// Least compute capability, as 80 or 90.
+  int cc = 0;
+  /// Greatest compute capability; absent: open.
+  std::optional<int> max_cc;
+  OperandsMetadata operands;
+  DesignMetadata design;
+  EpilogueMetadata epilogue;
+  ModesMetadata modes;
+};
+
+}  // namespace quarry

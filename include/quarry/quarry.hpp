@@ -1,0 +1,12 @@
+/// Everything: `#include <quarry/quarry.hpp>`.
+#pragma once
+
+#include "quarry/arguments.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/filter.hpp"
+#include "quarry/kernel.hpp"
+#include "quarry/metadata.hpp"
+#include "quarry/registry.hpp"
+#include "quarry/status.hpp"
+#include "quarry/tensor.hpp"
+#include "quarry/types.hpp"

@@ -1,0 +1,95 @@
+/// The registry: which kernels there are, and which can do a job, best first.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quarry/arguments.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/filter.hpp"
+#include "quarry/kernel.hpp"
+
+namespace quarry {
+
+enum class Order : unsigned char {
+  best_first,  ///< by predicted time
+  registry,    ///< as registered
+};
+
+enum class Availability : unsigned char {
+  any,          ///< every registered kernel
+  precompiled,  ///< only kernels that this library holds machine code of, for the device of the query
+};
+
+struct FindOptions {
+  Order order = Order::best_first;
+  /// At most so many candidates.
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  /// Leave out candidates that need more workspace; a kernel that can do with less is offered with controls that do.
+  std::size_t max_workspace = std::numeric_limits<std::size_t>::max();
+  Availability availability = Availability::any;
+  /// Count the rejected kernels by reason.
+  bool explain = false;
+  /// The device to rank for; null: the one where the tensors lie, else default_device_model().
+  const DeviceModel* device = nullptr;
+};
+
+/// Why some kernels were left out of an answer.
+struct Rejection {
+  /// The first such kernel's message.
+  std::string reason;
+  std::size_t kernels = 0;
+};
+
+/// The answer to a query for a problem. Elements are Candidates, in the order asked for.
+class CandidateList {
+ public:
+  using value_type = Candidate;
+  using const_iterator = const Candidate*;
+
+  CandidateList() = default;
+  /// An empty answer and why it is one.
+  explicit CandidateList(Status status) : status_(std::move(status)) {}
+
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return only_ ? 1 : many_.size(); }
+  const Candidate& operator[](std::size_t i) const { return begin()[i]; }
+  const Candidate& front() const { return *begin(); }
+  const Candidate* begin() const { return only_ ? &*only_ : many_.data(); }
+  const Candidate* end() const { return begin() + size(); }
+
+  /// How many kernels match, also those that `limit` cut off.
+  std::size_t matched() const { return matched_; }
+  /// Ok unless the list is empty; then: bad arguments, no kernel of these types and layouts, or all left out.
+  const Status& status() const { return status_; }
+  /// With `explain`: the kernels of these types and layouts that were left out, most frequent reason first.
+  std::span<const Rejection> rejections() const { return rejections_; }
+
+ private:
+  friend class Query;  // registry/query: fills the answer
+
+  Status status_;
+  /// A single candidate is kept in place, so that asking for the best one allocates nothing.
+  std::optional<Candidate> only_;
+  std::vector<Candidate> many_;
+  std::size_t matched_ = 0;
+  std::vector<Rejection> rejections_;
+};
+
+/// Every registered kernel, in registry order.
+std::vector<Kernel> get_kernels();
+/// Those that pass the filter, in registry order.
+std::vector<Kernel> get_kernels(const Filter& filter);
+/// The kernels that can solve the problem, best first. Safe from any thread; a repeated question is answered from memory.
+CandidateList get_kernels(const GemmArguments& arguments);
+CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter, const FindOptions& options = {});
+
+/// The kernel of this name; not_found with the nearest names otherwise.
+Result<Kernel> find_kernel(std::string_view name);
+
+}  // namespace quarry

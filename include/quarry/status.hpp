@@ -1,0 +1,132 @@
+/// Errors as values: `Status` says whether something worked and why not, `Result<T>` is a value or a Status.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// What kind of outcome a Status is. The message says the rest.
+enum class StatusCode : std::uint8_t {
+  ok,
+  invalid_arguments,  ///< the arguments contradict themselves or the API's rules; no kernel could take them
+  unsupported,        ///< valid arguments, but this kernel does not take them
+  no_kernel,          ///< valid arguments, but no registered kernel computes these types and layouts
+  filtered_out,       ///< kernels exist, but the filter or the options left none
+  invalid_workspace,  ///< the workspace is missing, too small or misaligned
+  not_loaded,         ///< the kernel must be loaded first, and cannot be while the stream is capturing
+  not_precompiled,    ///< the library holds no machine code of this kernel for the device
+  no_device,          ///< there is no usable CUDA driver or device
+  device_error,       ///< the CUDA runtime refused a call or reported an error
+  not_found,          ///< no kernel, field or device model has this name
+  parse_error,        ///< a text (filter, name, shape) could not be read
+};
+
+/// The word for a code: "ok", "invalid_arguments", ...
+std::string_view to_string(StatusCode code);
+
+/// The tensors and values of a problem, as messages name them.
+enum class Operand : std::uint8_t { none, a, b, c, out, bias, alpha, beta, workspace };
+
+/// The word for an operand: "a", "out", ...
+std::string_view to_string(Operand operand);
+
+namespace detail {
+/// Why, for reasons that must cost nothing until somebody reads them. What `expected` and `got` hold is said
+/// beside each; Status::message() turns them into a sentence.
+enum class Reason : std::uint8_t {
+  none,
+  text,                  ///< the message is a string of its own
+  dtype,                 ///< expected and got: DType
+  layout,                ///< expected: Layout; got: Layout, or -1 for neither
+  alignment,             ///< expected and got: elements
+  extent,                ///< expected and got: size of an extent that must match another operand's
+  rank,                  ///< expected and got: rank
+  negative_extent,       ///< got: the extent
+  extent_limit,          ///< expected: the limit; got: the extent
+  negative_stride,       ///< got: the stride, in elements
+  overlapping_stride,    ///< expected: the least legal stride; got: the stride
+  null_data,             ///< the operand needs data and has none
+  missing,               ///< the operand is required and absent
+  mixed_devices,         ///< the operand lies elsewhere than `out` does
+  output_overlap,        ///< the operand's memory overlaps `out`, and is not `out` itself
+  compute_capability,    ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
+  shared_memory,         ///< expected: bytes the kernel needs; got: bytes a block may have
+  mode,                  ///< got: Mode that the kernel does not permit
+  split_k_slices,        ///< got: slices asked; expected: the most for this problem
+  swizzle,               ///< got: swizzle asked; legal are 1, 2, 4, 8
+  control,               ///< got: which control (detail::ControlName) the kernel does not have
+  workspace_size,        ///< expected: bytes needed; got: bytes given
+  workspace_alignment,   ///< expected: bytes
+  grid_limit,            ///< expected: the limit; got: blocks the problem needs
+};
+}  // namespace detail
+
+/// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal allocates nothing until `message()`.
+class [[nodiscard]] Status {
+ public:
+  /// Success.
+  constexpr Status() = default;
+
+  /// A failure with a message of its own.
+  Status(StatusCode code, std::string message)
+      : code_(code),
+        reason_(detail::Reason::text),
+        text_(std::make_shared<const std::string>(std::move(message))) {}
+
+  /// A failure whose message is composed only when asked for.
+  Status(StatusCode code, detail::Reason reason, Operand operand, std::int64_t expected = 0,
+         std::int64_t got = 0)
+      : code_(code), reason_(reason), operand_(operand), expected_(expected), got_(got) {}
+
+  /// True when the call succeeded.
+  explicit operator bool() const { return code_ == StatusCode::ok; }
+  StatusCode code() const { return code_; }
+  /// The operand at fault, or `none`.
+  Operand operand() const { return operand_; }
+  /// Why, in compact form: what explanations count by.
+  detail::Reason reason() const { return reason_; }
+  /// One line for a person, without a newline; "ok" on success.
+  std::string message() const;
+
+ private:
+  StatusCode code_ = StatusCode::ok;
+  detail::Reason reason_ = detail::Reason::none;
+  Operand operand_ = Operand::none;
+  std::int64_t expected_ = 0;
+  std::int64_t got_ = 0;
+  std::shared_ptr<const std::string> text_;
+};
+
+/// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  /// @pre `status` is a failure
+  Result(Status status) : status_(std::move(status)) { assert(!status_); }
+
+  explicit operator bool() const { return value_.has_value(); }
+  /// Ok when there is a value.
+  const Status& status() const { return status_; }
+
+  /// The value. @pre there is one
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+}  // namespace quarry

@@ -1,0 +1,119 @@
+/// Tensors as the library sees them: a pointer, a type, extents and strides. A view owns nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "quarry/status.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// What kind of memory a tensor lies in.
+enum class MemoryKind : std::uint8_t {
+  automatic,  ///< ask the driver about the pointer when it matters; plain host memory where there is no driver
+  host,       ///< plain host memory: problems on it run on the host executor
+  device,     ///< device memory
+  managed,    ///< CUDA managed memory: runs on the device
+  pinned,     ///< page-locked host memory, readable from the device: runs on the device
+};
+
+/// Where a tensor lies: the kind of memory and the CUDA device's ordinal.
+struct Memory {
+  MemoryKind kind = MemoryKind::automatic;
+  int device = 0;
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+/// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns), rank 3 has a batch extent
+/// in front of it. A null `data` makes a *fake* tensor, good for discovery but not for running.
+struct TensorView {
+  static constexpr int max_rank = 4;
+
+  /// First element. A view that is passed as `out` is written through this pointer.
+  const void* data = nullptr;
+  DType dtype = DType::none;
+  std::uint8_t rank = 0;
+  /// Alignment in bytes that is assumed of a fake tensor's pointer; a power of two.
+  std::uint16_t assumed_alignment = 16;
+  Memory memory = {};
+  /// Elements along each extent, outermost first. 0 is legal.
+  std::array<std::int64_t, max_rank> extents = {};
+  /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.
+  std::array<std::int64_t, max_rank> strides = {};
+
+  /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the next, 0
+  /// for a packed matrix; a batch is packed at rows * ld. More than three extents make a view that every call refuses.
+  static TensorView row_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
+                              std::int64_t ld = 0);
+
+  /// A matrix (or batch of matrices) whose columns are contiguous. `ld` is the elements from one column to the next.
+  static TensorView column_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
+                                 std::int64_t ld = 0);
+
+  /// Any strides. @param extents and strides one per dimension, at most four
+  static TensorView strided(const void* data, DType dtype, std::span<const std::int64_t> extents,
+                            std::span<const std::int64_t> strides);
+
+  /// A contiguous vector, such as a bias.
+  static TensorView vector(const void* data, DType dtype, std::int64_t extent);
+
+  /// The same view in memory of a known kind, which saves asking the driver.
+  TensorView on(Memory where) const {
+    TensorView view = *this;
+    view.memory = where;
+    return view;
+  }
+
+  /// A view of a DLPack tensor (any version's `DLTensor`): byte_offset and null strides are honoured. The tensor stays
+  /// owned by whom it was. Fails on a rank over four, a type or a device that the library does not know.
+  template <class DLTensor>
+  static Result<TensorView> from_dlpack(const DLTensor& tensor);
+};
+
+namespace detail {
+/// The fields of a DLTensor (DLPack 0.x and 1.x), by value, so that no DLPack header is needed here.
+struct DlpackFields {
+  void* data;
+  int device_type;
+  int device_id;
+  int rank;
+  int type_code;
+  int type_bits;
+  int type_lanes;
+  const std::int64_t* shape;
+  const std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+Result<TensorView> from_dlpack(const DlpackFields& tensor);
+}  // namespace detail
+
+template <class DLTensor>
+Result<TensorView> TensorView::from_dlpack(const DLTensor& tensor) {
+  return detail::from_dlpack({tensor.data, static_cast<int>(tensor.device.device_type),
+                              static_cast<int>(tensor.device.device_id), static_cast<int>(tensor.ndim),
+                              static_cast<int>(tensor.dtype.code), static_cast<int>(tensor.dtype.bits),
+                              static_cast<int>(tensor.dtype.lanes), tensor.shape, tensor.strides,
+                              tensor.byte_offset});
+}
+
+/// The name of a type ("f16"), and the type of a name.
+std::string_view to_string(DType type);
+Result<DType> parse_dtype(std::string_view name);
+/// "row" or "column".
+std::string_view to_string(Layout layout);
+/// "gemm".
+std::string_view to_string(Operation operation);
+/// "gemm", "split_k_serial", "split_k_parallel"; and back.
+std::string_view to_string(Mode mode);
+Result<Mode> parse_mode(std::string_view name);
+/// "identity", "relu", ...; and back.
+std::string_view to_string(Activation activation);
+Result<Activation> parse_activation(std::string_view name);
+/// "simt" or "tensor_core".
+std::string_view to_string(MathUnit unit);
+
+}  // namespace quarry

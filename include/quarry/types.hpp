@@ -1,0 +1,64 @@
+/// The words that host and device code share: element types, layouts, activations, modes.
+///
+/// Device code includes this file too, so it needs no other header, neither standard nor CUDA.
+#pragma once
+
+namespace quarry {
+
+/// Element type of a tensor, an accumulator or a scalar.
+enum class DType : unsigned char { none, f16, bf16, f32, f64, s8, u8, s32 };
+
+/// Bytes of one element; 0 for `none`.
+constexpr int bytes_of(DType type) {
+  switch (type) {
+    case DType::none: return 0;
+    case DType::s8:
+    case DType::u8: return 1;
+    case DType::f16:
+    case DType::bf16: return 2;
+    case DType::f32:
+    case DType::s32: return 4;
+    case DType::f64: return 8;
+  }
+  return 0;
+}
+
+/// Which extent of a matrix is contiguous in memory: `row` keeps the elements of a row next to each other.
+enum class Layout : unsigned char { row, column };
+
+/// The layout of the transposed matrix over the same memory.
+constexpr Layout transposed(Layout layout) { return layout == Layout::row ? Layout::column : Layout::row; }
+
+/// What is computed.
+enum class Operation : unsigned char { gemm };
+
+/// How a GEMM covers its K extent. Batched problems go with any mode.
+enum class Mode : unsigned char {
+  gemm,              ///< one block computes an output tile over all of K
+  split_k_serial,    ///< blocks of a tile add their slices of K one after another, the last one finishes
+  split_k_parallel,  ///< slices are written to the workspace, a reduction kernel adds and finishes them
+};
+
+/// Function applied last in the epilogue. `gelu` is exact (erf), `gelu_tanh` its usual approximation.
+enum class Activation : unsigned char {
+  identity,
+  relu,
+  leaky_relu,
+  tanh,
+  sigmoid,
+  silu,
+  hardswish,
+  gelu,
+  gelu_tanh,
+};
+
+/// Along which extent of the output a bias vector lies.
+enum class BiasAxis : unsigned char {
+  row,     ///< one value for each row: M values
+  column,  ///< one value for each column: N values
+};
+
+/// The functional unit that multiplies.
+enum class MathUnit : unsigned char { simt, tensor_core };
+
+}  // namespace quarry

@@ -1,0 +1,56 @@
+/// The parts that the configs of all GEMM families are made of. Structural types, so that a config can be a template argument;
+/// plain constexpr C++ with no header but our own, shared by host and device.
+#pragma once
+
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// Element types of a GEMM's operands.
+struct Types {
+  DType a;
+  DType b;
+  DType accumulator;
+  DType out;
+  friend constexpr bool operator==(const Types&, const Types&) = default;
+};
+
+/// Memory layouts of a GEMM's operands.
+struct Layouts {
+  Layout a;
+  Layout b;
+  Layout out;
+  friend constexpr bool operator==(const Layouts&, const Layouts&) = default;
+};
+
+/// Output tile of a block (m, n) and the K extent of one stage (k), in elements.
+struct Tile {
+  int m;
+  int n;
+  int k;
+  friend constexpr bool operator==(const Tile&, const Tile&) = default;
+};
+
+/// Warps of a block along M, N and K.
+struct Warps {
+  int m;
+  int n;
+  int k;
+  friend constexpr bool operator==(const Warps&, const Warps&) = default;
+};
+
+/// Alignment of pointer, leading dimension and batch stride that a kernel may assume, in elements.
+struct Alignment {
+  int a;
+  int b;
+  friend constexpr bool operator==(const Alignment&, const Alignment&) = default;
+};
+
+/// The transposed problem: out = a b column-major is out^T = b^T a^T row-major, over the same memory.
+constexpr Types exchanged(Types t) { return {t.b, t.a, t.accumulator, t.out}; }
+constexpr Layouts exchanged(Layouts l) { return {transposed(l.b), transposed(l.a), transposed(l.out)}; }
+constexpr Tile exchanged(Tile t) { return {t.n, t.m, t.k}; }
+constexpr Warps exchanged(Warps w) { return {w.n, w.m, w.k}; }
+constexpr Alignment exchanged(Alignment a) { return {a.b, a.a}; }
+
+}  // namespace quarry

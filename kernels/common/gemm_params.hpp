@@ -1,0 +1,72 @@
+/// What a GEMM kernel is launched with: one struct by value, written by the host and read by the device.
+#pragma once
+
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// Where a matrix starts and how it is walked, in elements: from one row to the next, one column to the next, one batch
+/// entry to the next. A stride of 0 broadcasts.
+struct MatrixParams {
+  const void* data;
+  long long row_stride;
+  long long column_stride;
+  long long batch_stride;
+};
+
+/// Epilogue of one launch: out = activation(alpha * sum + beta * c + bias).
+struct EpilogueParams {
+  double alpha;
+  double beta;
+  /// Where not null, read instead of the values above: f64 for an f64 accumulator, f32 otherwise.
+  const void* alpha_pointer;
+  const void* beta_pointer;
+  /// Null: no bias. Element i of the bias belongs to row i or to column i of the output; f32 addition.
+  const void* bias;
+  BiasAxis bias_axis;
+  Activation activation;
+  float leaky_slope;
+};
+
+/// Parameters of every GEMM kernel of this project. The output of a launch is row-major or strided; column-major outputs are
+/// launched as their transpose.
+struct GemmParams {
+  MatrixParams a;    ///< m x k
+  MatrixParams b;    ///< k x n
+  MatrixParams c;    ///< m x n; data is null when beta is 0
+  MatrixParams out;  ///< m x n; written through
+  EpilogueParams epilogue;
+  int m;
+  int n;
+  int k;
+  int batch;
+  /// Blocks of the grid, one-dimensional, outermost first: batch entry, slice of K, then tiles in swizzled order.
+  int tiles_m;
+  int tiles_n;
+  /// Columns of tiles that are walked together, as a power of two: 0 to 3 for a swizzle of 1, 2, 4, 8.
+  int swizzle_log2;
+  Mode mode;
+  /// Slices of K and how many K tiles (of the kernel's tile.k) each has; the last may have fewer, or none.
+  int slices;
+  int k_tiles_per_slice;
+  /// split_k_serial: partial tiles, f32 (f64 when the accumulator is), tile by tile, each tile.m * tile.n row-major; tile
+  ///   index = batch entry * tiles_m * tiles_n + row of tiles * tiles_n + column of tiles.
+  /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense.
+  void* partials;
+  /// split_k_serial: batch * tiles_m * tiles_n turn counters, then one ticket counter; all zero at launch.
+  int* counters;
+};
+
+/// Parameters of the reduction that follows split_k_parallel: out = epilogue(sum over slices, in order).
+struct ReduceParams {
+  const void* partials;  ///< [slice][batch][m][n], f32 or f64
+  MatrixParams c;
+  MatrixParams out;
+  EpilogueParams epilogue;
+  int m;
+  int n;
+  int batch;
+  int slices;
+};
+
+}  // namespace quarry

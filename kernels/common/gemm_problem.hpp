@@ -1,0 +1,44 @@
+/// A GEMM problem after its arguments were checked: what families decide and launch by. Host only.
+#pragma once
+
+#include <cstdint>
+
+#include "common/config_parts.hpp"
+#include "common/gemm_params.hpp"
+#include "quarry/arguments.hpp"
+
+namespace quarry {
+
+/// One matrix operand of a checked problem.
+struct ProblemOperand {
+  MatrixParams matrix = {};
+  /// Whether the operand can be read as this layout, by Layout. An extent of 1 fits both; where neither stride is 1, the layout
+  /// of the smaller one fits.
+  bool fits[2] = {};
+  /// Greatest power of two of elements, up to 16 bytes' worth, that pointer, leading dimension and batch stride are multiples
+  /// of when read as this layout, by Layout; 0 where the contiguous extent's stride is not 1.
+  std::uint8_t alignment[2] = {};
+};
+
+/// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes of 0 are legal.
+struct GemmProblem {
+  Types types = {};
+  ProblemOperand a;
+  ProblemOperand b;
+  ProblemOperand c;  ///< matrix.data may be null for a fake tensor; see has_c
+  ProblemOperand out;
+  bool has_c = false;  ///< C will be read: beta is not known to be 0
+  bool has_bias = false;
+  EpilogueParams epilogue = {};
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  int batch = 1;
+  /// What the caller fixed; unset parts are the family's to choose.
+  Controls controls = {};
+};
+
+/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, the bias axis too.
+GemmProblem exchanged(const GemmProblem& problem);
+
+}  // namespace quarry

@@ -1,0 +1,86 @@
+/// The interface by which the registry knows a kernel family. Host only.
+///
+/// A family is a folder: its configs are values of its own structural type, which pass through here as `const void*`
+/// and come from the generated table only. Problems arrive in the orientation of the config.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "common/gemm_params.hpp"
+#include "common/gemm_problem.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry {
+
+/// Controls with nothing left open.
+struct ChosenControls {
+  Mode mode = Mode::gemm;
+  int split_k_slices = 1;
+  int swizzle = 1;
+};
+
+/// What the ranking needs to know of a kernel for a problem on a device.
+struct Estimate {
+  ChosenControls controls;
+  double seconds = 0;
+  std::size_t workspace = 0;
+};
+
+/// The device work of one run of a GEMM kernel, ready but for pointers: clear a part of the workspace, launch the kernel,
+/// launch a reduction. Plain data, no allocation.
+struct GemmLaunch {
+  GemmParams params = {};
+  unsigned grid = 0;  ///< 0: nothing to do
+  unsigned threads = 0;
+  unsigned shared_memory = 0;
+  /// Bytes of the workspace in all; where the counters lie in it, and how many bytes of them to clear before the launch.
+  std::size_t workspace_bytes = 0;
+  std::size_t counters_offset = 0;
+  std::size_t counters_bytes = 0;
+  /// The reduction that follows split_k_parallel; reduce_grid is 0 where there is none.
+  ReduceParams reduce = {};
+  unsigned reduce_grid = 0;
+  unsigned reduce_threads = 0;
+  /// Name of the reduction's entry.
+  std::string_view reduce_entry;
+};
+
+class Family {
+ public:
+  virtual std::string_view name() const = 0;
+
+  /// Whether the kernel takes the problem on such a device: alignment, strides, controls, shared memory, limits of the grid.
+  /// Types and layouts were matched by the caller, who also checked the device's compute capability.
+  virtual Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const = 0;
+
+  /// Predicted time, with the best controls that the problem leaves open and that need at most `max_workspace` bytes (or, where
+  /// none do, the controls that need least). @pre supports()
+  virtual Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+                            std::size_t max_workspace) const = 0;
+
+  /// Bytes of workspace with these controls.
+  virtual std::size_t workspace_size(const void* config, const GemmProblem& problem,
+                                     const ChosenControls& controls) const = 0;
+
+  /// The launch with these controls; workspace pointers are left for bind_workspace. @pre supports()
+  virtual GemmLaunch launch(const void* config, const GemmProblem& problem,
+                            const ChosenControls& controls) const = 0;
+
+ protected:
+  constexpr ~Family() = default;
+};
+
+/// Points a launch at its workspace.
+void bind_workspace(GemmLaunch& launch, void* workspace);
+
+/// The families, defined by each folder's family.cpp.
+namespace gemm_simt {
+extern const Family& family;
+}
+namespace gemm_sm80 {
+extern const Family& family;
+}
+
+}  // namespace quarry

@@ -1,0 +1,74 @@
+/// The static table that the generator writes: rows, the entries (device functions) they run, the units (fatbins) that hold
+/// entries, and two indexes. All of it is constant-initialised data; nothing happens at start-up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "family.hpp"
+#include "quarry/metadata.hpp"
+
+namespace quarry::detail {
+
+/// One registered kernel.
+struct Row {
+  KernelMetadata metadata;
+  const Family* family;
+  /// The family's config of the device code that this row runs: its own, or that of the transposed problem.
+  const void* entry_config;
+  /// Index into entries().
+  std::uint32_t entry;
+  /// The device code computes the transposed problem, operands exchanged.
+  bool exchanged;
+};
+
+/// What the compiler reported of an entry for one target; registers is 0 where it was not precompiled.
+struct Resources {
+  std::uint16_t registers = 0;
+  std::uint16_t spill_bytes = 0;
+};
+
+/// One device function. Its name is that of the row it was instantiated for.
+struct Entry {
+  std::string_view name;
+  /// Index into units(), -1 when the entry is not precompiled.
+  std::int32_t unit;
+};
+
+/// One embedded fatbin.
+struct Unit {
+  const unsigned char* begin;
+  const unsigned char* end;
+};
+
+/// Rows of one functional key stand together: `rows()[begin, end)`.
+struct KeyRange {
+  std::uint64_t key;
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+/// Operation, types and layouts, packed.
+constexpr std::uint64_t functional_key(Operation operation, const Types& t, const Layouts& l) {
+  std::uint64_t key = static_cast<std::uint64_t>(operation);
+  for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
+  for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);
+  return key;
+}
+
+std::span<const Row> rows();
+std::span<const Entry> entries();
+std::span<const Unit> units();
+/// Sorted by key.
+std::span<const KeyRange> key_ranges();
+/// Row numbers in the order of their names.
+std::span<const std::uint32_t> rows_by_name();
+/// Entry numbers in the order of their names.
+std::span<const std::uint32_t> entries_by_name();
+/// Resources of an entry for compute capability 80 or 90, as recorded at build.
+Resources resources(std::uint32_t entry, int cc);
+/// The compute capabilities that precompiled units hold machine code for (QUARRY_CUDA_ARCHS), ascending.
+std::span<const int> precompiled_targets();
+
+}  // namespace quarry::detail
