@@ -2,10 +2,12 @@
 #pragma once
 
 #include "common/config_parts.hpp"
+#include "common/gemm_epilogue_layout.hpp"
 
 namespace quarry::gemm_simt {
 
-/// One kernel: plain fused multiply-add from shared memory, any stride along both extents, any alignment and size.
+/// One kernel: plain fused multiply-add from shared memory, any stride along both extents, any alignment and
+/// size.
 struct Config {
   Types types;
   Layouts layouts;
@@ -19,13 +21,26 @@ struct Config {
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }
 
-/// Bytes of one element in shared memory and in the accumulators: products are computed in the accumulator's type, f16 ones
-/// in f32 and rounded after each addition.
+/// Bytes of one element in shared memory and in the accumulators: products are computed in the accumulator's
+/// type, f16 ones in f32 and rounded after each addition.
 constexpr int compute_bytes(const Config& c) { return c.types.accumulator == DType::f64 ? 8 : 4; }
 
-/// Bytes of dynamic shared memory: two stages of both operands, each row padded by one element.
+/// Elements from one k of a staged operand to the next. The padding keeps vectors of four aligned, and
+/// spreads threads that walk K while they store over the banks.
+constexpr int line_elements(int extent) { return extent + 4; }
+
+/// Bytes of one stage: all k of A, then all k of B.
+constexpr int stage_bytes_a(const Config& c) { return c.tile.k * line_elements(c.tile.m) * compute_bytes(c); }
+constexpr int stage_bytes_b(const Config& c) { return c.tile.k * line_elements(c.tile.n) * compute_bytes(c); }
+
+/// Rows of the output tile that one pass of the epilogue stages: one for each thread along M.
+constexpr int staging_rows(const Config& c) { return c.tile.m / c.thread_m; }
+
+/// Bytes of dynamic shared memory: two stages of both operands, later used again to stage the epilogue.
 constexpr int shared_memory_bytes(const Config& c) {
-  return 2 * c.tile.k * (c.tile.m + 1 + c.tile.n + 1) * compute_bytes(c);
+  const int pipeline = 2 * (stage_bytes_a(c) + stage_bytes_b(c));
+  const int epilogue = staging_bytes(staging_rows(c), c.tile.n, compute_bytes(c));
+  return pipeline > epilogue ? pipeline : epilogue;
 }
 
 /// The config whose device code a row runs: a column-major output is its transpose, row-major.

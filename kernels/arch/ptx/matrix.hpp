@@ -1,0 +1,73 @@
+/// Matrices of 16-bit elements: from shared memory into fragments, and the warp's matrix multiply-add.
+#pragma once
+
+#include "arch/ptx/entry.hpp"
+#include "arch/ptx/number.hpp"
+#include "arch/types.hpp"
+
+namespace quarry::arch {
+
+/// Loads four 8 x 8 matrices. Lane i gives the address of line i % 8 (16 bytes, aligned) of matrix i / 8, and
+/// receives of each matrix the elements 2 (i % 4) and 2 (i % 4) + 1 of line i / 4.
+QUARRY_DEVICE MatrixFragment load_matrix_x4(SharedAddress line) {
+  MatrixFragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(f.v[0]), "=r"(f.v[1]), "=r"(f.v[2]), "=r"(f.v[3])
+               : "r"(line.value));
+  return f;
+}
+
+/// The same with each matrix transposed: lane i receives elements i / 4 of lines 2 (i % 4) and 2 (i % 4) + 1.
+QUARRY_DEVICE MatrixFragment load_matrix_x4_transposed(SharedAddress line) {
+  MatrixFragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(f.v[0]), "=r"(f.v[1]), "=r"(f.v[2]), "=r"(f.v[3])
+               : "r"(line.value));
+  return f;
+}
+
+/// sum += a b for a 16 x 16 `a` and a 16 x 8 `b` with elements of type Input (m16n8k16).
+template <class Input>
+QUARRY_DEVICE void mma(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b);
+
+template <>
+QUARRY_DEVICE void mma<F16>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum.v[0]), "+f"(sum.v[1]), "+f"(sum.v[2]), "+f"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+template <>
+QUARRY_DEVICE void mma<BF16>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum.v[0]), "+f"(sum.v[1]), "+f"(sum.v[2]), "+f"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+/// The same with f16 sums; only for f16 operands.
+template <class Input>
+QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b);
+
+template <>
+QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+      : "+r"(sum.v[0]), "+r"(sum.v[1])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+/// The two sums of neighbouring columns that this lane holds of row lane / 4 (`half` 0) or lane / 4 + 8
+/// (`half` 1).
+QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF16& sum, int half) {
+  return {to_f32(F16{static_cast<unsigned short>(sum.v[half] & 0xffff)}),
+          to_f32(F16{static_cast<unsigned short>(sum.v[half] >> 16)})};
+}
+
+}  // namespace quarry::arch

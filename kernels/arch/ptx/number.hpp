@@ -1,0 +1,54 @@
+/// Arithmetic that C++ does not spell: half precision, fused multiply-add, approximations.
+#pragma once
+
+#include "arch/ptx/entry.hpp"
+#include "arch/types.hpp"
+
+namespace quarry::arch {
+
+/// The value of a stored element as f32; exact.
+QUARRY_DEVICE float to_f32(F16 x) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+  return value;
+}
+QUARRY_DEVICE float to_f32(BF16 x) { return __builtin_bit_cast(float, static_cast<unsigned>(x.bits) << 16); }
+
+/// Rounds to the nearest f16, ties to even; too large becomes infinity, NaN stays NaN.
+QUARRY_DEVICE F16 to_f16(float x) {
+  F16 value;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(x));
+  return value;
+}
+
+/// Rounds to the nearest bf16, ties to even; NaN stays NaN.
+QUARRY_DEVICE BF16 to_bf16(float x) {
+  BF16 value;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(value.bits) : "f"(x));
+  return value;
+}
+
+/// a * b + c, rounded once.
+QUARRY_DEVICE float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+QUARRY_DEVICE double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+/// 2 to the power x, relative error at most 2^-22; subnormal results become 0.
+QUARRY_DEVICE float exp2_approximate(float x) {
+  float value;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
+
+/// 1 / x within one unit in the last place; subnormal results become 0.
+QUARRY_DEVICE float reciprocal_approximate(float x) {
+  float value;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
+
+/// Functions of f64, within a few units in the last place.
+QUARRY_DEVICE double exp(double x) { return ::exp(x); }
+QUARRY_DEVICE double tanh(double x) { return ::tanh(x); }
+QUARRY_DEVICE double erfc(double x) { return ::erfc(x); }
+
+}  // namespace quarry::arch

@@ -1,0 +1,50 @@
+/// Types of the hardware seam that its two implementations share.
+#pragma once
+
+namespace quarry::arch {
+
+/// N neighbouring values that move together: aligned to their size, up to the 16 bytes of the widest access.
+template <class T, int N>
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vector {
+  T v[N];
+};
+
+/// A byte of the block's shared memory. Not a pointer: only the functions of memory.hpp, copy_async.hpp and
+/// matrix.hpp reach what lies there.
+struct SharedAddress {
+  unsigned value;
+  friend constexpr SharedAddress operator+(SharedAddress base, int bytes) {
+    return {base.value + static_cast<unsigned>(bytes)};
+  }
+  friend constexpr bool operator==(SharedAddress, SharedAddress) = default;
+};
+
+/// IEEE half precision as stored; arithmetic happens in f32.
+struct F16 {
+  unsigned short bits;
+};
+
+/// bfloat16 as stored; arithmetic happens in f32.
+struct BF16 {
+  unsigned short bits;
+};
+
+/// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
+/// operand of an m16n8k16 instruction, or the right operands of two.
+using MatrixFragment = Vector<unsigned, 4>;
+
+/// A lane's part of the 16 x 8 right operand of an m16n8k16 instruction.
+using FragmentB = Vector<unsigned, 2>;
+
+/// A lane's part of the 16 x 8 sums of an m16n8k16 instruction: columns 2t and 2t + 1 (t = lane % 4) of row
+/// lane / 4, then of row lane / 4 + 8.
+struct AccumulatorF32 {
+  float v[4];
+};
+
+/// The same with f16 sums, a pair of columns in each word.
+struct AccumulatorF16 {
+  unsigned v[2];
+};
+
+}  // namespace quarry::arch

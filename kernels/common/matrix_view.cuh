@@ -1,0 +1,64 @@
+/// Matrices in global memory, read and written four neighbours of a row at a time.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/gemm_params.hpp"
+
+namespace quarry {
+
+/// Four neighbours of a row: what one lane of an epilogue handles at once.
+template <class T>
+using Quad = arch::Vector<T, 4>;
+
+/// A matrix of one batch entry. Quads of it move in one access where memory allows, which is found out once:
+/// columns are next to each other, and every row starts at a multiple of a quad.
+template <class T>
+struct MatrixView {
+  const T* data;
+  long long row_stride;
+  long long column_stride;
+  bool quads_aligned;
+
+  QUARRY_DEVICE MatrixView(const void* first, long long row, long long column)
+      : data(static_cast<const T*>(first)), row_stride(row), column_stride(column) {
+    const auto bytes =
+        reinterpret_cast<unsigned long long>(data) | static_cast<unsigned long long>(row) * sizeof(T);
+    quads_aligned = column == 1 && bytes % sizeof(Quad<T>) == 0;
+  }
+
+  QUARRY_DEVICE MatrixView(const MatrixParams& m, int batch)
+      : MatrixView(static_cast<const T*>(m.data) + batch * m.batch_stride, m.row_stride, m.column_stride) {}
+
+  QUARRY_DEVICE const T* at(long long row, int column) const {
+    return data + (row * row_stride + column * column_stride);
+  }
+
+  /// The quad that starts at (row, column), of which only the first `count` exist; the others become
+  /// `otherwise`.
+  QUARRY_DEVICE Quad<T> load(long long row, int column, int count, T otherwise = {}) const {
+    const T* const first = at(row, column);
+    if (quads_aligned && count == 4) return arch::global_load<Quad<T>>(first);
+    Quad<T> quad;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      quad.v[i] = otherwise;
+      if (i < count) quad.v[i] = arch::global_load<T>(first + i * column_stride);
+    }
+    return quad;
+  }
+
+  /// Writes the first `count` of a quad to (row, column) and on.
+  QUARRY_DEVICE void store(long long row, int column, int count, const Quad<T>& quad) const {
+    T* const first = const_cast<T*>(at(row, column));
+    if (quads_aligned && count == 4) {
+      arch::global_store(first, quad);
+      return;
+    }
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      if (i < count) arch::global_store(first + i * column_stride, quad.v[i]);
+    }
+  }
+};
+
+}  // namespace quarry

@@ -1,0 +1,280 @@
+/// How operands get from global memory into the stages of a pipeline.
+///
+/// A copier is made for one operand of one block. Its last K tile is copied first, by `copy_last`, which
+/// looks at every edge: elements outside the operand are never read and become zero. They must be along K, as
+/// zero times the other operand's zero adds nothing; along M and N their sums are dropped. All other tiles
+/// are whole along K, so their copies, which the main loop is full of, cost little more than the copy itself:
+/// `start(stage, part, parts)` for each part of a tile, so that copies can be spread among other work;
+/// `finish(stage)` when all parts are started; then the next tile. After the last one, tiles of zeros follow.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/operand_tile.cuh"
+
+namespace quarry {
+
+/// Where the tiles of one operand lie for one block.
+struct OperandSource {
+  const void* first;      ///< first element of the block's first tile
+  long long line_stride;  ///< elements from one line to the next
+  int extent_left;        ///< elements of the operand from there on along M or N
+  int k_left;             ///< and along K
+  int k_tiles;            ///< K tiles of the block, at least 1
+};
+
+/// How the threads of a block share the pieces of a tile (a piece is what one copy moves): neighbouring
+/// threads take neighbouring pieces of a line, each thread the same columns of several lines.
+struct PieceMap {
+  int pieces_per_line;
+  int threads_per_line;
+  int line_step;      ///< lines that the block covers at a time
+  int line_rounds;    ///< times that it does
+  int column_rounds;  ///< pieces of a line for one thread
+
+  constexpr int pieces() const { return line_rounds * column_rounds; }
+};
+
+constexpr PieceMap piece_map(const OperandTile& tile, int piece_elements, int threads) {
+  const int per_line = tile.line_elements() / piece_elements;
+  int across = per_line & -per_line;  // a power of two, so that every line is shared alike
+  if (across > threads) across = threads & -threads;
+  const int line_step = threads / across;
+  return {per_line, across, line_step, (tile.lines() + line_step - 1) / line_step, per_line / across};
+}
+
+/// The walk of one thread over an operand's K tiles, that all copiers share: where its pieces lie, and where
+/// they go.
+template <OperandTile tile, int piece_elements, int threads>
+class PieceWalk {
+ public:
+  static constexpr PieceMap map = piece_map(tile, piece_elements, threads);
+
+  /// Starts at the first tile, which is zeros if there is only one: `copy_last` takes that.
+  QUARRY_DEVICE explicit PieceWalk(const OperandSource& source) {
+    const long long line_bytes = source.line_stride * tile.element_bytes;
+    cursor_ = static_cast<const char*>(source.first) + (line() * line_bytes + element() * tile.element_bytes);
+    round_bytes_ = map.line_step * line_bytes;
+    rewind_bytes_ = tile_bytes(source) - map.line_rounds * round_bytes_;
+    shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements) +
+                     element() % tile.chunk_elements * tile.element_bytes;
+    present_ = 0;
+    if (source.k_tiles == 1) return;
+    QUARRY_UNROLL
+    for (int round = 0; round < edge_rounds; ++round) {
+      if (extent_offset(round, round) < source.extent_left) present_ |= 1u << round;
+    }
+  }
+
+  /// Whether the thread has a piece in a round at all: a tile may have fewer lines than the block covers at a
+  /// time.
+  QUARRY_DEVICE bool takes_part(int line_round) const {
+    if (tile.lines() % map.line_step == 0) return true;
+    return line() + line_round * map.line_step < tile.lines();
+  }
+
+  /// Not 0 if any of a piece exists, in the tile that the walk has reached.
+  QUARRY_DEVICE unsigned present(int line_round, int column_round) const {
+    return present_ & 1u << (tile.k_contiguous ? line_round : column_round);
+  }
+
+  /// Where a piece lies. Rounds must be asked for in order, with `next_round` after each.
+  QUARRY_DEVICE const char* address(int column_round) const { return cursor_ + column_bytes(column_round); }
+
+  /// Where a piece goes, from the start of the operand's tile.
+  QUARRY_DEVICE int shared_offset(int line_round, int column_round) const {
+    const int line = line_round * map.line_step;
+    const int permuted =
+        shared_offset_ ^ tile.shared().key(line) * 16;  // the key is linear in the bits of the line
+    return permuted + line * tile.line_elements() * tile.element_bytes + column_bytes(column_round);
+  }
+
+  QUARRY_DEVICE void next_round() { cursor_ += round_bytes_; }
+
+  /// Goes on to the next tile; if there are no `more`, to zeros.
+  QUARRY_DEVICE void next_tile(bool more) {
+    cursor_ += rewind_bytes_;
+    if (!more) present_ = 0;
+  }
+
+  /// A piece of the block's last tile, which may reach past the operand on both extents.
+  struct LastPiece {
+    const char* address;
+    int valid_elements;  ///< the first so many exist
+  };
+  QUARRY_DEVICE LastPiece last_piece(const OperandSource& source, int line_round, int column_round) const {
+    const int tiles_before = source.k_tiles - 1;
+    const int lines_left = tile.k_contiguous ? source.extent_left : source.k_left - tiles_before * tile.k;
+    const int elements_left = tile.k_contiguous ? source.k_left - tiles_before * tile.k : source.extent_left;
+    const int left = elements_left - element() - column_round * map.threads_per_line * piece_elements;
+    const int in_line = left < 0 ? 0 : left < piece_elements ? left : piece_elements;
+    const int valid = line() + line_round * map.line_step < lines_left ? in_line : 0;
+    if (valid == 0) return {static_cast<const char*>(source.first), 0};
+    return {
+        cursor_ + tiles_before * tile_bytes(source) + line_round * round_bytes_ + column_bytes(column_round),
+        valid};
+  }
+
+  /// Elements of a piece that lie before the operand's edge along M or N, 1 at least, where such an edge can
+  /// cut a piece.
+  QUARRY_DEVICE int before_edge(const OperandSource& source, int column_round) const {
+    const int left = source.extent_left - extent_offset(0, column_round);
+    return tile.k_contiguous || left > piece_elements ? piece_elements : left;
+  }
+
+ private:
+  static constexpr int edge_rounds = tile.k_contiguous ? map.line_rounds : map.column_rounds;
+  static_assert(edge_rounds <= 32, "a bit for each");
+
+  /// This thread's first line and its first element in each line.
+  QUARRY_DEVICE static int line() { return arch::thread_index() / map.threads_per_line; }
+  QUARRY_DEVICE static int element() { return arch::thread_index() % map.threads_per_line * piece_elements; }
+  QUARRY_DEVICE static long long tile_bytes(const OperandSource& source) {
+    return tile.k * tile.element_bytes * (tile.k_contiguous ? 1 : source.line_stride);
+  }
+  static constexpr int column_bytes(int column_round) {
+    return column_round * map.threads_per_line * piece_elements * tile.element_bytes;
+  }
+  /// How far along M or N a piece begins.
+  QUARRY_DEVICE static int extent_offset(int line_round, int column_round) {
+    return tile.k_contiguous ? line() + line_round * map.line_step
+                             : element() + column_round * map.threads_per_line * piece_elements;
+  }
+
+  const char* cursor_;
+  long long round_bytes_;
+  long long rewind_bytes_;  // from past the last round of a tile to the next tile
+  int shared_offset_;
+  unsigned present_;  // a bit for each round along M or N
+};
+
+/// Copies pieces of 4 bytes or more: asynchronously, as wide as the alignment allows.
+///
+/// Where lines run along M or N, a piece at the operand's edge is copied whole, but in the last tile: lines
+/// are a piece or more apart, so what follows the edge of a line still lies before the end of the operand's
+/// last line. (Lines that are 0 apart end where the operand ends; of them the host must promise no more
+/// alignment than divides their extent.)
+template <OperandTile tile, int threads>
+class AsyncCopier {
+ public:
+  QUARRY_DEVICE explicit AsyncCopier(const OperandSource& source) : walk_(source) {}
+
+  QUARRY_DEVICE void copy_last(const OperandSource& source, arch::SharedAddress stage) {
+    QUARRY_ROLLED
+    for (int line_round = 0; line_round < Walk::map.line_rounds; ++line_round) {
+      if (!walk_.takes_part(line_round)) continue;
+      QUARRY_ROLLED
+      for (int column_round = 0; column_round < Walk::map.column_rounds; ++column_round) {
+        const auto piece = walk_.last_piece(source, line_round, column_round);
+        arch::copy_async<bytes>(stage + walk_.shared_offset(line_round, column_round), piece.address,
+                                piece.valid_elements * tile.element_bytes);
+      }
+    }
+  }
+
+  QUARRY_DEVICE void start(arch::SharedAddress stage, int part, int parts) {
+    constexpr int pieces = Walk::map.pieces();
+    QUARRY_UNROLL
+    for (int piece = 0; piece < pieces; ++piece) {
+      if (piece < part * pieces / parts || piece >= (part + 1) * pieces / parts) continue;
+      const int line_round = piece / Walk::map.column_rounds;
+      const int column_round = piece % Walk::map.column_rounds;
+      if (walk_.takes_part(line_round)) {
+        arch::copy_async_or_zero<bytes>(stage + walk_.shared_offset(line_round, column_round),
+                                        walk_.address(column_round), walk_.present(line_round, column_round));
+      }
+      if (column_round == Walk::map.column_rounds - 1) walk_.next_round();
+    }
+  }
+
+  QUARRY_DEVICE void finish(arch::SharedAddress, bool more) { walk_.next_tile(more); }
+
+ private:
+  using Walk = PieceWalk<tile, tile.alignment, threads>;
+  static constexpr int bytes = tile.alignment * OperandTile::element_bytes;
+
+  Walk walk_;
+};
+
+/// Copies operands that are aligned to nothing but their elements: one by one into registers when started,
+/// into shared memory as whole chunks when finished, so that the work in between hides the latency.
+template <OperandTile tile, int threads>
+class RegisterCopier {
+ public:
+  QUARRY_DEVICE explicit RegisterCopier(const OperandSource& source) : walk_(source) {
+    QUARRY_UNROLL
+    for (int i = 0; i < Walk::map.column_rounds; ++i) before_edge_[i] = walk_.before_edge(source, i);
+  }
+
+  QUARRY_DEVICE void copy_last(const OperandSource& source, arch::SharedAddress stage) {
+    QUARRY_ROLLED
+    for (int line_round = 0; line_round < Walk::map.line_rounds; ++line_round) {
+      if (!walk_.takes_part(line_round)) continue;
+      QUARRY_ROLLED
+      for (int column_round = 0; column_round < Walk::map.column_rounds; ++column_round) {
+        const auto piece = walk_.last_piece(source, line_round, column_round);
+        arch::shared_store(stage + walk_.shared_offset(line_round, column_round),
+                           fetch(piece.address, piece.valid_elements));
+      }
+    }
+  }
+
+  QUARRY_DEVICE void start(arch::SharedAddress, int part, int) {
+    if (part != 0) return;
+    QUARRY_UNROLL
+    for (int piece = 0; piece < Walk::map.pieces(); ++piece) {
+      const int line_round = piece / Walk::map.column_rounds;
+      const int column_round = piece % Walk::map.column_rounds;
+      const int valid = walk_.present(line_round, column_round) != 0 ? before_edge_[column_round] : 0;
+      fetched_[piece] = fetch(walk_.address(column_round), valid);
+      if (column_round == Walk::map.column_rounds - 1) walk_.next_round();
+    }
+  }
+
+  QUARRY_DEVICE void finish(arch::SharedAddress stage, bool more) {
+    QUARRY_UNROLL
+    for (int piece = 0; piece < Walk::map.pieces(); ++piece) {
+      const int line_round = piece / Walk::map.column_rounds;
+      if (!walk_.takes_part(line_round)) continue;
+      arch::shared_store(stage + walk_.shared_offset(line_round, piece % Walk::map.column_rounds),
+                         fetched_[piece]);
+    }
+    walk_.next_tile(more);
+  }
+
+ private:
+  using Walk = PieceWalk<tile, OperandTile::chunk_elements, threads>;
+  using Chunk = arch::Vector<unsigned, OperandTile::chunk_elements / 2>;
+
+  /// The first `valid` elements at `from`, zeros after them.
+  QUARRY_DEVICE static Chunk fetch(const char* from, int valid) {
+    Chunk chunk = {};
+    QUARRY_UNROLL
+    for (int i = 0; i < OperandTile::chunk_elements; ++i) {
+      unsigned element = 0;
+      if (i < valid) element = arch::global_load<unsigned short>(from + i * OperandTile::element_bytes);
+      chunk.v[i / 2] |= element << i % 2 * 16;
+    }
+    return chunk;
+  }
+
+  Walk walk_;
+  int before_edge_[Walk::map.column_rounds];
+  Chunk fetched_[Walk::map.pieces()];
+};
+
+/// cp.async moves 4 bytes or more.
+constexpr bool copies_asynchronously(const OperandTile& tile) {
+  return tile.alignment * OperandTile::element_bytes >= 4;
+}
+
+/// The copier for an operand's alignment.
+template <OperandTile tile, int threads, bool asynchronous>
+struct CopierOf {
+  using Type = AsyncCopier<tile, threads>;
+};
+template <OperandTile tile, int threads>
+struct CopierOf<tile, threads, false> {
+  using Type = RegisterCopier<tile, threads>;
+};
+
+}  // namespace quarry

@@ -1,0 +1,81 @@
+/// Which part of a GEMM a block computes.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/gemm_params.hpp"
+
+namespace quarry {
+
+/// The work of one block: an output tile of one batch entry, over one slice of K.
+struct TileWork {
+  int batch;
+  int slice;
+  int tile_m;
+  int tile_n;
+  /// K tiles of the slice: the first one and how many; none is possible.
+  int first_k_tile;
+  int k_tiles;
+};
+
+/// Tiles of one batch entry.
+QUARRY_DEVICE unsigned tiles(const GemmParams& params) {
+  return static_cast<unsigned>(params.tiles_m) * static_cast<unsigned>(params.tiles_n);
+}
+
+/// Index of an output tile among those of all batch entries, whatever the order in which they are walked.
+QUARRY_DEVICE long long tile_index(const GemmParams& params, const TileWork& work) {
+  return (static_cast<long long>(work.batch) * params.tiles_m + work.tile_m) * params.tiles_n + work.tile_n;
+}
+
+/// Position of the block in the order of work. Where blocks wait for others (split_k_serial) it is a ticket,
+/// drawn when the block starts: whoever holds an earlier one has started as well, so every wait ends, in
+/// whatever order the hardware starts blocks. Uses the first word of `scratch`, and a barrier.
+QUARRY_DEVICE unsigned work_position(const GemmParams& params, arch::SharedAddress scratch) {
+  if (params.mode != Mode::split_k_serial) return arch::block_index();
+  if (arch::thread_index() == 0) {
+    int* const ticket_counter = params.counters + static_cast<long long>(params.batch) * tiles(params);
+    arch::shared_store(scratch, static_cast<unsigned>(arch::fetch_add(ticket_counter, 1)));
+  }
+  arch::block_barrier();
+  const unsigned ticket = arch::shared_load<unsigned>(scratch);
+  arch::block_barrier();  // the main loop will use the word for something else
+  return ticket;
+}
+
+/// Unfolds a position: batch entry outermost, then slice (so that a slice comes after all earlier slices of
+/// its tile), then tiles, in groups of 2^swizzle_log2 columns that are walked row by row, so that blocks
+/// which run together share operands. The last group may be narrower.
+QUARRY_DEVICE TileWork work_at(const GemmParams& params, unsigned position, int tile_k) {
+  TileWork work;
+  const unsigned slices = static_cast<unsigned>(params.slices);
+  const unsigned tile = position % tiles(params);
+  const unsigned batch_and_slice = position / tiles(params);
+  work.batch = static_cast<int>(batch_and_slice / slices);
+  work.slice = static_cast<int>(batch_and_slice % slices);
+
+  const unsigned group_width = 1u << params.swizzle_log2;
+  const unsigned group_tiles = group_width * static_cast<unsigned>(params.tiles_m);
+  const unsigned first_column = tile / group_tiles * group_width;
+  const unsigned columns_left = static_cast<unsigned>(params.tiles_n) - first_column;
+  const unsigned width = columns_left < group_width ? columns_left : group_width;
+  const unsigned in_group = tile % group_tiles;
+  work.tile_m = static_cast<int>(in_group / width);
+  work.tile_n = static_cast<int>(first_column + in_group % width);
+
+  const int all_k_tiles = params.k / tile_k + (params.k % tile_k != 0);
+  const long long first = static_cast<long long>(work.slice) * params.k_tiles_per_slice;
+  work.first_k_tile = first < all_k_tiles ? static_cast<int>(first) : all_k_tiles;
+  work.k_tiles = all_k_tiles - work.first_k_tile;
+  if (params.slices > 1 && work.k_tiles > params.k_tiles_per_slice) work.k_tiles = params.k_tiles_per_slice;
+  return work;
+}
+
+/// Elements of K in the work: its last K tile may reach past the end of K, those of another slice do not
+/// count.
+QUARRY_DEVICE int k_elements(const GemmParams& params, const TileWork& work, int tile_k) {
+  const int to_end = params.k - work.first_k_tile * tile_k;
+  const long long in_tiles = static_cast<long long>(work.k_tiles) * tile_k;
+  return in_tiles < to_end ? static_cast<int>(in_tiles) : to_end;
+}
+
+}  // namespace quarry

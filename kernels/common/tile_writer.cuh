@@ -1,0 +1,114 @@
+/// Where the sums of a tile go: to the output through the epilogue, or to the workspace of a split-K mode.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/epilogue.cuh"
+#include "common/gemm_params.hpp"
+#include "common/tile_scheduler.cuh"
+
+namespace quarry {
+
+/// The order in which the slices of an output tile add to its partial sums (split_k_serial): one after
+/// another, slice 0 first. That makes the result the same every time.
+class Turn {
+ public:
+  QUARRY_DEVICE Turn(const GemmParams& params, const TileWork& work)
+      : counter_(params.counters + tile_index(params, work)), slice_(work.slice) {}
+
+  /// Waits, as a whole block, until all earlier slices have passed the turn on.
+  QUARRY_DEVICE void wait() const {
+    if (arch::thread_index() == 0) {
+      while (arch::load_acquire(counter_) != slice_) {
+      }
+    }
+    arch::block_barrier();
+  }
+
+  /// Passes the turn on, with everything that the block has written.
+  QUARRY_DEVICE void pass_on() const {
+    arch::block_barrier();
+    if (arch::thread_index() == 0) {
+      arch::device_fence();
+      arch::store_release(counter_, slice_ + 1);
+    }
+  }
+
+ private:
+  int* counter_;
+  int slice_;
+};
+
+/// Takes the sums of one tile, a quad at a time, and does with them what the mode asks.
+template <class Compute, class Epilogue>
+class TileWriter {
+ public:
+  QUARRY_DEVICE TileWriter(const GemmParams& params, const TileWork& work, Tile tile)
+      : epilogue_(params.epilogue, params.c, params.out, work.batch),
+        params_(params),
+        work_(work),
+        tile_(tile),
+        serial_(params.mode == Mode::split_k_serial && params.slices > 1) {}
+
+  /// Call before the first quad, as a whole block.
+  QUARRY_DEVICE void begin() const {
+    if (serial_) Turn(params_, work_).wait();
+  }
+
+  /// Takes the sums of the four outputs from (row, column) of the tile on. Those outside the output are
+  /// dropped.
+  QUARRY_DEVICE void write(int row, int column, Quad<Compute> sum) const {
+    const int tile_row = work_.tile_m * tile_.m;
+    const int tile_column = work_.tile_n * tile_.n;
+    const int columns_left = params_.n - tile_column - column;
+    if (row >= params_.m - tile_row || columns_left <= 0) return;
+    const int first_row = tile_row + row;
+    const int first_column = tile_column + column;
+    const int count = columns_left < 4 ? columns_left : 4;
+
+    if (params_.mode == Mode::split_k_parallel) {
+      partial_output().store(first_row, first_column, count, sum);
+      return;
+    }
+    if (serial_) {
+      Compute* const partial = partial_tile() + (row * tile_.n + column);
+      if (work_.slice > 0) sum = added(arch::global_load<Quad<Compute>>(partial), sum);
+      if (work_.slice + 1 < params_.slices) {
+        arch::global_store(partial, sum);
+        return;
+      }
+    }
+    finish(epilogue_, first_row, first_column, count, sum);
+  }
+
+  /// Call after the last quad, as a whole block.
+  QUARRY_DEVICE void end() const {
+    if (serial_) Turn(params_, work_).pass_on();
+  }
+
+ private:
+  QUARRY_DEVICE static Quad<Compute> added(const Quad<Compute>& earlier, const Quad<Compute>& later) {
+    Quad<Compute> sum;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) sum.v[i] = earlier.v[i] + later.v[i];
+    return sum;
+  }
+
+  /// The dense output of this slice and batch entry in the workspace (split_k_parallel).
+  QUARRY_DEVICE MatrixView<Compute> partial_output() const {
+    const long long matrix = static_cast<long long>(work_.slice) * params_.batch + work_.batch;
+    return {static_cast<Compute*>(params_.partials) + matrix * params_.m * params_.n, params_.n, 1};
+  }
+
+  /// The partial sums of this tile in the workspace (split_k_serial), row-major.
+  QUARRY_DEVICE Compute* partial_tile() const {
+    return static_cast<Compute*>(params_.partials) + tile_index(params_, work_) * (tile_.m * tile_.n);
+  }
+
+  Epilogue epilogue_;
+  const GemmParams& params_;
+  const TileWork& work_;
+  Tile tile_;
+  bool serial_;
+};
+
+}  // namespace quarry

@@ -1,0 +1,255 @@
+/// GEMM with plain fused multiply-add, for any type, stride and alignment: a tile of each operand in shared
+/// memory while the next one is on its way through registers.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/element.cuh"
+#include "common/epilogue.cuh"
+#include "common/gemm_params.hpp"
+#include "common/staged_tile.cuh"
+#include "common/tile_scheduler.cuh"
+#include "common/tile_writer.cuh"
+#include "gemm_simt/config.hpp"
+
+namespace quarry::gemm_simt {
+
+/// One operand of a block: walks its K tiles, from global memory through registers into a stage, where
+/// element (extent, k) of a tile lies at k * line_elements(extent) + extent, in the type that is computed
+/// with.
+///
+/// @tparam k_contiguous consecutive threads walk K, for operands that are contiguous along it
+template <class Stored, class Computed, int extent, int tile_k, int threads, bool k_contiguous>
+class OperandLoader {
+ public:
+  /// @param first element (0, 0) of the block's first tile
+  QUARRY_DEVICE OperandLoader(const Stored* first, long long extent_stride, long long k_stride,
+                              int extent_left, int k_left)
+      : next_(first),
+        extent_stride_(extent_stride),
+        k_stride_(k_stride),
+        extent_left_(extent_left),
+        k_left_(k_left) {}
+
+  /// Reads the next tile into registers; what lies outside the operand is zero.
+  QUARRY_DEVICE void fetch() {
+    QUARRY_UNROLL
+    for (int i = 0; i < rounds; ++i) {
+      const Place place = place_of(i);
+      fetched_[i] = 0;
+      if (place.exists && place.along_extent < extent_left_ && place.along_k < k_left_) {
+        const Stored* const from = next_ + (place.along_extent * extent_stride_ + place.along_k * k_stride_);
+        fetched_[i] = to_compute<Computed>(arch::global_load<Stored>(from));
+      }
+    }
+    next_ += tile_k * k_stride_;
+    k_left_ -= tile_k;
+  }
+
+  /// Writes the fetched tile to a stage.
+  QUARRY_DEVICE void put(arch::SharedAddress stage) const {
+    QUARRY_UNROLL
+    for (int i = 0; i < rounds; ++i) {
+      const Place place = place_of(i);
+      if (!place.exists) continue;
+      const int element = place.along_k * line_elements(extent) + place.along_extent;
+      arch::shared_store(stage + element * static_cast<int>(sizeof(Computed)), fetched_[i]);
+    }
+  }
+
+ private:
+  static constexpr int elements = extent * tile_k;
+  static constexpr int rounds = (elements + threads - 1) / threads;
+
+  /// An element of the tile; where a block has more threads than the last round has elements, it may not
+  /// exist.
+  struct Place {
+    int along_extent;
+    int along_k;
+    bool exists;
+  };
+  QUARRY_DEVICE static Place place_of(int round) {
+    const int index = round * threads + arch::thread_index();
+    const bool exists = elements % threads == 0 || index < elements;
+    if (k_contiguous) return {index / tile_k, index % tile_k, exists};
+    return {index % extent, index / extent, exists};
+  }
+
+  const Stored* next_;
+  long long extent_stride_;
+  long long k_stride_;
+  int extent_left_;
+  int k_left_;
+  Computed fetched_[rounds];
+};
+
+/// How wide a thread reads `count` neighbours.
+constexpr int vector_width(int count) { return count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1; }
+
+/// What follows from a config inside the kernel.
+template <Config config>
+struct Shape {
+  static constexpr int threads = gemm_simt::threads(config);
+  static constexpr int threads_n = config.tile.n / config.thread_n;  ///< threads that share rows
+  /// A thread has `thread_m` neighbouring rows, but its columns in vectors that are `column_step` apart, so
+  /// that neighbouring threads read neighbouring vectors.
+  static constexpr int width_m = vector_width(config.thread_m);
+  static constexpr int width_n = vector_width(config.thread_n);
+  static constexpr int column_step = threads_n * width_n;
+
+  using C = Compute<config.types.accumulator>;
+  using A = Element<config.types.a>;
+  using B = Element<config.types.b>;
+  using LoaderA = OperandLoader<A, C, config.tile.m, config.tile.k, threads, config.layouts.a == Layout::row>;
+  using LoaderB =
+      OperandLoader<B, C, config.tile.n, config.tile.k, threads, config.layouts.b == Layout::column>;
+
+  static_assert(config.tile.m % config.thread_m == 0 && config.tile.n % config.thread_n == 0,
+                "threads share the tile evenly");
+  static_assert(config.tile.n % 4 == 0, "the output leaves in fours");
+};
+
+/// The sums of one thread.
+template <Config config>
+struct Sums {
+  typename Shape<config>::C of[config.thread_m][config.thread_n] = {};
+};
+
+/// Column of a thread's j-th sum in a row.
+template <Config config>
+QUARRY_DEVICE int column_of(int thread_column, int j) {
+  using S = Shape<config>;
+  return j / S::width_n * S::column_step + thread_column * S::width_n + j % S::width_n;
+}
+
+/// sum + a b in the accumulator's type: one rounding, and for f16 another one to f16.
+template <DType accumulator, class C>
+QUARRY_DEVICE C multiply_add(C a, C b, C sum) {
+  const C result = arch::fma(a, b, sum);
+  if constexpr (accumulator == DType::f16) {
+    return arch::to_f32(arch::to_f16(result));
+  } else {
+    return result;
+  }
+}
+
+/// Adds the products of one stage to a thread's sums, k after k.
+template <Config config>
+QUARRY_DEVICE void multiply_stage(arch::SharedAddress stage, int thread_row, int thread_column,
+                                  Sums<config>& sums) {
+  using S = Shape<config>;
+  using C = typename S::C;
+  using VectorM = arch::Vector<C, S::width_m>;
+  using VectorN = arch::Vector<C, S::width_n>;
+  constexpr int element_bytes = sizeof(C);
+  arch::SharedAddress line_a = stage + thread_row * config.thread_m * element_bytes;
+  arch::SharedAddress line_b = stage + stage_bytes_a(config) + thread_column * S::width_n * element_bytes;
+  QUARRY_UNROLL
+  for (int k = 0; k < config.tile.k; ++k) {
+    VectorM a[config.thread_m / S::width_m];
+    VectorN b[config.thread_n / S::width_n];
+    QUARRY_UNROLL
+    for (int i = 0; i < config.thread_m / S::width_m; ++i) {
+      a[i] = arch::shared_load<VectorM>(line_a + i * S::width_m * element_bytes);
+    }
+    QUARRY_UNROLL
+    for (int j = 0; j < config.thread_n / S::width_n; ++j) {
+      b[j] = arch::shared_load<VectorN>(line_b + j * S::column_step * element_bytes);
+    }
+    QUARRY_UNROLL
+    for (int i = 0; i < config.thread_m; ++i) {
+      QUARRY_UNROLL
+      for (int j = 0; j < config.thread_n; ++j) {
+        sums.of[i][j] = multiply_add<config.types.accumulator>(
+            a[i / S::width_m].v[i % S::width_m], b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
+      }
+    }
+    line_a = line_a + line_elements(config.tile.m) * element_bytes;
+    line_b = line_b + line_elements(config.tile.n) * element_bytes;
+  }
+}
+
+/// Adds up the products of all K tiles of the block's work. Of the two stages one is read while the other is
+/// written.
+template <Config config>
+QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, int thread_row, int thread_column,
+                            Sums<config>& sums) {
+  using S = Shape<config>;
+  const MatrixParams& a = params.a;
+  const MatrixParams& b = params.b;
+  const int first_m = work.tile_m * config.tile.m;
+  const int first_n = work.tile_n * config.tile.n;
+  const int first_k = work.first_k_tile * config.tile.k;
+  const int k_left = k_elements(params, work, config.tile.k);
+  typename S::LoaderA loader_a(
+      static_cast<const typename S::A*>(a.data) +
+          (work.batch * a.batch_stride + first_m * a.row_stride + first_k * a.column_stride),
+      a.row_stride, a.column_stride, params.m - first_m, k_left);
+  typename S::LoaderB loader_b(
+      static_cast<const typename S::B*>(b.data) +
+          (work.batch * b.batch_stride + first_n * b.column_stride + first_k * b.row_stride),
+      b.column_stride, b.row_stride, params.n - first_n, k_left);
+
+  constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
+  arch::SharedAddress read = arch::shared_memory();
+  arch::SharedAddress written = read + stage_bytes;
+  const auto put = [&](arch::SharedAddress stage) {
+    loader_a.put(stage);
+    loader_b.put(stage + stage_bytes_a(config));
+  };
+  loader_a.fetch();
+  loader_b.fetch();
+  put(read);
+  arch::block_barrier();
+  QUARRY_ROLLED
+  for (int tile = 0; tile < work.k_tiles; ++tile) {
+    loader_a.fetch();  // past the last tile: zeros, from nowhere
+    loader_b.fetch();
+    multiply_stage<config>(read, thread_row, thread_column, sums);
+    put(written);
+    arch::block_barrier();
+    const arch::SharedAddress other = read;
+    read = written;
+    written = other;
+  }
+}
+
+/// Puts one pass of sums into shared memory: one row of each thread.
+template <Config config, class Staged>
+QUARRY_DEVICE void stage_sums(const Sums<config>& sums, int thread_row, int thread_column, int pass,
+                              const Staged& staged) {
+  using S = Shape<config>;
+  QUARRY_UNROLL
+  for (int i = 0; i < config.thread_m; ++i) {
+    if (i != pass) continue;
+    QUARRY_UNROLL
+    for (int j = 0; j < config.thread_n; j += S::width_n) {
+      arch::Vector<typename S::C, S::width_n> neighbours;
+      QUARRY_UNROLL
+      for (int v = 0; v < S::width_n; ++v) neighbours.v[v] = sums.of[i][j + v];
+      arch::shared_store(staged.at(thread_row, column_of<config>(thread_column, j)), neighbours);
+    }
+  }
+}
+
+/// The kernel: finds the block's work, multiplies, writes.
+template <Config config>
+QUARRY_DEVICE void kernel(const GemmParams& params) {
+  using S = Shape<config>;
+  using C = typename S::C;
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
+  const int thread_row = arch::thread_index() / S::threads_n;
+  const int thread_column = arch::thread_index() % S::threads_n;
+
+  Sums<config> sums;
+  if (work.k_tiles > 0) mainloop<config>(params, work, thread_row, thread_column, sums);
+
+  using Epilogue = StandardEpilogue<C, Element<config.types.out>>;
+  constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
+  const TileWriter<C, Epilogue> writer(params, work, config.tile);
+  write_tile<C, config.tile.n, rows, S::threads>(memory, writer, [&](int pass, const auto& staged) {
+    stage_sums<config>(sums, thread_row, thread_column, pass, staged);
+  });
+}
+
+}  // namespace quarry::gemm_simt

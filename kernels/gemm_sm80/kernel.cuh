@@ -1,0 +1,263 @@
+/// GEMM with mma.sync: operands travel through a pipeline of stages in shared memory that cp.async fills,
+/// warps multiply their part of the tile from registers, the sums leave through the staged epilogue.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/element.cuh"
+#include "common/epilogue.cuh"
+#include "common/gemm_params.hpp"
+#include "common/operand_copy.cuh"
+#include "common/staged_tile.cuh"
+#include "common/tile_scheduler.cuh"
+#include "common/tile_writer.cuh"
+#include "common/warp_fragments.cuh"
+#include "gemm_sm80/config.hpp"
+
+namespace quarry::gemm_sm80 {
+
+template <DType accumulator>
+struct AccumulatorType {
+  using Type = arch::AccumulatorF32;
+};
+template <>
+struct AccumulatorType<DType::f16> {
+  using Type = arch::AccumulatorF16;
+};
+
+/// What follows from a config inside the kernel.
+template <Config config>
+struct Shape {
+  static constexpr Tile warp = warp_tile(config);
+  static constexpr int threads = gemm_sm80::threads(config);
+  static constexpr int blocks_m = warp.m / 16;  ///< instructions of a warp along M
+  static constexpr int blocks_n = warp.n / 16;  ///< pairs of instructions along N, which share a fragment
+  static constexpr int k_steps = warp.k / 16;   ///< steps of a warp through a stage
+  static constexpr OperandTile a = {config.layouts.a == Layout::row, config.tile.m, config.tile.k,
+                                    config.alignment.a};
+  static constexpr OperandTile b = {config.layouts.b == Layout::column, config.tile.n, config.tile.k,
+                                    config.alignment.b};
+  static constexpr int stage_bytes = a.bytes() + b.bytes();
+
+  using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
+
+  static_assert(blocks_m * 16 * config.warps.m == config.tile.m, "a warp's M is a multiple of 16");
+  static_assert(blocks_n * 16 * config.warps.n == config.tile.n, "a warp's N is a multiple of 16");
+  static_assert(k_steps * 16 * config.warps.k == config.tile.k, "a warp's K is a multiple of 16");
+  static_assert(config.stages >= 2, "one stage is read while another is filled");
+  static_assert(config.types.a == config.types.b, "the matrix instruction takes operands of one type");
+};
+
+/// Which part of the block's tile a warp multiplies.
+struct WarpPlace {
+  int m;
+  int n;
+  int k;
+};
+
+template <Config config>
+QUARRY_DEVICE WarpPlace warp_place() {
+  const int warp = arch::warp_index();
+  return {warp % config.warps.m, warp / config.warps.m % config.warps.n,
+          warp / (config.warps.m * config.warps.n)};
+}
+
+/// The sums of one warp.
+template <Config config>
+struct Sums {
+  typename Shape<config>::Accumulator block[Shape<config>::blocks_m][2 * Shape<config>::blocks_n] = {};
+};
+
+/// The operands of one step of a warp.
+template <Config config>
+struct Fragments {
+  arch::MatrixFragment a[Shape<config>::blocks_m];
+  arch::MatrixFragment b[Shape<config>::blocks_n];
+};
+
+/// Where one operand's tiles lie for a block: from (`first` along M or N, the slice's first K tile) on.
+QUARRY_DEVICE OperandSource operand_source(const MatrixParams& matrix, OperandTile tile,
+                                           long long extent_stride, long long k_stride, int first, int extent,
+                                           const TileWork& work, int k) {
+  const int first_k = work.first_k_tile * tile.k;
+  const long long offset = work.batch * matrix.batch_stride + first * extent_stride + first_k * k_stride;
+  return {static_cast<const char*>(matrix.data) + offset * tile.element_bytes,
+          tile.k_contiguous ? extent_stride : k_stride, extent - first, k - first_k, work.k_tiles};
+}
+
+/// Both operands of a block on their way into the pipeline: the last K tile first, then the others in order.
+template <Config config>
+class StageCopier {
+  using S = Shape<config>;
+
+ public:
+  QUARRY_DEVICE StageCopier(const GemmParams& params, const TileWork& work)
+      : source_a_(operand_source(params.a, S::a, params.a.row_stride, params.a.column_stride,
+                                 work.tile_m * config.tile.m, params.m, work, params.k)),
+        source_b_(operand_source(params.b, S::b, params.b.column_stride, params.b.row_stride,
+                                 work.tile_n * config.tile.n, params.n, work, params.k)),
+        a_(source_a_),
+        b_(source_b_),
+        tiles_left_(work.k_tiles - 1) {}
+
+  /// Copies the last K tile, as one group.
+  QUARRY_DEVICE void copy_last(arch::SharedAddress stage) {
+    a_.copy_last(source_a_, stage);
+    b_.copy_last(source_b_, stage + S::a.bytes());
+    arch::copy_async_commit();
+  }
+
+  /// Starts one of `k_steps` parts of the copies of the next K tile; zeros when there is none.
+  QUARRY_DEVICE void start(arch::SharedAddress stage, int part) {
+    a_.start(stage, part, S::k_steps);
+    b_.start(stage + S::a.bytes(), part, S::k_steps);
+  }
+
+  /// Ends the copies of a K tile, as one group.
+  QUARRY_DEVICE void finish(arch::SharedAddress stage) {
+    --tiles_left_;
+    a_.finish(stage, tiles_left_ > 0);
+    b_.finish(stage + S::a.bytes(), tiles_left_ > 0);
+    arch::copy_async_commit();
+  }
+
+ private:
+  OperandSource source_a_;
+  OperandSource source_b_;
+  typename CopierOf<S::a, S::threads, copies_asynchronously(S::a)>::Type a_;
+  typename CopierOf<S::b, S::threads, copies_asynchronously(S::b)>::Type b_;
+  int tiles_left_;
+};
+
+/// sums += a b for one step; neighbouring instructions share an operand.
+template <Config config>
+QUARRY_DEVICE void multiply(Sums<config>& sums, const Fragments<config>& fragments) {
+  using S = Shape<config>;
+  QUARRY_UNROLL
+  for (int n = 0; n < 2 * S::blocks_n; ++n) {
+    const arch::MatrixFragment& pair = fragments.b[n / 2];
+    const arch::FragmentB b = {pair.v[n % 2 * 2], pair.v[n % 2 * 2 + 1]};
+    QUARRY_UNROLL
+    for (int i = 0; i < S::blocks_m; ++i) {
+      const int m = n % 2 == 0 ? i : S::blocks_m - 1 - i;
+      arch::mma<Element<config.types.a>>(sums.block[m][n], fragments.a[m], b);
+    }
+  }
+}
+
+/// Adds up the products of all K tiles of the block's work.
+///
+/// Stages form a ring. While the tile in one is multiplied, the tile stages - 1 ahead is copied into the one
+/// that was read last. Registers are a second, shorter pipeline: the fragments of a step are loaded while the
+/// step before it is multiplied, across the border between stages too, so one barrier a tile is enough:
+/// behind it, the next stage has landed for all threads and all have read what they need from the current
+/// one.
+template <Config config>
+QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums<config>& sums) {
+  using S = Shape<config>;
+  const arch::SharedAddress first_stage = arch::shared_memory();
+  const arch::SharedAddress last_stage = first_stage + (config.stages - 1) * S::stage_bytes;
+  const auto next = [=](arch::SharedAddress stage) {
+    return stage == last_stage ? first_stage : stage + S::stage_bytes;
+  };
+
+  const WarpPlace place = warp_place<config>();
+  const FragmentReader<S::a, Side::a, S::blocks_m, S::k_steps> reader_a(place.m * S::warp.m,
+                                                                        place.k * S::warp.k);
+  const FragmentReader<S::b, Side::b, S::blocks_n, S::k_steps> reader_b(place.n * S::warp.n,
+                                                                        place.k * S::warp.k);
+  const auto load = [&](Fragments<config>& fragments, arch::SharedAddress stage, int k_step) {
+    QUARRY_UNROLL
+    for (int i = 0; i < S::blocks_m; ++i) fragments.a[i] = reader_a.load(stage, k_step, i);
+    QUARRY_UNROLL
+    for (int i = 0; i < S::blocks_n; ++i) fragments.b[i] = reader_b.load(stage + S::a.bytes(), k_step, i);
+  };
+
+  StageCopier<config> copier(params, work);
+  copier.copy_last(first_stage);
+  arch::SharedAddress filled = next(first_stage);
+  QUARRY_ROLLED
+  for (;;) {
+    copier.start(filled, 0);
+    if (filled == last_stage) break;  // the main loop goes on with the other parts
+    QUARRY_UNROLL
+    for (int part = 1; part < S::k_steps; ++part) copier.start(filled, part);
+    copier.finish(filled);
+    filled = next(filled);
+  }
+  arch::copy_async_wait<config.stages - 2>();
+  arch::block_barrier();
+
+  arch::SharedAddress read = first_stage;
+  Fragments<config> fragments[2];
+  load(fragments[0], read, 0);
+
+  QUARRY_ROLLED
+  for (int tile = 0; tile < work.k_tiles; ++tile) {
+    QUARRY_UNROLL
+    for (int step = 0; step < S::k_steps; ++step) {
+      const int next_step = (step + 1) % S::k_steps;
+      if (next_step == 0) {
+        copier.finish(filled);
+        arch::copy_async_wait<config.stages - 2>();
+        arch::block_barrier();
+        filled = next(filled);
+        read = next(read);
+      }
+      load(fragments[(step + 1) % 2], read, next_step);
+      copier.start(filled, next_step);
+      multiply<config>(sums, fragments[step % 2]);
+    }
+    if (S::k_steps % 2 != 0) fragments[0] = fragments[1];
+  }
+  arch::copy_async_wait<0>();
+  arch::block_barrier();  // the epilogue uses the stages' memory for something else
+}
+
+/// Puts one pass of sums into shared memory: 16 rows of each warp. Warps along K add theirs one after
+/// another, which is always the same order.
+template <Config config, class Staged>
+QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, int pass,
+                              const Staged& staged) {
+  using S = Shape<config>;
+  const int row = place.m * 16 + arch::lane_index() / 4;
+  const int column = place.n * S::warp.n + arch::lane_index() % 4 * 2;
+  QUARRY_UNROLL
+  for (int turn = 0; turn < config.warps.k; ++turn) {
+    if (turn > 0) arch::block_barrier();
+    if (place.k != turn) continue;
+    QUARRY_UNROLL
+    for (int m = 0; m < S::blocks_m; ++m) {
+      if (m != pass) continue;
+      QUARRY_UNROLL
+      for (int i = 0; i < 4 * S::blocks_n; ++i) {
+        arch::Vector<float, 2> pair = arch::row_pair(sums.block[m][i / 2], i % 2);
+        const arch::SharedAddress to = staged.at(row + i % 2 * 8, column + i / 2 * 8);
+        if (turn > 0) {
+          const auto earlier = arch::shared_load<arch::Vector<float, 2>>(to);
+          pair = {earlier.v[0] + pair.v[0], earlier.v[1] + pair.v[1]};
+        }
+        arch::shared_store(to, pair);
+      }
+    }
+  }
+}
+
+/// The kernel: finds the block's work, multiplies, writes.
+template <Config config>
+QUARRY_DEVICE void kernel(const GemmParams& params) {
+  using S = Shape<config>;
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
+
+  Sums<config> sums;
+  if (work.k_tiles > 0) mainloop<config>(params, work, sums);
+
+  using Epilogue = StandardEpilogue<float, Element<config.types.out>>;
+  constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
+  const TileWriter<float, Epilogue> writer(params, work, config.tile);
+  const WarpPlace place = warp_place<config>();
+  write_tile<float, config.tile.n, rows, S::threads>(
+      memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });
+}
+
+}  // namespace quarry::gemm_sm80
