@@ -11,10 +11,18 @@
 
 namespace quarry::detail {
 
+/// A family as the table can hold it: which object a reference of another file names is not a constant of this one, the address
+/// of a function that tells is.
+struct FamilyHandle {
+  const Family& (*get)();
+  const Family* operator->() const { return &get(); }
+  operator const Family*() const { return &get(); }
+};
+
 /// One registered kernel.
 struct Row {
   KernelMetadata metadata;
-  const Family* family;
+  FamilyHandle family;
   /// The family's config of the device code that this row runs: its own, or that of the transposed problem.
   const void* entry_config;
   /// Index into entries().

@@ -39,6 +39,9 @@ enum class Operand : std::uint8_t { none, a, b, c, out, bias, alpha, beta, works
 std::string_view to_string(Operand operand);
 
 namespace detail {
+/// The parts of Controls, as messages name them.
+enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle };
+
 /// Why, for reasons that must cost nothing until somebody reads them. What `expected` and `got` hold is said
 /// beside each; Status::message() turns them into a sentence.
 enum class Reason : std::uint8_t {
@@ -48,6 +51,9 @@ enum class Reason : std::uint8_t {
   layout,                ///< expected: Layout; got: Layout, or -1 for neither
   alignment,             ///< expected and got: elements
   extent,                ///< expected and got: size of an extent that must match another operand's
+  rows,                  ///< as extent, where it is known to be the rows of a matrix
+  columns,               ///< as extent, where it is known to be the columns of a matrix
+  batch,                 ///< as extent, where it is the batch
   rank,                  ///< expected and got: rank
   negative_extent,       ///< got: the extent
   extent_limit,          ///< expected: the limit; got: the extent

@@ -1,0 +1,109 @@
+/// Views of DLPack tensors. Codes and devices are those of dlpack.h, which has kept them since its first
+/// version.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "quarry/tensor.hpp"
+
+namespace quarry::detail {
+namespace {
+
+std::optional<DType> dtype_of(int code, int bits) {
+  struct Known {
+    int code;
+    int bits;
+    DType dtype;
+  };
+  constexpr int integer = 0;
+  constexpr int unsigned_integer = 1;
+  constexpr int floating = 2;
+  constexpr int bfloat = 4;
+  constexpr Known known[] = {{floating, 16, DType::f16}, {bfloat, 16, DType::bf16},
+                             {floating, 32, DType::f32}, {floating, 64, DType::f64},
+                             {integer, 8, DType::s8},    {unsigned_integer, 8, DType::u8},
+                             {integer, 32, DType::s32}};
+  for (const Known& type : known) {
+    if (type.code == code && type.bits == bits) return type.dtype;
+  }
+  return std::nullopt;
+}
+
+std::optional<MemoryKind> memory_of(int device_type) {
+  switch (device_type) {
+    case 1: return MemoryKind::host;      // kDLCPU
+    case 2: return MemoryKind::device;    // kDLCUDA
+    case 3: return MemoryKind::pinned;    // kDLCUDAHost
+    case 13: return MemoryKind::managed;  // kDLCUDAManaged
+    default: return std::nullopt;
+  }
+}
+
+Status refused(const std::string& expected, const std::string& got) {
+  return {StatusCode::invalid_arguments,
+          "DLPack tensor is unsupported: expected " + expected + ", got " + got};
+}
+
+/// Strides of a packed row-major tensor; false when they do not fit 64 bits.
+bool pack(TensorView& view) {
+  std::int64_t stride = 1;
+  for (std::size_t i = view.rank; i-- > 0;) {
+    view.strides[i] = stride;
+    const std::int64_t extent = std::max<std::int64_t>(view.extents[i], 1);
+    if (__builtin_mul_overflow(stride, extent, &stride)) return false;
+  }
+  return true;
+}
+
+/// Type, rank, place and extents: what can be told without following a pointer but `shape`.
+Status check(const DlpackFields& tensor) {
+  if (tensor.rank < 1 || tensor.rank > TensorView::max_rank) {
+    return refused("rank 1 to 4", "rank " + std::to_string(tensor.rank));
+  }
+  if (tensor.type_lanes != 1) return refused("1 lane", std::to_string(tensor.type_lanes) + " lanes");
+  if (!dtype_of(tensor.type_code, tensor.type_bits)) {
+    return refused(
+        "the type code and bits of f16, bf16, f32, f64, s8, u8 or s32",
+        "code " + std::to_string(tensor.type_code) + " with " + std::to_string(tensor.type_bits) + " bits");
+  }
+  const auto memory = memory_of(tensor.device_type);
+  if (!memory) {
+    return refused("device type 1 (CPU), 2 (CUDA), 3 (CUDA host) or 13 (CUDA managed)",
+                   std::to_string(tensor.device_type));
+  }
+  if (*memory != MemoryKind::host && tensor.device_id < 0) {
+    return refused("a device id of 0 or more", std::to_string(tensor.device_id));
+  }
+  if (tensor.shape == nullptr) return refused("a shape", "a null pointer");
+  for (int i = 0; i < tensor.rank; ++i) {
+    if (tensor.shape[i] < 0) return refused("extents of 0 or more", std::to_string(tensor.shape[i]));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TensorView> from_dlpack(const DlpackFields& tensor) {
+  if (Status status = check(tensor); !status) return status;
+  const auto address = reinterpret_cast<std::uintptr_t>(tensor.data);
+  if (tensor.byte_offset > std::numeric_limits<std::uintptr_t>::max() - address) {
+    return refused("a byte offset within memory", std::to_string(tensor.byte_offset));
+  }
+  TensorView view;
+  // A null pointer stays one, whatever its offset: it is a fake tensor.
+  view.data = tensor.data == nullptr ? nullptr : reinterpret_cast<const void*>(address + tensor.byte_offset);
+  view.dtype = *dtype_of(tensor.type_code, tensor.type_bits);
+  view.rank = static_cast<std::uint8_t>(tensor.rank);
+  const MemoryKind kind = *memory_of(tensor.device_type);
+  view.memory = {kind, kind == MemoryKind::host ? 0 : tensor.device_id};
+  std::copy_n(tensor.shape, tensor.rank, view.extents.begin());
+  if (tensor.strides != nullptr) {
+    std::copy_n(tensor.strides, tensor.rank, view.strides.begin());
+  } else if (!pack(view)) {
+    return refused("extents whose product fits 64 bits", "more");
+  }
+  return view;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,84 @@
+#include "quarry/tensor.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace quarry {
+namespace {
+
+/// A rank that every call refuses, of a view that cannot hold the extents it was given.
+constexpr std::uint8_t refused_rank = TensorView::max_rank + 1;
+
+/// a * b, or the greatest number where that is too large: no memory has such a stride, so later checks refuse
+/// it.
+std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
+/// A view with these extents, strides left 0.
+TensorView view_of(const void* data, DType dtype, std::span<const std::int64_t> extents) {
+  TensorView view;
+  view.data = data;
+  view.dtype = dtype;
+  view.rank =
+      extents.size() <= TensorView::max_rank ? static_cast<std::uint8_t>(extents.size()) : refused_rank;
+  if (view.rank != refused_rank) std::copy(extents.begin(), extents.end(), view.extents.begin());
+  return view;
+}
+
+/// Packs the extents in front of the matrix, where the elements of one matrix span `matrix` of them.
+void pack_batch(TensorView& view, std::int64_t matrix) {
+  std::int64_t stride = matrix;
+  for (int i = view.rank - 3; i >= 0; --i) {
+    const auto extent = static_cast<std::size_t>(i);
+    view.strides[extent] = stride;
+    stride = saturating_product(stride, std::max<std::int64_t>(view.extents[extent], 1));
+  }
+}
+
+/// A matrix, with a batch or without, whose lines (rows or columns) are contiguous.
+TensorView lines(const void* data, DType dtype, std::span<const std::int64_t> extents, std::int64_t ld,
+                 Layout layout) {
+  TensorView view = view_of(data, dtype, extents);
+  if (view.rank == refused_rank || view.rank == 0) return view;
+  if (view.rank == 1) {
+    view.strides[0] = 1;
+    return view;
+  }
+  const std::size_t row = view.rank - 2U;
+  const std::size_t column = view.rank - 1U;
+  const std::size_t across = layout == Layout::row ? row : column;
+  const std::size_t along = layout == Layout::row ? column : row;
+  // An empty line still has a stride of one element, so that a packed view never seems to overlap itself.
+  view.strides[across] = ld != 0 ? ld : std::max<std::int64_t>(view.extents[along], 1);
+  view.strides[along] = 1;
+  pack_batch(view, saturating_product(view.strides[across], std::max<std::int64_t>(view.extents[across], 1)));
+  return view;
+}
+
+}  // namespace
+
+TensorView TensorView::row_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
+                                 std::int64_t ld) {
+  return lines(data, dtype, {extents.begin(), extents.size()}, ld, Layout::row);
+}
+
+TensorView TensorView::column_major(const void* data, DType dtype,
+                                    std::initializer_list<std::int64_t> extents, std::int64_t ld) {
+  return lines(data, dtype, {extents.begin(), extents.size()}, ld, Layout::column);
+}
+
+TensorView TensorView::strided(const void* data, DType dtype, std::span<const std::int64_t> extents,
+                               std::span<const std::int64_t> strides) {
+  TensorView view = view_of(data, dtype, extents);
+  if (extents.size() != strides.size()) view.rank = refused_rank;
+  if (view.rank != refused_rank) std::copy(strides.begin(), strides.end(), view.strides.begin());
+  return view;
+}
+
+TensorView TensorView::vector(const void* data, DType dtype, std::int64_t extent) {
+  return row_major(data, dtype, {extent});
+}
+
+}  // namespace quarry

@@ -1,0 +1,51 @@
+/// The words of the library's enums: one table each, from which names, parsing, metadata and messages come.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "quarry/status.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry::detail {
+
+/// The words by enum value. `none` is the absence of a type: it has a word, but parses to nothing.
+inline constexpr std::string_view dtype_words[] = {"none", "f16", "bf16", "f32", "f64", "s8", "u8", "s32"};
+inline constexpr std::string_view layout_words[] = {"row", "column"};
+inline constexpr std::string_view operation_words[] = {"gemm"};
+inline constexpr std::string_view mode_words[] = {"gemm", "split_k_serial", "split_k_parallel"};
+inline constexpr std::string_view activation_words[] = {
+    "identity", "relu", "leaky_relu", "tanh", "sigmoid", "silu", "hardswish", "gelu", "gelu_tanh"};
+inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
+inline constexpr std::string_view operand_words[] = {"none", "a",     "b",    "c",        "out",
+                                                     "bias", "alpha", "beta", "workspace"};
+inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle"};
+inline constexpr std::string_view status_words[] = {
+    "ok",         "invalid_arguments", "unsupported", "no_kernel",    "filtered_out", "invalid_workspace",
+    "not_loaded", "not_precompiled",   "no_device",   "device_error", "not_found",    "parse_error"};
+
+/// The word of a value, "unknown" for a value that has none.
+template <class Value>
+constexpr std::string_view word_of(std::span<const std::string_view> words, Value value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < words.size() ? words[index] : "unknown";
+}
+
+/// The value of a word.
+constexpr std::optional<std::size_t> value_of(std::span<const std::string_view> words,
+                                              std::string_view word) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == word) return i;
+  }
+  return std::nullopt;
+}
+
+/// The complaint that `word` is not one of `words`, without its final stop: "unknown type `fp16`; did you
+/// mean `f16` or `bf16`?", or the list of all words where none is near. `what` says what the word should
+/// name.
+std::string unknown_word(std::string_view what, std::string_view word,
+                         std::span<const std::string_view> words);
+
+}  // namespace quarry::detail
