@@ -34,6 +34,8 @@ struct GemmProblem {
   int n = 0;
   int k = 0;
   int batch = 1;
+  /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands accordingly.
+  bool is_exchanged = false;
   /// What the caller fixed; unset parts are the family's to choose.
   Controls controls = {};
 };

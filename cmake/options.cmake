@@ -1,0 +1,53 @@
+# What a user may choose, and the flags that all targets share.
+
+# What the `dev` preset precompiles: for row-major A and output, some shapes for f16 and bf16 of any alignment, and the
+# fallback for every type. About forty entries.
+set(small_aot [[a.layout == row and out.layout == row and (family == 'gemm_simt' and tile.m == 64 or
+family == 'gemm_sm80' and accumulator == f32 and out.dtype == a.dtype and (a.alignment == 1 and b.alignment == 1 and tile.m == 64 or
+a.alignment == 8 and b.alignment == 8 and (tile.m == 128 and tile.n == 128 and stages == 3 or
+tile.m == 64 and tile.n == 64 and stages == 4 or tile.m == 32 and tile.n == 32)))]])
+string(REPLACE "\n" " " small_aot "${small_aot}")
+set(QUARRY_AOT "${small_aot}" CACHE STRING
+    "Filter expression: which registered kernels are precompiled ('true': all, 'false': none)")
+set(QUARRY_CUDA_ARCHS "80;90" CACHE STRING "Compute capabilities to precompile for: 80, 90 or both")
+option(QUARRY_BUILD_TOOLS "Build the quarry command" ON)
+option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ON)
+set(QUARRY_SANITIZE "" CACHE STRING "Sanitizers for host code, such as address,undefined or thread")
+option(BUILD_SHARED_LIBS "Build libquarry as a shared library" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+if(QUARRY_SANITIZE)
+  set(sanitizer_flags -fsanitize=${QUARRY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # Instrumented code compiles slowly, and GCC takes parts of it for uses of uninitialised values.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitizer_flags};-O1;-Wno-maybe-uninitialized>")
+  add_link_options(${sanitizer_flags})
+  list(JOIN sanitizer_flags " " sanitizer_flags)
+endif()
+
+# Include paths and warnings of a target made of our own sources.
+function(quarry_own_target target)
+  target_include_directories(${target}
+    PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+    PRIVATE "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion)
+  # GCC 12 warns of its own string concatenation (GCC bug 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+  endif()
+  if(QUARRY_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()

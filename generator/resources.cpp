@@ -1,0 +1,135 @@
+#include "resources.hpp"
+
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "json_file.hpp"
+#include "registry/basic/text.hpp"
+
+namespace quarry::generator {
+namespace {
+
+struct Usage {
+  int registers = 0;
+  int spill_bytes = 0;
+};
+
+/// By entry and compute capability.
+using Usages = std::map<std::pair<std::string, int>, Usage>;
+
+/// The number that ends where `word` begins: 40 in "Used 40 registers, ...". 0 where there is none.
+int number_before(std::string_view line, std::string_view word) {
+  const auto end = line.find(word);
+  if (end == std::string_view::npos) return 0;
+  auto begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  int number = 0;
+  std::from_chars(line.data() + begin, line.data() + end, number);
+  return number;
+}
+
+/// What stands between two texts, "" where they do not.
+std::string_view between(std::string_view line, std::string_view before, std::string_view after) {
+  const auto begin = line.find(before);
+  if (begin == std::string_view::npos) return "";
+  line.remove_prefix(begin + before.size());
+  return line.substr(0, line.find(after));
+}
+
+/// Reads "Compiling entry function 'NAME' for 'sm_80'" and the two lines that follow for each entry.
+void read_log(const std::string& text, Usages& usages) {
+  Usage* current = nullptr;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view name = between(line, "Compiling entry function '", "'");
+    if (!name.empty()) {
+      const std::string target = "0" + std::string(between(line, "for 'sm_", "'")) + " ";
+      current = &usages[{std::string(name), number_before(target, " ")}];
+    }
+    if (current == nullptr) continue;
+    if (const int registers = number_before(line, " registers"); registers > 0)
+      current->registers = registers;
+    current->spill_bytes += number_before(line, " bytes spill stores");
+  }
+}
+
+std::string emit(const std::vector<std::vector<Usage>>& rows, const std::vector<int>& targets) {
+  std::ostringstream out;
+  out << "// Written by quarry_generate.\n#include <array>\n\n#include \"registry/row.hpp\"\n\n"
+      << "namespace quarry::detail {\nnamespace {\n\nconstexpr std::array<int, " << targets.size()
+      << "> targets = {";
+  for (const int target : targets) out << target << ", ";
+  out << "};\n\nconstinit const std::array<std::array<Resources, " << targets.size() << ">, " << rows.size()
+      << "> resource_table = {{\n";
+  for (const std::vector<Usage>& row : rows) {
+    out << "    {{";
+    for (const Usage& usage : row) out << "{" << usage.registers << ", " << usage.spill_bytes << "}, ";
+    out << "}},\n";
+  }
+  out << R"(}};
+
+}  // namespace
+
+Resources resources(std::uint32_t entry, int cc) {
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] == cc) return resource_table[entry][i];
+  }
+  return {};
+}
+
+std::span<const int> precompiled_targets() { return targets; }
+
+}  // namespace quarry::detail
+)";
+  return std::move(out).str();
+}
+
+/// The usage of each entry, an element a target.
+Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries, const Usages& usages,
+                                                         const std::vector<int>& targets) {
+  std::vector<std::vector<Usage>> rows;
+  for (const Json& entry : entries) {
+    rows.emplace_back(targets.size());
+    if (entry.at("unit").is_null()) continue;
+    const auto& name = entry.at("name").get_ref<const std::string&>();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const auto found = usages.find({name, targets[i]});
+      if (found == usages.end() || found->second.registers == 0) {
+        return Status(StatusCode::not_found,
+                      "the compiler reported nothing of " + name + " for sm_" + std::to_string(targets[i]));
+      }
+      rows.back()[i] = found->second;
+    }
+  }
+  return rows;
+}
+
+Result<std::string> read_and_emit(const Json& manifest, const std::filesystem::path& logs,
+                                  const std::vector<int>& targets) {
+  Usages usages;
+  for (const Json& unit : manifest.at("units")) {
+    const Result<std::string> log = read_text(logs / (unit.get<std::string>() + ".log"));
+    if (!log) return log.status();
+    read_log(*log, usages);
+  }
+  const std::vector<int> compiled_for = manifest.at("units").empty() ? std::vector<int>() : targets;
+  const auto rows = usage_of_entries(manifest.at("entries"), usages, compiled_for);
+  if (!rows) return rows.status();
+  return emit(*rows, compiled_for);
+}
+
+}  // namespace
+
+Result<std::string> emit_resources(const std::filesystem::path& manifest, const std::filesystem::path& logs,
+                                   const std::vector<int>& targets) {
+  const Result<Json> json = read_json(manifest);
+  if (!json) return json.status();
+  try {
+    return read_and_emit(*json, logs, targets);
+  } catch (const Json::exception& error) {
+    return Status(StatusCode::parse_error, manifest.string() + ": not a manifest of ours: " + error.what());
+  }
+}
+
+}  // namespace quarry::generator

@@ -1,0 +1,134 @@
+#include "table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "quarry/tensor.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::generator {
+namespace {
+
+/// FNV-1a: the same on every machine, so that an entry stays in its unit.
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return hash;
+}
+
+/// Rows of all families, those of one functional key together.
+std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
+  std::vector<TableRow> rows;
+  for (std::size_t family = 0; family < expansions.size(); ++family) {
+    const ConfigSpace& space = *expansions[family].space;
+    for (const Config& config : expansions[family].configs) {
+      const Operation operation = space.describe(config.values, config.name).operation;
+      const std::uint64_t key =
+          detail::functional_key(operation, types_of(config.values), layouts_of(config.values));
+      rows.push_back({config.name, family, config.values, key, 0, false});
+    }
+  }
+  std::ranges::stable_sort(rows, {}, &TableRow::key);
+  return rows;
+}
+
+TableEntry make_entry(const ConfigSpace& space, std::size_t family, const SettingValues& values,
+                      std::string name) {
+  const std::string folder(space.family);
+  return {.name = std::move(name),
+          .config_type = "quarry::" + folder + "::Config",
+          .config_literal = space.literal(values),
+          .family = family,
+          .folder = folder,
+          .params = "quarry::GemmParams",
+          .group = space.unit_group(values)};
+}
+
+/// Points each row at its entry, and makes each entry once.
+void make_entries(Table& table) {
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (TableRow& row : table.rows) {
+    const ConfigSpace& space = *table.families[row.family];
+    const SettingValues values = space.entry(row.values);
+    std::string name = config_name(space, values);
+    row.exchanged = values != row.values;
+    const auto [found, added] = numbers.try_emplace(name, table.entries.size());
+    if (added) table.entries.push_back(make_entry(space, row.family, values, std::move(name)));
+    row.entry = found->second;
+  }
+}
+
+void choose_precompiled(Table& table, const Filter& precompile) {
+  for (const TableRow& row : table.rows) {
+    if (precompile(table.families[row.family]->describe(row.values, row.name))) {
+      table.entries[row.entry].precompiled = true;
+    }
+  }
+}
+
+/// The reductions that follow a parallel split-K, which any GEMM may need: by type of the partial sums and of
+/// the output.
+void add_reductions(Table& table) {
+  constexpr std::pair<DType, DType> types[] = {{DType::f32, DType::f16},
+                                               {DType::f32, DType::bf16},
+                                               {DType::f32, DType::f32},
+                                               {DType::f64, DType::f64}};
+  const bool needed = std::ranges::any_of(table.entries, &TableEntry::precompiled);
+  for (const auto& [partial, out] : types) {
+    const std::string from(to_string(partial));
+    const std::string to(to_string(out));
+    table.entries.push_back({.name = "reduce_split_k_" + from + "_" + to,
+                             .config_type = "quarry::reduce_split_k::Config",
+                             .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}",
+                             .family = std::nullopt,
+                             .folder = "reduce_split_k",
+                             .params = "quarry::ReduceParams",
+                             .group = "",
+                             .precompiled = needed});
+  }
+}
+
+/// Into how many units a group is spread: a power of two that grows with the group, for 8 to 16 kernels a
+/// unit. So a new config changes one unit, unless the group outgrows a power of two; then each of its units
+/// is cut in two.
+std::size_t buckets(std::size_t kernels) { return std::bit_ceil((kernels + 15) / 16); }
+
+/// Spreads the precompiled entries over units.
+void make_units(Table& table) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < table.entries.size(); ++i) {
+    const TableEntry& entry = table.entries[i];
+    if (entry.precompiled) groups[entry.folder + (entry.group.empty() ? "" : "_" + entry.group)].push_back(i);
+  }
+  std::map<std::string, std::vector<std::size_t>> units;
+  for (const auto& [group, entries] : groups) {
+    for (const std::size_t i : entries) {
+      const std::size_t bucket = stable_hash(table.entries[i].name) % buckets(entries.size());
+      units[group + "_" + std::to_string(bucket)].push_back(i);
+    }
+  }
+  for (auto& [name, entries] : units) {
+    std::ranges::sort(entries, {},
+                      [&](std::size_t i) -> const std::string& { return table.entries[i].name; });
+    for (const std::size_t i : entries) table.entries[i].unit = table.units.size();
+    table.units.push_back({name, std::move(entries)});
+  }
+}
+
+}  // namespace
+
+Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile) {
+  Table table;
+  for (const Expansion& expansion : expansions) table.families.push_back(expansion.space);
+  table.rows = make_rows(expansions);
+  make_entries(table);
+  choose_precompiled(table, precompile);
+  add_reductions(table);
+  make_units(table);
+  return table;
+}
+
+}  // namespace quarry::generator

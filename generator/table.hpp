@@ -1,0 +1,58 @@
+/// The model of the static table: what the generator writes down in C++.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expand.hpp"
+
+namespace quarry::generator {
+
+/// One device function.
+struct TableEntry {
+  std::string name;
+  /// C++ type and initialiser of its config.
+  std::string config_type;
+  std::string config_literal;
+  /// Index of its family; absent for an auxiliary entry, which has no row.
+  std::optional<std::size_t> family = {};
+  /// Folder under kernels/ of its kernel.cuh, whose namespace quarry::<folder> holds `kernel`.
+  std::string folder;
+  /// C++ type of the parameter struct.
+  std::string params;
+  /// Entries of one group share units.
+  std::string group;
+  /// Chosen to be precompiled, and the index of its unit then.
+  bool precompiled = false;
+  std::optional<std::size_t> unit = {};
+};
+
+/// One registered kernel.
+struct TableRow {
+  std::string name;
+  std::size_t family;
+  SettingValues values;
+  std::uint64_t key;  ///< functional key
+  std::size_t entry;
+  bool exchanged;
+};
+
+/// One compilation unit: entries of one folder and group.
+struct TableUnit {
+  std::string name;
+  std::vector<std::size_t> entries;
+};
+
+struct Table {
+  std::vector<const ConfigSpace*> families;
+  std::vector<TableRow> rows;       ///< sorted by functional key
+  std::vector<TableEntry> entries;  ///< in the order of the rows that first run them, then the auxiliary ones
+  std::vector<TableUnit> units;     ///< sorted by name
+};
+
+/// @param precompile which rows' entries are compiled
+Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile);
+
+}  // namespace quarry::generator

@@ -1,0 +1,31 @@
+#include "common/gemm_problem.hpp"
+
+#include <utility>
+
+namespace quarry {
+namespace {
+
+ProblemOperand exchanged(ProblemOperand operand) {
+  std::swap(operand.matrix.row_stride, operand.matrix.column_stride);
+  std::swap(operand.fits[0], operand.fits[1]);
+  std::swap(operand.alignment[0], operand.alignment[1]);
+  return operand;
+}
+
+}  // namespace
+
+GemmProblem exchanged(const GemmProblem& problem) {
+  GemmProblem result = problem;
+  result.types = exchanged(problem.types);
+  result.a = exchanged(problem.b);
+  result.b = exchanged(problem.a);
+  result.c = exchanged(problem.c);
+  result.out = exchanged(problem.out);
+  result.epilogue.bias_axis = problem.epilogue.bias_axis == BiasAxis::row ? BiasAxis::column : BiasAxis::row;
+  result.m = problem.n;
+  result.n = problem.m;
+  result.is_exchanged = !problem.is_exchanged;
+  return result;
+}
+
+}  // namespace quarry

@@ -1,0 +1,159 @@
+#include "config_text.hpp"
+
+#include <charconv>
+
+#include "quarry/tensor.hpp"
+#include "registry/basic/text.hpp"
+
+namespace quarry {
+namespace {
+
+/// "w2x2x1"
+std::string numbers_text(const Setting& setting, const SettingValue& value) {
+  std::string text(setting.prefix);
+  for (std::size_t i = 0; i < width(setting.kind); ++i) {
+    if (i > 0) text += 'x';
+    text += std::to_string(value[i]);
+  }
+  return text;
+}
+
+std::string value_text(const Setting& setting, const SettingValue& value) {
+  switch (setting.kind) {
+    case SettingKind::dtype: return std::string(to_string(static_cast<DType>(value[0])));
+    case SettingKind::layouts:
+      return name_of(Layouts{static_cast<Layout>(value[0]), static_cast<Layout>(value[1]),
+                             static_cast<Layout>(value[2])});
+    default: return numbers_text(setting, value);
+  }
+}
+
+/// Reads "w2x2x1"; numbers have no sign and no leading zero, so that each value has one text.
+bool parse_numbers(const Setting& setting, std::string_view text, SettingValue& value) {
+  if (!text.starts_with(setting.prefix)) return false;
+  text.remove_prefix(setting.prefix.size());
+  for (std::size_t i = 0; i < width(setting.kind); ++i) {
+    if (i > 0) {
+      if (!text.starts_with('x')) return false;
+      text.remove_prefix(1);
+    }
+    if (text.empty() || text[0] < '1' || text[0] > '9') return false;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value[i]);
+    if (error != std::errc() || value[i] > max_setting) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return text.empty();
+}
+
+bool parse_value(const Setting& setting, std::string_view text, SettingValue& value) {
+  if (setting.kind == SettingKind::layouts) return parse_layouts(text, value);
+  if (setting.kind != SettingKind::dtype) return parse_numbers(setting, text, value);
+  const Result<DType> type = parse_dtype(text);
+  if (type) value[0] = static_cast<int>(*type);
+  return static_cast<bool>(type);
+}
+
+char letter_of(Layout layout) { return layout == Layout::row ? 'r' : 'c'; }
+
+}  // namespace
+
+std::string config_name(const ConfigSpace& space, const SettingValues& values) {
+  std::string name(space.family);
+  for (std::size_t i = 0; i < space.settings.size(); ++i) {
+    name += '_';
+    name += value_text(space.settings[i], values[i]);
+  }
+  return name;
+}
+
+Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_view name) {
+  std::string_view rest = name;
+  if (!rest.starts_with(space.family)) {
+    return detail::error_at(StatusCode::parse_error,
+                            "the name of such a kernel starts with " + detail::quoted(space.family), name, 0);
+  }
+  rest.remove_prefix(space.family.size());
+  SettingValues values(space.settings.size(), SettingValue{});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<std::size_t>(rest.data() - name.data());
+    const std::string what = "expected " + detail::quoted(space.settings[i].key);
+    if (!rest.starts_with('_')) return detail::error_at(StatusCode::parse_error, what, name, at);
+    rest.remove_prefix(1);
+    const std::string_view part = rest.substr(0, rest.find('_'));
+    if (!parse_value(space.settings[i], part, values[i])) {
+      return detail::error_at(StatusCode::parse_error, what, name, at + 1);
+    }
+    rest.remove_prefix(part.size());
+  }
+  if (!rest.empty()) {
+    return detail::error_at(StatusCode::parse_error, "expected the end of the name", name,
+                            name.size() - rest.size());
+  }
+  return values;
+}
+
+std::string name_of(const Types& types) {
+  std::string name(to_string(types.a));
+  for (const DType type : {types.b, types.accumulator, types.out}) name.append("_").append(to_string(type));
+  return name;
+}
+
+std::string name_of(const Layouts& layouts) {
+  return {letter_of(layouts.a), letter_of(layouts.b), letter_of(layouts.out)};
+}
+
+bool parse_layouts(std::string_view letters, SettingValue& value) {
+  if (letters.size() != value.size()) return false;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i] != 'r' && letters[i] != 'c') return false;
+    value[i] = static_cast<int>(letters[i] == 'r' ? Layout::row : Layout::column);
+  }
+  return true;
+}
+
+std::string literal_of(const Types& types) {
+  std::string text = "{";
+  for (const DType type : {types.a, types.b, types.accumulator, types.out}) {
+    if (text.size() > 1) text += ", ";
+    text.append("quarry::DType::").append(to_string(type));
+  }
+  return text + "}";
+}
+
+std::string literal_of(const Layouts& layouts) {
+  std::string text = "{";
+  for (const Layout layout : {layouts.a, layouts.b, layouts.out}) {
+    if (text.size() > 1) text += ", ";
+    text.append("quarry::Layout::").append(to_string(layout));
+  }
+  return text + "}";
+}
+
+std::string literal_of(std::span<const int> numbers) {
+  std::string text = "{";
+  for (const int number : numbers) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(number);
+  }
+  return text + "}";
+}
+
+Types types_of(const SettingValues& values) {
+  const auto type = [&](std::size_t i) { return static_cast<DType>(values[i][0]); };
+  return {type(0), type(1), type(2), type(3)};
+}
+
+Layouts layouts_of(const SettingValues& values) {
+  const auto layout = [&](std::size_t i) { return static_cast<Layout>(values[4][i]); };
+  return {layout(0), layout(1), layout(2)};
+}
+
+SettingValues values_of(const Types& types, const Layouts& layouts) {
+  SettingValues values;
+  for (const DType type : {types.a, types.b, types.accumulator, types.out})
+    values.push_back({static_cast<int>(type)});
+  values.push_back({static_cast<int>(layouts.a), static_cast<int>(layouts.b), static_cast<int>(layouts.out)});
+  return values;
+}
+
+}  // namespace quarry

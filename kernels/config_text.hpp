@@ -1,0 +1,104 @@
+/// Configs as text: the interface by which the generator knows a kernel family, and what the families share
+/// of it. Host only, used when the library is built.
+///
+/// A config of any family is seen here as the values of its settings, in the order of the family's list of
+/// settings. A config's name is the family's, then each setting in that order, so one function writes all
+/// names and one reads them back.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/config_parts.hpp"
+#include "quarry/metadata.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry {
+
+/// What values a setting takes.
+enum class SettingKind : unsigned char {
+  dtype,    ///< a word: "f16"
+  layouts,  ///< one letter each for a, b and out, r(ow) or c(olumn): "rcr"
+  integer,  ///< 4
+  pair,     ///< [8, 8], in a name 8x8
+  triple,   ///< [128, 128, 32], in a name 128x128x32
+};
+
+/// One setting of a family's configs.
+struct Setting {
+  /// What it is called in a space.
+  std::string_view key;
+  SettingKind kind;
+  /// What stands before its numbers in a name: the "w" of w2x2x1.
+  std::string_view prefix = "";
+};
+
+/// The value of one setting: its integers, or the enumerators of its DType or Layouts; unused ones are 0.
+using SettingValue = std::array<int, 3>;
+
+/// The greatest number that a setting may have; small enough that no size computed from settings overflows.
+inline constexpr int max_setting = 1024;
+
+/// One config: a value for each setting of its family.
+using SettingValues = std::vector<SettingValue>;
+
+/// How many integers a setting's value has.
+constexpr std::size_t width(SettingKind kind) {
+  if (kind == SettingKind::pair) return 2;
+  return kind == SettingKind::triple || kind == SettingKind::layouts ? 3 : 1;
+}
+
+/// The text side of one family. Functions on values, so that families of different config types look alike.
+struct ConfigSpace {
+  std::string_view family;
+  std::span<const Setting> settings;
+  /// Why there can be no such config, "" where there can.
+  std::string (*fault)(const SettingValues&);
+  /// The config whose device code this one runs: itself, or that of the transposed problem.
+  SettingValues (*entry)(const SettingValues&);
+  /// The metadata; `name` is kept as a view.
+  KernelMetadata (*describe)(const SettingValues&, std::string_view name);
+  /// The config as a C++ initialiser: "{{quarry::DType::f16, ...}, ...}".
+  std::string (*literal)(const SettingValues&);
+  /// Entries of one group share compilation units: kernels that are likely to be wanted together.
+  std::string (*unit_group)(const SettingValues&);
+};
+
+/// The name of a config.
+std::string config_name(const ConfigSpace& space, const SettingValues& values);
+
+/// The config of a name; parse_error that says which part of the name is wrong. Inverse of config_name; the
+/// config may be one that `fault` rejects.
+Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_view name);
+
+/// The parts of names: "f16_f16_f32_f16", "rcr".
+std::string name_of(const Types& types);
+std::string name_of(const Layouts& layouts);
+
+/// The layouts of three letters; false where they are not.
+bool parse_layouts(std::string_view letters, SettingValue& value);
+
+/// C++ initialisers of the parts of configs.
+std::string literal_of(const Types& types);
+std::string literal_of(const Layouts& layouts);
+/// "{128, 128, 32}"
+std::string literal_of(std::span<const int> numbers);
+
+/// Values of settings as the parts of configs. Every family's list starts with a, b, accumulator, out and
+/// layouts.
+Types types_of(const SettingValues& values);
+Layouts layouts_of(const SettingValues& values);
+inline Tile tile_of(const SettingValue& v) { return {v[0], v[1], v[2]}; }
+inline Warps warps_of(const SettingValue& v) { return {v[0], v[1], v[2]}; }
+inline Alignment alignment_of(const SettingValue& v) { return {v[0], v[1]}; }
+
+/// And back: the first five values of a config, to which a family adds its own.
+SettingValues values_of(const Types& types, const Layouts& layouts);
+inline SettingValue value_of(const Tile& t) { return {t.m, t.n, t.k}; }
+inline SettingValue value_of(const Warps& w) { return {w.m, w.n, w.k}; }
+inline SettingValue value_of(const Alignment& a) { return {a.a, a.b}; }
+
+}  // namespace quarry

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "common/gemm_host.hpp"
+#include "common/gemm_host_estimate.hpp"
+#include "gemm_simt/config.hpp"
+
+namespace quarry::gemm_simt {
+namespace {
+
+GemmTraits traits(const Config& c) {
+  return {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
+          c.types.out, threads(c), shared_memory_bytes(c)};
+}
+
+BlockCost block_cost(const Config& c, const DeviceModel& device) {
+  const Tile& t = c.tile;
+  const int words = compute_bytes(c) / 4;
+  const double rate =
+      c.types.accumulator == DType::f64 ? device.fma_f64_flops_per_clock : device.fma_f32_flops_per_clock;
+  const int copied = t.k * (t.m * bytes_of(c.types.a) + t.n * bytes_of(c.types.b));
+  const int read = threads(c) * (c.thread_m + c.thread_n) * t.k * words;
+  const int written = t.k * (t.m + t.n) * words;
+  const double issue =
+      t.k * (t.m + t.n) / 32 * 8;  // element by element, through registers, with an address each
+  return {.math = 2 * t.m * t.n * t.k /
+                  (0.7 * rate),  // beside them, as many instructions for loads and addresses
+          .shared = (read + written) / 32.0,
+          .copy = std::max(copied * cycles_per_l2_byte, issue),
+          .latency = memory_latency + 30 * t.k,
+          .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + 40};
+}
+
+const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
+
+class GemmSimt final : public Family {
+ public:
+  std::string_view name() const override { return "gemm_simt"; }
+
+  Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const override {
+    return gemm_supports(traits(config_of(config)), problem, device);
+  }
+
+  Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+                    std::size_t max_workspace) const override {
+    const Config& c = config_of(config);
+    return gemm_estimate(traits(c), block_cost(c, device), problem, device, max_workspace);
+  }
+
+  std::size_t workspace_size(const void* config, const GemmProblem& problem,
+                             const ChosenControls& controls) const override {
+    return gemm_workspace(traits(config_of(config)), problem, controls).bytes;
+  }
+
+  GemmLaunch launch(const void* config, const GemmProblem& problem,
+                    const ChosenControls& controls) const override {
+    return gemm_launch(traits(config_of(config)), problem, controls);
+  }
+};
+
+constinit const GemmSimt instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::gemm_simt

@@ -1,0 +1,67 @@
+/// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment,
+/// so their names do not speak of it.
+#include "config_text.hpp"
+#include "gemm_simt/describe.hpp"
+
+namespace quarry::gemm_simt {
+namespace {
+
+constexpr Setting settings[] = {
+    {"a", SettingKind::dtype},           {"b", SettingKind::dtype},
+    {"accumulator", SettingKind::dtype}, {"out", SettingKind::dtype},
+    {"layouts", SettingKind::layouts},   {"tile", SettingKind::triple},
+    {"thread", SettingKind::pair, "t"},
+};
+
+Config config_of(const SettingValues& v) {
+  return {types_of(v), layouts_of(v), tile_of(v[5]), v[6][0], v[6][1]};
+}
+
+SettingValues entry_values(const SettingValues& v) {
+  const Config c = entry(config_of(v));
+  SettingValues values = values_of(c.types, c.layouts);
+  values.insert(values.end(), {value_of(c.tile), {c.thread_m, c.thread_n}});
+  return values;
+}
+
+KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
+  return describe(config_of(v), name);
+}
+
+std::string literal(const SettingValues& v) {
+  const Config c = config_of(v);
+  return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
+         std::to_string(c.thread_m) + ", " + std::to_string(c.thread_n) + "}";
+}
+
+bool is_float(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
+std::string fault(const SettingValues& v) {
+  const Config c = config_of(v);
+  if (!is_float(c.types.a) || !is_float(c.types.b) || !is_float(c.types.accumulator) ||
+      !is_float(c.types.out)) {
+    return "types must be floating-point";
+  }
+  if ((c.types.accumulator == DType::f64) != (c.types.a == DType::f64 && c.types.b == DType::f64)) {
+    return "f64 operands, and only they, are summed in f64";
+  }
+  if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
+    return "the tile is not a multiple of a thread's part";
+  if (threads(c) > 1024) return "more than 1024 threads";
+  if (threads(c) % 32 != 0) return "threads are not whole warps";
+  if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
+  if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
+  return "";
+}
+
+/// A type has few configs, so their layouts go together.
+std::string unit_group(const SettingValues& v) { return name_of(types_of(v)); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+const ConfigSpace space = {"gemm_simt", settings, fault, entry_values, describe_values, literal, unit_group};
+
+}  // namespace quarry::gemm_simt

@@ -1,0 +1,37 @@
+/// The metadata of a gemm_sm80 kernel. Host only.
+#pragma once
+
+#include <string_view>
+
+#include "gemm_sm80/config.hpp"
+#include "quarry/metadata.hpp"
+
+namespace quarry::gemm_sm80 {
+
+constexpr Extent3 extent(const Tile& t) { return {t.m, t.n, t.k}; }
+
+/// `name` is kept as a view.
+constexpr KernelMetadata describe(const Config& c, std::string_view name) {
+  KernelMetadata kernel;
+  kernel.name = name;
+  kernel.family = "gemm_sm80";
+  kernel.operation = Operation::gemm;
+  kernel.cc = 80;
+  kernel.operands = {.a = {c.types.a, c.layouts.a, c.alignment.a},
+                     .b = {c.types.b, c.layouts.b, c.alignment.b},
+                     .c = {c.types.out, c.layouts.out, 1},
+                     .out = {c.types.out, c.layouts.out, 1},
+                     .accumulator = c.types.accumulator};
+  kernel.design = {.tile = extent(c.tile),
+                   .warps = Extent3{c.warps.m, c.warps.n, c.warps.k},
+                   .stages = c.stages,
+                   .instruction = extent(instruction),
+                   .math_unit = MathUnit::tensor_core,
+                   .threads = threads(c),
+                   .shared_memory = shared_memory_bytes(c)};
+  kernel.epilogue = {.activation = true, .bias = true};
+  kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
+  return kernel;
+}
+
+}  // namespace quarry::gemm_sm80

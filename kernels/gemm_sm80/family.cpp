@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "common/gemm_host.hpp"
+#include "common/gemm_host_estimate.hpp"
+#include "gemm_sm80/config.hpp"
+
+namespace quarry::gemm_sm80 {
+namespace {
+
+GemmTraits traits(const Config& c) {
+  return {c.tile,      c.layouts,  c.alignment,           c.types.accumulator,
+          c.types.out, threads(c), shared_memory_bytes(c)};
+}
+
+/// Cycles of a multiprocessor to issue the copy of one element, by alignment. Copies of 16, 8 and 4 bytes go
+/// by cp.async, single elements through registers.
+constexpr double issue_cycles[] = {0, 8.0 / 32, 2.5 / (32 * 2), 0, 3.0 / (32 * 4), 0, 0, 0, 4.0 / (32 * 8)};
+
+BlockCost block_cost(const Config& c, const DeviceModel& device) {
+  const Tile& t = c.tile;
+  const Warps& w = c.warps;
+  const int element = bytes_of(c.types.a);
+  const int copied = element * t.k * (t.m + t.n);
+  const int read = element * t.k * (t.m * w.n + t.n * w.m);  // each warp along N reads all of its rows of A
+  const double issue = t.k * (t.m * issue_cycles[c.alignment.a] + t.n * issue_cycles[c.alignment.b]);
+  const Tile warp = warp_tile(c);
+  const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32);
+  const int fragments = (warp.m + warp.n) / 2;  // two sets, of 16 halves a row and column for 32 lanes
+  return {.math = 2 * t.m * t.n * t.k / device.tensor_flops_per_clock,
+          .shared = (copied + read) * cycles_per_shared_byte,
+          .copy = std::max(copied * cycles_per_l2_byte, issue),
+          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / instruction.k) + 30,
+          .registers = sums + fragments + 40};
+}
+
+const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
+
+/// Where lines run along M or N, the asynchronous copies of all but the last K tile take whole pieces at a
+/// line's edge, which must end before the next line begins (operand_copy.cuh): lines may not overlap, as
+/// those of a broadcast operand do.
+Status check_lines(const GemmProblem& problem, Operand name, long long line_stride, int extent) {
+  if (line_stride >= extent) return {};
+  const bool is_callers_a = (name == Operand::a) != problem.is_exchanged;
+  return {StatusCode::unsupported, detail::Reason::overlapping_stride, is_callers_a ? Operand::a : Operand::b,
+          extent, line_stride};
+}
+
+Status check_lines(const Config& c, const GemmProblem& problem) {
+  if (problem.k <= c.tile.k) return {};
+  if (c.layouts.a == Layout::column && c.alignment.a > 1) {
+    const Status status = check_lines(problem, Operand::a, problem.a.matrix.column_stride, problem.m);
+    if (!status) return status;
+  }
+  if (c.layouts.b == Layout::row && c.alignment.b > 1) {
+    return check_lines(problem, Operand::b, problem.b.matrix.row_stride, problem.n);
+  }
+  return {};
+}
+
+class GemmSm80 final : public Family {
+ public:
+  std::string_view name() const override { return "gemm_sm80"; }
+
+  Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const override {
+    const Config& c = config_of(config);
+    if (Status status = gemm_supports(traits(c), problem, device); !status) return status;
+    return check_lines(c, problem);
+  }
+
+  Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+                    std::size_t max_workspace) const override {
+    const Config& c = config_of(config);
+    return gemm_estimate(traits(c), block_cost(c, device), problem, device, max_workspace);
+  }
+
+  std::size_t workspace_size(const void* config, const GemmProblem& problem,
+                             const ChosenControls& controls) const override {
+    return gemm_workspace(traits(config_of(config)), problem, controls).bytes;
+  }
+
+  GemmLaunch launch(const void* config, const GemmProblem& problem,
+                    const ChosenControls& controls) const override {
+    return gemm_launch(traits(config_of(config)), problem, controls);
+  }
+};
+
+constinit const GemmSm80 instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::gemm_sm80

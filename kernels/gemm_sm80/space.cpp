@@ -1,0 +1,78 @@
+/// gemm_sm80 configs as text: gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8.
+#include <algorithm>
+
+#include "config_text.hpp"
+#include "gemm_sm80/describe.hpp"
+
+namespace quarry::gemm_sm80 {
+namespace {
+
+constexpr Setting settings[] = {
+    {"a", SettingKind::dtype},
+    {"b", SettingKind::dtype},
+    {"accumulator", SettingKind::dtype},
+    {"out", SettingKind::dtype},
+    {"layouts", SettingKind::layouts},
+    {"tile", SettingKind::triple},
+    {"warps", SettingKind::triple, "w"},
+    {"stages", SettingKind::integer, "s"},
+    {"alignment", SettingKind::pair, "a"},
+};
+
+Config config_of(const SettingValues& v) {
+  return {types_of(v), layouts_of(v), tile_of(v[5]), warps_of(v[6]), v[7][0], alignment_of(v[8])};
+}
+
+SettingValues entry_values(const SettingValues& v) {
+  const Config c = entry(config_of(v));
+  SettingValues values = values_of(c.types, c.layouts);
+  values.insert(values.end(), {value_of(c.tile), value_of(c.warps), {c.stages}, value_of(c.alignment)});
+  return values;
+}
+
+KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
+  return describe(config_of(v), name);
+}
+
+std::string literal(const SettingValues& v) {
+  const Config c = config_of(v);
+  return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
+         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[8]).first(2)) +
+         "}";
+}
+
+/// Types that mma.m16n8k16 takes, and an output that the accumulator is not narrowed for on the way.
+bool has_instruction(const Types& t) {
+  if (t.a != t.b) return false;
+  const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
+  if (t.a == DType::bf16) return f32_sum;
+  return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
+}
+
+bool is_alignment(int elements) { return elements == 1 || elements == 2 || elements == 4 || elements == 8; }
+
+std::string fault(const SettingValues& v) {
+  const Config c = config_of(v);
+  if (!has_instruction(c.types)) return "no matrix instruction has these types";
+  if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
+    return "the tile is not a multiple of the warps";
+  }
+  const Tile warp = warp_tile(c);
+  if (warp.m % 16 != 0 || warp.n % 16 != 0) return "a warp's tile must be a multiple of 16 along M and N";
+  if (warp.k % instruction.k != 0) return "a warp's tile must be a multiple of 16 along K";
+  if (warp.m * warp.n > 32 * 128) return "a warp's tile needs more than 128 accumulators a thread";
+  if (std::max({c.warps.m, c.warps.n, c.warps.k}) > 32 || threads(c) > 1024) return "more than 1024 threads";
+  if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
+  if (!is_alignment(c.alignment.a) || !is_alignment(c.alignment.b)) return "alignment must be 1, 2, 4 or 8";
+  if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
+  return "";
+}
+
+std::string unit_group(const SettingValues& v) { return name_of(types_of(v)) + "_" + name_of(layouts_of(v)); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+const ConfigSpace space = {"gemm_sm80", settings, fault, entry_values, describe_values, literal, unit_group};
+
+}  // namespace quarry::gemm_sm80

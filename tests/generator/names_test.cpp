@@ -1,0 +1,143 @@
+/// Names of configs against the table that was generated from them.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "catch_compat.hpp"
+#include "config_text.hpp"
+#include "generator/families.hpp"
+#include "quarry/tensor.hpp"
+#include "registry/row.hpp"
+
+using namespace quarry;
+
+namespace {
+
+const ConfigSpace& space_of(std::string_view family) {
+  for (const ConfigSpace* space : generator::families()) {
+    if (space->family == family) return *space;
+  }
+  FAIL("no family " << family);
+  std::abort();
+}
+
+}  // namespace
+
+TEST_CASE("every row's name is parsed back into its config", "[generator]") {
+  REQUIRE(detail::rows().size() >= 2000);
+  for (const detail::Row& row : detail::rows()) {
+    const ConfigSpace& space = space_of(row.metadata.family);
+    const Result<SettingValues> values = parse_config_name(space, row.metadata.name);
+    INFO(row.metadata.name);
+    REQUIRE(values);
+    CHECK(config_name(space, *values) == row.metadata.name);
+    CHECK(space.fault(*values) == "");
+    const SettingValues entry = space.entry(*values);
+    CHECK(config_name(space, entry) == detail::entries()[row.entry].name);
+    CHECK(row.exchanged == (entry != *values));
+    CHECK(space.entry(entry) == entry);
+
+    const KernelMetadata described = space.describe(*values, row.metadata.name);
+    const OperandsMetadata& operands = row.metadata.operands;
+    CHECK(described.operands.a.alignment == operands.a.alignment);
+    CHECK(described.design.tile == row.metadata.design.tile);
+    CHECK(described.design.shared_memory == row.metadata.design.shared_memory);
+    CHECK(types_of(*values) ==
+          Types{operands.a.dtype, operands.b.dtype, operands.accumulator, operands.out.dtype});
+    CHECK(layouts_of(*values) == Layouts{operands.a.layout, operands.b.layout, operands.out.layout});
+  }
+}
+
+TEST_CASE("the table's indexes agree with its rows", "[generator]") {
+  const auto rows = detail::rows();
+  std::uint32_t next = 0;
+  std::uint64_t previous = 0;
+  for (const detail::KeyRange& range : detail::key_ranges()) {
+    CHECK(range.begin == next);
+    CHECK(range.begin < range.end);
+    CHECK(range.key > previous);
+    for (std::uint32_t i = range.begin; i < range.end; ++i) {
+      const OperandsMetadata& o = rows[i].metadata.operands;
+      CHECK(detail::functional_key(rows[i].metadata.operation,
+                                   {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype},
+                                   {o.a.layout, o.b.layout, o.out.layout}) == range.key);
+    }
+    next = range.end;
+    previous = range.key;
+  }
+  CHECK(next == rows.size());
+
+  const auto is_order = [](auto order, std::size_t size, auto name) {
+    CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == size);
+    CHECK(order.size() == size);
+    CHECK(std::ranges::is_sorted(order, {}, name));
+  };
+  is_order(detail::rows_by_name(), rows.size(), [&](std::uint32_t i) { return rows[i].metadata.name; });
+  is_order(detail::entries_by_name(), detail::entries().size(),
+           [](std::uint32_t i) { return detail::entries()[i].name; });
+}
+
+TEST_CASE("precompiled entries have a unit with code and a report, others neither", "[generator]") {
+  const auto units = detail::units();
+  for (const detail::Unit& unit : units) {
+    CHECK(unit.end - unit.begin > 100);
+    CHECK(reinterpret_cast<std::uintptr_t>(unit.begin) % 16 == 0);
+  }
+  CHECK(detail::precompiled_targets().empty() == units.empty());
+  for (std::uint32_t i = 0; i < detail::entries().size(); ++i) {
+    const detail::Entry& entry = detail::entries()[i];
+    INFO(entry.name);
+    CHECK(entry.unit < static_cast<std::int32_t>(units.size()));
+    for (const int cc : detail::precompiled_targets()) {
+      const int registers = detail::resources(i, cc).registers;
+      CHECK((entry.unit >= 0 ? registers > 0 && registers <= 255 : registers == 0));
+    }
+    CHECK(detail::resources(i, 75).registers == 0);
+  }
+}
+
+TEST_CASE("a text is a config's name or it is refused", "[generator]") {
+  const unsigned seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  const auto rows = detail::rows();
+  constexpr std::string_view letters = "_x0123456789abcfgmrstw";
+  for (int i = 0; i < 20'000; ++i) {
+    const KernelMetadata& kernel = rows[random() % rows.size()].metadata;
+    std::string name(kernel.name);
+    for (auto damages = random() % 3; damages > 0; --damages) {
+      const std::size_t at = random() % name.size();
+      if (random() % 2 == 0) name.erase(at, random() % 3);
+      name.insert(std::min(at, name.size()), 1, letters[random() % letters.size()]);
+    }
+    const ConfigSpace& space = space_of(kernel.family);
+    const Result<SettingValues> values = parse_config_name(space, name);
+    CAPTURE(name);
+    if (values) {
+      CHECK(config_name(space, *values) == name);
+      space.fault(*values);  // any config can be asked, without overflow
+    } else {
+      CHECK(values.status().code() == StatusCode::parse_error);
+      CHECK(name != kernel.name);
+    }
+  }
+}
+
+TEST_CASE("a wrong name is refused where it is wrong", "[generator]") {
+  const ConfigSpace& space = space_of("gemm_sm80");
+  const auto message = [&](std::string_view name) {
+    const Result<SettingValues> values = parse_config_name(space, name);
+    REQUIRE(!values);
+    return values.status().message();
+  };
+  CHECK_THAT(message("gemm_simt_f32"), Catch::Contains("`gemm_sm80`"));
+  CHECK_THAT(message("gemm_sm80_f16_f16_f32_f16_rcx_128x128x32_w2x2x1_s4_a8x8"),
+             Catch::Contains("`layouts`"));
+  CHECK_THAT(message("gemm_sm80_f16_f16_f32_f16_rcr_128x0128x32_w2x2x1_s4_a8x8"), Catch::Contains("`tile`"));
+  CHECK_THAT(message("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4"), Catch::Contains("`alignment`"));
+  CHECK_THAT(message("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8_x"),
+             Catch::Contains("the end"));
+  CHECK_THAT(message("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s99999999999_a8x8"),
+             Catch::Contains("`stages`"));
+  CHECK_THAT(message(""), Catch::Contains("`gemm_sm80`"));
+}
