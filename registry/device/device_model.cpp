@@ -1,0 +1,144 @@
+#include "quarry/device_model.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "registry/basic/text.hpp"
+#include "registry/device/device_model.hpp"
+#include "registry/device/properties.hpp"
+#include "registry/device/runtime.hpp"
+
+namespace quarry {
+namespace {
+
+constexpr DeviceModel a100 = {
+    .name = "a100",
+    .cc = 80,
+    .multiprocessors = 108,
+    .shared_memory_per_block = 163 * 1024,
+    .shared_memory_per_multiprocessor = 164 * 1024,
+    .l2_bytes = 40LL << 20,
+    .memory_bandwidth = 1.8e12,  // data sheet: 2.04e12, of which reads reach nine tenths
+    .clock = 1.41e9,
+    .tensor_flops_per_clock = 2048,
+    .fma_f32_flops_per_clock = 128,
+    .fma_f64_flops_per_clock = 64,
+};
+
+constexpr DeviceModel h200 = {
+    .name = "h200",
+    .cc = 90,
+    .multiprocessors = 132,
+    .shared_memory_per_block = 227 * 1024,
+    .shared_memory_per_multiprocessor = 228 * 1024,
+    .l2_bytes = 60LL << 20,
+    .memory_bandwidth = 4.3e12,  // measured, reads
+    .clock = 1.98e9,
+    .tensor_flops_per_clock = 2361,  // measured through mma.sync: 617e12 in all. wgmma has 4096
+    .fma_f32_flops_per_clock = 256,
+    .fma_f64_flops_per_clock = 128,
+};
+
+/// The H200's chip with other memory.
+constexpr DeviceModel h100 = [] {
+  DeviceModel model = h200;
+  model.name[1] = '1';
+  model.l2_bytes = 50LL << 20;
+  model.memory_bandwidth = 3.0e12;  // data sheet: 3.35e12, of which reads reach nine tenths
+  return model;
+}();
+
+constexpr DeviceModel built_in[] = {a100, h100, h200};
+
+/// The built-in model of what the driver calls `name`, null when there is none. MIG slices and variants go by
+/// the same beginning.
+const DeviceModel* known_device(std::string_view name) {
+  if (name.starts_with("NVIDIA H200")) return &built_in[2];
+  if (name.starts_with("NVIDIA H100 80GB HBM3")) return &built_in[1];
+  if (name.starts_with("NVIDIA A100-SXM")) return &built_in[0];
+  return nullptr;
+}
+
+/// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured.
+void set_rates(DeviceModel& model) {
+  const bool small_chip =
+      model.cc != 80 && model.cc / 10 == 8;  // 8.6, 8.7 and 8.9: half the tensor cores, hardly any f64
+  model.tensor_flops_per_clock = model.cc >= 90 ? h200.tensor_flops_per_clock : small_chip ? 1024 : 2048;
+  model.fma_f32_flops_per_clock = model.cc == 80 ? 128 : 256;
+  model.fma_f64_flops_per_clock = small_chip ? 4 : model.cc == 80 ? 64 : 128;
+}
+
+DeviceModel derived(const detail::DeviceProperties& p) {
+  DeviceModel model;
+  const std::string_view name = p.name;
+  name.substr(0, sizeof model.name - 1).copy(model.name, sizeof model.name);
+  model.cc = p.cc;
+  model.multiprocessors = p.multiprocessors;
+  model.shared_memory_per_block = p.shared_memory_per_block;
+  model.shared_memory_per_multiprocessor = p.shared_memory_per_multiprocessor;
+  model.registers_per_multiprocessor = p.registers_per_multiprocessor;
+  model.threads_per_multiprocessor = p.threads_per_multiprocessor;
+  model.l2_bytes = p.l2_bytes;
+  model.clock = p.clock;
+  model.memory_bandwidth = 0.9 * p.peak_memory_bandwidth;
+  set_rates(model);
+  if (const DeviceModel* const known = known_device(p.name); known != nullptr && known->cc == p.cc) {
+    // A slice of the device has its share of the bandwidth.
+    const double share = std::min(1.0, static_cast<double>(p.multiprocessors) / known->multiprocessors);
+    model.memory_bandwidth = share * known->memory_bandwidth;
+    model.clock = known->clock;
+  }
+  return model;
+}
+
+/// Models of this machine's devices. Constant-initialised: nothing happens at start-up.
+constexpr int most_devices = 64;
+struct Slot {
+  std::atomic<bool> known = false;
+  DeviceModel model;
+};
+constinit Slot slots[most_devices];
+constinit std::mutex slots_mutex;
+
+}  // namespace
+
+std::span<const DeviceModel> device_models() { return built_in; }
+
+Result<DeviceModel> find_device_model(std::string_view name) {
+  std::string_view names[std::size(built_in)];
+  for (std::size_t i = 0; i < std::size(built_in); ++i) {
+    names[i] = built_in[i].name;
+    if (names[i] == name) return built_in[i];
+  }
+  return Status(StatusCode::not_found,
+                "Unknown device model " + detail::quoted(name) + ": there are " + detail::join(names, "and"));
+}
+
+Result<DeviceModel> device_model(int device) {
+  const DeviceModel* const model = detail::cached_device_model(device);
+  if (model != nullptr) return *model;
+  if (Status status = detail::device_status(device); !status) return status;
+  return Status(StatusCode::no_device, "The driver does not describe CUDA device " + std::to_string(device));
+}
+
+const DeviceModel& default_device_model() {
+  const DeviceModel* const model = detail::cached_device_model(0);
+  return model != nullptr ? *model : built_in[2];
+}
+
+const DeviceModel* detail::cached_device_model(int ordinal) {
+  if (ordinal < 0 || ordinal >= std::min(device_count(), most_devices)) return nullptr;
+  Slot& slot = slots[ordinal];
+  if (slot.known.load(std::memory_order_acquire)) return &slot.model;
+  const std::lock_guard lock(slots_mutex);
+  if (slot.known.load(std::memory_order_relaxed)) return &slot.model;
+  const Result<DeviceProperties> properties = device_properties(ordinal);
+  if (!properties) return nullptr;
+  slot.model = derived(*properties);
+  slot.known.store(true, std::memory_order_release);
+  return &slot.model;
+}
+
+}  // namespace quarry

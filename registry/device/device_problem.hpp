@@ -1,0 +1,32 @@
+/// A random problem on a device. For the command and tests.
+#pragma once
+
+#include "quarry/arguments.hpp"
+#include "registry/device/device_buffer.hpp"
+#include "registry/host/random_problem.hpp"
+
+namespace quarry::detail {
+
+/// Copies of a RandomProblem's operands, guards and alignment included, in device memory, and the arguments
+/// that name them.
+struct DeviceProblem {
+  GemmArguments arguments;
+  DeviceBuffer a;
+  DeviceBuffer b;
+  DeviceBuffer c;
+  DeviceBuffer bias;
+  DeviceBuffer out;
+
+  /// Copies all operands. Fails as DeviceBuffer does.
+  static Result<DeviceProblem> make(const host::RandomProblem& problem, int device);
+
+  /// Copies the host's output to the device: after RandomProblem::reset_output, what a run needs.
+  Status upload_output(const host::RandomProblem& problem) const;
+
+  /// Waits for the device and copies the output, guards included, into the host's;
+  /// RandomProblem::check_output and host::compare then judge it. Fails with the device's error where the run
+  /// failed.
+  Status download_output(host::RandomProblem& problem) const;
+};
+
+}  // namespace quarry::detail

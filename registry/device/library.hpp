@@ -1,0 +1,34 @@
+/// Device code: from entries of the table to functions that can be launched.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "quarry/kernel.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+/// Whether this library holds machine code of the entry that runs on compute capability `cc` (80, 89, 90):
+/// code for the same major version and no later minor one. Asks no device.
+bool has_machine_code(std::uint32_t entry, int cc);
+
+/// What `cudaLaunchKernelExC` takes as function.
+using DeviceFunction = const void*;
+
+/// The entry, ready to be launched with `shared_memory` bytes of dynamic shared memory on `device`, which is
+/// current. Loads it, with its unit, when that has not been done in this process; from then on the answer
+/// takes a few nanoseconds and no lock. Safe from any thread. Failures:
+/// - not_precompiled: there is no machine code of it for the device;
+/// - not_loaded: it is not loaded yet, and `stream` is capturing. Without a stream, it is loaded all the
+/// same, in a way that
+///   breaks no capture;
+/// - device_error: CUDA refuses to load it.
+Result<DeviceFunction> load_function(std::uint32_t entry, int device, unsigned shared_memory,
+                                     std::optional<CUstream_st*> stream);
+
+/// The entry of this name.
+std::optional<std::uint32_t> find_entry(std::string_view name);
+
+}  // namespace quarry::detail

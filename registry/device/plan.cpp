@@ -1,0 +1,113 @@
+/// Plan: what Kernel::run does, with all that does not depend on pointers done once.
+#include <bit>
+#include <cstdint>
+#include <exception>
+
+#include "registry/device/cuda_call.hpp"
+#include "registry/device/prepared.hpp"
+#include "registry/host/executor.hpp"
+
+namespace quarry {
+
+/// What a plan's copies share. Immutable.
+struct detail::PlanState {
+  const Row* row;
+  PreparedLaunch prepared;
+  LaunchFunctions functions;   // null for the host
+  std::uintptr_t alignment_a;  // bytes
+  std::uintptr_t alignment_b;
+  std::uintptr_t alignment_out;  // of c and the bias, too: one element
+};
+
+namespace {
+
+using detail::PlanState;
+
+Status check_alignment(Operand operand, DType type, const void* data, std::uintptr_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (address % bytes == 0) return {};
+  const std::int64_t got = (std::int64_t{1} << std::countr_zero(address)) / bytes_of(type);
+  return {StatusCode::unsupported, detail::Reason::alignment, operand,
+          static_cast<std::int64_t>(bytes) / bytes_of(type), got};
+}
+
+Status check_alignments(const PlanState& plan, const PlanOperands& given) {
+  const OperandsMetadata& types = plan.row->metadata.operands;
+  const detail::OperandsNeeded& needed = plan.prepared.needed;
+  if (needed.inputs) {
+    if (Status s = check_alignment(Operand::a, types.a.dtype, given.a, plan.alignment_a); !s) return s;
+    if (Status s = check_alignment(Operand::b, types.b.dtype, given.b, plan.alignment_b); !s) return s;
+  }
+  const DType out = types.out.dtype;
+  if (needed.c) {
+    if (Status s = check_alignment(Operand::c, out, given.c, plan.alignment_out); !s) return s;
+  }
+  if (needed.bias) {
+    if (Status s = check_alignment(Operand::bias, out, given.bias, plan.alignment_out); !s) return s;
+  }
+  return check_alignment(Operand::out, out, given.out, plan.alignment_out);
+}
+
+/// Puts the pointers of a run into its launch.
+void set_operands(const PlanState& plan, const PlanOperands& operands, GemmLaunch& launch) {
+  const bool exchanged = plan.row->exchanged;
+  launch.params.a.data = exchanged ? operands.b : operands.a;
+  launch.params.b.data = exchanged ? operands.a : operands.b;
+  const void* const c = plan.prepared.needed.c ? operands.c : nullptr;
+  const void* const bias = plan.prepared.needed.bias ? operands.bias : nullptr;
+  launch.params.c.data = launch.reduce.c.data = c;
+  launch.params.out.data = launch.reduce.out.data = operands.out;
+  launch.params.epilogue.bias = launch.reduce.epilogue.bias = bias;
+}
+
+}  // namespace
+
+std::size_t Plan::workspace_size() const { return state_->prepared.launch.workspace_bytes; }
+
+Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace) const {
+  const PlanState& plan = *state_;
+  if (!plan.prepared.needed.out) return {};
+  if (Status s = plan.prepared.needed.check(operands); !s) return s;
+  if (Status s = check_alignments(plan, operands); !s) return s;
+  if (Status s = detail::check_workspace(workspace, workspace_size()); !s) return s;
+  GemmLaunch launch = plan.prepared.launch;
+  set_operands(plan, operands, launch);
+  if (plan.functions.kernel == nullptr) return host::execute(host::host_kernel(*plan.row), launch);
+
+  const detail::CurrentDevice current(plan.prepared.place.device);
+  if (Status s = current.status(); !s) return s;
+  bind_workspace(launch, workspace.data);
+  return detail::launch_on_stream(*plan.row, launch, plan.functions, stream);
+}
+
+Result<Plan> Kernel::prepare(const GemmArguments& arguments) const {
+  detail::PlanState plan = {};
+  plan.row = row_;
+  if (Status s = detail::prepare_launch(*row_, controls_, arguments, plan.prepared); !s) return s;
+  if (plan.prepared.place.kind == detail::Place::Kind::unknown) {
+    return Status(StatusCode::invalid_arguments,
+                  "Nothing says where the plan will run: give operands data, or set their `memory`");
+  }
+  const OperandsMetadata& types = metadata().operands;
+  const auto bytes = [](const OperandMetadata& o) {
+    return static_cast<std::uintptr_t>(o.alignment) * static_cast<std::uintptr_t>(bytes_of(o.dtype));
+  };
+  plan.alignment_a = bytes(types.a);
+  plan.alignment_b = bytes(types.b);
+  plan.alignment_out = static_cast<std::uintptr_t>(bytes_of(types.out.dtype));
+  if (plan.prepared.place.kind == detail::Place::Kind::device) {
+    const int device = plan.prepared.place.device;
+    const detail::CurrentDevice current(device);
+    if (Status s = current.status(); !s) return s;
+    const auto functions = detail::load_functions(*row_, plan.prepared.launch, device, std::nullopt);
+    if (!functions) return functions.status();
+    plan.functions = *functions;
+  }
+  try {
+    return Plan(std::make_shared<const detail::PlanState>(plan));
+  } catch (const std::exception&) {
+    return Status(StatusCode::device_error, "Out of memory for a plan");
+  }
+}
+
+}  // namespace quarry

@@ -1,0 +1,76 @@
+#include "registry/device/prepared.hpp"
+
+#include <cstdint>
+
+#include "registry/device/device_model.hpp"
+#include "registry/query/resolve.hpp"
+
+namespace quarry::detail {
+
+Status OperandsNeeded::check(const PlanOperands& given) const {
+  const auto missing = [](Operand operand) {
+    return Status(StatusCode::invalid_arguments, Reason::null_data, operand);
+  };
+  if (!out) return {};
+  if (inputs && given.a == nullptr) return missing(Operand::a);
+  if (inputs && given.b == nullptr) return missing(Operand::b);
+  if (c && given.c == nullptr) return missing(Operand::c);
+  if (given.out == nullptr) return missing(Operand::out);
+  if (bias && given.bias == nullptr) return missing(Operand::bias);
+  return {};
+}
+
+/// Whether the device where the tensors lie takes a kernel whose controls were chosen by `model`.
+static Status check_device(const Row& row, const GemmProblem& problem, int device, const DeviceModel& model) {
+  const DeviceModel* const real = cached_device_model(device);
+  if (real == nullptr) return device_model(device).status();
+  return real == &model ? Status() : check_constraints(row, problem, *real);
+}
+
+Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
+                      PreparedLaunch& prepared) {
+  const Result<Place> place = place_of(arguments);
+  if (!place) return place.status();
+  GemmProblem problem;
+  ChosenControls chosen;
+  // By the model that workspace_size goes by, so that the workspace it asked for is what the run needs.
+  const DeviceModel& model = model_for(arguments);
+  if (Status s = resolve(row, arguments, controls, model, problem, chosen); !s) return s;
+  if (place->kind == Place::Kind::device) {
+    if (Status s = check_device(row, problem, place->device, model); !s) return s;
+  }
+  prepared.place = *place;
+  prepared.needed.out = problem.m > 0 && problem.n > 0 && problem.batch > 0;
+  prepared.needed.inputs = problem.k > 0;
+  prepared.needed.c = problem.has_c;
+  prepared.needed.bias = problem.has_bias;
+  prepared.launch = row.family->launch(row.entry_config, problem, chosen);
+  return {};
+}
+
+Status check_workspace(const Workspace& workspace, std::size_t bytes) {
+  constexpr std::uintptr_t alignment = 256;
+  if (bytes == 0) return {};
+  const std::size_t given = workspace.data == nullptr ? 0 : workspace.bytes;
+  if (given < bytes) {
+    return {StatusCode::invalid_workspace, Reason::workspace_size, Operand::workspace,
+            static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(given)};
+  }
+  if (reinterpret_cast<std::uintptr_t>(workspace.data) % alignment != 0) {
+    return {StatusCode::invalid_workspace, Reason::workspace_alignment, Operand::workspace,
+            static_cast<std::int64_t>(alignment)};
+  }
+  return {};
+}
+
+PlanOperands operands_of(const GemmArguments& arguments) {
+  PlanOperands operands;
+  operands.a = arguments.a.data;
+  operands.b = arguments.b.data;
+  operands.c = arguments.c ? arguments.c->data : nullptr;
+  operands.out = const_cast<void*>(arguments.out.data);  // a view says so: `out` is written through it
+  operands.bias = arguments.epilogue.bias ? arguments.epilogue.bias->data : nullptr;
+  return operands;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,43 @@
+/// A kernel and its arguments made into a launch: what Kernel::run and Plan have in common.
+#pragma once
+
+#include <cstddef>
+
+#include "family.hpp"
+#include "quarry/kernel.hpp"
+#include "registry/device/launch.hpp"
+#include "registry/device/memory.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// Which operands a run reads or writes; only those need data.
+struct OperandsNeeded {
+  bool inputs = false;  ///< a and b: not when K is 0
+  bool c = false;       ///< not when beta is known to be 0
+  bool bias = false;
+  bool out = false;  ///< not when it has no element; then nothing else is needed either
+
+  /// Ok when all that is needed is there; null_data naming the operand otherwise.
+  Status check(const PlanOperands& given) const;
+};
+
+/// A launch, ready but for the pointers to its workspace.
+struct PreparedLaunch {
+  Place place;
+  OperandsNeeded needed;
+  GemmLaunch launch;
+};
+
+/// Checks the arguments, chooses the open controls and computes the launch. Loads nothing, asks no device but
+/// for what it is.
+Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
+                      PreparedLaunch& prepared);
+
+/// Ok when the workspace holds `bytes` bytes and starts at a multiple of 256; invalid_workspace otherwise.
+Status check_workspace(const Workspace& workspace, std::size_t bytes);
+
+/// The data pointers of the arguments.
+PlanOperands operands_of(const GemmArguments& arguments);
+
+}  // namespace quarry::detail

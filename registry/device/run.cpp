@@ -1,0 +1,28 @@
+/// Kernel::run: everything in one call.
+#include "registry/device/cuda_call.hpp"
+#include "registry/device/prepared.hpp"
+#include "registry/host/executor.hpp"
+
+namespace quarry {
+
+Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) const {
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared); !s) return s;
+  if (!prepared.needed.out) return {};
+  if (Status s = prepared.needed.check(detail::operands_of(arguments)); !s) return s;
+  GemmLaunch& launch = prepared.launch;
+  if (Status s = detail::check_workspace(options.workspace, launch.workspace_bytes); !s) return s;
+  if (prepared.place.kind == detail::Place::Kind::host)
+    return host::execute(host::host_kernel(*row_), launch);
+
+  const int device = prepared.place.device;
+  const detail::CurrentDevice current(device);
+  if (Status s = current.status(); !s) return s;
+  const Result<detail::LaunchFunctions> functions =
+      detail::load_functions(*row_, launch, device, options.stream);
+  if (!functions) return functions.status();
+  bind_workspace(launch, options.workspace.data);
+  return detail::launch_on_stream(*row_, launch, *functions, options.stream);
+}
+
+}  // namespace quarry

@@ -1,0 +1,268 @@
+#include "registry/host/executor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "registry/host/activation.hpp"
+#include "registry/host/block_product.hpp"
+#include "registry/host/element.hpp"
+#include "registry/host/parallel.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// Outputs that are computed at once, and positions of K that are packed at once: about what the caches hold.
+constexpr int block_rows = 64;
+constexpr int block_columns = 128;
+constexpr int block_depth = 256;
+
+/// Below so many multiplications, starting threads costs more than it gains.
+constexpr double least_work_for_threads = 1e6;
+
+/// The block of outputs [row, row + rows) x [column, column + columns) of one batch entry.
+struct Block {
+  int batch;
+  int row;
+  int column;
+  int rows;
+  int columns;
+};
+
+/// Memory of one worker. T is the type that sums are computed in.
+template <class T>
+struct Scratch {
+  T a[block_rows * block_depth];
+  T b[block_columns * block_depth];
+  T group[block_rows * block_columns];  // sums of one group of warps over one slice
+  T slice[block_rows * block_columns];  // of all groups over one slice
+  T total[block_rows * block_columns];
+  std::int32_t positions[block_depth];
+};
+
+/// The K indices that one group of warps multiplies in one slice, in its order: its part of each K tile of
+/// the slice.
+class Positions {
+ public:
+  Positions(const HostKernel& kernel, const GemmParams& params, int slice, int group)
+      : part_(kernel.tile_k / kernel.warps_k), tile_k_(kernel.tile_k), k_(params.k), offset_(group * part_) {
+    const std::int64_t tiles = (std::int64_t{params.k} + tile_k_ - 1) / tile_k_;
+    const std::int64_t a_slice = params.slices > 1 ? params.k_tiles_per_slice : tiles;
+    first_tile_ = std::min(tiles, slice * a_slice);
+    count_ = (std::min(tiles, first_tile_ + a_slice) - first_tile_) * part_;
+  }
+
+  std::int64_t count() const { return count_; }
+
+  /// Index of position p, or -1 where it lies behind the end of K.
+  std::int32_t index(std::int64_t p) const {
+    const std::int64_t k = (first_tile_ + p / part_) * tile_k_ + offset_ + p % part_;
+    return k < k_ ? static_cast<std::int32_t>(k) : -1;
+  }
+
+ private:
+  int part_;
+  int tile_k_;
+  int k_;
+  int offset_;
+  std::int64_t first_tile_;
+  std::int64_t count_;
+};
+
+/// Lines of an operand (rows of A or columns of B) that a block needs.
+struct Lines {
+  DType type;
+  const void* data;
+  std::int64_t first;  // element index of the first line's first element
+  std::int64_t line_stride;
+  std::int64_t k_stride;
+  int count;
+};
+
+/// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0.
+template <class T>
+void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, T* packed) {
+  const int padded = (lines.count + width - 1) / width * width;
+  with_element(lines.type, [&]<class E>(E) {
+    const auto put = [&](int line, int p) {
+      T value = 0;
+      if (line < lines.count && positions[p] >= 0) {
+        const std::int64_t at = lines.first + line * lines.line_stride + positions[p] * lines.k_stride;
+        value = static_cast<T>(read_element<E>(lines.data, at));
+      }
+      packed[(line / width * depth + p) * width + line % width] = value;
+    };
+    if (lines.line_stride == 1) {  // walk memory in its order
+      for (int p = 0; p < depth; ++p) {
+        for (int line = 0; line < padded; ++line) put(line, p);
+      }
+    } else {
+      for (int line = 0; line < padded; ++line) {
+        for (int p = 0; p < depth; ++p) put(line, p);
+      }
+    }
+  });
+}
+
+template <class T, Rounding rounding>
+class Executor {
+ public:
+  Executor(const HostKernel& kernel, const GemmLaunch& launch) : kernel_(kernel), launch_(launch) {
+    const int part = kernel.tile_k / kernel.warps_k;
+    chunk_ = part % kernel.instruction_k == 0 ? kernel.instruction_k : 1;
+    depth_ = block_depth / chunk_ * chunk_;
+  }
+
+  void run(const Block& block, Scratch<T>& scratch) const {
+    std::fill(std::begin(scratch.total), std::end(scratch.total), T{0});
+    for (int slice = 0; slice < launch_.params.slices; ++slice) {
+      std::fill(std::begin(scratch.slice), std::end(scratch.slice), T{0});
+      for (int group = 0; group < kernel_.warps_k; ++group) {
+        std::fill(std::begin(scratch.group), std::end(scratch.group), T{0});
+        sum_group(block, Positions(kernel_, launch_.params, slice, group), scratch);
+        add(scratch.group, scratch.slice);
+      }
+      add(scratch.slice, scratch.total);
+    }
+    finish(block, scratch.total);
+  }
+
+ private:
+  static void add(const T (&from)[block_rows * block_columns], T (&to)[block_rows * block_columns]) {
+    for (int i = 0; i < block_rows * block_columns; ++i) to[i] += from[i];
+  }
+
+  void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
+    const GemmParams& p = launch_.params;
+    const Lines rows = {
+        kernel_.types.a, p.a.data,          block.batch * p.a.batch_stride + block.row * p.a.row_stride,
+        p.a.row_stride,  p.a.column_stride, block.rows};
+    const Lines columns = {
+        kernel_.types.b,   p.b.data,       block.batch * p.b.batch_stride + block.column * p.b.column_stride,
+        p.b.column_stride, p.b.row_stride, block.columns};
+    for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
+      for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
+      pack(rows, scratch.positions, depth, rows_at_once, scratch.a);
+      pack(columns, scratch.positions, depth, columns_at_once<T>, scratch.b);
+      multiply(block, depth, scratch);
+    }
+  }
+
+  void multiply(const Block& block, int depth, Scratch<T>& scratch) const {
+    for (int column = 0; column < block.columns; column += columns_at_once<T>) {
+      for (int row = 0; row < block.rows; row += rows_at_once) {
+        T* const sums = scratch.group + row * block_columns + column;
+        const T* const a = scratch.a + row * depth;
+        const T* const b = scratch.b + column * depth;
+        if (chunk_ == 1) {
+          add_product<T, rounding>(a, b, depth, 1, sums, block_columns);
+        } else {
+          add_product<T, rounding>(a, b, depth, chunk_, sums, block_columns);
+        }
+      }
+    }
+  }
+
+  /// From sums to outputs.
+  void finish(const Block& block, const T* sums) const {
+    const bool reduced = launch_.reduce_grid != 0;
+    const EpilogueParams& e = reduced ? launch_.reduce.epilogue : launch_.params.epilogue;
+    const MatrixParams& c = reduced ? launch_.reduce.c : launch_.params.c;
+    const MatrixParams& out = reduced ? launch_.reduce.out : launch_.params.out;
+    const T alpha = scalar(e.alpha, e.alpha_pointer);
+    const T beta = scalar(e.beta, e.beta_pointer);
+    const auto at = [&block](const MatrixParams& m, int i, int j) {
+      return block.batch * m.batch_stride + (block.row + i) * m.row_stride +
+             (block.column + j) * m.column_stride;
+    };
+    with_element(kernel_.types.out, [&]<class E>(E) {
+      for (int i = 0; i < block.rows; ++i) {
+        for (int j = 0; j < block.columns; ++j) {
+          T x = alpha == 0 ? 0 : alpha * sums[i * block_columns + j];
+          // Rounded as the device rounds; it adds zeros where there is nothing to add, so no sum is -0.
+          const T source = beta != 0 ? static_cast<T>(read_element<E>(c.data, at(c, i, j))) : T{0};
+          x = std::fma(beta, source, x);
+          const int index = e.bias_axis == BiasAxis::row ? block.row + i : block.column + j;
+          x += e.bias != nullptr ? static_cast<T>(read_element<E>(e.bias, index)) : T{0};
+          write_element<E>(const_cast<void*>(out.data), at(out, i, j),
+                           activate(e.activation, e.leaky_slope, x));
+        }
+      }
+    });
+  }
+
+  static T scalar(double value, const void* pointer) {
+    return pointer == nullptr ? static_cast<T>(value) : *static_cast<const T*>(pointer);
+  }
+
+  const HostKernel& kernel_;
+  const GemmLaunch& launch_;
+  int chunk_;
+  int depth_;
+};
+
+template <class T, Rounding rounding>
+Status execute_as(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
+  const GemmParams& p = launch.params;
+  const std::int64_t rows = (std::int64_t{p.m} + block_rows - 1) / block_rows;
+  const std::int64_t columns = (std::int64_t{p.n} + block_columns - 1) / block_columns;
+  const std::int64_t blocks = rows * columns * p.batch;
+  if (static_cast<double>(p.m) * p.n * p.k * p.batch < least_work_for_threads) threads = 1;
+  threads = static_cast<int>(std::min<std::int64_t>(threads, blocks));
+
+  std::vector<std::unique_ptr<Scratch<T>>> scratch;
+  for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T>);
+  const Executor<T, rounding> executor(kernel, launch);
+  parallel_for(blocks, threads, [&](int worker, std::int64_t i) {
+    Block block;
+    block.batch = static_cast<int>(i / (rows * columns));
+    block.row = static_cast<int>(i / columns % rows) * block_rows;
+    block.column = static_cast<int>(i % columns) * block_columns;
+    block.rows = std::min(block_rows, p.m - block.row);
+    block.columns = std::min(block_columns, p.n - block.column);
+    executor.run(block, *scratch[static_cast<std::size_t>(worker)]);
+  });
+  return {};
+}
+
+}  // namespace
+
+HostKernel host_kernel(const detail::Row& row) {
+  const KernelMetadata& m = row.metadata;
+  const Types types = {m.operands.a.dtype, m.operands.b.dtype, m.operands.accumulator, m.operands.out.dtype};
+  HostKernel kernel;
+  kernel.types = row.exchanged ? exchanged(types) : types;
+  kernel.tile_k = m.design.tile.k;
+  kernel.warps_k = m.design.warps ? m.design.warps->k : 1;
+  kernel.instruction_k = m.design.instruction ? m.design.instruction->k : 1;
+  return kernel;
+}
+
+Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
+  const GemmParams& p = launch.params;
+  if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
+  for (const DType type : {kernel.types.a, kernel.types.b, kernel.types.out}) {
+    if (!has_elements(type)) {
+      return {StatusCode::unsupported,
+              "The host executor does not know type " + std::string(to_string(type))};
+    }
+  }
+  if (threads <= 0) threads = default_threads();
+  try {
+    switch (kernel.types.accumulator) {
+      case DType::f16: return execute_as<float, Rounding::f16>(kernel, launch, threads);
+      case DType::f32: return execute_as<float, Rounding::none>(kernel, launch, threads);
+      case DType::f64: return execute_as<double, Rounding::none>(kernel, launch, threads);
+      default: break;
+    }
+  } catch (const std::exception&) {
+    return {StatusCode::device_error, "The host executor ran out of memory"};
+  }
+  return {StatusCode::unsupported,
+          "The host executor does not know accumulator " + std::string(to_string(kernel.types.accumulator))};
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,35 @@
+/// The host executor: computes on the CPU what a kernel computes on the device.
+///
+/// It adds products in the kernel's order of K (instructions, warps along K, slices) in the kernel's
+/// accumulator type, so that results differ from the device's only as far as one addition differs; integers
+/// that fit are exact. Threads share the output's blocks, so that their number does not change a bit of the
+/// result.
+#pragma once
+
+#include "family.hpp"
+#include "quarry/status.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::host {
+
+/// What the executor needs to know of a kernel beside the launch. In the launch's orientation.
+struct HostKernel {
+  Types types = {};
+  /// K extent of a pipeline stage, and how many groups of warps divide it among them.
+  int tile_k = 1;
+  int warps_k = 1;
+  /// Products that one instruction adds up before they join the accumulator: the matrix instruction's K,
+  /// or 1.
+  int instruction_k = 1;
+};
+
+/// That of a registered kernel.
+HostKernel host_kernel(const detail::Row& row);
+
+/// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace.
+/// Fails, with nothing written, with `unsupported` for types that the executor does not know and
+/// `device_error` when memory runs out.
+/// @param threads 0: one a processor
+Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads = 0);
+
+}  // namespace quarry::host

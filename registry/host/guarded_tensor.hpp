@@ -1,0 +1,57 @@
+/// A tensor in memory of its own, with poison around it and between its elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "quarry/status.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::host {
+
+/// Storage of one operand. Every byte that is not an element holds poison, a NaN of bits that no kernel
+/// writes: a kernel that reads beside its operand spoils its result, and one that writes beside it is found
+/// out by `check`.
+///
+/// The first element lies at exactly the alignment that the shape assumes (TensorView::assumed_alignment), no
+/// better, so that a kernel that needs more fails. Movable; `view()` stays valid as long as the tensor,
+/// wherever it is moved.
+class GuardedTensor {
+ public:
+  GuardedTensor() = default;
+
+  /// Memory for a tensor of this shape, type, strides and alignment (its data pointer is not looked at), all
+  /// poison. Fails with invalid_arguments for a type or extents that no memory can hold, and device_error
+  /// when memory runs out.
+  static Result<GuardedTensor> make(const TensorView& shape);
+
+  /// The tensor, in plain host memory.
+  const TensorView& view() const { return view_; }
+  void* data() const { return storage_.get() + offset_; }
+
+  /// The whole storage, guards included: what is copied to and from a device. The tensor's first element lies
+  /// `offset` bytes behind its 256-byte aligned start.
+  std::byte* storage() const { return storage_.get(); }
+  std::size_t storage_bytes() const { return bytes_; }
+  std::size_t offset() const { return offset_; }
+
+  /// Poisons elements and guards.
+  void poison();
+
+  /// Whether every element was written since `poison()` (only where `elements_poisoned`) and no other byte
+  /// was. A failure is `device_error` and says where.
+  Status check(bool elements_poisoned = true) const;
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+
+  TensorView view_;
+  std::unique_ptr<std::byte[], Free> storage_;
+  std::size_t bytes_ = 0;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace quarry::host

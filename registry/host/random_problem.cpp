@@ -1,0 +1,93 @@
+#include "registry/host/random_problem.hpp"
+
+#include <utility>
+
+#include "registry/host/element.hpp"
+#include "registry/host/matrix.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// Numbers of the operands; the batch entries of each have numbers of their own from there on.
+enum Stream : std::uint64_t { stream_a = 1, stream_b, stream_c, stream_bias };
+
+/// 64 random bits from a number (the finalizer of SplitMix64).
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+  return x ^ x >> 31;
+}
+
+float value_of(std::uint64_t bits, Values values) {
+  if (values == Values::small_integers)
+    return static_cast<float>(static_cast<std::int64_t>((bits >> 32) % 5) - 2);
+  return static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (1 << 23)) * 0x1p-23F;
+}
+
+/// Memory of an operand, filled unless it must not be read.
+Status make_operand(const TensorView& shape, Stream stream, const RandomOptions& options, bool fill,
+                    GuardedTensor& tensor, TensorView& view) {
+  if (!has_elements(shape.dtype)) {
+    return {StatusCode::unsupported,
+            "There are no random values of type " + std::string(to_string(shape.dtype))};
+  }
+  Result<GuardedTensor> made = GuardedTensor::make(shape);
+  if (!made) return made.status();
+  tensor = *std::move(made);
+  view = tensor.view();
+  if (fill) fill_random(view, stream, options);
+  return {};
+}
+
+}  // namespace
+
+void fill_random(const TensorView& tensor, std::uint64_t operand, const RandomOptions& options) {
+  const Matrix m(tensor);
+  const std::uint64_t base = mixed(mixed(options.seed + 0x9e3779b97f4a7c15U) + operand);
+  with_element(m.type, [&]<class E>(E) {
+    for (std::int64_t entry = 0; entry < m.batch; ++entry) {
+      for (std::int64_t row = 0; row < m.rows; ++row) {
+        const auto line = static_cast<std::uint64_t>(entry * m.rows + row);
+        std::uint64_t state = mixed(base + 0x9e3779b97f4a7c15U * line);
+        for (std::int64_t column = 0; column < m.columns; ++column) {
+          state += 0x9e3779b97f4a7c15U;
+          const float value = value_of(mixed(state), options.values);
+          write_element<E>(const_cast<void*>(m.data), m.index(entry, row, column),
+                           static_cast<double>(value));
+        }
+      }
+    }
+  });
+}
+
+Result<RandomProblem> RandomProblem::make(const GemmArguments& shape, const RandomOptions& options) {
+  RandomProblem problem;
+  problem.arguments = shape;
+  problem.options = options;
+  GemmArguments& args = problem.arguments;
+  const bool reads_c = args.epilogue.beta.pointer != nullptr || args.epilogue.beta.value != 0;
+  problem.options.in_place = options.in_place && reads_c;
+
+  if (Status s = make_operand(shape.a, stream_a, options, true, problem.a, args.a); !s) return s;
+  if (Status s = make_operand(shape.b, stream_b, options, true, problem.b, args.b); !s) return s;
+  if (Status s = make_operand(shape.out, stream_c, options, false, problem.out, args.out); !s) return s;
+  if (problem.options.in_place) {
+    args.c = args.out;
+  } else if (args.c) {
+    if (Status s = make_operand(*shape.c, stream_c, options, reads_c, problem.c, *args.c); !s) return s;
+  }
+  if (args.epilogue.bias) {
+    const TensorView& bias = *shape.epilogue.bias;
+    if (Status s = make_operand(bias, stream_bias, options, true, problem.bias, *args.epilogue.bias); !s)
+      return s;
+  }
+  problem.reset_output();
+  return problem;
+}
+
+void RandomProblem::reset_output() {
+  out.poison();
+  if (options.in_place) fill_random(out.view(), stream_c, options);
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,53 @@
+/// A problem with operands: random, the same for the same seed on every machine, in guarded memory.
+#pragma once
+
+#include <cstdint>
+
+#include "quarry/arguments.hpp"
+#include "registry/host/guarded_tensor.hpp"
+
+namespace quarry::host {
+
+/// What operands hold.
+enum class Values : std::uint8_t {
+  uniform,         ///< uniform in [-1, 1), rounded to the operand's type
+  small_integers,  ///< -2 to 2, so that every sum is exact in every type as long as its magnitude stays below
+                   ///< 2048
+};
+
+struct RandomOptions {
+  std::uint64_t seed = 0;
+  Values values = Values::uniform;
+  /// C is the output's own memory.
+  bool in_place = false;
+};
+
+/// Operands in host memory and the arguments that name them. Movable, not copyable.
+///
+/// An element's value depends on the seed, the operand and its (batch, row, column) alone, not on layout or
+/// stride: problems that differ in those alone have the same result.
+struct RandomProblem {
+  GemmArguments arguments;
+  GuardedTensor a;
+  GuardedTensor b;
+  GuardedTensor c;     ///< empty when there is none or it is `out` itself
+  GuardedTensor bias;  ///< empty when there is none
+  GuardedTensor out;
+  RandomOptions options;
+
+  /// Operands for arguments of this shape: types, extents, strides, assumed alignments, epilogue; data
+  /// pointers are not looked at. A C beside beta 0 is all poison, since it must not be read. Fails as
+  /// GuardedTensor::make does, and with `unsupported` for types that are no floating-point type.
+  static Result<RandomProblem> make(const GemmArguments& shape, const RandomOptions& options = {});
+
+  /// Makes `out` ready for a run: poison, or C's values where it is C.
+  void reset_output();
+
+  /// After a run: whether all of `out` was written (unless it was C), and nothing around it.
+  Status check_output() const { return out.check(!options.in_place); }
+};
+
+/// Fills a tensor in host memory with the values that operand number `operand` has under these options.
+void fill_random(const TensorView& tensor, std::uint64_t operand, const RandomOptions& options);
+
+}  // namespace quarry::host

@@ -1,0 +1,259 @@
+#include "registry/host/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "registry/host/activation.hpp"
+#include "registry/host/element.hpp"
+#include "registry/host/matrix.hpp"
+#include "registry/host/parallel.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// A worker computes so many columns at a time, over so much of K, four rows at once.
+constexpr int block_columns = 64;
+constexpr int block_k = 512;
+constexpr int block_rows = 4;
+
+/// The rows to compute: all, or as many as the limit allows (but no fewer than 4), the first and the last
+/// among them.
+std::vector<std::int64_t> chosen_rows(std::int64_t rows, double multiplications_a_row, double limit) {
+  std::int64_t count = rows;
+  if (static_cast<double>(rows) * multiplications_a_row > limit) {
+    count = std::clamp(static_cast<std::int64_t>(limit / multiplications_a_row),
+                       std::min<std::int64_t>(4, rows), rows);
+  }
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    chosen[static_cast<std::size_t>(i)] = count == 1 ? 0 : i * (rows - 1) / (count - 1);
+  }
+  return chosen;
+}
+
+/// The part of the reference that one worker computes at a time: all chosen rows of some columns of one batch
+/// entry.
+struct Strip {
+  std::int64_t entry;
+  std::int64_t column;
+  int columns;
+};
+
+class Computation {
+ public:
+  Computation(const GemmArguments& arguments, Reference& reference)
+      : arguments_(arguments), a_(arguments.a), b_(arguments.b), reference_(reference) {
+    const bool f64 =
+        arguments.accumulator.value_or(a_.type == DType::f64 ? DType::f64 : DType::f32) == DType::f64;
+    scalar_type_ = f64 ? DType::f64 : DType::f32;
+    alpha_ = scalar(arguments.epilogue.alpha);
+    beta_ = scalar(arguments.epilogue.beta);
+  }
+
+  double alpha() const { return alpha_; }
+  double beta() const { return beta_; }
+
+  /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns
+  /// @param b block_k * block_columns doubles of the caller's
+  double run(const Strip& strip, double* b) const {
+    double squares_a = 0;
+    double squares_b = 0;
+    for (std::int64_t k = 0; k < a_.columns; k += block_k) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(block_k, a_.columns - k));
+      squares_b += read_b(strip, k, depth, b);
+      for (std::size_t row = 0; row < reference_.rows.size(); row += block_rows) {
+        squares_a += add_rows(strip, row, k, depth, b);
+      }
+    }
+    finish(strip);
+    return squares_a * squares_b;
+  }
+
+ private:
+  double scalar(const Scalar& s) const {
+    return s.pointer == nullptr ? s.value : read_element(scalar_type_, s.pointer, 0);
+  }
+
+  double* values(const Strip& strip, std::size_t row) const {
+    const auto rows = static_cast<std::int64_t>(reference_.rows.size());
+    return &reference_.values[static_cast<std::size_t>(
+        (strip.entry * rows + static_cast<std::int64_t>(row)) * reference_.columns + strip.column)];
+  }
+
+  /// Reads `depth` rows of B from `k` on, block_columns doubles each. @return their sum of squares
+  double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
+    double squares = 0;
+    with_element(b_.type, [&]<class E>(E) {
+      for (int i = 0; i < depth; ++i) {
+        for (int j = 0; j < block_columns; ++j) {
+          const double value = j < strip.columns
+                                   ? read_element<E>(b_.data, b_.index(strip.entry, k + i, strip.column + j))
+                                   : 0.0;
+          b[i * block_columns + j] = value;
+          squares += value * value;
+        }
+      }
+    });
+    return squares;
+  }
+
+  /// Adds the products of up to block_rows chosen rows of A with the rows of B. @return the sum of squares of
+  /// A
+  double add_rows(const Strip& strip, std::size_t first, std::int64_t k, int depth, const double* b) const {
+    const int rows = static_cast<int>(std::min<std::size_t>(block_rows, reference_.rows.size() - first));
+    double sums[block_rows][block_columns] = {};
+    double squares = 0;
+    with_element(a_.type, [&]<class E>(E) {
+      for (int i = 0; i < depth; ++i) {
+        for (int r = 0; r < rows; ++r) {
+          const std::int64_t row = reference_.rows[first + static_cast<std::size_t>(r)];
+          const double value = read_element<E>(a_.data, a_.index(strip.entry, row, k + i));
+          squares += value * value;
+          for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
+        }
+      }
+    });
+    for (int r = 0; r < rows; ++r) {
+      double* const row = values(strip, first + static_cast<std::size_t>(r));
+      for (int j = 0; j < strip.columns; ++j) row[j] += sums[r][j];
+    }
+    return squares;
+  }
+
+  /// From sums to outputs.
+  void finish(const Strip& strip) const {
+    const Epilogue& e = arguments_.epilogue;
+    for (std::size_t i = 0; i < reference_.rows.size(); ++i) {
+      double* const row = values(strip, i);
+      for (int j = 0; j < strip.columns; ++j) {
+        double x = alpha_ == 0 ? 0 : alpha_ * row[j];
+        if (beta_ != 0) {
+          const Matrix c(*arguments_.c);
+          x += beta_ *
+               read_element(c.type, c.data, c.index(strip.entry, reference_.rows[i], strip.column + j));
+        }
+        if (e.bias) {
+          const std::int64_t at = e.bias_axis == BiasAxis::row ? reference_.rows[i] : strip.column + j;
+          x += read_element(e.bias->dtype, e.bias->data, at * e.bias->strides[0]);
+        }
+        row[j] = activate(e.activation, e.leaky_slope, x);
+      }
+    }
+  }
+
+  const GemmArguments& arguments_;
+  Matrix a_;
+  Matrix b_;
+  Reference& reference_;
+  DType scalar_type_;
+  double alpha_;
+  double beta_;
+};
+
+/// ||C|| over the chosen rows.
+double norm_of_c(const TensorView& view, const Reference& reference) {
+  const Matrix c(view);
+  double squares = 0;
+  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
+    for (const std::int64_t row : reference.rows) {
+      for (std::int64_t column = 0; column < reference.columns; ++column) {
+        const double value = read_element(c.type, c.data, c.index(entry, row, column));
+        squares += value * value;
+      }
+    }
+  }
+  return std::sqrt(squares);
+}
+
+Reference compute(const GemmArguments& arguments, const ReferenceOptions& options) {
+  const Matrix out(arguments.out);
+  const std::int64_t k = Matrix(arguments.a).columns;
+  Reference reference;
+  reference.batch = out.batch;
+  reference.columns = out.columns;
+  const double a_row =
+      static_cast<double>(out.batch) * static_cast<double>(out.columns) * static_cast<double>(k);
+  reference.rows = chosen_rows(out.rows, a_row, options.max_multiplications);
+  reference.values.resize(static_cast<std::size_t>(out.batch * out.columns) * reference.rows.size());
+  if (reference.values.empty()) return reference;
+
+  const Computation computation(arguments, reference);
+  const std::int64_t strips = (out.columns + block_columns - 1) / block_columns;
+  std::vector<double> squares(static_cast<std::size_t>(out.batch * strips));
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  constexpr std::size_t panel = std::size_t{block_k} * block_columns;
+  std::vector<double> panels(static_cast<std::size_t>(threads) * panel);
+  parallel_for(out.batch * strips, threads, [&](int worker, std::int64_t i) {
+    Strip strip;
+    strip.entry = i / strips;
+    strip.column = i % strips * block_columns;
+    strip.columns = static_cast<int>(std::min<std::int64_t>(block_columns, out.columns - strip.column));
+    squares[static_cast<std::size_t>(i)] =
+        computation.run(strip, &panels[static_cast<std::size_t>(worker) * panel]);
+  });
+
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  if (k > 0) reference.scale = std::abs(computation.alpha()) * std::sqrt(sum / static_cast<double>(k));
+  if (computation.beta() != 0)
+    reference.scale += std::abs(computation.beta()) * norm_of_c(*arguments.c, reference);
+  return reference;
+}
+
+/// What the output's type makes of a value that is too large for it or NaN; the value itself otherwise.
+double representable(DType type, double value) {
+  double stored = 0;
+  write_element(type, &stored, 0, value);
+  const double rounded = read_element(type, &stored, 0);
+  return std::isfinite(rounded) ? value : rounded;
+}
+
+}  // namespace
+
+Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options) {
+  try {
+    return compute(arguments, options);
+  } catch (const std::exception&) {
+    return Status(StatusCode::device_error, "The reference ran out of memory");
+  }
+}
+
+Comparison compare(const Reference& reference, const TensorView& view, const Tolerance& tolerance) {
+  const Matrix out(view);
+  Comparison result;
+  double worst = -1;
+  double difference_squares = 0;
+  double reference_squares = 0;
+  const double* next = reference.values.data();
+  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
+    for (const std::int64_t row : reference.rows) {
+      for (std::int64_t column = 0; column < reference.columns; ++column) {
+        const double expected = representable(out.type, *next++);
+        const double got = read_element(out.type, out.data, out.index(entry, row, column));
+        const bool finite = std::isfinite(expected) && std::isfinite(got);
+        const bool same = expected == got || (std::isnan(expected) && std::isnan(got));
+        const double difference = same     ? 0
+                                  : finite ? std::abs(got - expected)
+                                           : std::numeric_limits<double>::infinity();
+        difference_squares += difference * difference;
+        if (finite) reference_squares += expected * expected;
+        if (difference > worst) {
+          worst = difference;
+          result.entry = entry, result.row = row, result.column = column;
+          result.expected = expected, result.got = got;
+        }
+      }
+    }
+  }
+  const double norm = std::sqrt(reference_squares);
+  const double allowed = tolerance.output * norm + tolerance.accumulation * std::max(norm, reference.scale) +
+                         tolerance.smallest * std::sqrt(static_cast<double>(reference.values.size()));
+  const double difference = std::sqrt(difference_squares);
+  // Both are relative to the reference's norm; where it is 0, to 1.
+  result.error = norm > 0 ? difference / norm : difference;
+  result.bound = norm > 0 ? allowed / norm : allowed;
+  return result;
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,37 @@
+#include "registry/host/tolerance.hpp"
+
+#include <cmath>
+
+namespace quarry::host {
+namespace {
+
+double accumulation(DType accumulator, MathUnit unit, double k) {
+  switch (accumulator) {
+    case DType::f64: return 0x1p-53 * (8 + 2 * std::sqrt(k));
+    case DType::f32:
+      return unit == MathUnit::tensor_core ? 0x1p-24 * 16 + 1e-8 * k : 0x1p-24 * (16 + 2 * std::sqrt(k));
+    case DType::f16: return 0x1p-11 * (2 + std::sqrt(k) + k / 64);
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k) {
+  Tolerance t;
+  t.accumulation = accumulation(accumulator, unit, static_cast<double>(k));
+  switch (out) {
+    case DType::f16: t.output = 0x1p-11, t.smallest = 0x1p-25; break;
+    case DType::bf16: t.output = 0x1p-8, t.smallest = 0x1p-134; break;
+    case DType::f32: t.output = 0x1p-24, t.smallest = 0x1p-150; break;
+    case DType::f64: t.output = 0x1p-53; break;
+    default: break;
+  }
+  return t;
+}
+
+Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
+  return tolerance(kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k);
+}
+
+}  // namespace quarry::host

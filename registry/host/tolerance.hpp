@@ -1,0 +1,47 @@
+/// How far a right result may be from the float64 reference: the one table that tests and the `verify`
+/// command judge by.
+#pragma once
+
+#include <cstdint>
+
+#include "quarry/metadata.hpp"
+
+namespace quarry::host {
+
+/// Bounds of an error, in the Euclidean norm over all outputs. A result is right when
+///
+///   ||out - reference|| <= output * ||reference|| + accumulation * max(||reference||, scale)
+///                          + smallest * sqrt(number of outputs)
+///
+/// where `scale` is the norm that the sums of such operands have when their signs are random (see Reference).
+/// It takes the place of the reference's own norm where the products happen to cancel, or an activation makes
+/// the outputs small.
+///
+/// `output` is half a unit in the last place: 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32, 2^-53 for f64.
+/// `smallest` is half the smallest subnormal. `accumulation`, over K products:
+///
+/// | accumulator | unit        | bound                       |
+/// | f64         | any         | 2^-53 (8 + 2 sqrt K)        |
+/// | f32         | simt        | 2^-24 (16 + 2 sqrt K)       |
+/// | f32         | tensor core | 2^-24 16 + 1e-8 K           |
+/// | f16         | any         | 2^-11 (2 + sqrt K + K / 64) |
+///
+/// Why: errors of rounding are random, so that they add up as sqrt K does; the f64 bound leaves room for the
+/// reference's own. f32 through FMA was measured as 1.2e-6 at K = 4096, where the bound is 8.6e-6. Tensor
+/// cores truncate f32 sums, which errs to one side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at
+/// 16384, a quarter of the bound. f16 sums are rounded after each product (simt) or each instruction's 16.
+/// The constants also cover the epilogue, whose f32 functions are within a few 1e-7. Bounds for f16 sums
+/// cannot tell whether a single product is lost; small integers can, whose sums are exact.
+struct Tolerance {
+  double output = 0;
+  double accumulation = 0;
+  double smallest = 0;
+};
+
+/// The bounds for these types over K products.
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k);
+
+/// Those of a kernel.
+Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k);
+
+}  // namespace quarry::host

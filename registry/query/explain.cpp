@@ -1,0 +1,80 @@
+#include "registry/query/explain.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace quarry::detail {
+namespace {
+
+constexpr std::string_view reason_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::filtered: return "The filter leaves it out";
+    case Verdict::not_precompiled: return "The library holds no machine code of it for the device";
+    case Verdict::over_workspace: return "It needs more workspace than is allowed";
+    default: return "";
+  }
+}
+
+constexpr Verdict left_out_by_options[] = {Verdict::filtered, Verdict::not_precompiled,
+                                           Verdict::over_workspace};
+
+/// "a f16 row" and the like.
+std::string described(std::string_view name, DType type, const ProblemOperand& operand) {
+  std::string text(name);
+  text.append(" ").append(to_string(type));
+  const bool row = operand.fits[static_cast<int>(Layout::row)];
+  const bool column = operand.fits[static_cast<int>(Layout::column)];
+  if (row != column) text.append(" ").append(to_string(row ? Layout::row : Layout::column));
+  return text;
+}
+
+}  // namespace
+
+void Tally::count(Verdict verdict, const Status& why) {
+  ++by_verdict_[static_cast<std::size_t>(verdict)];
+  if (verdict != Verdict::unsupported) return;
+  const auto same = [&](const Reasoned& r) {
+    return r.first.reason() == why.reason() && r.first.operand() == why.operand();
+  };
+  const auto known = std::find_if(unsupported_.begin(), unsupported_.end(), same);
+  if (known != unsupported_.end()) {
+    ++known->kernels;
+  } else {
+    unsupported_.push_back({why, 1});
+  }
+}
+
+std::vector<Rejection> Tally::rejections() const {
+  std::vector<Rejection> result;
+  for (const Reasoned& r : unsupported_) result.push_back({r.first.message(), r.kernels});
+  for (const Verdict verdict : left_out_by_options) {
+    const std::size_t kernels = by_verdict_[static_cast<std::size_t>(verdict)];
+    if (kernels > 0) result.push_back({std::string(reason_of(verdict)), kernels});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Rejection& a, const Rejection& b) { return a.kernels > b.kernels; });
+  return result;
+}
+
+Status Tally::why_empty() const {
+  std::size_t all = 0;
+  for (const std::size_t kernels : by_verdict_) all += kernels;
+  const std::size_t unsupported = by_verdict_[static_cast<std::size_t>(Verdict::unsupported)];
+  std::string text = "None of the " + std::to_string(all) + " kernels of these types and layouts is left: ";
+  std::string_view separator = "";
+  for (const Rejection& rejection : rejections()) {
+    text.append(separator).append(std::to_string(rejection.kernels)).append(": ").append(rejection.reason);
+    separator = "; ";
+  }
+  return {unsupported == all ? StatusCode::unsupported : StatusCode::filtered_out, text};
+}
+
+Status no_kernel(const GemmProblem& problem) {
+  return {StatusCode::no_kernel, "No kernel is registered for " + described("a", problem.types.a, problem.a) +
+                                     ", " + described("b", problem.types.b, problem.b) + ", accumulator " +
+                                     std::string(to_string(problem.types.accumulator)) + ", " +
+                                     described("out", problem.types.out, problem.out)};
+}
+
+}  // namespace quarry::detail

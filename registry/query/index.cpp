@@ -1,0 +1,43 @@
+#include "registry/query/index.hpp"
+
+#include <algorithm>
+
+namespace quarry::detail {
+
+std::size_t RowRanges::rows() const {
+  std::size_t sum = 0;
+  for (const KeyRange& range : *this) sum += range.end - range.begin;
+  return sum;
+}
+
+void RowRanges::add(const KeyRange& range) {
+  int at = count_++;
+  for (; at > 0 && ranges_[at - 1].begin > range.begin; --at) ranges_[at] = ranges_[at - 1];
+  ranges_[at] = range;
+}
+
+const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key) {
+  const auto found = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                      [](const KeyRange& range, std::uint64_t k) { return range.key < k; });
+  return found != sorted.end() && found->key == key ? &*found : nullptr;
+}
+
+RowRanges compatible_rows(const GemmProblem& problem) {
+  RowRanges result;
+  constexpr Layout layouts[] = {Layout::row, Layout::column};
+  for (const Layout a : layouts) {
+    if (!problem.a.fits[static_cast<int>(a)]) continue;
+    for (const Layout b : layouts) {
+      if (!problem.b.fits[static_cast<int>(b)]) continue;
+      for (const Layout out : layouts) {
+        if (!problem.out.fits[static_cast<int>(out)]) continue;
+        const KeyRange* range =
+            find_key(key_ranges(), functional_key(Operation::gemm, problem.types, {a, b, out}));
+        if (range != nullptr) result.add(*range);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,34 @@
+/// From a problem to the rows that compute its types and layouts.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "common/gemm_problem.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// Some ranges of rows, in registry order. At most eight: each of a, b and out may fit both layouts.
+class RowRanges {
+ public:
+  const KeyRange* begin() const { return ranges_; }
+  const KeyRange* end() const { return ranges_ + count_; }
+  bool empty() const { return count_ == 0; }
+  /// Rows in all ranges.
+  std::size_t rows() const;
+  /// Adds a range. @pre at most seven are there
+  void add(const KeyRange& range);
+
+ private:
+  KeyRange ranges_[8] = {};
+  int count_ = 0;
+};
+
+/// The rows of a functional key; null where there are none. Binary search.
+const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key);
+
+/// All rows of the problem's operation and types, whose layouts its operands fit.
+RowRanges compatible_rows(const GemmProblem& problem);
+
+}  // namespace quarry::detail

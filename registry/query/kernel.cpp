@@ -1,0 +1,31 @@
+// The parts of Kernel that need no device.
+#include "quarry/kernel.hpp"
+
+#include "registry/query/normalise.hpp"
+#include "registry/query/resolve.hpp"
+
+namespace quarry {
+
+using namespace detail;
+
+const KernelMetadata& Kernel::metadata() const { return row_->metadata; }
+
+bool Kernel::precompiled(int cc) const { return is_precompiled(*row_, cc); }
+
+Status Kernel::supports(const GemmArguments& arguments) const {
+  GemmProblem problem;
+  if (Status s = normalise(arguments, problem); !s) return s;
+  if (Status s = check_signature(*row_, problem); !s) return s;
+  const DeviceModel& device = model_for(arguments);
+  return row_->exchanged ? check_constraints(*row_, exchanged(problem), device)
+                         : check_constraints(*row_, problem, device);
+}
+
+Result<std::size_t> Kernel::workspace_size(const GemmArguments& arguments) const {
+  GemmProblem problem;
+  ChosenControls chosen;
+  if (Status s = resolve(*row_, arguments, controls_, model_for(arguments), problem, chosen); !s) return s;
+  return row_->family->workspace_size(row_->entry_config, problem, chosen);
+}
+
+}  // namespace quarry

@@ -1,0 +1,73 @@
+/// Questions that were asked before, and their answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/gemm_problem.hpp"
+#include "quarry/registry.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
+/// but which layouts and alignments they give.
+struct Question {
+  /// Of one operand: which layouts it fits and how it is aligned in each.
+  struct Access {
+    std::uint8_t row = 0;
+    std::uint8_t column = 0;
+    friend constexpr bool operator==(const Access&, const Access&) = default;
+  };
+
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  int batch = 0;
+  Types types = {};
+  Access a;
+  Access b;
+  Access out;
+  bool has_c = false;
+  Order order = Order::best_first;
+  Availability availability = Availability::any;
+  std::uint8_t mode = 0;  ///< 0: open
+  int slices = 0;         ///< 0: open
+  int swizzle = 0;        ///< 0: open
+  std::size_t max_workspace = 0;
+  /// The device, but for its name.
+  int cc = 0;
+  int multiprocessors = 0;
+  int shared_memory_per_block = 0;
+  int shared_memory_per_multiprocessor = 0;
+  int registers_per_multiprocessor = 0;
+  int threads_per_multiprocessor = 0;
+  std::int64_t l2_bytes = 0;
+  double memory_bandwidth = 0;
+  double clock = 0;
+  double tensor_flops_per_clock = 0;
+  double fma_f32_flops_per_clock = 0;
+  double fma_f64_flops_per_clock = 0;
+
+  friend constexpr bool operator==(const Question&, const Question&) = default;
+};
+
+/// The question for the best candidate of any kind.
+Question question(const GemmProblem& problem, const FindOptions& options, const DeviceModel& device);
+
+/// The best candidate, and how many there are.
+struct Answer {
+  const Row* row = nullptr;
+  ChosenControls controls;
+  double seconds = 0;
+  std::size_t workspace = 0;
+  std::size_t matched = 0;
+};
+
+/// What this thread asked lately: null where it did not. Valid until the next remember().
+const Answer* recall(const Question& question);
+
+/// Keeps an answer, in the place of an older one.
+void remember(const Question& question, const Answer& answer);
+
+}  // namespace quarry::detail

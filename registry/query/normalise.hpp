@@ -1,0 +1,26 @@
+/// From what a caller wrote to what families decide by: every check that does not depend on a kernel.
+#pragma once
+
+#include "common/gemm_problem.hpp"
+#include "quarry/arguments.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+/// Checks the arguments and fills `problem`, in the orientation of the arguments. A failure names the operand
+/// at fault, and leaves `problem` undefined. Allocates only where a message needs it.
+///
+/// - `out` decides M, N, the rank and the batch. Inputs of rank 2 beside an out of rank 3 are the same for
+/// the whole batch.
+/// - A host alpha of 0 makes K 0: `a` and `b` are not read. A host beta of 0 makes `c` absent, whatever it
+/// holds.
+/// - The accumulator defaults to f64 for f64 operands, s32 for integer ones, f32 otherwise.
+/// - `c` may be `out` itself (same pointer and strides); every other overlap of an input with `out` is
+/// refused, as far as
+///   pointers are known (see may_overlap).
+/// - A bias is a contiguous vector.
+/// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no
+/// two devices.
+Status normalise(const GemmArguments& arguments, GemmProblem& problem);
+
+}  // namespace quarry::detail

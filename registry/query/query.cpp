@@ -1,0 +1,167 @@
+#include "registry/query/query.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "registry/query/memo.hpp"
+#include "registry/query/normalise.hpp"
+#include "registry/query/resolve.hpp"
+
+namespace quarry {
+namespace detail {
+namespace {
+
+Candidate candidate(const Row& row, const ChosenControls& chosen, double seconds, std::size_t workspace) {
+  return {row, {chosen.mode, chosen.split_k_slices, chosen.swizzle}, seconds, workspace};
+}
+
+/// What to remember of a list of one.
+Answer answer_of(const CandidateList& list) {
+  const Candidate& first = list.front();
+  const Controls& c = first.controls();
+  return {&first.row(),
+          {*c.mode, *c.split_k_slices, *c.swizzle},
+          first.predicted_seconds(),
+          first.workspace(),
+          list.matched()};
+}
+
+/// Only the best candidate of any kind is worth remembering: of longer answers, finding is less than copying.
+bool is_memorable(const Filter& filter, const FindOptions& options) {
+  return options.limit == 1 && !options.explain && !filter.restricts();
+}
+
+}  // namespace
+
+Verdict check_predicate(const Row& row, const Request& request) {
+  if (request.options.availability == Availability::precompiled && !is_precompiled(row, request.device.cc)) {
+    return Verdict::not_precompiled;
+  }
+  return request.filter(row.metadata) ? Verdict::taken : Verdict::filtered;
+}
+
+Verdict estimate(const Row& row, const Request& request, Offer& offer) {
+  const std::size_t max_workspace = request.options.max_workspace;
+  const Estimate estimate =
+      row.family->estimate(row.entry_config, request.problems[row.exchanged], request.device, max_workspace);
+  offer.row = &row;
+  offer.controls.mode = estimate.controls.mode;
+  offer.controls.split_k_slices = estimate.controls.split_k_slices;
+  offer.controls.swizzle = estimate.controls.swizzle;
+  offer.seconds = static_cast<float>(estimate.seconds);
+  offer.workspace = estimate.workspace;
+  return estimate.workspace > max_workspace ? Verdict::over_workspace : Verdict::taken;
+}
+
+std::vector<Offer> offers(const Request& request, const RowRanges& ranges, Tally* tally) {
+  std::vector<Offer> result(ranges.rows());
+  std::size_t count = 0;
+  for (const KeyRange& range : ranges) {
+    for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
+      const Status why = check_constraints(row, request.problems[row.exchanged], request.device);
+      Verdict verdict = why ? check_predicate(row, request) : Verdict::unsupported;
+      if (verdict == Verdict::taken) verdict = estimate(row, request, result[count]);
+      if (verdict == Verdict::taken) ++count;
+      if (tally != nullptr) tally->count(verdict, why);
+    }
+  }
+  result.resize(count);
+  return result;
+}
+
+std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
+  // Bits of positive floats are ordered as the floats are; the index below them settles ties.
+  std::vector<std::uint64_t> keys(offers.size());
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const std::uint64_t time =
+        order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds) : 0;
+    keys[i] = time << 32 | i;
+  }
+  if (order == Order::best_first) std::sort(keys.begin(), keys.end());
+  std::vector<std::uint32_t> indexes(offers.size());
+  std::transform(keys.begin(), keys.end(), indexes.begin(),
+                 [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
+  return indexes;
+}
+
+std::size_t best(std::span<const Offer> offers, Order order) {
+  if (order == Order::registry) return 0;
+  const auto faster = [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; };
+  return static_cast<std::size_t>(std::min_element(offers.begin(), offers.end(), faster) - offers.begin());
+}
+
+}  // namespace detail
+
+using namespace detail;
+
+CandidateList Query::only(const Row& row, const ChosenControls& controls, double seconds,
+                          std::size_t workspace, std::size_t matched) {
+  CandidateList list;
+  list.only_ = candidate(row, controls, seconds, workspace);
+  list.matched_ = matched;
+  return list;
+}
+
+CandidateList Query::one(std::span<const Offer> offers, const FindOptions& options) {
+  const Offer& first = offers[best(offers, options.order)];
+  return only(*first.row, first.controls, first.seconds, first.workspace, offers.size());
+}
+
+CandidateList Query::many(std::span<const Offer> offers, const FindOptions& options) {
+  CandidateList list;
+  const std::vector<std::uint32_t> order = ranked(offers, options.order);
+  const std::size_t count = std::min(options.limit, order.size());
+  list.many_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Offer& offer = offers[order[i]];
+    list.many_.push_back(candidate(*offer.row, offer.controls, offer.seconds, offer.workspace));
+  }
+  list.matched_ = offers.size();
+  if (count == 0) {
+    list.status_ = {StatusCode::filtered_out,
+                    "The limit of 0 leaves none of " + std::to_string(offers.size()) + " matching kernels"};
+  }
+  return list;
+}
+
+CandidateList Query::none(const Request& request, const RowRanges& ranges) {
+  Tally tally;
+  (void)offers(request, ranges, &tally);
+  CandidateList list(tally.why_empty());
+  if (request.options.explain) list.rejections_ = tally.rejections();
+  return list;
+}
+
+CandidateList Query::afresh(const Request& request) {
+  const RowRanges ranges = compatible_rows(request.problems[0]);
+  if (ranges.empty()) return CandidateList(no_kernel(request.problems[0]));
+  const FindOptions& options = request.options;
+  Tally tally;
+  const std::vector<Offer> found = offers(request, ranges, options.explain ? &tally : nullptr);
+  if (found.empty()) return none(request, ranges);
+  CandidateList list = options.limit == 1 ? one(found, options) : many(found, options);
+  if (options.explain) list.rejections_ = tally.rejections();
+  return list;
+}
+
+CandidateList Query::answer(const GemmArguments& arguments, const Filter& filter, const FindOptions& options,
+                            Recall recall) {
+  GemmProblem problem;
+  if (Status s = normalise(arguments, problem); !s) return CandidateList(std::move(s));
+  const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
+  if (Status s = check_model(device); !s) return CandidateList(std::move(s));
+
+  const bool memorable = recall == Recall::yes && is_memorable(filter, options);
+  Question asked;
+  if (memorable) {
+    asked = question(problem, options, device);
+    if (const Answer* a = detail::recall(asked))
+      return only(*a->row, a->controls, a->seconds, a->workspace, a->matched);
+  }
+  CandidateList list = afresh({{problem, exchanged(problem)}, device, filter, options});
+  if (memorable && !list.empty()) remember(asked, answer_of(list));
+  return list;
+}
+
+}  // namespace quarry

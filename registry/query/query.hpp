@@ -1,0 +1,76 @@
+/// Which kernels can solve a problem, best first. A query reads as its sentence:
+/// key -> rows (compatible_rows) -> constraints -> predicate -> rank -> limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "quarry/registry.hpp"
+#include "registry/query/explain.hpp"
+#include "registry/query/index.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// A checked query. Refers to what the caller holds.
+struct Request {
+  /// The problem in both orientations, by Row::exchanged.
+  GemmProblem problems[2];
+  const DeviceModel& device;
+  const Filter& filter;
+  const FindOptions& options;
+};
+
+/// A row that can solve the problem, with the controls chosen for it.
+struct Offer {
+  const Row* row = nullptr;
+  ChosenControls controls;
+  /// Predicted; in the precision that offers are ordered by.
+  float seconds = 0;
+  std::size_t workspace = 0;
+};
+
+/// Whether a row is one that the caller wants: the filter and FindOptions::availability.
+Verdict check_predicate(const Row& row, const Request& request);
+
+/// Fills the offer of a row that meets constraints and predicate; over_workspace where it needs more than
+/// FindOptions::max_workspace.
+Verdict estimate(const Row& row, const Request& request, Offer& offer);
+
+/// All rows of the ranges that meet constraints and predicate and keep to FindOptions::max_workspace, in
+/// registry order.
+/// @param tally where not null, counts what became of every row
+std::vector<Offer> offers(const Request& request, const RowRanges& ranges, Tally* tally);
+
+/// The order in which offers are answered, as indexes: by predicted time, then as registered.
+std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
+
+/// The index of the offer that comes first in `ranked`. @pre there is one
+std::size_t best(std::span<const Offer> offers, Order order);
+
+}  // namespace quarry::detail
+
+namespace quarry {
+
+/// Whether an answer may come from what this thread asked before, and is kept for later.
+enum class Recall : bool { no, yes };
+
+/// Fills answers.
+class Query {
+ public:
+  /// The whole sentence, as get_kernels() speaks it.
+  static CandidateList answer(const GemmArguments& arguments, const Filter& filter,
+                              const FindOptions& options, Recall recall = Recall::yes);
+
+ private:
+  static CandidateList only(const detail::Row& row, const ChosenControls& controls, double seconds,
+                            std::size_t workspace, std::size_t matched);
+  static CandidateList one(std::span<const detail::Offer> offers, const FindOptions& options);
+  static CandidateList many(std::span<const detail::Offer> offers, const FindOptions& options);
+  static CandidateList none(const detail::Request& request, const detail::RowRanges& ranges);
+  static CandidateList afresh(const detail::Request& request);
+};
+
+}  // namespace quarry

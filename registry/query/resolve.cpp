@@ -1,0 +1,153 @@
+#include "registry/query/resolve.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "registry/device/device_model.hpp"
+#include "registry/query/normalise.hpp"
+#include "registry/query/tensor_checks.hpp"
+
+namespace quarry::detail {
+namespace {
+
+constexpr auto unsupported = StatusCode::unsupported;
+
+Status check_type(Operand name, DType expected, DType got) {
+  if (expected == got) return {};
+  return {unsupported, Reason::dtype, name, static_cast<int>(expected), static_cast<int>(got)};
+}
+
+/// @param contiguous whether one of the operand's strides is 1
+Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
+  if (operand.fits[static_cast<int>(expected)]) return {};
+  const Layout other = transposed(expected);
+  const int got = operand.alignment[static_cast<int>(other)] > 0 ? static_cast<int>(other) : -1;
+  return {unsupported, Reason::layout, name, static_cast<int>(expected), got};
+}
+
+Status wrong_compute_capability(const KernelMetadata& kernel, int cc) {
+  return {unsupported, Reason::compute_capability, Operand::none, cc < kernel.cc ? kernel.cc : *kernel.max_cc,
+          cc};
+}
+
+/// Whether a kernel has the mode and the slices that were asked for.
+bool permits(const ModesMetadata& modes, const Controls& controls) {
+  switch (controls.mode.value_or(Mode::gemm)) {
+    case Mode::split_k_serial: return modes.split_k_serial;
+    case Mode::split_k_parallel: return modes.split_k_parallel;
+    default:
+      return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel;
+  }
+}
+
+Status wrong_mode(const Controls& controls) {
+  if (!controls.mode)
+    return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
+  return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
+}
+
+/// The arguments' controls, with the kernel's where they leave something open. Mode and slices go together:
+/// where the arguments fix one of them to something else than the kernel's, the kernel's other one says
+/// nothing.
+Controls merged(const Controls& arguments, const Controls& kernel) {
+  Controls result = arguments;
+  if (!result.swizzle) result.swizzle = kernel.swizzle;
+  const bool other_mode = arguments.mode && arguments.mode != kernel.mode;
+  const bool other_slices = arguments.split_k_slices && arguments.split_k_slices != kernel.split_k_slices;
+  if (other_mode || other_slices) return result;
+  if (!result.mode) result.mode = kernel.mode;
+  if (!result.split_k_slices) result.split_k_slices = kernel.split_k_slices;
+  return result;
+}
+
+ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
+  const Controls& c = problem.controls;
+  if (c.mode && c.split_k_slices && c.swizzle) return {*c.mode, *c.split_k_slices, *c.swizzle};
+  constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
+  return row.family->estimate(row.entry_config, problem, device, any_workspace).controls;
+}
+
+}  // namespace
+
+const DeviceModel& model_for(const GemmArguments& arguments) {
+  const auto model = [](const TensorView& view) -> const DeviceModel* {
+    return view.memory.kind == MemoryKind::device ? cached_device_model(view.memory.device) : nullptr;
+  };
+  if (const DeviceModel* m = model(arguments.out)) return *m;
+  if (const DeviceModel* m = model(arguments.a)) return *m;
+  if (const DeviceModel* m = model(arguments.b)) return *m;
+  if (arguments.c) {
+    if (const DeviceModel* m = model(*arguments.c)) return *m;
+  }
+  return default_device_model();
+}
+
+Status check_model(const DeviceModel& d) {
+  const bool complete = d.multiprocessors > 0 && d.multiprocessors <= 4096 && d.shared_memory_per_block > 0 &&
+                        d.shared_memory_per_multiprocessor > 0 && d.registers_per_multiprocessor > 0 &&
+                        d.threads_per_multiprocessor > 0 && d.memory_bandwidth > 0 && d.clock > 0 &&
+                        d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 &&
+                        d.fma_f64_flops_per_clock > 0;
+  if (complete) return {};
+  return invalid(
+      "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
+}
+
+Status check_signature(const Row& row, const GemmProblem& problem) {
+  const OperandsMetadata& operands = row.metadata.operands;
+  if (Status s = check_type(Operand::a, operands.a.dtype, problem.types.a); !s) return s;
+  if (Status s = check_type(Operand::b, operands.b.dtype, problem.types.b); !s) return s;
+  if (Status s = check_type(Operand::out, operands.out.dtype, problem.types.out); !s) return s;
+  if (operands.accumulator != problem.types.accumulator) {
+    return {unsupported, "Accumulator is unsupported: expected " +
+                             std::string(to_string(operands.accumulator)) + ", got " +
+                             std::string(to_string(problem.types.accumulator))};
+  }
+  if (Status s = check_layout(Operand::a, operands.a.layout, problem.a); !s) return s;
+  if (Status s = check_layout(Operand::b, operands.b.layout, problem.b); !s) return s;
+  return check_layout(Operand::out, operands.out.layout, problem.out);
+}
+
+Status check_constraints(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
+  const KernelMetadata& kernel = row.metadata;
+  if (device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc)) {
+    return wrong_compute_capability(kernel, device.cc);
+  }
+  if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
+  return row.family->supports(row.entry_config, problem, device);
+}
+
+GemmProblem oriented(const Row& row, const GemmProblem& problem) {
+  return row.exchanged ? exchanged(problem) : problem;
+}
+
+Status resolve(const Row& row, const GemmProblem& normalised, const Controls& kernel_controls,
+               const DeviceModel& device, GemmProblem& problem, ChosenControls& controls) {
+  if (Status s = check_model(device); !s) return s;
+  if (Status s = check_signature(row, normalised); !s) return s;
+  problem = oriented(row, normalised);
+  if (Status s = check_constraints(row, problem, device); !s) return s;
+  const Controls asked = problem.controls;
+  problem.controls = merged(asked, kernel_controls);
+  // A query's choice for one problem need not go with another.
+  if (!check_constraints(row, problem, device)) problem.controls = asked;
+  controls = settle(row, problem, device);
+  return {};
+}
+
+Status resolve(const Row& row, const GemmArguments& arguments, const Controls& kernel_controls,
+               const DeviceModel& device, GemmProblem& problem, ChosenControls& controls) {
+  GemmProblem normalised;
+  if (Status s = normalise(arguments, normalised); !s) return s;
+  return resolve(row, normalised, kernel_controls, device, problem, controls);
+}
+
+bool is_precompiled(const Row& row, int cc) {
+  if (entries()[row.entry].unit < 0) return false;
+  const auto targets = precompiled_targets();
+  return std::any_of(targets.begin(), targets.end(),
+                     [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
+}
+
+}  // namespace quarry::detail

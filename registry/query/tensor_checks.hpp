@@ -1,0 +1,45 @@
+/// Facts about one tensor view: whether it is well formed, what memory it covers, how it can be read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/gemm_problem.hpp"
+#include "quarry/status.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::detail {
+
+/// An invalid_arguments Status with a message of its own.
+Status invalid(std::string message);
+
+/// The bytes that a view covers, from its first to behind its last element, as addresses. Empty for a view
+/// without elements and for a fake tensor.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// @pre check_tensor(view)
+ByteRange byte_range(const TensorView& view);
+
+/// Whether two views may share a byte. Exact about views that lie side by side in one matrix (contiguous
+/// spans that repeat at the same distance, such as two groups of columns), by their address ranges otherwise:
+/// views that interleave in other ways count as overlapping.
+bool may_overlap(const TensorView& one, const TensorView& other);
+
+/// Checks a view by itself: it has a type, a rank from `least_rank` to `most_rank`, extents from 0 to 2^31 -
+/// 1, strides of 0 or more, an extent in bytes that 63 bits can count, and a pointer that is a multiple of an
+/// element.
+Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank);
+
+/// Checks that no two elements of an output share an address: from the smallest stride on, each is greater
+/// than the reach of all smaller ones. (That refuses strides that interleave without touching, too; nobody
+/// writes such outputs.) Strides of extents of 0 and 1 do not count, nor do those of a view without elements.
+Status check_output_strides(const TensorView& view);
+
+/// How a matrix operand is walked and as which layouts it can be read. @pre check_tensor(view), of rank 2 or
+/// 3
+ProblemOperand problem_operand(const TensorView& view);
+
+}  // namespace quarry::detail
