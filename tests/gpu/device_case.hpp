@@ -1,0 +1,124 @@
+/// Problems on device 0 and kernels to run them with, for the tests that need a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch_compat.hpp"
+#include "quarry/quarry.hpp"
+#include "registry/device/device_buffer.hpp"
+#include "registry/device/device_problem.hpp"
+#include "registry/host/random_problem.hpp"
+#include "registry/host/reference.hpp"
+#include "unit/random_gemm.hpp"
+
+namespace quarry::test {
+
+/// The value of a result that must be there.
+template <class T>
+T must(Result<T> result) {
+  INFO(result.status().message());
+  REQUIRE(result);
+  return *std::move(result);
+}
+
+inline void must(const Status& status) {
+  INFO(status.message());
+  REQUIRE(status);
+}
+
+/// A CUDA call that must succeed.
+inline void must(cudaError_t error) {
+  INFO(cudaGetErrorString(error));
+  REQUIRE(error == cudaSuccess);
+}
+
+/// A stream of one's own, which does not wait for the legacy stream.
+class Stream {
+ public:
+  Stream() { must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { (void)cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A random problem on both sides.
+struct DeviceCase {
+  host::RandomProblem problem;
+  detail::DeviceProblem device;
+
+  explicit DeviceCase(const GemmArguments& shape, const host::RandomOptions& options = {}, int ordinal = 0)
+      : problem(must(host::RandomProblem::make(shape, options))),
+        device(must(detail::DeviceProblem::make(problem, ordinal))) {}
+
+  const GemmArguments& arguments() const { return device.arguments; }
+
+  PlanOperands operands() const {
+    const GemmArguments& args = device.arguments;
+    return {.a = args.a.data,
+            .b = args.b.data,
+            .c = args.c ? args.c->data : nullptr,
+            .out = const_cast<void*>(args.out.data),
+            .bias = args.epilogue.bias ? args.epilogue.bias->data : nullptr};
+  }
+
+  /// Readies the output on the device for a run.
+  void reset() {
+    problem.reset_output();
+    must(device.upload_output(problem));
+  }
+
+  /// Fetches the output, checks its guards and compares it with the reference.
+  void check_result(const Kernel& kernel, const host::Reference& reference) {
+    must(device.download_output(problem));
+    must(problem.check_output());
+    const std::int64_t k = problem.arguments.a.extents[problem.arguments.a.rank - 1U];
+    const host::Comparison result =
+        host::compare(reference, problem.arguments.out, host::tolerance(kernel.metadata(), k));
+    INFO(kernel.name() << ": error " << result.error << ", bound " << result.bound << " at (" << result.entry
+                       << ", " << result.row << ", " << result.column << "): " << result.expected
+                       << " expected, " << result.got << " got");
+    CHECK(result.within());
+  }
+
+  /// The output as it was fetched last, guards included.
+  std::vector<std::byte> output_bytes() const {
+    return {problem.out.storage(), problem.out.storage() + problem.out.storage_bytes()};
+  }
+};
+
+/// Device memory for the workspace of a run.
+struct DeviceWorkspace {
+  detail::DeviceBuffer buffer;
+
+  DeviceWorkspace(const Kernel& kernel, const GemmArguments& args, int ordinal = 0)
+      : buffer(must(detail::DeviceBuffer::allocate(must(kernel.workspace_size(args)), ordinal))) {}
+  operator Workspace() const { return {buffer.data(), buffer.bytes()}; }
+};
+
+/// The precompiled kernels for a problem, best first; at least one.
+inline CandidateList precompiled_kernels(const GemmArguments& args) {
+  CandidateList found = get_kernels(args, {}, {.availability = Availability::precompiled});
+  INFO(found.status().message());
+  REQUIRE_FALSE(found.empty());
+  return found;
+}
+
+/// A plain f16 problem, row-major.
+inline GemmArguments f16_shape(int m, int n, int k) {
+  return {.a = TensorView::row_major(nullptr, DType::f16, {m, k}),
+          .b = TensorView::row_major(nullptr, DType::f16, {k, n}),
+          .out = TensorView::row_major(nullptr, DType::f16, {m, n})};
+}
+
+/// That nothing before left an error in the runtime's memory.
+inline void check_no_error_left() { CHECK(cudaPeekAtLastError() == cudaSuccess); }
+
+}  // namespace quarry::test

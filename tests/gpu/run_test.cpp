@@ -1,0 +1,214 @@
+/// Kernels on the device: results, streams, memory kinds.
+#include <cstring>
+#include <random>
+
+#include "gpu/device_case.hpp"
+#include "registry/device/runtime.hpp"
+
+using namespace quarry;
+using namespace quarry::test;
+
+namespace {
+
+constexpr Types all_types[] = {
+    {DType::f16, DType::f16, DType::f32, DType::f16},   {DType::bf16, DType::bf16, DType::f32, DType::bf16},
+    {DType::f16, DType::f16, DType::f16, DType::f16},   {DType::f16, DType::f16, DType::f32, DType::f32},
+    {DType::bf16, DType::bf16, DType::f32, DType::f32}, {DType::f32, DType::f32, DType::f32, DType::f32},
+    {DType::f64, DType::f64, DType::f64, DType::f64},
+};
+
+GemmArguments random_problem(Random& random, ShapeLimits limits) {
+  const auto layout = [&random] { return coin(random) ? Layout::row : Layout::column; };
+  if (coin(random)) limits.alignment_bytes = 16;
+  GemmArguments shape =
+      random_shape(random, one_of(random, all_types), {layout(), layout(), layout()}, limits);
+  if (coin(random)) {
+    constexpr Mode modes[] = {Mode::split_k_serial, Mode::split_k_parallel};
+    shape.controls = {.mode = one_of(random, modes), .split_k_slices = between(random, 1, 4)};
+  }
+  constexpr int swizzles[] = {1, 2, 4, 8};
+  shape.controls.swizzle = one_of(random, swizzles);
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("precompiled kernels compute what the reference says, and their plans give the same bits") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  Random random(seed);
+  const Stream stream;
+  int ran = 0;
+  for (int i = 0; i < 60; ++i) {
+    const GemmArguments shape = random_problem(random, {300, 300, 300});
+    DeviceCase c(shape, {.seed = random(), .in_place = coin(random)});
+    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    const CandidateList found = get_kernels(c.arguments(), {}, {.availability = Availability::precompiled});
+    if (found.empty()) continue;  // a development build precompiles few kernels
+    for (int j = 0; j < 3; ++j, ++ran) {
+      const Candidate& kernel = found[random() % found.size()];
+      const DeviceWorkspace workspace(kernel, c.arguments());
+      c.reset();
+      must(kernel.run(c.arguments(), {.stream = stream, .workspace = workspace}));
+      c.check_result(kernel, reference);
+      const std::vector<std::byte> by_run = c.output_bytes();
+
+      const Plan plan = must(kernel.prepare(c.arguments()));
+      c.reset();
+      must(plan.run(c.operands(), stream, workspace));
+      c.check_result(kernel, reference);
+      CHECK(c.output_bytes() == by_run);
+    }
+  }
+  CHECK(ran > 30);
+  check_no_error_left();
+}
+
+TEST_CASE("device and host executor agree bit by bit on small integers") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  Random random(seed);
+  int ran = 0;
+  for (int i = 0; i < 40; ++i) {
+    GemmArguments shape = random_problem(random, {200, 200, 400});
+    shape.epilogue.activation = Activation::relu;
+    DeviceCase c(shape, {.seed = random(), .values = host::Values::small_integers});
+    const CandidateList found = get_kernels(c.arguments(), {}, {.availability = Availability::precompiled});
+    if (found.empty()) continue;
+    const Candidate& kernel = found[random() % found.size()];
+    INFO(kernel.name());
+    const DeviceWorkspace workspace(kernel, c.arguments());
+    must(kernel.run(c.arguments(), {.workspace = workspace}));
+    must(c.device.download_output(c.problem));
+    must(c.problem.check_output());
+    const std::vector<std::byte> by_device = c.output_bytes();
+
+    std::vector<std::byte> memory(workspace.buffer.bytes() + 512);
+    const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
+    c.problem.reset_output();
+    must(kernel.run(c.problem.arguments,
+                    {.workspace = {memory.data() + (256 - past), workspace.buffer.bytes()}}));
+    CHECK(c.output_bytes() == by_device);
+    ++ran;
+  }
+  CHECK(ran > 10);
+}
+
+TEST_CASE("pointers are enough: the driver says where they lie") {
+  DeviceCase c(f16_shape(128, 128, 64));
+  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  GemmArguments args = c.arguments();
+  for (TensorView* view : {&args.a, &args.b, &args.out}) view->memory = {};
+  const Candidate kernel = precompiled_kernels(args).front();
+  const DeviceWorkspace workspace(kernel, args);
+  must(kernel.run(args, {.workspace = workspace}));
+  c.check_result(kernel, reference);
+
+  GemmArguments host_args = c.problem.arguments;
+  for (TensorView* view : {&host_args.a, &host_args.b, &host_args.out}) view->memory = {};
+  c.problem.reset_output();
+  std::vector<std::byte> memory(workspace.buffer.bytes() + 512);
+  const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
+  must(kernel.run(host_args, {.workspace = {memory.data() + (256 - past), workspace.buffer.bytes()}}));
+  must(c.problem.check_output());
+}
+
+TEST_CASE("managed and pinned memory runs on the device") {
+  for (const bool managed : {false, true}) {
+    DeviceCase c(f16_shape(64, 128, 96));
+    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    void* memory = nullptr;
+    const std::size_t bytes = c.problem.a.storage_bytes();
+    must(managed ? cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal) : cudaMallocHost(&memory, bytes));
+    std::memcpy(memory, c.problem.a.storage(), bytes);
+    GemmArguments args = c.arguments();
+    args.a.data = static_cast<std::byte*>(memory) + c.problem.a.offset();
+    args.a.memory = {};
+    const Candidate kernel = precompiled_kernels(args).front();
+    const DeviceWorkspace workspace(kernel, args);
+    must(kernel.run(args, {.workspace = workspace}));
+    c.check_result(kernel, reference);
+    must(managed ? cudaFree(memory) : cudaFreeHost(memory));
+  }
+}
+
+TEST_CASE("host memory beside device memory is refused by name") {
+  DeviceCase c(f16_shape(64, 64, 64));
+  GemmArguments args = c.arguments();
+  const Candidate kernel = precompiled_kernels(args).front();
+  args.b.data = c.problem.b.data();
+  args.b.memory = {};
+  const Status status = kernel.run(args);
+  CHECK(status.reason() == detail::Reason::mixed_devices);
+  CHECK(status.operand() == Operand::b);
+
+  const float alpha = 1;  // host memory, which the kernel could not read
+  args = c.arguments();
+  args.out.memory = {};
+  args.epilogue.alpha = Scalar::at(&alpha);
+  CHECK(kernel.run(args).operand() == Operand::alpha);
+  check_no_error_left();
+}
+
+TEST_CASE("alpha and beta are read on the device when the kernel runs") {
+  GemmArguments shape = f16_shape(64, 64, 64);
+  shape.c = shape.out;
+  shape.epilogue.alpha = 0.5;
+  shape.epilogue.beta = -2;
+  DeviceCase c(shape);
+  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const detail::DeviceBuffer scalars = must(detail::DeviceBuffer::allocate(2 * sizeof(float), 0));
+  GemmArguments args = c.arguments();
+  args.epilogue.alpha = Scalar::at(scalars.data());
+  args.epilogue.beta = Scalar::at(static_cast<float*>(scalars.data()) + 1);
+  const Candidate kernel = precompiled_kernels(args).front();
+  const DeviceWorkspace workspace(kernel, args);
+  const float values[] = {0.5F, -2.0F};
+  must(scalars.upload(values, sizeof values));
+  must(kernel.run(args, {.workspace = workspace}));
+  c.check_result(kernel, reference);
+}
+
+TEST_CASE("a bad workspace is refused before anything runs") {
+  GemmArguments shape = f16_shape(64, 64, 512);
+  shape.controls = {.mode = Mode::split_k_serial, .split_k_slices = 4};
+  DeviceCase c(shape);
+  const Candidate kernel = precompiled_kernels(c.arguments()).front();
+  const DeviceWorkspace workspace(kernel, c.arguments());
+  REQUIRE(workspace.buffer.bytes() > 0);
+  for (const Workspace bad :
+       {Workspace{}, Workspace{workspace.buffer.data(), workspace.buffer.bytes() - 1}}) {
+    CHECK(kernel.run(c.arguments(), {.workspace = bad}).code() == StatusCode::invalid_workspace);
+  }
+  must(c.device.download_output(c.problem));
+  CHECK_FALSE(c.problem.check_output());
+}
+
+TEST_CASE("tensors run on their device, whichever is current") {
+  const int devices = detail::device_count();
+  if (devices < 2) {
+    WARN("one device only: not tried");
+    return;
+  }
+  DeviceCase c(f16_shape(128, 64, 96), {}, 1);
+  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  must(cudaSetDevice(0));
+  const Candidate kernel = precompiled_kernels(c.arguments()).front();
+  const DeviceWorkspace workspace(kernel, c.arguments(), 1);
+  must(kernel.run(c.arguments(), {.workspace = workspace}));
+  c.check_result(kernel, reference);
+  int current = -1;
+  must(cudaGetDevice(&current));
+  CHECK(current == 0);
+
+  const Stream stream_of_0;
+  const Status status = kernel.run(c.arguments(), {.stream = stream_of_0, .workspace = workspace});
+  CHECK(status.code() == StatusCode::device_error);
+  CHECK(status.message().find("the stream belongs to CUDA device 0") != std::string::npos);
+  check_no_error_left();
+
+  GemmArguments mixed = c.arguments();
+  DeviceCase other(f16_shape(128, 64, 96));
+  mixed.a = other.arguments().a;
+  CHECK(kernel.run(mixed).reason() == detail::Reason::mixed_devices);
+}

@@ -1,0 +1,93 @@
+/// Random GEMM problems for property tests: fake tensors that host::RandomProblem gives memory to.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <random>
+#include <span>
+
+#include "common/config_parts.hpp"
+#include "quarry/arguments.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::test {
+
+using Random = std::mt19937_64;
+
+/// A number from `least` to `most`.
+inline int between(Random& random, int least, int most) {
+  return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+}
+
+inline bool coin(Random& random) { return random() % 2 == 0; }
+
+template <class T, std::size_t n>
+T one_of(Random& random, const T (&values)[n]) {
+  return values[random() % n];
+}
+
+/// A fake matrix of this layout whose leading dimension (and batch stride) has some elements of padding by
+/// chance. Pointer and strides are multiples of `alignment` elements. Batch 0: rank 2.
+inline TensorView padded_matrix(Random& random, DType type, Layout layout, int alignment, int batch, int rows,
+                                int columns) {
+  const std::int64_t line = std::max(layout == Layout::row ? columns : rows, 1);
+  const std::int64_t lines = std::max(layout == Layout::row ? rows : columns, 1);
+  const auto padded = [&](std::int64_t elements) {
+    const std::int64_t most = elements + (coin(random) ? between(random, 1, 9) : 0);
+    return (most + alignment - 1) / alignment * alignment;
+  };
+  const std::int64_t ld = padded(line);
+  const std::int64_t batch_stride = padded(ld * lines);
+  const std::array<std::int64_t, 3> extents = {batch, rows, columns};
+  const std::array<std::int64_t, 3> strides = {batch_stride, layout == Layout::row ? ld : 1,
+                                               layout == Layout::row ? 1 : ld};
+  const std::size_t first = batch == 0 ? 1 : 0;
+  TensorView view = TensorView::strided(nullptr, type, std::span(extents).subspan(first),
+                                        std::span(strides).subspan(first));
+  view.assumed_alignment = static_cast<std::uint16_t>(alignment * bytes_of(type));
+  return view;
+}
+
+struct ShapeLimits {
+  int m = 150;
+  int n = 150;
+  int k = 150;
+  int alignment_bytes = 1;  ///< of A's and B's pointers and strides; at least an element
+};
+
+/// A problem of these types and layouts: extents from 1 up to the limits and often 1, batch, padding and
+/// epilogue by chance.
+inline GemmArguments random_shape(Random& random, const Types& types, const Layouts& layouts,
+                                  const ShapeLimits& limits) {
+  const auto extent = [&random](int most) { return random() % 8 == 0 ? 1 : between(random, 1, most); };
+  const int m = extent(limits.m);
+  const int n = extent(limits.n);
+  const int k = extent(limits.k);
+  const int batch = coin(random) ? 0 : between(random, 1, 3);
+  const auto input = [&](DType type, Layout layout, int rows, int columns) {
+    const int alignment = std::max(limits.alignment_bytes / bytes_of(type), 1);
+    return padded_matrix(random, type, layout, alignment, coin(random) ? batch : 0, rows, columns);
+  };
+
+  GemmArguments args;
+  args.accumulator = types.accumulator;
+  args.a = input(types.a, layouts.a, m, k);
+  args.b = input(types.b, layouts.b, k, n);
+  args.out = padded_matrix(random, types.out, layouts.out, 1, batch, m, n);
+
+  constexpr double scalars[] = {1, 1, 0, -0.5, 2};
+  args.epilogue.alpha = one_of(random, scalars);
+  args.epilogue.beta = one_of(random, scalars);
+  if (args.epilogue.beta.value != 0) args.c = padded_matrix(random, types.out, layouts.out, 1, batch, m, n);
+  args.epilogue.activation = static_cast<Activation>(between(random, 0, 8));
+  if (coin(random)) {
+    args.epilogue.bias_axis = coin(random) ? BiasAxis::row : BiasAxis::column;
+    const int length = args.epilogue.bias_axis == BiasAxis::row ? m : n;
+    args.epilogue.bias = TensorView::vector(nullptr, types.out, length);
+    args.epilogue.bias->assumed_alignment = static_cast<std::uint16_t>(bytes_of(types.out));
+  }
+  return args;
+}
+
+}  // namespace quarry::test

@@ -1,0 +1,261 @@
+/// The float64 reference, the comparison with it, and the memory that operands are given.
+#include "registry/host/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "catch_compat.hpp"
+#include "registry/host/activation.hpp"
+#include "registry/host/element.hpp"
+#include "registry/host/matrix.hpp"
+#include "registry/host/random_problem.hpp"
+#include "unit/random_gemm.hpp"
+
+using namespace quarry;
+using namespace quarry::host;
+
+namespace {
+
+constexpr Types f32_types = {DType::f32, DType::f32, DType::f32, DType::f32};
+constexpr Layouts rows = {Layout::row, Layout::row, Layout::row};
+
+double at(const TensorView& view, std::int64_t entry, std::int64_t row, std::int64_t column) {
+  const Matrix m(view);
+  return read_element(m.type, m.data, m.index(entry, row, column));
+}
+
+bool says(const Status& status, std::string_view text) {
+  return status.message().find(text) != std::string::npos;
+}
+
+/// One output by the definition.
+double by_definition(const GemmArguments& args, std::int64_t entry, std::int64_t row, std::int64_t column) {
+  const Epilogue& e = args.epilogue;
+  double sum = 0;
+  for (std::int64_t k = 0; k < Matrix(args.a).columns; ++k)
+    sum += at(args.a, entry, row, k) * at(args.b, entry, k, column);
+  double x = e.alpha.value * sum;
+  if (e.beta.value != 0) x += e.beta.value * at(*args.c, entry, row, column);
+  if (e.bias) x += at(*e.bias, 0, 0, e.bias_axis == BiasAxis::row ? row : column);
+  return activate(e.activation, e.leaky_slope, x);
+}
+
+/// Writes the reference, rounded, as the output.
+void write_reference(const Reference& reference, const TensorView& out) {
+  const Matrix m(out);
+  std::size_t next = 0;
+  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
+    for (const std::int64_t row : reference.rows) {
+      for (std::int64_t column = 0; column < reference.columns; ++column) {
+        write_element(m.type, const_cast<void*>(m.data), m.index(entry, row, column),
+                      reference.values[next++]);
+      }
+    }
+  }
+}
+
+RandomProblem plain_problem(int m, int n, int k, std::uint64_t seed, const Types& types = f32_types) {
+  GemmArguments shape{.a = TensorView::row_major(nullptr, types.a, {m, k}),
+                      .b = TensorView::row_major(nullptr, types.b, {k, n}),
+                      .out = TensorView::row_major(nullptr, types.out, {m, n}),
+                      .accumulator = types.accumulator};
+  Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = seed});
+  REQUIRE(problem);
+  return *std::move(problem);
+}
+
+}  // namespace
+
+TEST_CASE("the reference is what the definition says, for any strides, batch and epilogue") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  test::Random random(seed);
+  for (int i = 0; i < 60; ++i) {
+    const Layouts layouts = {test::coin(random) ? Layout::row : Layout::column,
+                             test::coin(random) ? Layout::row : Layout::column,
+                             test::coin(random) ? Layout::row : Layout::column};
+    constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+    const DType type = test::one_of(random, types);
+    const DType accumulator = type == DType::f64 ? DType::f64 : DType::f32;
+    const GemmArguments shape =
+        test::random_shape(random, {type, type, accumulator, type}, layouts, {70, 90, 40});
+    Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = random()});
+    REQUIRE(problem);
+    const GemmArguments& args = problem->arguments;
+    const Result<Reference> reference = compute_reference(args, {.threads = 1 + i % 3});
+    REQUIRE(reference);
+    const Matrix out(args.out);
+    REQUIRE(static_cast<std::int64_t>(reference->rows.size()) == out.rows);
+    std::size_t next = 0;
+    double worst = 0;
+    for (std::int64_t entry = 0; entry < out.batch; ++entry) {
+      for (std::int64_t row = 0; row < out.rows; ++row) {
+        for (std::int64_t column = 0; column < out.columns; ++column) {
+          worst =
+              std::max(worst, std::abs(reference->values[next++] - by_definition(args, entry, row, column)));
+        }
+      }
+    }
+    CHECK(worst < 1e-11);
+  }
+}
+
+TEST_CASE("a reference that is limited has some rows, the first and the last among them") {
+  const RandomProblem problem = plain_problem(1000, 30, 20, 1);
+  const Result<Reference> all = compute_reference(problem.arguments);
+  const Result<Reference> some = compute_reference(problem.arguments, {.max_multiplications = 30 * 20 * 50});
+  REQUIRE(all);
+  REQUIRE(some);
+  REQUIRE(some->rows.size() == 50);
+  CHECK(some->rows.front() == 0);
+  CHECK(some->rows.back() == 999);
+  for (std::size_t i = 0; i < some->rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(some->rows[i]);
+    CHECK(std::memcmp(&some->values[i * 30], &all->values[row * 30], 30 * sizeof(double)) == 0);
+  }
+}
+
+TEST_CASE("a rounded reference is within the bound, a result with one product left out is not") {
+  for (const int k : {1, 7, 64, 1000}) {
+    RandomProblem problem = plain_problem(20, 30, k, 5);
+    const Result<Reference> reference = compute_reference(problem.arguments);
+    REQUIRE(reference);
+    const Tolerance bounds = tolerance(DType::f32, DType::f32, MathUnit::tensor_core, k);
+    write_reference(*reference, problem.arguments.out);
+    CHECK(compare(*reference, problem.arguments.out, bounds).within());
+
+    GemmArguments fewer = problem.arguments;
+    fewer.a.extents[1] = fewer.b.extents[0] = k - 1;
+    write_reference(*compute_reference(fewer), problem.arguments.out);
+    CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
+  }
+}
+
+TEST_CASE("a comparison finds the element that is furthest off") {
+  RandomProblem problem = plain_problem(20, 30, 8, 9);
+  const Result<Reference> reference = compute_reference(problem.arguments);
+  REQUIRE(reference);
+  write_reference(*reference, problem.arguments.out);
+  const Tolerance bounds = tolerance(DType::f32, DType::f32, MathUnit::simt, 8);
+  auto* const out = static_cast<float*>(problem.out.data());
+  const float right = out[7 * 30 + 11];
+
+  out[7 * 30 + 11] = right + 1;
+  Comparison comparison = compare(*reference, problem.arguments.out, bounds);
+  CHECK_FALSE(comparison.within());
+  CHECK(comparison.row == 7);
+  CHECK(comparison.column == 11);
+  CHECK(comparison.got - comparison.expected == Approx(1).epsilon(1e-5));
+
+  out[7 * 30 + 11] = NAN;
+  comparison = compare(*reference, problem.arguments.out, bounds);
+  CHECK_FALSE(comparison.within());
+  CHECK(std::isinf(comparison.error));
+  CHECK(comparison.row == 7);
+}
+
+TEST_CASE("values too large for the output's type must come out infinite") {
+  RandomProblem problem = plain_problem(1, 2, 1, 3, {DType::f32, DType::f32, DType::f32, DType::f16});
+  static_cast<float*>(problem.a.data())[0] = 1e6F;
+  static_cast<float*>(problem.b.data())[0] = 1;
+  static_cast<float*>(problem.b.data())[1] = 1e-6F;
+  const Result<Reference> reference = compute_reference(problem.arguments);
+  REQUIRE(reference);
+  const Tolerance bounds = tolerance(DType::f32, DType::f16, MathUnit::simt, 1);
+  auto* const out = static_cast<std::uint16_t*>(problem.out.data());
+  out[0] = 0x7c00;
+  out[1] = f32_to_f16(1);
+  CHECK(compare(*reference, problem.arguments.out, bounds).within());
+  out[0] = 0x7bff;
+  CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
+}
+
+TEST_CASE("the table of tolerances is neither empty nor vacuous") {
+  for (const int k : {1, 16, 512, 4096}) {
+    for (const DType accumulator : {DType::f16, DType::f32, DType::f64}) {
+      for (const MathUnit unit : {MathUnit::simt, MathUnit::tensor_core}) {
+        const Tolerance t = tolerance(accumulator, accumulator, unit, k);
+        CHECK(t.accumulation > t.output);
+        CHECK(t.accumulation < 0.1);
+      }
+    }
+  }
+  CHECK(tolerance(DType::f32, DType::f32, MathUnit::simt, 4096).accumulation > 1.2e-6);         // measured
+  CHECK(tolerance(DType::f32, DType::f32, MathUnit::tensor_core, 4096).accumulation > 9.7e-6);  // measured
+  CHECK(tolerance(DType::f32, DType::f32, MathUnit::tensor_core, 16384).accumulation > 3.9e-5);
+}
+
+TEST_CASE("random operands depend on the seed and the place in the matrix, not on its layout") {
+  const TensorView row_shape = TensorView::row_major(nullptr, DType::f16, {5, 7}, 11);
+  const TensorView column_shape = TensorView::column_major(nullptr, DType::f16, {5, 7}, 6);
+  Result<GuardedTensor> row = GuardedTensor::make(row_shape);
+  Result<GuardedTensor> column = GuardedTensor::make(column_shape);
+  REQUIRE(row);
+  REQUIRE(column);
+  fill_random(row->view(), 1, {.seed = 42});
+  fill_random(column->view(), 1, {.seed = 42});
+  const double first = at(row->view(), 0, 0, 0);
+  int different = 0;
+  for (int i = 0; i < 5; ++i) {
+    for (int j = 0; j < 7; ++j) {
+      const double value = at(row->view(), 0, i, j);
+      CHECK(value == at(column->view(), 0, i, j));
+      CHECK(std::abs(value) <= 1);
+      different += value != first;
+    }
+  }
+  CHECK(different >= 30);
+  fill_random(column->view(), 1, {.seed = 43});
+  CHECK(at(column->view(), 0, 0, 0) != first);
+  fill_random(column->view(), 2, {.seed = 42});
+  CHECK(at(column->view(), 0, 0, 0) != first);
+  CHECK(row->check());
+}
+
+TEST_CASE("guards find what was not written and what was written beside") {
+  for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    const TensorView shape = TensorView::row_major(nullptr, type, {2, 3, 4}, 6);
+    Result<GuardedTensor> made = GuardedTensor::make(shape);
+    REQUIRE(made);
+    GuardedTensor& tensor = *made;
+    const int size = bytes_of(type);
+    CHECK(std::isnan(at(tensor.view(), 0, 0, 0)));
+    CHECK(says(tensor.check(), "(0, 0, 0) was not written"));
+    CHECK(tensor.check(false));
+
+    fill_random(tensor.view(), 1, {});
+    CHECK(tensor.check());
+    const std::int64_t outside[] = {-1, 4, 6 + 5, 6 * 5 + 4, tensor.view().strides[0] + 2 * 6 + 4};
+    for (const std::int64_t index : outside) {
+      auto* const byte = static_cast<std::byte*>(tensor.data()) + index * size;
+      const std::byte before = *byte;
+      *byte ^= std::byte{1};
+      INFO(to_string(type) << " element " << index);
+      CHECK(says(tensor.check(), "outside"));
+      *byte = before;
+    }
+    CHECK(tensor.check());
+    write_element(type, tensor.data(), 6, NAN);  // a NaN that a kernel computed is no poison
+    CHECK(tensor.check());
+  }
+}
+
+TEST_CASE("a guarded tensor is no better aligned than asked, and refuses what no memory holds") {
+  for (const unsigned alignment : {1U, 2U, 4U, 8U, 16U, 32U}) {
+    TensorView shape = TensorView::row_major(nullptr, DType::f16, {3, 3});
+    shape.assumed_alignment = static_cast<std::uint16_t>(alignment);
+    const Result<GuardedTensor> tensor = GuardedTensor::make(shape);
+    REQUIRE(tensor);
+    CHECK(reinterpret_cast<std::uintptr_t>(tensor->data()) % (2 * alignment) == alignment);
+  }
+  CHECK(GuardedTensor::make(TensorView::row_major(nullptr, DType::none, {3, 3})).status().code() ==
+        StatusCode::invalid_arguments);
+  CHECK(GuardedTensor::make(TensorView::row_major(nullptr, DType::f16, {3, -3})).status().code() ==
+        StatusCode::invalid_arguments);
+  CHECK(GuardedTensor::make(TensorView::row_major(nullptr, DType::f16, {1LL << 40, 1LL << 40}))
+            .status()
+            .code() == StatusCode::invalid_arguments);
+}
