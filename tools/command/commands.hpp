@@ -1,0 +1,38 @@
+/// The commands. Each adds itself to the application and, when the user chose it, leaves in `action` what to
+/// do.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quarry::command {
+
+/// Does the work and gives the exit status.
+using Action = std::function<int()>;
+
+void add_list(CLI::App& app, Action& action);
+void add_find(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+void add_run(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_stats(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+/// How a command presents itself in its help.
+struct Presentation {
+  std::string help;
+  /// What may follow the command's name, as in "[NAME...] [FLAGS]".
+  std::string usage;
+  /// Commands that work as they are, one a line.
+  std::vector<std::string> examples;
+  /// More to say, in front of the examples; may be empty.
+  std::string notes = {};
+};
+
+/// A new subcommand. Setting the callback is left to the caller.
+CLI::App* add_command(CLI::App& app, const std::string& name, const Presentation& presentation);
+
+}  // namespace quarry::command

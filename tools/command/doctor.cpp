@@ -1,0 +1,162 @@
+/// quarry doctor: what of this machine and this build can be used, what is missing, and what that means.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "commands.hpp"
+#include "kernel_columns.hpp"
+#include "output.hpp"
+#include "quarry/registry.hpp"
+#include "registry/device/runtime.hpp"
+#include "registry/row.hpp"
+#include "table.hpp"
+
+namespace quarry::command {
+namespace {
+
+/// One thing that was looked at.
+struct Finding {
+  std::string what;
+  /// "ok", "missing" or "broken"; only what is broken makes the command fail.
+  std::string state;
+  std::string found;
+  /// What a user should know where it is not ok.
+  std::string meaning = {};
+};
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Finding look_at_driver() {
+  const int version = detail::driver_version();
+  if (version > 0) return {"driver", "ok", "CUDA " + version_text(version)};
+  return {"driver", "missing", detail::runtime_status().message(),
+          "kernels run on the host executor; finding, listing and explaining need no driver"};
+}
+
+std::vector<Finding> look_at_devices() {
+  const int count = detail::device_count();
+  if (count == 0) {
+    return {{"devices", "missing", detail::runtime_status().message(),
+             std::string("ranking is for the ") + default_device_model().name +
+                 ", kernels run on the host executor"}};
+  }
+  std::vector<Finding> findings;
+  for (int i = 0; i < count; ++i) {
+    const std::string what = "device " + std::to_string(i);
+    const Result<DeviceModel> model = device_model(i);
+    if (!model) {
+      findings.push_back({what, "broken", model.status().message(), "the driver lists it and cannot use it"});
+      continue;
+    }
+    const std::string text = std::string(model->name) + ", compute capability " +
+                             std::to_string(model->cc / 10) + "." + std::to_string(model->cc % 10) + ", " +
+                             std::to_string(model->multiprocessors) + " multiprocessors";
+    const auto kernels = get_kernels();
+    const auto usable =
+        std::ranges::count_if(kernels, [&](const Kernel& k) { return k.precompiled(model->cc); });
+    if (usable > 0) {
+      findings.push_back(
+          {what, "ok", text + ", " + std::to_string(usable) + " precompiled kernels run on it"});
+    } else {
+      findings.push_back({what, "missing", text, "no precompiled kernel runs on it"});
+    }
+  }
+  return findings;
+}
+
+Finding look_at_toolkit() {
+  std::string folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* home = std::getenv(variable)) folders += ":" + std::string(home) + "/bin";
+  }
+  folders += ":/usr/local/cuda/bin:";
+  for (std::size_t begin = 0, end; (end = folders.find(':', begin)) != folders.npos; begin = end + 1) {
+    const std::filesystem::path nvcc = std::filesystem::path(folders.substr(begin, end - begin)) / "nvcc";
+    std::error_code error;
+    if (end > begin && std::filesystem::exists(nvcc, error)) return {"toolkit", "ok", nvcc.string()};
+  }
+  return {"toolkit", "missing", "no nvcc in PATH, CUDA_HOME or /usr/local/cuda",
+          "needed only to build this project"};
+}
+
+Finding look_at_nvrtc() {
+  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
+    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
+      dlclose(library);
+      return {"nvrtc", "ok", name};
+    }
+  }
+  return {"nvrtc", "missing", "no libnvrtc.so on the library path",
+          "kernels that are not precompiled could not be compiled at run time"};
+}
+
+std::vector<Finding> look_at_build() {
+  const auto kernels = get_kernels();
+  const auto compiled = std::ranges::count_if(kernels, precompiled_at_all);
+  std::string targets;
+  for (const int cc : detail::precompiled_targets())
+    targets += (targets.empty() ? "sm_" : ", sm_") + std::to_string(cc);
+  std::vector<Finding> findings;
+  findings.push_back(
+      {"runtime", "ok", "CUDA " + version_text(detail::runtime_version()) + ", linked statically"});
+  if (kernels.empty()) {
+    findings.push_back({"kernels", "broken", "none registered", "this build of the library is of no use"});
+  } else {
+    findings.push_back({"kernels", "ok", std::to_string(kernels.size()) + " registered"});
+  }
+  if (compiled == 0) {
+    findings.push_back(
+        {"precompiled", "missing", "none", "no kernel runs on a device; build with another QUARRY_AOT"});
+  } else {
+    findings.push_back({"precompiled", "ok", std::to_string(compiled) + " kernels for " + targets});
+  }
+  return findings;
+}
+
+int doctor(const ListingFlags& flags) {
+  std::vector<Finding> findings = look_at_build();
+  findings.push_back(look_at_driver());
+  for (Finding& finding : look_at_devices()) findings.push_back(std::move(finding));
+  findings.push_back(look_at_toolkit());
+  findings.push_back(look_at_nvrtc());
+
+  const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
+    const Finding& finding = findings[row];
+    switch (column) {
+      case 0: return finding.what;
+      case 1: return finding.state;
+      case 2: return finding.found;
+      default: return finding.meaning.empty() ? Cell() : Cell(finding.meaning);
+    }
+  };
+  const bool usable = std::ranges::none_of(findings, [](const Finding& f) { return f.state == "broken"; });
+  Listing listing{.noun = "findings",
+                  .columns = {{.name = "what"}, {.name = "state"}, {.name = "found"}, {.name = "meaning"}},
+                  .rows = findings.size(),
+                  .cell = cell,
+                  .head = {{"usable", usable}}};
+  if (Status printed = print(listing, flags); !printed) return report(printed);
+  if (usable) return done;
+  message("something is broken");
+  return failed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<ListingFlags>();
+  CLI::App* command = add_command(
+      app, "doctor",
+      {.help = "Say what of this machine can be used, and what is missing",
+       .usage = "[FLAGS]",
+       .examples = {"quarry doctor", "quarry doctor --format json"},
+       .notes = "State `missing` limits what works, as `meaning` says; `broken` makes the exit status 1."});
+  add_listing_flags(*command, *flags);
+  command->callback([flags, &action] { action = [flags] { return doctor(*flags); }; });
+}
+
+}  // namespace quarry::command

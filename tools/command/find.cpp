@@ -1,0 +1,237 @@
+/// quarry find: the kernels that can solve a problem, best first, and why the others cannot.
+#include <algorithm>
+
+#include "commands.hpp"
+#include "kernel_columns.hpp"
+#include "output.hpp"
+#include "problem_flags.hpp"
+#include "selection.hpp"
+#include "table.hpp"
+
+namespace quarry::command {
+namespace {
+
+struct FindFlags {
+  ProblemFlags problem;
+  ListingFlags listing;
+  std::string where;
+  std::string device_model;
+  std::string max_workspace;
+  bool precompiled = false;
+  bool explain = false;
+};
+
+/// One problem and its answer.
+struct Answer {
+  Problem problem;
+  CandidateList found;
+};
+
+/// One row of the listing.
+struct Match {
+  const Answer* answer;
+  const Candidate* candidate;
+};
+
+/// Bytes, with K, M or G behind the number for the powers of 1024.
+Result<std::size_t> parse_bytes(std::string_view text) {
+  constexpr std::string_view units = "KMG";
+  std::size_t scale = 1;
+  std::string_view digits = text;
+  if (const std::size_t unit = text.empty() ? units.npos : units.find(text.back()); unit != units.npos) {
+    scale <<= 10 * (unit + 1);
+    digits.remove_suffix(1);
+  }
+  const Result<std::int64_t> number = parse_integer("bytes", digits, 0, std::int64_t{1} << 32);
+  if (!number) return Status(StatusCode::parse_error, "--max-workspace: " + number.status().message());
+  return static_cast<std::size_t>(*number) * scale;
+}
+
+/// What the listing says of a candidate itself; the kernel's own columns follow.
+std::vector<Column> columns(bool several_problems) {
+  std::vector<Column> all = {{.name = "problem", .in_table = several_problems},
+                             {.name = "name"},
+                             {.name = "predicted_us"},
+                             {.name = "predicted_tflops"},
+                             {.name = "workspace"},
+                             {.name = "mode"},
+                             {.name = "split_k"},
+                             {.name = "swizzle"},
+                             {.name = "precompiled"}};
+  for (Column& column : kernel_columns()) {
+    column.in_table = false;
+    all.push_back(std::move(column));
+  }
+  return all;
+}
+
+template <class T>
+Cell number_or_absent(const std::optional<T>& value) {
+  return value ? Cell(static_cast<std::int64_t>(*value)) : Cell();
+}
+
+/// Column `column` of `columns`, as far as they are the candidate's own.
+Cell candidate_cell(const Match& match, std::size_t column, const DeviceModel& device) {
+  const Candidate& candidate = *match.candidate;
+  const double seconds = candidate.predicted_seconds();
+  const Controls& controls = candidate.controls();
+  switch (column) {
+    case 0: return shape_text(match.answer->problem);
+    case 1: return std::string(candidate.name());
+    case 2: return seconds * 1e6;
+    case 3: return seconds > 0 ? Cell(flops(match.answer->problem) / seconds * 1e-12) : Cell();
+    case 4: return static_cast<std::int64_t>(candidate.workspace());
+    case 5: return controls.mode ? Cell(std::string(to_string(*controls.mode))) : Cell();
+    case 6: return number_or_absent(controls.split_k_slices);
+    case 7: return number_or_absent(controls.swizzle);
+    default: return candidate.precompiled(device.cc);
+  }
+}
+constexpr std::size_t own_columns = 9;
+
+/// The listing without the kernel's columns that it has already.
+void drop_repeated(std::vector<Column>& all, std::vector<std::size_t>& numbers) {
+  numbers.clear();
+  std::vector<Column> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto same = [&](const Column& column) { return column.name == all[i].name; };
+    if (std::ranges::any_of(kept, same)) continue;
+    kept.push_back(all[i]);
+    numbers.push_back(i);
+  }
+  all = std::move(kept);
+}
+
+/// What holds of each problem as a whole.
+nlohmann::ordered_json summaries(const std::vector<Answer>& answers, bool explain) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Answer& answer : answers) {
+    nlohmann::ordered_json& object = list.emplace_back();
+    object = {{"problem", shape_text(answer.problem)}, {"matched", answer.found.matched()}};
+    if (!answer.problem.label.empty()) object["from"] = answer.problem.label;
+    if (answer.found.empty()) object["status"] = answer.found.status().message();
+    if (!explain) continue;
+    nlohmann::ordered_json& rejections = object["rejections"] = nlohmann::ordered_json::array();
+    for (const Rejection& r : answer.found.rejections()) {
+      rejections.push_back({{"reason", r.reason}, {"kernels", r.kernels}});
+    }
+  }
+  return list;
+}
+
+/// The rejected kernels by reason: data beside a table, a message beside what programs read.
+void explain(const Answer& answer, Format format) {
+  std::string text = "rejected for " + shape_text(answer.problem) + ":\n";
+  for (const Rejection& rejection : answer.found.rejections()) {
+    std::string count = std::to_string(rejection.kernels);
+    text +=
+        std::string(8 - std::min<std::size_t>(8, count.size()), ' ') + count + "  " + rejection.reason + "\n";
+  }
+  if (answer.found.rejections().empty())
+    text += "       0  every kernel of these types and layouts matches\n";
+  if (format == Format::table) {
+    write_output("\n" + text);
+  } else {
+    text.pop_back();
+    message(text);
+  }
+}
+
+Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags, const DeviceModel& device) {
+  const bool several = answers.size() > 1;
+  std::vector<Match> matches;
+  for (const Answer& answer : answers) {
+    std::size_t left = several ? flags.listing.limit.value_or(1) : answer.found.size();
+    for (const Candidate& candidate : answer.found) {
+      if (left-- == 0) break;
+      matches.push_back({&answer, &candidate});
+    }
+  }
+  std::vector<std::size_t> numbers;
+  Listing listing{.noun = "candidates",
+                  .columns = columns(several),
+                  .rows = matches.size(),
+                  .cell =
+                      [&](std::size_t row, std::size_t column) {
+                        const std::size_t number = numbers[column];
+                        if (number < own_columns) return candidate_cell(matches[row], number, device);
+                        return kernel_cell(*matches[row].candidate, number - own_columns);
+                      },
+                  .name_column = 1};
+  drop_repeated(listing.columns, numbers);
+  listing.head = {{"device_model", std::string(device.name)},
+                  {"problems", summaries(answers, flags.explain)}};
+  ListingFlags listing_flags = flags.listing;
+  if (several) listing_flags.limit = matches.size();  // cut for each problem already
+  if (listing.rows == 0 && listing_flags.format == Format::table) {
+    // No heading above nothing, but a wrong column name is still an error.
+    listing_flags.format = Format::names;
+  }
+  return print(listing, listing_flags);
+}
+
+int find(const FindFlags& flags) {
+  const Result<Filter> filter = read_filter(flags.where);
+  if (!filter) return report(filter.status());
+  const Result<DeviceModel> device = read_device_model(flags.device_model);
+  if (!device) return report(device.status());
+  const Result<std::vector<Problem>> problems = read_problems(flags.problem);
+  if (!problems) return report(problems.status());
+
+  FindOptions options{.availability = flags.precompiled ? Availability::precompiled : Availability::any,
+                      .explain = flags.explain,
+                      .device = &*device};
+  if (!flags.max_workspace.empty()) {
+    const Result<std::size_t> bytes = parse_bytes(flags.max_workspace);
+    if (!bytes) return report(bytes.status());
+    options.max_workspace = *bytes;
+  }
+  std::vector<Answer> answers;
+  for (const Problem& problem : *problems) {
+    answers.push_back({problem, get_kernels(arguments_of(problem), *filter, options)});
+  }
+  if (Status printed = print_matches(answers, flags, *device); !printed) return report(printed);
+
+  int exit = done;
+  for (const Answer& answer : answers) {
+    const std::string shape = shape_text(answer.problem);
+    if (answer.found.empty()) {
+      exit = std::max(
+          exit, report(Status(answer.found.status().code(), shape + ": " + answer.found.status().message())));
+    } else {
+      const std::size_t matched = answer.found.matched();
+      message(shape + ": " + std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") +
+              ", ranked for " + device->name);
+    }
+    if (flags.explain && flags.listing.format != Format::json) explain(answer, flags.listing.format);
+  }
+  return exit;
+}
+
+}  // namespace
+
+void add_find(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<FindFlags>();
+  CLI::App* command = add_command(
+      app, "find",
+      {.help = "Find the kernels that can solve a problem, best first",
+       .usage = "gemm MxNxK [TYPE] [FLAGS]",
+       .examples = {"quarry find gemm 4096x4096x4096 bf16 --explain",
+                    "quarry find gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --limit 3",
+                    "quarry find gemm 64x64x8192 f16 --max-workspace 0 --where 'tile.m <= 64' --format json",
+                    "quarry find gemm 512x512x512 f16 --device-model a100 --format names --limit 2"},
+       .notes = problem_notes});
+  add_problem_flags(*command, flags->problem);
+  add_where_flag(*command, flags->where);
+  command
+      ->add_option("--max-workspace", flags->max_workspace,
+                   "Bytes of workspace at most; K, M and G are powers of 1024")
+      ->type_name("BYTES");
+  command->add_flag("--precompiled", flags->precompiled, "Only kernels with machine code for the device");
+  command->add_flag("--explain", flags->explain, "Count the rejected kernels by reason");
+  add_device_model_flag(*command, flags->device_model);
+  add_listing_flags(*command, flags->listing);
+  command->callback([flags, &action] { action = [flags] { return find(*flags); }; });
+}
+
+}  // namespace quarry::command

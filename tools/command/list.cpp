@@ -1,0 +1,74 @@
+/// quarry list: registered kernels, or the fields that can be asked of them.
+#include "commands.hpp"
+#include "kernel_columns.hpp"
+#include "output.hpp"
+#include "selection.hpp"
+#include "table.hpp"
+
+namespace quarry::command {
+namespace {
+
+struct ListFlags {
+  SelectionFlags selection;
+  ListingFlags listing;
+  bool fields = false;
+};
+
+Status list_fields(const ListingFlags& flags) {
+  if (flags.format == Format::markdown) {
+    write_output(detail::fields_reference_markdown());
+    return {};
+  }
+  const auto fields = detail::all_fields();
+  const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
+    const detail::Field& field = fields[row];
+    switch (column) {
+      case 0: return std::string(detail::shortest_path(field));
+      case 1: return std::string(field.path);
+      case 2: return std::string(detail::to_string(field.type));
+      default: return std::string(field.help);
+    }
+  };
+  return print({.noun = "fields",
+                .columns = {{.name = "name"}, {.name = "path"}, {.name = "type"}, {.name = "help"}},
+                .rows = fields.size(),
+                .cell = cell},
+               flags);
+}
+
+Status list_kernels(const ListFlags& flags) {
+  const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return kernels.status();
+  return print(
+      {.noun = "kernels",
+       .columns = kernel_columns(),
+       .rows = kernels->size(),
+       .cell = [&](std::size_t row, std::size_t column) { return kernel_cell((*kernels)[row], column); }},
+      flags.listing);
+}
+
+int list(const ListFlags& flags) {
+  const Status status = flags.fields ? list_fields(flags.listing) : list_kernels(flags);
+  return status ? static_cast<int>(done) : report(status);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<ListFlags>();
+  CLI::App* command = add_command(
+      app, "list",
+      {.help = "List registered kernels",
+       .usage = "[NAME...] [FLAGS]",
+       .examples = {"quarry list --where 'cc == 80 and a.dtype == bf16 and tile.m >= 128'",
+                    "quarry list --columns name,tile.m,tile.n,stages --sort -tile.m,stages --limit 5",
+                    "quarry list --format csv", "quarry list --fields"},
+       .notes = "Without names all kernels are listed; `-` reads names from standard input."});
+  add_selection_flags(*command, flags->selection);
+  add_listing_flags(*command, flags->listing);
+  command->add_flag("--fields", flags->fields,
+                    "List the metadata fields instead: what filters and columns can name");
+  command->callback([flags, &action] { action = [flags] { return list(*flags); }; });
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,116 @@
+/// The `quarry` command: reads the command line and hands over to the command that was chosen.
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "registry/basic/nearest.hpp"
+#include "registry/basic/text.hpp"
+
+namespace quarry::command {
+namespace {
+
+constexpr const char* about =
+    "Quarry: GPU kernels for the problem at hand. A registry of thousands of kernels that are found, ranked, "
+    "explained,\n"
+    "run and verified, on a machine with a GPU or without one.";
+
+constexpr const char* closing =
+    "A problem is `gemm MxNxK TYPE` (out = A x B, with A of MxK and B of KxN elements), more of it by "
+    "flags:\n"
+    "  quarry find gemm 4096x4096x4096 bf16 --explain\n"
+    "  quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208\n"
+    "Kernels are chosen by a filter, or by names, which also come through a pipe:\n"
+    "  quarry list --where 'cc == 80 and a.dtype == bf16 and tile.m >= 128'\n"
+    "  quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -\n"
+    "\n"
+    "Exit status: 0 done; 1 failed, wrong results, or no kernel found; 2 wrong usage or bad input.\n"
+    "`quarry COMMAND --help` says more of a command.";
+
+/// Help with a usage line of our own.
+class HelpText : public CLI::Formatter {
+ public:
+  explicit HelpText(std::string usage) : usage_(std::move(usage)) { column_width(28); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+  /// The usage line names them, and options repeat what they are.
+  std::string make_positionals(const CLI::App*) const override { return ""; }
+
+ private:
+  std::string usage_;
+};
+
+/// One line for what CLI11 found wrong, with the nearest command or flag where a word is unknown.
+std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int argc, char** argv) {
+  const auto chosen = app.get_subcommands();
+  const std::string help = chosen.empty() ? "quarry --help" : "quarry " + chosen[0]->get_name() + " --help";
+  std::string text = one_line(error.what());
+  if (chosen.empty() && argc < 2) return "no command given (see " + help + ")";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || chosen.empty()) {
+    std::vector<std::string> words;
+    std::string unknown = chosen.empty()                   ? argv[1]
+                          : chosen[0]->remaining().empty() ? ""
+                                                           : chosen[0]->remaining()[0];
+    if (chosen.empty()) {
+      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        words.push_back(command->get_name());
+      }
+    } else {
+      for (const CLI::Option* option : chosen[0]->get_options()) {
+        for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+      }
+    }
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    const std::string what = chosen.empty() ? "unknown command " : "unexpected argument ";
+    text = what + detail::quoted(unknown) + detail::did_you_mean(unknown, views);
+  }
+  return text + " (see " + help + ")";
+}
+
+int dispatch(int argc, char** argv) {
+  CLI::App app(about, "quarry");
+  app.footer(closing);
+  app.set_version_flag("--version", std::string("quarry ") + QUARRY_VERSION);
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpText>("quarry COMMAND [FLAGS]"));
+  Action action;
+  for (const auto add :
+       {add_list, add_find, add_show, add_run, add_verify, add_stats, add_doctor, add_completion}) {
+    add(app, action);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    message(usage_text(error, app, argc, argv));
+    return usage;
+  }
+  return action();
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const Presentation& presentation) {
+  CLI::App* command = app.add_subcommand(name, presentation.help);
+  command->formatter(std::make_shared<HelpText>("quarry " + name + " " + presentation.usage));
+  std::string footer = presentation.notes.empty() ? "" : presentation.notes + "\n\n";
+  footer += "Examples:";
+  for (const std::string& example : presentation.examples) footer += "\n  " + example;
+  command->footer(footer);
+  return command;
+}
+
+}  // namespace quarry::command
+
+int main(int argc, char** argv) {
+  using namespace quarry::command;
+  prepare_streams();
+  try {
+    return finish_output(dispatch(argc, argv));
+  } catch (const std::bad_alloc&) {
+    message("out of memory");
+  } catch (const std::exception& error) {
+    message(one_line(error.what()));
+  }
+  return failed;
+}

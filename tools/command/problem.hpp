@@ -1,0 +1,62 @@
+/// A problem as the command line describes it: sizes, operands, epilogue and controls, as values without
+/// data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "quarry/arguments.hpp"
+
+namespace quarry::command {
+
+/// How one matrix operand is stored.
+struct OperandSpec {
+  DType dtype = DType::none;
+  Layout layout = Layout::row;
+  /// Elements from one row (or column) to the next; 0: packed.
+  std::int64_t ld = 0;
+  /// Elements that the pointer is a multiple of, and not of twice as many; 0: as aligned as can be.
+  int alignment = 0;
+  friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
+};
+
+struct Problem {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  /// Entries of the batch; 0: no batch, operands of rank 2.
+  std::int64_t batch = 0;
+  OperandSpec a = {};
+  OperandSpec b = {};
+  /// Absent: stored as `out` is, where beta needs it.
+  std::optional<OperandSpec> c = {};
+  /// C is the output's own memory.
+  bool in_place = false;
+  OperandSpec out = {};
+  std::optional<DType> accumulator = {};
+  double alpha = 1;
+  double beta = 0;
+  Activation activation = Activation::identity;
+  float slope = 0.01F;
+  std::optional<BiasAxis> bias = {};
+  Controls controls = {};
+  /// Where the problem comes from, in its shapes file's words; may be empty.
+  std::string label = {};
+};
+
+/// The problem with fake tensors: good for everything but running.
+GemmArguments arguments_of(const Problem& problem);
+
+/// "4096x4096x4096", with "xBATCH" behind a "*" where there is one.
+std::string shape_text(const Problem& problem);
+
+/// The problem in the words of the command line, "gemm 4096x4096x4096 --a f16:row ...", such that parsing
+/// gives it back.
+std::string command_text(const Problem& problem);
+
+/// Floating-point operations of the products.
+double flops(const Problem& problem);
+
+}  // namespace quarry::command

@@ -1,0 +1,82 @@
+#include "problem_flags.hpp"
+
+#include "registry/basic/text.hpp"
+#include "shapes_file.hpp"
+
+namespace quarry::command {
+namespace {
+
+Status wrong(const std::string& message) { return Status(StatusCode::parse_error, message); }
+
+/// Takes the word as the type of all operands.
+Status take_type(const std::string& word, SettingTexts& settings) {
+  if (settings.contains("type"))
+    return wrong("unexpected " + detail::quoted(word) + ": the type is given twice");
+  if (const Result<DType> type = parse_dtype(word); !type) return type.status();
+  settings["type"] = word;
+  return {};
+}
+
+Status check_operation(const std::vector<std::string>& words) {
+  if (words.empty()) return wrong("no problem given; say for example: gemm 4096x4096x4096 f16");
+  return parse_operation(words[0]).status();
+}
+
+}  // namespace
+
+void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
+  app.add_option("problem", flags.words, "The operation, its sizes, and the type of its operands")
+      ->type_name("gemm MxNxK [TYPE]")
+      ->expected(0, 3);
+  for (const Setting& setting : problem_settings()) {
+    if (setting.name == "type") continue;  // said behind the shape
+    const std::string name(setting.name);
+    app.add_option_function<std::string>(
+           "--" + name, [&flags, name](const std::string& text) { flags.settings[name] = text; },
+           std::string(setting.help))
+        ->type_name(std::string(setting.value))
+        ->group("Problem");
+  }
+  app.add_option("--shapes", flags.shapes_file, "Problems from a JSON file; the flags are their defaults")
+      ->type_name("FILE")
+      ->group("Problem");
+}
+
+Result<std::vector<Problem>> read_problems(const ProblemFlags& flags) {
+  SettingTexts settings = flags.settings;
+  const bool from_file = !flags.shapes_file.empty();
+  std::size_t next = 0;
+  if (!from_file || !flags.words.empty()) {
+    if (Status known = check_operation(flags.words); !known) return known;
+    ++next;
+  }
+  Result<Shape> shape = Shape{};
+  if (!from_file) {
+    if (next == flags.words.size()) return wrong("no shape given; say for example: gemm 4096x4096x4096 f16");
+    shape = parse_shape(flags.words[next++]);
+    if (!shape) return shape.status();
+  }
+  for (; next < flags.words.size(); ++next) {
+    if (Status taken = take_type(flags.words[next], settings); !taken) return taken;
+  }
+  if (from_file) return read_shapes_file(flags.shapes_file, settings);
+  Result<Problem> problem = make_problem(*shape, settings);
+  if (!problem) return problem.status();
+  return std::vector<Problem>{*std::move(problem)};
+}
+
+void add_device_model_flag(CLI::App& app, std::string& name) {
+  std::string names;
+  for (const DeviceModel& model : device_models())
+    names += (names.empty() ? "" : ", ") + std::string(model.name);
+  app.add_option("--device-model", name,
+                 "Rank for this device (" + names + "); otherwise for the one that is here")
+      ->type_name("NAME");
+}
+
+Result<DeviceModel> read_device_model(const std::string& name) {
+  if (name.empty()) return default_device_model();
+  return find_device_model(name);
+}
+
+}  // namespace quarry::command

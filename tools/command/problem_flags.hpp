@@ -1,0 +1,41 @@
+/// The flags by which find and run are told a problem.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "problem_settings.hpp"
+#include "quarry/device_model.hpp"
+
+namespace quarry::command {
+
+struct ProblemFlags {
+  /// Operation, shape and type, as far as given.
+  std::vector<std::string> words;
+  SettingTexts settings;
+  std::string shapes_file;
+};
+
+/// What the help of a command with these flags says of them.
+inline constexpr const char* problem_notes =
+    "A problem is out (MxN) = activation(alpha * A (MxK) x B (KxN) + beta * C + bias). TYPE is the type of "
+    "all operands.\n"
+    "OPERAND is TYPE[:row|col][:ld=N][:align=N], of which any part may be left out: row-major, packed and "
+    "aligned\n"
+    "unless told. ld (elements from one row or column to the next) and align (of the pointer) count "
+    "elements.";
+
+/// Adds `gemm MxNxK [TYPE]`, a flag for each setting, and --shapes.
+void add_problem_flags(CLI::App& app, ProblemFlags& flags);
+
+/// The problems asked for, at least one.
+Result<std::vector<Problem>> read_problems(const ProblemFlags& flags);
+
+/// Adds --device-model, read by read_device_model.
+void add_device_model_flag(CLI::App& app, std::string& name);
+
+/// The built-in model of this name; the library's choice where it is empty.
+Result<DeviceModel> read_device_model(const std::string& name);
+
+}  // namespace quarry::command

@@ -1,0 +1,44 @@
+/// Checking many kernels against float64 on random problems.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "progress.hpp"
+#include "quarry/kernel.hpp"
+#include "trial.hpp"
+#include "verify_record.hpp"
+
+namespace quarry::command {
+
+struct VerifyOptions {
+  Place place = Place::host;
+  /// Random problems for each kernel.
+  std::int64_t problems = 3;
+  std::uint64_t seed = 0;
+  /// Print the command that repeats each trial, as a message, before it is made.
+  bool print_trials = false;
+};
+
+/// A kernel that was wrong.
+struct WrongKernel {
+  Kernel kernel;
+  std::int64_t wrong_problems;
+  /// Of the first wrong problem: what was wrong, and the command that does it again.
+  std::string reason;
+  std::string replay;
+};
+
+struct VerifyReport {
+  std::int64_t right = 0;
+  std::vector<WrongKernel> wrong = {};
+};
+
+/// Runs each kernel on its problems. Passed kernels go into the record at once. Kernels run on all processors
+/// where the place is the host. Fails when memory runs out, the record cannot be written, or the device stops
+/// answering: with a message that says what was run last.
+Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const VerifyOptions& options,
+                                    VerifyRecord& record, Progress& progress);
+
+}  // namespace quarry::command

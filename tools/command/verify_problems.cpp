@@ -1,0 +1,150 @@
+#include "verify_problems.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "seed.hpp"
+
+namespace quarry::command {
+namespace {
+
+/// Random choices, the same on every machine.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  /// From least to greatest.
+  std::int64_t between(std::int64_t least, std::int64_t greatest) {
+    return least + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(greatest - least + 1));
+  }
+  bool one_in(std::int64_t n) { return between(1, n) == 1; }
+  template <class T, std::size_t N>
+  T one_of(const T (&values)[N]) {
+    return values[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(N) - 1))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// More than one tile of most kernels along M and N, hardly ever a multiple of one.
+void several_tiles(Problem& problem, Dice& dice) {
+  problem.m = dice.between(129, 330);
+  problem.n = dice.between(129, 330);
+  problem.k = dice.between(33, 200);
+}
+
+/// Around and below one tile; nothing at all now and then.
+void small_sizes(Problem& problem, Dice& dice) {
+  constexpr int sizes[] = {1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 65, 70};
+  problem.m = dice.one_of(sizes);
+  problem.n = dice.one_of(sizes);
+  problem.k = dice.one_in(16) ? 0 : dice.one_of(sizes);
+}
+
+/// Few tiles with long sums, in slices where the kernel can.
+void long_sums(Problem& problem, Dice& dice) {
+  problem.m = dice.between(17, 140);
+  problem.n = dice.between(17, 140);
+  problem.k = dice.between(200, 700);
+  problem.batch = dice.one_in(3) ? dice.between(1, 3) : 0;
+  problem.controls.mode = dice.one_in(2) ? Mode::split_k_serial : Mode::split_k_parallel;
+  problem.controls.split_k_slices = static_cast<int>(dice.between(2, 7));
+}
+
+void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
+  constexpr double alphas[] = {1, 1, 0.5, -1.25};
+  constexpr double betas[] = {0, 0, 1, -0.75};
+  problem.alpha = dice.one_in(20) ? 0 : dice.one_of(alphas);
+  problem.beta = dice.one_of(betas);
+  problem.in_place = problem.beta != 0 && dice.one_in(3);
+  const auto activation = static_cast<Activation>(dice.between(0, static_cast<int>(Activation::gelu_tanh)));
+  const BiasAxis axis = dice.one_in(2) ? BiasAxis::row : BiasAxis::column;
+  if (key.activation && !dice.one_in(3)) problem.activation = activation;
+  if (key.bias && dice.one_in(2)) problem.bias = axis;
+  if (problem.activation == Activation::leaky_relu) problem.slope = 0.25F;
+}
+
+/// An operand at exactly this alignment: its leading dimension is an odd multiple, with padding.
+OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, std::int64_t columns,
+                  Dice& dice) {
+  const std::int64_t along = std::max<std::int64_t>(layout == Layout::row ? columns : rows, 1);
+  std::int64_t units = (along + alignment - 1) / alignment + dice.between(0, 2);
+  if (units % 2 == 0) ++units;
+  return {dtype, layout, units * alignment, alignment};
+}
+
+}  // namespace
+
+ResultKey result_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& operands = kernel.operands;
+  return {operands.a.dtype,   operands.b.dtype,           operands.accumulator,
+          operands.out.dtype, kernel.epilogue.activation, kernel.epilogue.bias};
+}
+
+StorageKey storage_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& operands = kernel.operands;
+  return {operands.a.layout,    operands.b.layout,    operands.c.layout,    operands.out.layout,
+          operands.a.alignment, operands.b.alignment, operands.c.alignment, operands.out.alignment};
+}
+
+Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t number) {
+  Dice dice(seed);
+  Problem problem{};
+  problem.a.dtype = key.a;
+  problem.b.dtype = key.b;
+  problem.out.dtype = key.out;
+  problem.accumulator = key.accumulator;
+  switch (number % 3) {
+    case 0: several_tiles(problem, dice); break;
+    case 1: small_sizes(problem, dice); break;
+    default: long_sums(problem, dice); break;
+  }
+  if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
+  constexpr int swizzles[] = {1, 2, 4, 8};
+  problem.controls.swizzle = dice.one_of(swizzles);
+  random_epilogue(key, problem, dice);
+  return problem;
+}
+
+Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed) {
+  Dice dice(seed);
+  Problem result = problem;
+  // The output's own need is mostly 1, and wider stores are a path of their own: both are met.
+  const int wide = dice.one_in(2) ? 16 / quarry::bytes_of(problem.out.dtype) : 1;
+  const int out_alignment = std::max(key.out_alignment, wide);
+  const int c_alignment = std::max(key.c_alignment, wide);
+  result.a = store(problem.a.dtype, key.a, key.a_alignment, problem.m, problem.k, dice);
+  result.b = store(problem.b.dtype, key.b, key.b_alignment, problem.k, problem.n, dice);
+  result.out = store(problem.out.dtype, key.out, std::max(out_alignment, problem.in_place ? c_alignment : 1),
+                     problem.m, problem.n, dice);
+  if (problem.beta != 0 && !problem.in_place) {
+    result.c = store(problem.out.dtype, key.c, c_alignment, problem.m, problem.n, dice);
+  }
+  return result;
+}
+
+Controls controls_for(const KernelMetadata& kernel, const Problem& problem) {
+  Controls controls = problem.controls;
+  // With alpha 0 there is nothing to sum.
+  const std::int64_t k = problem.alpha == 0 ? 0 : problem.k;
+  const std::int64_t k_tiles =
+      std::max<std::int64_t>((k + kernel.design.tile.k - 1) / kernel.design.tile.k, 1);
+  const int slices = static_cast<int>(std::min<std::int64_t>(controls.split_k_slices.value_or(1), k_tiles));
+  // The other way of splitting where a kernel has but one.
+  if (controls.mode == Mode::split_k_serial && !kernel.modes.split_k_serial)
+    controls.mode = Mode::split_k_parallel;
+  if (controls.mode == Mode::split_k_parallel && !kernel.modes.split_k_parallel) {
+    controls.mode = kernel.modes.split_k_serial ? Mode::split_k_serial : Mode::gemm;
+  }
+  if (slices < 2) controls.mode = Mode::gemm;
+  if (controls.mode.value_or(Mode::gemm) == Mode::gemm) {
+    controls.mode = Mode::gemm;
+    controls.split_k_slices.reset();
+  } else {
+    controls.split_k_slices = slices;
+  }
+  return controls;
+}
+
+}  // namespace quarry::command
