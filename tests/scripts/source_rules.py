@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Checks the rules of the source tree that no compiler checks: who may include what, and which words stand where.
+
+Usage: source_rules.py [ROOT]. Prints each breach as FILE:LINE: RULE: TEXT and exits 1 when there is one.
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDERS = ("include", "kernels", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
+CODE = (".hpp", ".cpp", ".cuh", ".cu")
+CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
+
+
+@dataclass
+class Rule:
+    """What must not stand in a line. `breach` is a line that the rule must catch: a rule that catches nothing is no rule."""
+
+    text: str
+    where: str  # regular expression on the path
+    forbidden: str  # regular expression on the line
+    breach: str
+
+
+def includes(pattern):
+    return rf'^\s*#\s*include\s*["<]{pattern}'
+
+
+RULES = [
+    Rule("hardware names stand in kernels/arch/ alone",
+         r"((include|registry/(?!device/)|generator|tools)/|kernels/(?!arch/)).*\.(hpp|cpp|cuh)",
+         r"\b(threadIdx|blockIdx|blockDim|gridDim|atomic[A-Z]\w*)\b|\b__(?!has_|builtin_|restrict|attribute)[a-z]\w*",
+         "  __syncthreads();"),
+    Rule("inline assembly stands in kernels/arch/ptx/ alone",
+         r"(?!kernels/arch/ptx/).*\.(hpp|cpp|cuh|cu)", r"\b(asm|__asm__)\b\s*(volatile\s*)?\(", 'asm volatile("ret;");'),
+    Rule("include/ includes only itself and the standard library",
+         r"include/.*", includes(r'(?!quarry/)(?![a-z_]+>)'), '#include "registry/row.hpp"'),
+    Rule("kernels/ must not know the registry (but its words, registry/basic/), the tools, the generator or the tests",
+         r"kernels/.*", includes(r"(registry/(?!basic/)|tools/|generator/|tests/)"), '#include "registry/row.hpp"'),
+    Rule("registry/ must not know the tools, the generator or the tests",
+         r"registry/.*", includes(r"(tools|generator|tests)/"), '#include "tools/command/print.hpp"'),
+    Rule("registry/basic/ and registry/metadata/ know nothing else of the registry, as the generator uses them",
+         r"registry/(basic|metadata)/.*", includes(r"registry/(?!basic/|metadata/)"), '#include "registry/query/index.hpp"'),
+    Rule("tools/ must not know the generator or the tests",
+         r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
+    Rule("CUDA headers are included in registry/device/ alone (and by tests and benchmarks that use a device)",
+         r"(?!registry/device/|tests/(gpu|bench)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
+         "#include <cuda_runtime_api.h>"),
+    Rule("unfinished work is not kept in the source",
+         r".*", r"(?i)\b(to" r"do|fix" r"me|x" r"xx|ha" r"ck|not impl" r"emented|unimpl" r"emented|place" r"holder)\b",
+         "// TO" "DO: later"),
+    Rule("paths of one machine do not belong in the source",
+         r".*", r"/(ro" r"ot|ho" r"me|wo" r"rk|Us" r"ers)/\w", "cd /ho" "me/me/quarry"),
+]
+
+
+def files(root):
+    """Paths of our own text files, relative to the root."""
+    found = [p for folder in FOLDERS for p in (root / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    found += [p for p in root.iterdir() if p.is_file() and p.suffix in (".md", ".txt", ".json")]
+    return sorted(p.relative_to(root) for p in found)
+
+
+def check_rules():
+    """Each rule catches its own example."""
+    for rule in RULES:
+        assert re.search(rule.forbidden, rule.breach), f"rule catches nothing: {rule.text}"
+
+
+def check_lines(root, path):
+    """Breaches of the line rules in one file."""
+    rules = [rule for rule in RULES if re.fullmatch(rule.where, path.as_posix())]
+    lines = (root / path).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        for rule in rules:
+            if re.search(rule.forbidden, line):
+                yield f"{path}:{number}: {rule.text}: {line.strip()}"
+    if path.suffix == ".hpp" and "#pragma once" not in lines:
+        yield f"{path}:1: headers start with #pragma once"
+    if path.suffix in CODE + (".py", ".sh") and len(lines) >= 500:
+        yield f"{path}:{len(lines)}: files stay below 500 lines"
+
+
+def check_device_includes(root):
+    """Device code, and all that it includes, includes nothing but our own headers. A run-time compile has no others."""
+    folders = [root / "include", root / "kernels"]
+    start = [*(root / "kernels").rglob("*.cuh"), *(root / "kernels/arch/ptx").rglob("*.hpp"),
+             *(root / "kernels/layout").rglob("*.hpp"), *(root / "kernels").glob("*/config.hpp")]
+    if not any(p.name == "kernel.cuh" for p in start):
+        yield "kernels: no kernel.cuh found: the check of device includes has nothing to check"
+    waiting, seen = list(start), set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s*(["<])(.+?)[">]', line)
+            if not match or match[2].startswith("arch/emulated/"):  # the other implementation of arch/ is host code
+                continue
+            target = next((f / match[2] for f in [path.parent, *folders] if (f / match[2]).is_file()), None)
+            if match[1] == "<" or target is None:
+                yield f"{path.relative_to(root)}:{number}: device code includes only our own headers: {line.strip()}"
+            else:
+                waiting.append(target.resolve())
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    check_rules()
+    own = files(root)
+    breaches = [b for path in own for b in check_lines(root, path)] + list(check_device_includes(root))
+    print("\n".join(breaches) if breaches else f"{len(own)} files keep the {len(RULES)} rules")
+    return 1 if breaches or not own else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

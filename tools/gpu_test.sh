@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# What only a GPU can tell, on the machine that has one: builds every kernel, runs the GPU tests, verifies every registered
+# kernel against float64, and runs a sample of each family under compute-sanitizer. Prints a short table last.
+#
+# Usage: tools/gpu_test.sh [build|tests|verify|sanitize]...   (default: all of them, in this order)
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+quarry=build/release/quarry
+logs=build/gpu_logs
+mkdir -p "$logs"
+failed=0
+table=()
+
+# Runs a step, its output into a log, and remembers how it went.
+step() {
+  local name=$1
+  shift
+  local start=$SECONDS
+  if "$@" >"$logs/$name.log" 2>&1; then
+    table+=("$name: ok, $((SECONDS - start)) s: $(tail -n 1 "$logs/$name.log")")
+  else
+    table+=("$name: FAILED, $((SECONDS - start)) s, see $logs/$name.log")
+    tail -n 25 "$logs/$name.log"
+    failed=1
+  fi
+}
+
+build() { step build sh -c 'cmake --preset release && cmake --build build/release'; }
+tests() { step tests ctest --test-dir build/release --label-regex gpu --output-on-failure; }
+verify() { step verify "$quarry" verify --on device --problems 3; }
+
+# Kernels of every kind of operand copy and layout, two of each family at least.
+sample() {
+  "$quarry" list --format names --where "family == gemm_sm80 and tile.m == 64 and tile.n == 64 and stages == 3 and out.dtype == f16" |
+    awk 'NR % 5 == 1' | head -n 8
+  "$quarry" list --format names --where "family == gemm_sm80 and warps.k > 1 and a.alignment == 8" | awk 'NR % 40 == 1' | head -n 3
+  "$quarry" list --format names --where "family == gemm_simt" | awk 'NR % 40 == 1' | head -n 4
+}
+
+sanitize() {
+  sample >"$logs/sample.txt"
+  for tool in memcheck racecheck; do
+    step "$tool" sh -c "compute-sanitizer --tool $tool --error-exitcode 1 $quarry verify --on device --problems 2 - <$logs/sample.txt"
+  done
+}
+
+for part in "${@:-build tests verify sanitize}"; do
+  for one in $part; do ((failed)) || "$one"; done
+done
+printf '%s\n' "${table[@]}"
+exit $failed

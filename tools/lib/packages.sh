@@ -1,0 +1,70 @@
+# The compiler, the build tools and the three header libraries: each is looked for by using it, so a machine that has it from
+# elsewhere than Debian's packages needs nothing, not even a network. Sourced after common.sh.
+
+# Whether the compiler finds any of these headers, in its own folders or in those of CMAKE_PREFIX_PATH.
+has_header() {
+  local prefix header condition=0 folders=()
+  IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+  for prefix in "${prefixes[@]}"; do folders+=("-I$prefix/include"); done
+  for header in "$@"; do condition+=" || __has_include(<$header>)"; done
+  printf '#if !(%s)\n#error missing\n#endif\n' "$condition" |
+    "${CXX:-g++}" "${folders[@]}" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null
+}
+
+# Whether the compiler knows C++20 as it is used here: lambdas and structs as template arguments, and <span>.
+has_compiler() {
+  printf '#include <span>\nstruct S { int i; };\ntemplate <S s> struct T { int j = s.i; };\nT<S{1}> t;\n' |
+    "${CXX:-g++}" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null
+}
+
+# Whether `cmake` is 3.25 or later (presets of version 6, --fresh).
+has_cmake() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p')
+  [[ -n $version && $(printf '3.25\n%s\n' "$version" | sort -V | head -n 1) == 3.25 ]]
+}
+
+# The names of the Debian packages that are needed and missing, one a line.
+missing_packages() {
+  has_compiler || echo g++
+  has_cmake || echo cmake
+  command -v ninja >/dev/null || echo ninja-build
+  command -v python3 >/dev/null || echo python3
+  # The header probes need the compiler: without one, ask for the packages, which apt-get leaves alone when they are there.
+  has_header catch2/catch_all.hpp catch2/catch.hpp || echo catch2
+  has_header CLI/CLI.hpp || echo libcli11-dev
+  has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+}
+
+# Runs apt-get as root, or through sudo; fails when neither is possible.
+apt_get() {
+  if [[ $(id -u) == 0 ]]; then
+    DEBIAN_FRONTEND=noninteractive apt-get "$@"
+  elif command -v sudo >/dev/null; then
+    local ask=()
+    [[ -t 0 ]] || ask=(-n)  # nobody there to type a password
+    sudo "${ask[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+  else
+    return 1
+  fi
+}
+
+# install_packages NAME...: installs Debian packages, and says what to do where that cannot be.
+install_packages() {
+  local hint="missing: $*
+Install these by hand (names as on Debian 12 and Ubuntu 24.04) and run this again"
+  command -v apt-get >/dev/null || die "$hint. There is no apt-get here."
+  say "installing $*"
+  { apt_get update -qq && apt_get install -y -qq --no-install-recommends "$@"; } >&2 ||
+    die "$hint. apt-get failed: it needs root or sudo, and a network."
+}
+
+# Installs what is missing of compiler, tools and libraries; does nothing when all of it is there.
+ensure_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages)
+  if ((${#missing[@]} == 0)); then return; fi
+  install_packages "${missing[@]}"
+  mapfile -t missing < <(missing_packages)
+  ((${#missing[@]} == 0)) || die "installed, but still not usable (too old?): ${missing[*]}"
+}

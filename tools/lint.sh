@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources. Usage: tools/lint.sh [--fix-format] [FILE.cpp...]
+# Without files, clang-tidy reads every source of the library, the generator and the command that build/dev compiles.
+# Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/tools/lib/common.sh"
+cd "$root"
+
+# Prints the command of a clang tool in version 14; fails when there is none.
+clang_tool() {
+  local name
+  for name in "$1-14" "$1"; do
+    if command -v "$name" >/dev/null && "$name" --version | grep -q 'version 14\.'; then echo "$name"; return; fi
+  done
+  say "no $1 14 here: its check is skipped"
+  return 1
+}
+
+sources() { find include kernels generator registry tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
+
+fix=()
+if [[ ${1:-} == --fix-format ]]; then fix=(-i); shift; fi
+
+status=0
+if format=$(clang_tool clang-format); then
+  say "format"
+  if ((${#fix[@]})); then sources | xargs "$format" -i
+  else sources | xargs "$format" --dry-run -Werror || status=1
+  fi
+fi
+
+if command -v shellcheck >/dev/null; then
+  say "scripts"
+  shellcheck --severity=warning --shell=bash --exclude=SC2154,SC2164 tools/*.sh tools/lib/*.sh tests/scripts/*.sh .ci/run || status=1
+fi
+
+if tidy=$(clang_tool clang-tidy); then
+  say "clang-tidy"
+  [[ -f build/dev/compile_commands.json ]] || die "build/dev is not configured: run tools/test.sh first"
+  files=("$@")
+  if ((${#files[@]} == 0)); then
+    mapfile -t files < <(find generator registry tools kernels -name '*.cpp' | sort)
+  fi
+  # The code is compiled by GCC, whose warning names clang does not all know.
+  printf '%s\n' "${files[@]}" | xargs -n 1 -P "$(nproc)" "$tidy" --quiet -p build/dev \
+    --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-error 2>/dev/null || status=1
+fi
+((status == 0)) && say "lint: nothing to complain about ($(elapsed))"
+exit $status
