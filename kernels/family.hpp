@@ -1,12 +1,13 @@
 /// The interface by which the registry knows a kernel family. Host only.
 ///
-/// A family is a folder: its configs are values of its own structural type, which pass through here as `const void*`
-/// and come from the generated table only. Problems arrive in the orientation of the config.
+/// A family is a folder: its configs are values of its own structural type, which pass through here as `const
+/// void*` and come from the generated table only. Problems arrive in the orientation of the config.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
+#include "common/gemm_host_profile.hpp"
 #include "common/gemm_params.hpp"
 #include "common/gemm_problem.hpp"
 #include "quarry/device_model.hpp"
@@ -28,14 +29,15 @@ struct Estimate {
   std::size_t workspace = 0;
 };
 
-/// The device work of one run of a GEMM kernel, ready but for pointers: clear a part of the workspace, launch the kernel,
-/// launch a reduction. Plain data, no allocation.
+/// The device work of one run of a GEMM kernel, ready but for pointers: clear a part of the workspace, launch
+/// the kernel, launch a reduction. Plain data, no allocation.
 struct GemmLaunch {
   GemmParams params = {};
   unsigned grid = 0;  ///< 0: nothing to do
   unsigned threads = 0;
   unsigned shared_memory = 0;
-  /// Bytes of the workspace in all; where the counters lie in it, and how many bytes of them to clear before the launch.
+  /// Bytes of the workspace in all; where the counters lie in it, and how many bytes of them to clear before
+  /// the launch.
   std::size_t workspace_bytes = 0;
   std::size_t counters_offset = 0;
   std::size_t counters_bytes = 0;
@@ -51,14 +53,27 @@ class Family {
  public:
   virtual std::string_view name() const = 0;
 
-  /// Whether the kernel takes the problem on such a device: alignment, strides, controls, shared memory, limits of the grid.
-  /// Types and layouts were matched by the caller, who also checked the device's compute capability.
-  virtual Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const = 0;
+  /// What is known of a kernel on a device whatever the problem. A query computes it once and asks by it, as
+  /// it asks every kernel of a key; everybody else asks by config, below.
+  virtual GemmProfile profile(const void* config, const DeviceModel& device) const = 0;
 
-  /// Predicted time, with the best controls that the problem leaves open and that need at most `max_workspace` bytes (or, where
-  /// none do, the controls that need least). @pre supports()
-  virtual Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+  /// Whether the kernel takes the problem on such a device: alignment, strides, controls, shared memory,
+  /// limits of the grid. Types and layouts were matched by the caller, who also checked the device's compute
+  /// capability.
+  virtual Status supports(const GemmProfile& kernel, const GemmProblem& problem,
+                          const DeviceModel& device) const = 0;
+  Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const {
+    return supports(profile(config, device), problem, device);
+  }
+
+  /// Predicted time, with the best controls that the problem leaves open and that need at most
+  /// `max_workspace` bytes (or, where none do, the controls that need least). @pre supports()
+  virtual Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
                             std::size_t max_workspace) const = 0;
+  Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+                    std::size_t max_workspace) const {
+    return estimate(profile(config, device), problem, max_workspace);
+  }
 
   /// Bytes of workspace with these controls.
   virtual std::size_t workspace_size(const void* config, const GemmProblem& problem,

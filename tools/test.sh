@@ -17,7 +17,7 @@ shown ctest --test-dir build/dev --output-on-failure --parallel "$(nproc)" || st
 say "unit tests with sanitizers (asan preset, host code only)"
 configure asan build/asan -DQUARRY_AOT=false
 shown cmake --build build/asan --target quarry_unit
-shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^unit: ' --no-tests=error || status=1
+shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^unit:' --no-tests=error || status=1
 
 if ((status == 0)); then say "all tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi
 exit $status

@@ -4,34 +4,29 @@
 /// Problems come in the orientation of the kernel's config (see GemmProblem::is_exchanged).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "common/config_parts.hpp"
+#include "common/gemm_host_profile.hpp"
 #include "family.hpp"
 
 namespace quarry {
 
-/// What the host needs to know of one GEMM kernel, whatever its family.
-struct GemmTraits {
-  Tile tile;
-  Layouts layouts;
-  /// Needed of the operands, in elements; 0 takes any strides, contiguous or not.
-  Alignment alignment;
-  DType accumulator;
-  DType out;
-  int threads;
-  /// Bytes of dynamic shared memory of a block.
-  int shared_memory;
-};
-
 /// Blocks of a grid and entries of a counter are counted in 31 bits.
 inline constexpr std::int64_t grid_limit = 0x7fffffff;
 
+/// size / divisor. Nearly all divisors here are powers of two, and a query is made of divisions. @pre divisor
+/// > 0
+constexpr unsigned divided(unsigned size, unsigned divisor) {
+  const bool power_of_two = (divisor & (divisor - 1)) == 0;
+  return power_of_two ? size >> std::countr_zero(divisor) : size / divisor;
+}
+
 /// Tiles that cover an extent. @pre extent >= 0 and tile > 0
 constexpr int tiles_along(int extent, int tile) {
-  return static_cast<int>((static_cast<unsigned>(extent) + static_cast<unsigned>(tile) - 1) /
-                          static_cast<unsigned>(tile));
+  const auto size = static_cast<unsigned>(tile);
+  return static_cast<int>(divided(static_cast<unsigned>(extent) + size - 1, size));
 }
 
 /// The most slices that K can be cut into, 1 at least: each has a K tile to itself.

@@ -36,14 +36,19 @@ class GemmSimt final : public Family {
  public:
   std::string_view name() const override { return "gemm_simt"; }
 
-  Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const override {
-    return gemm_supports(traits(config_of(config)), problem, device);
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
+    const Config& c = config_of(config);
+    return gemm_profile(traits(c), block_cost(c, device), device);
   }
 
-  Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+  Status supports(const GemmProfile& kernel, const GemmProblem& problem,
+                  const DeviceModel& device) const override {
+    return gemm_supports(kernel.traits, problem, device);
+  }
+
+  Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
                     std::size_t max_workspace) const override {
-    const Config& c = config_of(config);
-    return gemm_estimate(traits(c), block_cost(c, device), problem, device, max_workspace);
+    return gemm_estimate(kernel, problem, max_workspace);
   }
 
   std::size_t workspace_size(const void* config, const GemmProblem& problem,

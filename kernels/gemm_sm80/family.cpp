@@ -45,13 +45,13 @@ Status check_lines(const GemmProblem& problem, Operand name, long long line_stri
           extent, line_stride};
 }
 
-Status check_lines(const Config& c, const GemmProblem& problem) {
-  if (problem.k <= c.tile.k) return {};
-  if (c.layouts.a == Layout::column && c.alignment.a > 1) {
+Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
+  if (problem.k <= kernel.tile.k) return {};
+  if (kernel.layouts.a == Layout::column && kernel.alignment.a > 1) {
     const Status status = check_lines(problem, Operand::a, problem.a.matrix.column_stride, problem.m);
     if (!status) return status;
   }
-  if (c.layouts.b == Layout::row && c.alignment.b > 1) {
+  if (kernel.layouts.b == Layout::row && kernel.alignment.b > 1) {
     return check_lines(problem, Operand::b, problem.b.matrix.row_stride, problem.n);
   }
   return {};
@@ -61,16 +61,20 @@ class GemmSm80 final : public Family {
  public:
   std::string_view name() const override { return "gemm_sm80"; }
 
-  Status supports(const void* config, const GemmProblem& problem, const DeviceModel& device) const override {
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
     const Config& c = config_of(config);
-    if (Status status = gemm_supports(traits(c), problem, device); !status) return status;
-    return check_lines(c, problem);
+    return gemm_profile(traits(c), block_cost(c, device), device);
   }
 
-  Estimate estimate(const void* config, const GemmProblem& problem, const DeviceModel& device,
+  Status supports(const GemmProfile& kernel, const GemmProblem& problem,
+                  const DeviceModel& device) const override {
+    if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    return check_lines(kernel.traits, problem);
+  }
+
+  Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
                     std::size_t max_workspace) const override {
-    const Config& c = config_of(config);
-    return gemm_estimate(traits(c), block_cost(c, device), problem, device, max_workspace);
+    return gemm_estimate(kernel, problem, max_workspace);
   }
 
   std::size_t workspace_size(const void* config, const GemmProblem& problem,

@@ -11,21 +11,29 @@ struct Remembered {
   Answer answer;  ///< without a row: never used
 };
 
-/// A network asks for a few dozen different problems, over and over. Each has one place, by its hash; later
-/// ones win.
-constexpr std::size_t places = 64;
-constinit thread_local std::array<Remembered, places> memory = {};
+/// A network asks for a few dozen different problems, over and over. A problem has a few places, by its hash;
+/// there, the newest replaces the oldest.
+constexpr std::size_t sets = 32;
+constexpr std::size_t ways = 4;
 
-Question::Access access(const ProblemOperand& operand) {
-  const auto packed = [&](Layout layout) {
+struct Set {
+  std::array<Remembered, ways> places;
+  std::size_t oldest = 0;
+};
+
+constinit thread_local std::array<Set, sets> memory = {};
+
+Question::Access access(const ProblemOperand& operand, int columns, int rows) {
+  const auto packed = [&](Layout layout, bool overlap) {
     const auto i = static_cast<std::size_t>(layout);
-    return static_cast<std::uint8_t>(operand.alignment[i] << 1 | operand.fits[i]);
+    return static_cast<std::uint8_t>(operand.alignment[i] << 2 | overlap << 1 | operand.fits[i]);
   };
-  return {packed(Layout::row), packed(Layout::column)};
+  return {packed(Layout::row, operand.matrix.row_stride < columns),
+          packed(Layout::column, operand.matrix.column_stride < rows)};
 }
 
 /// Sizes, types and accesses tell the problems of one program apart; the device and the options do not.
-std::size_t place_of(const Question& q) {
+Set& set_of(const Question& q) {
   const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
   std::uint64_t hash = number(q.m) << 32 | number(q.n);
   hash = (hash ^ std::rotl(number(q.k) << 32 | number(q.batch), 17)) * 0x9e3779b97f4a7c15U;
@@ -34,22 +42,22 @@ std::size_t place_of(const Question& q) {
   const std::uint64_t accesses =
       number(q.a.row) << 24 | number(q.a.column) << 16 | number(q.b.row) << 8 | number(q.b.column);
   hash = (hash ^ hash >> 29 ^ kinds << 32 ^ accesses ^ number(q.out.row) << 40) * 0xbf58476d1ce4e5b9U;
-  return static_cast<std::size_t>(hash >> 58);
+  return memory[static_cast<std::size_t>(hash >> 59)];
 }
-static_assert(places == std::size_t{1} << (64 - 58));
+static_assert(sets == std::size_t{1} << (64 - 59));
 
 }  // namespace
 
-Question question(const GemmProblem& problem, const FindOptions& options, const DeviceModel& device) {
+Question question(const GemmProblem& problem, const FindOptions& options, const DeviceProfiles& device) {
   const Controls& controls = problem.controls;
   return {.m = problem.m,
           .n = problem.n,
           .k = problem.k,
           .batch = problem.batch,
           .types = problem.types,
-          .a = access(problem.a),
-          .b = access(problem.b),
-          .out = access(problem.out),
+          .a = access(problem.a, problem.k, problem.m),
+          .b = access(problem.b, problem.n, problem.k),
+          .out = access(problem.out, problem.n, problem.m),
           .has_c = problem.has_c,
           .order = options.order,
           .availability = options.availability,
@@ -57,27 +65,20 @@ Question question(const GemmProblem& problem, const FindOptions& options, const 
           .slices = controls.split_k_slices.value_or(0),
           .swizzle = controls.swizzle.value_or(0),
           .max_workspace = options.max_workspace,
-          .cc = device.cc,
-          .multiprocessors = device.multiprocessors,
-          .shared_memory_per_block = device.shared_memory_per_block,
-          .shared_memory_per_multiprocessor = device.shared_memory_per_multiprocessor,
-          .registers_per_multiprocessor = device.registers_per_multiprocessor,
-          .threads_per_multiprocessor = device.threads_per_multiprocessor,
-          .l2_bytes = device.l2_bytes,
-          .memory_bandwidth = device.memory_bandwidth,
-          .clock = device.clock,
-          .tensor_flops_per_clock = device.tensor_flops_per_clock,
-          .fma_f32_flops_per_clock = device.fma_f32_flops_per_clock,
-          .fma_f64_flops_per_clock = device.fma_f64_flops_per_clock};
+          .device = &device};
 }
 
 const Answer* recall(const Question& question) {
-  const Remembered& there = memory[place_of(question)];
-  return there.answer.row != nullptr && there.question == question ? &there.answer : nullptr;
+  for (const Remembered& there : set_of(question).places) {
+    if (there.answer.row != nullptr && there.question == question) return &there.answer;
+  }
+  return nullptr;
 }
 
 void remember(const Question& question, const Answer& answer) {
-  memory[place_of(question)] = {question, answer};
+  Set& set = set_of(question);
+  set.places[set.oldest] = {question, answer};
+  set.oldest = (set.oldest + 1) % ways;
 }
 
 }  // namespace quarry::detail

@@ -6,6 +6,7 @@
 
 #include "common/gemm_problem.hpp"
 #include "quarry/registry.hpp"
+#include "registry/query/profiles.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -13,7 +14,7 @@ namespace quarry::detail {
 /// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
 /// but which layouts and alignments they give.
 struct Question {
-  /// Of one operand: which layouts it fits and how it is aligned in each.
+  /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap.
   struct Access {
     std::uint8_t row = 0;
     std::uint8_t column = 0;
@@ -35,25 +36,14 @@ struct Question {
   int slices = 0;         ///< 0: open
   int swizzle = 0;        ///< 0: open
   std::size_t max_workspace = 0;
-  /// The device, but for its name.
-  int cc = 0;
-  int multiprocessors = 0;
-  int shared_memory_per_block = 0;
-  int shared_memory_per_multiprocessor = 0;
-  int registers_per_multiprocessor = 0;
-  int threads_per_multiprocessor = 0;
-  std::int64_t l2_bytes = 0;
-  double memory_bandwidth = 0;
-  double clock = 0;
-  double tensor_flops_per_clock = 0;
-  double fma_f32_flops_per_clock = 0;
-  double fma_f64_flops_per_clock = 0;
+  /// Stands for the device's numbers.
+  const DeviceProfiles* device = nullptr;
 
   friend constexpr bool operator==(const Question&, const Question&) = default;
 };
 
 /// The question for the best candidate of any kind.
-Question question(const GemmProblem& problem, const FindOptions& options, const DeviceModel& device);
+Question question(const GemmProblem& problem, const FindOptions& options, const DeviceProfiles& device);
 
 /// The best candidate, and how many there are.
 struct Answer {

@@ -41,10 +41,9 @@ Verdict check_predicate(const Row& row, const Request& request) {
   return request.filter(row.metadata) ? Verdict::taken : Verdict::filtered;
 }
 
-Verdict estimate(const Row& row, const Request& request, Offer& offer) {
+Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer) {
   const std::size_t max_workspace = request.options.max_workspace;
-  const Estimate estimate =
-      row.family->estimate(row.entry_config, request.problems[row.exchanged], request.device, max_workspace);
+  const Estimate estimate = row.family->estimate(profile, request.problems[row.exchanged], max_workspace);
   offer.row = &row;
   offer.controls.mode = estimate.controls.mode;
   offer.controls.split_k_slices = estimate.controls.split_k_slices;
@@ -59,9 +58,13 @@ std::vector<Offer> offers(const Request& request, const RowRanges& ranges, Tally
   std::size_t count = 0;
   for (const KeyRange& range : ranges) {
     for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
-      const Status why = check_constraints(row, request.problems[row.exchanged], request.device);
+      GemmProfile computed;
+      if (request.profiles == nullptr) computed = row.family->profile(row.entry_config, request.device);
+      const GemmProfile& profile =
+          request.profiles != nullptr ? request.profiles->of_entry[row.entry] : computed;
+      const Status why = check_constraints(row, profile, request.problems[row.exchanged], request.device);
       Verdict verdict = why ? check_predicate(row, request) : Verdict::unsupported;
-      if (verdict == Verdict::taken) verdict = estimate(row, request, result[count]);
+      if (verdict == Verdict::taken) verdict = estimate(row, profile, request, result[count]);
       if (verdict == Verdict::taken) ++count;
       if (tally != nullptr) tally->count(verdict, why);
     }
@@ -152,14 +155,15 @@ CandidateList Query::answer(const GemmArguments& arguments, const Filter& filter
   const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
   if (Status s = check_model(device); !s) return CandidateList(std::move(s));
 
-  const bool memorable = recall == Recall::yes && is_memorable(filter, options);
+  const DeviceProfiles* const profiles = profiles_on(device);
+  const bool memorable = recall == Recall::yes && profiles != nullptr && is_memorable(filter, options);
   Question asked;
   if (memorable) {
-    asked = question(problem, options, device);
+    asked = question(problem, options, *profiles);
     if (const Answer* a = detail::recall(asked))
       return only(*a->row, a->controls, a->seconds, a->workspace, a->matched);
   }
-  CandidateList list = afresh({{problem, exchanged(problem)}, device, filter, options});
+  CandidateList list = afresh({{problem, exchanged(problem)}, device, profiles, filter, options});
   if (memorable && !list.empty()) remember(asked, answer_of(list));
   return list;
 }

@@ -10,6 +10,7 @@
 #include "quarry/registry.hpp"
 #include "registry/query/explain.hpp"
 #include "registry/query/index.hpp"
+#include "registry/query/profiles.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -19,6 +20,8 @@ struct Request {
   /// The problem in both orientations, by Row::exchanged.
   GemmProblem problems[2];
   const DeviceModel& device;
+  /// Null: profiles are computed one by one.
+  const DeviceProfiles* profiles;
   const Filter& filter;
   const FindOptions& options;
 };

@@ -6,6 +6,7 @@
 
 #include "registry/device/device_model.hpp"
 #include "registry/query/normalise.hpp"
+#include "registry/query/profiles.hpp"
 #include "registry/query/tensor_checks.hpp"
 
 namespace quarry::detail {
@@ -110,12 +111,20 @@ Status check_signature(const Row& row, const GemmProblem& problem) {
 }
 
 Status check_constraints(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
+  if (const DeviceProfiles* profiles = profiles_on(device)) {
+    return check_constraints(row, profiles->of_entry[row.entry], problem, device);
+  }
+  return check_constraints(row, row.family->profile(row.entry_config, device), problem, device);
+}
+
+Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                         const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   if (device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc)) {
     return wrong_compute_capability(kernel, device.cc);
   }
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
-  return row.family->supports(row.entry_config, problem, device);
+  return row.family->supports(profile, problem, device);
 }
 
 GemmProblem oriented(const Row& row, const GemmProblem& problem) {

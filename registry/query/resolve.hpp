@@ -24,6 +24,9 @@ Status check_signature(const Row& row, const GemmProblem& problem);
 /// Whether the row takes a problem of its types and layouts on a device. @param problem in the orientation of
 /// the row's entry
 Status check_constraints(const Row& row, const GemmProblem& problem, const DeviceModel& device);
+/// The same with the profile of the row's entry on the device.
+Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                         const DeviceModel& device);
 
 /// The caller's problem in the orientation of the row's entry.
 GemmProblem oriented(const Row& row, const GemmProblem& problem);

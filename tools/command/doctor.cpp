@@ -85,10 +85,8 @@ Finding look_at_toolkit() {
 
 Finding look_at_nvrtc() {
   for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
-      dlclose(library);
-      return {"nvrtc", "ok", name};
-    }
+    // Stays open: what the library allocates while it loads would be lost with it.
+    if (dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) return {"nvrtc", "ok", name};
   }
   return {"nvrtc", "missing", "no libnvrtc.so on the library path",
           "kernels that are not precompiled could not be compiled at run time"};

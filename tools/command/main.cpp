@@ -44,7 +44,7 @@ class HelpText : public CLI::Formatter {
 std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int argc, char** argv) {
   const auto chosen = app.get_subcommands();
   const std::string help = chosen.empty() ? "quarry --help" : "quarry " + chosen[0]->get_name() + " --help";
-  std::string text = one_line(error.what());
+  std::string text = one_ascii_line(error.what());
   if (chosen.empty() && argc < 2) return "no command given (see " + help + ")";
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || chosen.empty()) {
     std::vector<std::string> words;
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     message("out of memory");
   } catch (const std::exception& error) {
-    message(one_line(error.what()));
+    message(one_ascii_line(error.what()));
   }
   return failed;
 }

@@ -56,4 +56,12 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string one_ascii_line(std::string_view text) {
+  std::string line = one_line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return line;
+}
+
 }  // namespace quarry::command

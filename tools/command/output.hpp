@@ -36,7 +36,11 @@ void prepare_streams();
 /// Flushes standard output. @return `exit`, or `failed` with a message when it could not be written
 int finish_output(int exit);
 
-/// Replaces characters that would disturb a terminal, for texts that a user gave.
+/// The text with blanks for control characters, so that it stays on one line.
 std::string one_line(std::string_view text);
+
+/// The same, with `?` for bytes that are not ASCII: for messages of others that quote what a user gave, whole
+/// or in part.
+std::string one_ascii_line(std::string_view text);
 
 }  // namespace quarry::command

@@ -9,9 +9,7 @@ constexpr Setting settings[] = {
     {"type", "TYPE", "Element type of all operands: f16, bf16, f32 or f64"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
-    {"c", "OPERAND",
-     "How C is stored (as the output), or `out`: in its memory; makes beta 1"
-     "told"},
+    {"c", "OPERAND", "How C is stored (as the output), or `out`: in its memory; makes beta 1"},
     {"out", "OPERAND", "How the output is stored"},
     {"batch", "N", "Entries of a batch"},
     {"accumulator", "TYPE", "Type that products are summed in (f64 operands: f64, others: f32)"},

@@ -77,12 +77,14 @@ Result<std::string> read_text(const std::string& path) {
   return text.str();
 }
 
-Result<std::vector<Problem>> parse(const std::string& text, const SettingTexts& defaults) {
+Result<std::vector<Problem>> parse(const std::string& json_text, const SettingTexts& defaults) {
   json document;
   try {
-    document = json::parse(text);
+    document = json::parse(json_text);
   } catch (const json::exception& e) {
-    return error("not JSON: " + one_line(e.what()));
+    // Without the library's own number of the error in front.
+    const std::string text = one_ascii_line(e.what());
+    return error("not JSON: " + text.substr(text.starts_with('[') ? text.find(']') + 2 : 0));
   }
   const auto problems = document.is_object() ? document.find("problems") : document.end();
   if (problems == document.end() || !problems->is_array() || problems->empty()) {

@@ -163,9 +163,8 @@ void add_verify(CLI::App& app, Action& action) {
                    "host (the host executor) or device; otherwise the device where there is one")
       ->type_name("PLACE");
   command
-      ->add_option(
-          "--resume", flags->resume,
-          "Note passed kernels in this file and leave out those that stand in it; one file for each build")
+      ->add_option("--resume", flags->resume,
+                   "Note passed kernels in this file, leave out those in it; one file for each build")
       ->type_name("FILE");
   command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
   add_listing_flags(*command, flags->listing);

@@ -1,0 +1,68 @@
+/// What the host knows of a GEMM kernel whatever the problem. Plain data, computed once and kept. Host only.
+#pragma once
+
+#include "common/config_parts.hpp"
+
+namespace quarry {
+
+/// What follows from the config alone, whatever the family.
+struct GemmTraits {
+  Tile tile;
+  Layouts layouts;
+  /// Needed of the operands, in elements; 0 takes any strides, contiguous or not.
+  Alignment alignment;
+  DType accumulator;
+  DType out;
+  /// Threads of a block.
+  int threads;
+  /// Bytes of dynamic shared memory of a block.
+  int shared_memory;
+};
+
+/// What a K tile of one block costs, in cycles of a multiprocessor that it has to itself.
+struct BlockCost {
+  /// Math units at their full rate.
+  double math;
+  /// Shared memory: reads of fragments and writes of copies.
+  double shared;
+  /// Copies: bytes from L2, or their instructions where they are narrow.
+  double copy;
+  /// Least cycles from one K tile to the next, however few blocks there are.
+  double latency;
+  /// Registers that a thread is likely to need.
+  int registers;
+};
+
+/// A kernel on a device: all that ranking computes without the problem.
+struct GemmProfile {
+  GemmTraits traits;
+  /// Blocks that a multiprocessor holds at once.
+  int resident;
+  /// Blocks that the device holds at once.
+  int resident_on_device;
+  /// Of a K tile of one block, in seconds: the math units at their full rate; shared memory or copies,
+  /// whichever is longer; at least.
+  double math;
+  double memory;
+  double latency;
+  /// The same of a block that is alone, all in all.
+  double alone;
+  /// Square root of `alone`, by which slices are balanced.
+  double alone_root;
+  /// Seconds of a round that are not those of K tiles, for a block that is alone: filling the pipeline, the
+  /// way of the results.
+  double ends;
+  /// Seconds to write the output tile of a block: for each byte of an element, and for taking it out of the
+  /// registers.
+  double epilogue_byte;
+  double epilogue_tile;
+  /// Seconds to hand a tile of split_k_serial from one slice to the next.
+  double turn;
+  /// By how much all is slower because code does not fit into registers; 1 where it does.
+  double slowdown;
+  /// Seconds to move one byte of device memory.
+  double memory_byte;
+  int multiprocessors;
+};
+
+}  // namespace quarry

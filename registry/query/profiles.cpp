@@ -1,0 +1,49 @@
+#include "registry/query/profiles.hpp"
+
+#include <array>
+#include <atomic>
+#include <new>
+#include <tuple>
+
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// Filled from the front; what is in it stays.
+constinit std::array<std::atomic<const DeviceProfiles*>, most_devices> known = {};
+
+auto numbers(const DeviceModel& d) {
+  return std::tie(d.cc, d.multiprocessors, d.shared_memory_per_block, d.shared_memory_per_multiprocessor,
+                  d.registers_per_multiprocessor, d.threads_per_multiprocessor, d.l2_bytes,
+                  d.memory_bandwidth, d.clock, d.tensor_flops_per_clock, d.fma_f32_flops_per_clock,
+                  d.fma_f64_flops_per_clock);
+}
+
+std::unique_ptr<const DeviceProfiles> compute(const DeviceModel& device) {
+  std::unique_ptr<DeviceProfiles> profiles(new (std::nothrow) DeviceProfiles{device, nullptr});
+  if (profiles == nullptr) return nullptr;
+  profiles->of_entry.reset(new (std::nothrow) GemmProfile[entries().size()]);
+  if (profiles->of_entry == nullptr) return nullptr;
+  for (const Row& row : rows()) profiles->of_entry[row.entry] = row.family->profile(row.entry_config, device);
+  return profiles;
+}
+
+}  // namespace
+
+const DeviceProfiles* profiles_on(const DeviceModel& device) {
+  std::unique_ptr<const DeviceProfiles> computed;
+  for (std::atomic<const DeviceProfiles*>& place : known) {
+    const DeviceProfiles* there = place.load(std::memory_order_acquire);
+    if (there == nullptr) {
+      if (computed == nullptr) computed = compute(device);
+      if (computed == nullptr) return nullptr;
+      if (place.compare_exchange_strong(there, computed.get(), std::memory_order_acq_rel))
+        return computed.release();
+    }
+    if (numbers(there->device) == numbers(device)) return there;  // another thread may just have put it there
+  }
+  return nullptr;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,214 @@
+"""quarry find: what it shows, what it explains, what it refuses."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+MODEL = ("--device-model", "h200")
+
+
+class Finding(CommandTest):
+    def test_best_first_and_how_many_match(self):
+        done = self.quarry("find", "gemm", "512x512x512", "f16", *MODEL, "--format", "json")
+        document = done.json
+        rows = document["candidates"]
+        times = [row["predicted_us"] for row in rows]
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[0], 0)
+        self.assertEqual(document["problems"][0]["matched"], len(rows))
+        self.assertIn(f"512x512x512: {len(rows)} kernels match", done.err)
+        for row in rows:
+            self.assertAlmostEqual(row["predicted_tflops"], 2 * 512**3 / row["predicted_us"] * 1e-6, places=6)
+            self.assertEqual((row["a.dtype"], row["out.dtype"], row["accumulator"]), ("f16", "f16", "f32"))
+
+    def test_formats_agree(self):
+        problem = ("find", "gemm", "512x512x512", "bf16", "--b", "col", *MODEL, "--limit", "5")
+        names = self.quarry(*problem, "--format", "names").lines
+        self.assertEqual(len(names), 5)
+        self.assertEqual([row["name"] for row in self.quarry(*problem, "--format", "csv").csv], names)
+        self.assertEqual([line.split()[0] for line in self.quarry(*problem).lines], ["name", *names])
+
+    def test_operands(self):
+        done = self.quarry("find", "gemm", "300x200x100", "--a", "bf16:row:ld=104", "--b", "bf16:col", "--out",
+                           "f32:col:align=1", "--accumulator", "f32", "--batch", "3", "--format", "json")
+        for row in done.json["candidates"]:
+            self.assertEqual([row[f"{o}.dtype"] for o in "ab"] + [row["out.dtype"]], ["bf16", "bf16", "f32"])
+            self.assertEqual([row[f"{o}.layout"] for o in "ab"] + [row["out.layout"]], ["row", "column", "column"])
+            self.assertIn(row["a.alignment"], (1, 2, 4, 8))
+            self.assertIn(row["b.alignment"], (1, 2, 4))  # its columns are 100 elements apart
+
+    def test_explain_counts_every_kernel_of_the_types_and_layouts(self):
+        problem = ("find", "gemm", "300x200x101", "f16")
+        same = self.quarry("list", "--format", "names", "--where",
+                           "a.dtype == f16 and out.dtype == f16 and accumulator == f32 and a.layout == row and "
+                           "b.layout == row and out.layout == row").lines
+        entry = self.quarry(*problem, "--explain", "--format", "json").json["problems"][0]
+        self.assertEqual(entry["matched"] + sum(r["kernels"] for r in entry["rejections"]), len(same))
+        self.assertTrue(any("`a`" in r["reason"] for r in entry["rejections"]), entry)  # rows 101 elements apart
+        table = self.quarry(*problem, "--explain").out
+        for rejection in entry["rejections"]:
+            self.assertIn(f"{rejection['kernels']}  {rejection['reason']}", table)
+
+    def test_explain_leaves_names_alone(self):
+        done = self.quarry("find", "gemm", "300x200x101", "f16", "--explain", "--format", "names", "--limit", "2")
+        self.assertEqual(len(done.lines), 2)
+        self.assertIn("rejected for 300x200x101", done.err)
+
+    def test_where(self):
+        rows = self.quarry("find", "gemm", "512x512x512", "f16", "--where", "tile.m == 64", "--format", "json").json
+        self.assertEqual({row["tile.m"] for row in rows["candidates"]}, {64})
+
+    def test_max_workspace(self):
+        problem = ("find", "gemm", "64x64x8192", "f16", *MODEL, "--format", "json")
+        free = self.quarry(*problem).json["candidates"]
+        bound = self.quarry(*problem, "--max-workspace", "4K").json["candidates"]
+        self.assertGreater(max(row["workspace"] for row in free), 4096)
+        self.assertLessEqual(max(row["workspace"] for row in bound), 4096)
+
+    def test_precompiled_rows_are_precompiled(self):
+        done = run_quarry("find", "gemm", "512x512x512", "f16", *MODEL, "--precompiled", "--format", "json")
+        rows = done.json["candidates"]
+        self.assertEqual(done.status, 0 if rows else 1)
+        self.assertTrue(all(row["precompiled"] for row in rows))
+
+    def test_controls_are_kept(self):
+        rows = self.quarry("find", "gemm", "512x512x4096", "f16", "--mode", "split_k_parallel", "--split-k", "3",
+                           "--swizzle", "2", "--format", "json").json["candidates"]
+        self.assertTrue(rows)
+        self.assertEqual({(r["mode"], r["split_k"], r["swizzle"]) for r in rows}, {("split_k_parallel", 3, 2)})
+
+    def test_device_models_differ(self):
+        times = {model: self.quarry("find", "gemm", "8192x8192x8192", "f16", "--device-model", model, "--limit", "1",
+                                    "--format", "json").json["candidates"][0]["predicted_us"]
+                 for model in ("a100", "h200")}
+        self.assertGreater(times["a100"], times["h200"])
+
+    def test_sizes_of_zero_are_legal(self):
+        for shape in ("0x4x4", "4x0x4", "4x4x0"):
+            with self.subTest(shape=shape):
+                self.assertTrue(self.quarry("find", "gemm", shape, "f16", "--format", "names").lines)
+
+    def test_nothing_left_is_status_1(self):
+        self.refused("find", "gemm", "64x64x64", "f16", "--where", "tile.m == 7", status=1, says="64x64x64: ")
+
+    def test_no_kernel_of_these_types_is_status_1(self):
+        self.refused("find", "gemm", "64x64x64", "--a", "f16", "--b", "f64", "--out", "f16", status=1, says="64x64x64")
+
+
+class ShapesFile(CommandTest):
+    def write(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
+            file.write(text if isinstance(text, str) else json.dumps(text))
+        self.addCleanup(os.unlink, file.name)
+        return file.name
+
+    def test_problems_from_a_file(self):
+        path = self.write({"about": "anything", "problems": [
+            {"m": 512, "n": 256, "k": 128, "from": "somewhere"},
+            {"m": 64, "n": 64, "k": 64, "b": "f16:col", "split_k": 1, "alpha": 0.5}]})
+        rows = self.quarry("find", "gemm", "f16", "--shapes", path, "--format", "json").json
+        self.assertEqual([row["problem"] for row in rows["candidates"]], ["512x256x128", "64x64x64"])
+        self.assertEqual([row["b.layout"] for row in rows["candidates"]], ["row", "column"])
+        self.assertEqual(rows["problems"][0]["from"], "somewhere")
+        more = self.quarry("find", "--shapes", path, "--a", "f16", "--limit", "3", "--format", "names")
+        self.assertEqual(len(more.lines), 6)
+
+    def test_missing_file(self):
+        self.refused("find", "gemm", "f16", "--shapes", "/nonexistent/x.json", says=["`/nonexistent/x.json`", "No such"])
+
+    def test_a_folder(self):
+        self.refused("find", "gemm", "f16", "--shapes", "/", says="`/`")
+
+    def test_malformed_files(self):
+        cases = {
+            "{": "not JSON",
+            "\xff\x00": "not JSON",
+            "[1, 2]": "problems",
+            '{"problems": []}': "problems",
+            '{"problems": {}}': "problems",
+            '{"problems": [7]}': "problem 1",
+            '{"problems": [{"m": 1, "n": 1}]}': "`k`",
+            '{"problems": [{"m": 1, "n": 1, "k": 1}, {"m": -1, "n": 1, "k": 1}]}': "problem 2",
+            '{"problems": [{"m": 1.5, "n": 1, "k": 1}]}': "`1.5`",
+            '{"problems": [{"m": "1", "n": 1, "k": 1}]}': "m: ",
+            '{"problems": [{"m": 99999999999999999999, "n": 1, "k": 1}]}': "m: ",
+            '{"problems": [{"m": 1, "n": 1, "k": 1, "bacth": 2}]}': "`batch`",
+            '{"problems": [{"m": 1, "n": 1, "k": 1, "batch": [2]}]}': "`batch`",
+            '{"problems": [{"m": 1, "n": 1, "k": 1, "a": "f61"}]}': "`f16`",
+        }
+        for text, words in cases.items():
+            with self.subTest(text=text):
+                self.refused("find", "gemm", "f16", "--shapes", self.write(text), says=["shapes file", words])
+
+
+class BadInput(CommandTest):
+    def test_shapes(self):
+        for shape in ("12x", "x", "12", "12x12", "1x2x3x4", "axbxc", "1x2x", "1.5x2x3", "4x-4x4", "0x10x3 ", "",
+                      "99999999999999999999x1x1", "4 x4x4", "+4x4x4"):
+            with self.subTest(shape=shape):
+                self.refused("find", "gemm", shape, "f16", says="shape")
+
+    def test_a_negative_first_size(self):
+        self.refused("find", "gemm", "-4x4x4", "f16", says="`-4x4x4`")
+
+    def test_sizes_past_32_bits(self):
+        for shape in ("4294967296x4x4", "4x4294967296x4", "4x4x4294967296", "9223372036854775807x4x4"):
+            with self.subTest(shape=shape):
+                self.refused("find", "gemm", shape, "f16", says=shape)
+
+    def test_unknown_types_name_the_nearest(self):
+        self.refused("find", "gemm", "4x4x4", "f61", says=["`f61`", "`f16`"])
+        self.refused("find", "gemm", "4x4x4", "f16", "--b", "bf61:col", says=["--b", "`bf61`", "`bf16`"])
+        self.refused("find", "gemm", "4x4x4", "f16", "--accumulator", "f33", says=["--accumulator", "`f32`"])
+
+    def test_operands(self):
+        for spec, words in {"f16:diag": "`diag`", "f16:row:col": "`col`", "f16:ld=0": "`0`", "f16:ld=x": "`x`",
+                            "f16:ld=": "ld", "f16:align=3": "power of two", "f16::row": "operand", "": "--a",
+                            "f16:lda=4": "`lda=4`", "f16:f32": "`f32`", "f16:ld=-8": "`-8`"}.items():
+            with self.subTest(spec=spec):
+                self.refused("find", "gemm", "4x4x4", "f16", f"--a={spec}", says=["--a", words])
+
+    def test_a_leading_dimension_below_the_row(self):
+        self.refused("find", "gemm", "64x64x64", "f16", "--out", "f16:row:ld=32", says="`out`")
+
+    def test_no_type(self):
+        self.refused("find", "gemm", "4x4x4", says="which type")
+
+    def test_no_shape_no_problem_another_operation(self):
+        self.refused("find", "gemm", says="no shape")
+        self.refused("find", says="no problem")
+        self.refused("find", "gem", "4x4x4", "f16", says=["`gem`", "`gemm`"])
+
+    def test_a_type_too_many(self):
+        self.refused("find", "gemm", "4x4x4", "f16", "f32", says="quarry find --help")
+
+    def test_values(self):
+        for flags, words in ((("--alpha", "x"), "--alpha"), (("--alpha", "inf"), "--alpha"), (("--beta", ""), "--beta"),
+                             (("--batch", "0"), "--batch"), (("--batch", "-2"), "--batch"),
+                             (("--activation", "rely"), "`relu`"), (("--bias", "rows"), "--bias"),
+                             (("--mode", "splitk"), "--mode"), (("--split-k", "0"), "--split-k"),
+                             (("--split-k", "5000000000"), "--split-k"), (("--slope", "1e"), "--slope"),
+                             (("--swizzle", "x"), "--swizzle"), (("--max-workspace", "4Q"), "--max-workspace"),
+                             (("--max-workspace", "-1"), "--max-workspace"), (("--device-model", "h2000"), "h200")):
+            with self.subTest(flags=flags):
+                self.refused("find", "gemm", "64x64x64", "f16", *flags, says=words)
+
+    def test_a_swizzle_that_no_kernel_has(self):
+        done = run_quarry("find", "gemm", "64x64x64", "f16", "--swizzle", "3")
+        self.assertIn(done.status, (1, 2))
+        self.assertEqual(done.out, "")
+        self.assertIn("swizzle", done.err)
+
+    def test_malformed_filter(self):
+        self.refused("find", "gemm", "64x64x64", "f16", "--where", "tile.m >=", says="^", lines=3)
+
+    def test_unknown_column_even_when_nothing_is_found(self):
+        self.refused("find", "gemm", "64x64x64", "f16", "--columns", "nmae", says="`name`")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+"""quarry verify, on the host executor."""
+
+import os
+import shlex
+import tempfile
+import unittest
+
+from quarry_command import CommandTest, run_on_terminal, run_quarry
+
+HOST = ("--on", "host")
+SOME = "family == gemm_simt and a.dtype == f64"
+
+
+class Verifying(CommandTest):
+    def test_a_filter(self):
+        names = self.quarry("list", "--where", SOME, "--format", "names").lines
+        done = self.quarry("verify", "--where", SOME, *HOST, "--seed", "11")
+        self.assertEqual(done.out, f"{len(names)} kernels: {len(names)} right, 0 wrong; 3 problems each on the host "
+                                   "executor, seed 11\n")
+        self.assertEqual(done.err, "")  # no progress bar into a pipe
+
+    def test_names_from_standard_input(self):
+        names = self.quarry("find", "gemm", "64x64x64", "f16", "--limit", "5", "--format", "names").out
+        summary = self.quarry("verify", "-", *HOST, "--format", "json", stdin=names).json["summary"]
+        self.assertEqual((summary["kernels"], summary["right"], summary["wrong"], summary["skipped"]), (5, 5, 0, 0))
+
+    def test_every_family_on_more_problems(self):
+        done = self.quarry("verify", "--where", "tile.m == 64 and a.layout == row", "--problems", "6", *HOST,
+                           "--format", "json")
+        document = done.json
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(document["wrong_kernels"], [])
+        self.assertGreater(document["summary"]["right"], 50)
+        self.assertEqual(document["summary"]["problems_each"], 6)
+
+    def test_trials_can_be_repeated_one_by_one(self):
+        name = self.quarry("list", "--where", "family == gemm_sm80 and a.alignment == 2", "--limit", "1", "--format",
+                           "names").lines[0]
+        done = self.quarry("verify", name, "--problems", "9", *HOST, "--trials")
+        commands = [line.removeprefix("quarry: quarry ") for line in done.err.splitlines()]
+        self.assertEqual(len(commands), 9)
+        for command in commands:
+            with self.subTest(command=command):
+                again = self.quarry(*shlex.split(command), "--format", "json").json["runs"][0]
+                self.assertTrue(again["right"])
+                self.assertEqual(again["kernel"], name)
+        text = "\n".join(commands)
+        for part in ("--batch", "--beta", "--activation", "--bias", "--mode split_k", "align=2"):
+            self.assertIn(part, text)
+
+    def test_a_seed_makes_the_same_trials(self):
+        def trials(seed):
+            return self.quarry("verify", "--where", SOME + " and tile.m == 64", *HOST, "--trials", "--seed", seed).err
+        self.assertEqual(sorted(trials("1").splitlines()), sorted(trials("1").splitlines()))
+        self.assertNotEqual(sorted(trials("1").splitlines()), sorted(trials("2").splitlines()))
+
+    def test_a_bar_on_a_terminal_only(self):
+        status, shown = run_on_terminal("verify", "--where", SOME, *HOST)
+        self.assertEqual(status, 0)
+        self.assertRegex(shown, r"verify \[[#.]{30}\] \d+/\d+")
+        self.assertRegex(shown.splitlines()[-1], r"right, 0 wrong")
+
+    def test_nothing_selected(self):
+        done = run_quarry("verify", "--where", "tile.m == 7", *HOST)
+        self.assertEqual(done.status, 1)
+        self.assertIn("no kernel was selected", done.err)
+
+
+class Resuming(CommandTest):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "record")
+        self.names = self.quarry("list", "--where", SOME, "--format", "names").lines
+
+    def verify(self, *flags):
+        done = self.quarry("verify", "--where", SOME, *HOST, "--resume", self.path, "--format", "json", *flags)
+        summary = done.json["summary"]
+        return summary["right"], summary["resumed"]
+
+    def recorded(self):
+        with open(self.path, encoding="utf-8") as file:
+            return file.read()
+
+    def test_passed_kernels_are_left_out(self):
+        count = len(self.names)
+        self.assertEqual(self.verify(), (count, 0))
+        self.assertEqual(sorted(self.recorded().splitlines()), sorted(f"host 3 {name}" for name in self.names))
+        self.assertEqual(self.verify(), (0, count))
+        self.assertEqual(self.verify("--problems", "2"), (0, count))
+        self.assertEqual(self.verify("--problems", "4"), (count, 0))  # more than was done
+
+    def test_a_damaged_last_line(self):
+        count = len(self.names)
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(f"host 3 {self.names[0]}\nhost 3 {self.names[1]}")  # killed before the newline
+        self.assertEqual(self.verify(), (count - 1, 1))
+        self.assertEqual(self.verify(), (0, count))
+
+    def test_lines_that_say_nothing(self):
+        with open(self.path, "wb") as file:
+            file.write(b"\xff\x00\nhost\nhost x y\n\n" + f"device 3 {self.names[0]}\n".encode())
+        self.assertEqual(self.verify(), (len(self.names), 0))  # a kernel that passed elsewhere did not pass here
+
+    def test_a_file_that_cannot_be_written(self):
+        self.refused("verify", "--where", SOME, *HOST, "--resume", "/nonexistent/x", status=1, says="`/nonexistent/x`")
+
+
+class BadInput(CommandTest):
+    def test_all(self):
+        for problems in ("0", "-1", "x", "1.5"):
+            self.refused("verify", *HOST, "--problems", problems, says="--problems")
+        self.refused("verify", *HOST, "--seed", "x", says="--seed")
+        self.refused("verify", "--on", "moon", says="`moon`")
+        self.refused("verify", "nonsense", *HOST, says="`nonsense`")
+        self.refused("verify", "--where", "stages >", *HOST, says="^", lines=3)
+
+    def test_a_device_that_is_not_there(self):
+        findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}
+        if "device 0" in findings:
+            self.skipTest("this machine has a device")
+        self.refused("verify", "--on", "device", status=1, says="CUDA")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,178 @@
+// The numbers of a launch, against their definitions.
+#include <algorithm>
+#include <string>
+
+#include "catch_compat.hpp"
+#include "common/gemm_host.hpp"
+#include "quarry/quarry.hpp"
+#include "registry/query/resolve.hpp"
+#include "unit/registry_problems.hpp"
+
+namespace {
+
+using namespace quarry;
+using detail::Row;
+using test::Random;
+
+struct Resolved {
+  const Row* row = nullptr;
+  GemmProblem problem;
+  ChosenControls controls;
+  GemmLaunch launch() const { return row->family->launch(row->entry_config, problem, controls); }
+  /// The tile of the device code.
+  Extent3 tile() const {
+    const Extent3& t = row->metadata.design.tile;
+    return row->exchanged ? Extent3{t.n, t.m, t.k} : t;
+  }
+};
+
+/// A problem that its row takes; nothing where it does not.
+bool resolve(const Row& row, const GemmArguments& args, Resolved& resolved) {
+  static const DeviceModel device = test::device_named("h200");
+  resolved.row = &row;
+  return static_cast<bool>(detail::resolve(row, args, {}, device, resolved.problem, resolved.controls));
+}
+
+long long ceil_div(long long a, long long b) { return (a + b - 1) / b; }
+
+bool is_empty_output(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
+
+}  // namespace
+
+TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
+  const auto seed = GENERATE(1U, 2U, 3U);
+  INFO("seed " << seed);
+  Random random(seed);
+  int checked = 0;
+  int by_mode[3] = {};
+  for (int i = 0; i < 4000; ++i) {
+    const Row& row = test::any_row(random);
+    GemmArguments args = test::problem_for(random, row);
+    Resolved r;
+    if (!resolve(row, args, r)) continue;
+    ++checked;
+    const GemmLaunch launch = r.launch();
+    const GemmParams& p = launch.params;
+    const Extent3 tile = r.tile();
+    CAPTURE(row.metadata.name, p.m, p.n, p.k, p.batch, static_cast<int>(p.mode), p.slices);
+    ++by_mode[static_cast<int>(p.mode)];
+
+    REQUIRE(p.tiles_m == ceil_div(p.m, tile.m));
+    REQUIRE(p.tiles_n == ceil_div(p.n, tile.n));
+    REQUIRE(launch.grid == static_cast<unsigned>(p.batch * p.slices * p.tiles_m * p.tiles_n));
+    REQUIRE(launch.threads == static_cast<unsigned>(row.metadata.design.threads));
+    REQUIRE(launch.shared_memory == static_cast<unsigned>(row.metadata.design.shared_memory));
+    REQUIRE(1 << p.swizzle_log2 == r.controls.swizzle);
+    const long long k_tiles = ceil_div(p.k, tile.k);
+    REQUIRE(static_cast<long long>(p.slices) * p.k_tiles_per_slice >= k_tiles);  // all of K is covered
+    REQUIRE(p.slices >= 1);
+    REQUIRE((p.slices == 1) == (p.mode == Mode::gemm));
+
+    const std::size_t element = args.accumulator == DType::f64 ? 8 : 4;
+    const auto outputs =
+        static_cast<std::size_t>(p.batch) * static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n);
+    const auto all_tiles = static_cast<std::size_t>(p.batch * p.tiles_m * p.tiles_n);
+    REQUIRE(launch.workspace_bytes == row.family->workspace_size(row.entry_config, r.problem, r.controls));
+    REQUIRE(launch.workspace_bytes % 256 == 0);
+    REQUIRE((launch.reduce_grid > 0) == (p.mode == Mode::split_k_parallel));
+    REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial));
+    if (p.mode == Mode::gemm) {
+      REQUIRE(launch.workspace_bytes == 0);
+    } else if (p.mode == Mode::split_k_serial) {
+      const std::size_t partials = all_tiles * static_cast<std::size_t>(tile.m * tile.n) * element;
+      REQUIRE(launch.counters_offset >= partials);
+      REQUIRE(launch.counters_bytes == 4 * (all_tiles + 1));
+      REQUIRE(launch.counters_offset + launch.counters_bytes <= launch.workspace_bytes);
+      REQUIRE(launch.workspace_bytes < partials + launch.counters_bytes + 512);
+    } else {
+      const std::size_t partials = outputs * static_cast<std::size_t>(p.slices) * element;
+      REQUIRE(launch.workspace_bytes >= partials);
+      REQUIRE(launch.workspace_bytes < partials + 256);
+      REQUIRE(launch.reduce.slices == p.slices);
+      REQUIRE(launch.reduce.m == p.m);
+      REQUIRE(launch.reduce.batch == p.batch);
+      REQUIRE(static_cast<std::size_t>(launch.reduce_grid) * launch.reduce_threads * 4 >= outputs);
+      const auto entries = detail::entries();
+      REQUIRE(std::any_of(entries.begin(), entries.end(),
+                          [&](const detail::Entry& entry) { return entry.name == launch.reduce_entry; }));
+    }
+  }
+  CHECK(checked > 1500);
+  for (const int launches : by_mode) CHECK(launches > 20);
+}
+
+TEST_CASE("operands reach the launch in the orientation of its code", "[launch]") {
+  Random random(9);
+  for (int i = 0; i < 500; ++i) {
+    const Row& row = test::any_row(random);
+    GemmArguments args = test::problem_for(random, row);
+    alignas(256) static char memory[1024];  // only its address counts
+    args.a.data = memory;
+    args.b.data = memory + 256;
+    args.epilogue.alpha = 1.0;
+    Resolved r;
+    if (!resolve(row, args, r)) continue;
+    const GemmParams p = r.launch().params;
+    CAPTURE(row.metadata.name);
+    REQUIRE(p.a.data == (row.exchanged ? args.b.data : args.a.data));
+    REQUIRE(p.b.data == (row.exchanged ? args.a.data : args.b.data));
+    const std::size_t rows = args.out.rank - 2U;
+    REQUIRE(p.m == args.out.extents[row.exchanged ? rows + 1 : rows]);
+    REQUIRE(p.out.row_stride == args.out.strides[row.exchanged ? rows + 1 : rows]);
+    const std::size_t a_rows = args.a.rank - 2U;
+    const MatrixParams& callers_a = row.exchanged ? p.b : p.a;
+    REQUIRE((row.exchanged ? callers_a.column_stride : callers_a.row_stride) == args.a.strides[a_rows]);
+    if (args.epilogue.beta.value == 0) REQUIRE(p.c.data == nullptr);
+  }
+}
+
+TEST_CASE("an output without elements launches nothing, a K of zero does", "[launch]") {
+  for (const Row& row : {std::cref(detail::rows().front()), std::cref(detail::rows().back())}) {
+    const Types types = test::types_of(row);
+    const Layouts layouts = test::layouts_of(row);
+    const auto matrix = [](DType type, Layout layout, std::int64_t m, std::int64_t n) {
+      return layout == Layout::row ? TensorView::row_major(nullptr, type, {m, n})
+                                   : TensorView::column_major(nullptr, type, {m, n});
+    };
+    for (const auto& [m, n, k] : {std::array{0, 64, 64}, std::array{64, 0, 64}, std::array{64, 64, 0}}) {
+      const GemmArguments args = {.a = matrix(types.a, layouts.a, m, k),
+                                  .b = matrix(types.b, layouts.b, k, n),
+                                  .out = matrix(types.out, layouts.out, m, n),
+                                  .accumulator = types.accumulator};
+      Resolved r;
+      REQUIRE(resolve(row, args, r));
+      const GemmLaunch launch = r.launch();
+      CHECK((launch.grid == 0) == is_empty_output(r.problem));
+      CHECK(launch.workspace_bytes == 0);
+      CHECK(launch.reduce_grid == 0);
+      if (k == 0) CHECK(launch.params.k == 0);
+    }
+  }
+}
+
+TEST_CASE("one slice is no split", "[launch]") {
+  Random random(3);
+  const Row& row = detail::rows().front();
+  GemmArguments args = test::problem_for(random, row);
+  for (const Mode mode : {Mode::split_k_serial, Mode::split_k_parallel}) {
+    args.controls = {.mode = mode, .split_k_slices = 1, .swizzle = 1};
+    Resolved r;
+    if (!resolve(row, args, r)) continue;
+    CHECK(r.launch().params.mode == Mode::gemm);
+    CHECK(r.launch().workspace_bytes == 0);
+  }
+}
+
+TEST_CASE("a workspace is bound where the layout says", "[launch]") {
+  alignas(256) static char memory[4096];
+  GemmLaunch launch;
+  bind_workspace(launch, memory);
+  CHECK(launch.params.partials == nullptr);  // a launch without a workspace takes none
+  launch.workspace_bytes = 1024;
+  launch.counters_offset = 512;
+  launch.counters_bytes = 16;
+  bind_workspace(launch, memory);
+  CHECK(launch.params.partials == memory);
+  CHECK(static_cast<void*>(launch.params.counters) == memory + 512);
+  CHECK(launch.reduce.partials == memory);
+}

@@ -1,0 +1,76 @@
+/// Random problems for what the registry holds, mostly near to what some kernel takes.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "quarry/quarry.hpp"
+#include "registry/row.hpp"
+#include "unit/random_gemm.hpp"
+
+namespace quarry::test {
+
+inline const detail::Row& any_row(Random& random) {
+  const auto rows = detail::rows();
+  return rows[random() % rows.size()];
+}
+
+inline Types types_of(const detail::Row& row) {
+  const OperandsMetadata& o = row.metadata.operands;
+  return {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
+}
+
+inline Layouts layouts_of(const detail::Row& row) {
+  const OperandsMetadata& o = row.metadata.operands;
+  return {o.a.layout, o.b.layout, o.out.layout};
+}
+
+inline Controls random_controls(Random& random) {
+  Controls controls;
+  if (random() % 4 == 0) controls.mode = static_cast<Mode>(between(random, 0, 2));
+  if (random() % 4 == 0) controls.split_k_slices = controls.mode == Mode::gemm ? 1 : between(random, 1, 12);
+  if (random() % 4 == 0) controls.swizzle = 1 << between(random, 0, 3);
+  return controls;
+}
+
+/// A legal problem of the types and layouts of a row; now and then strides broadcast, or are no multiple of
+/// anything.
+inline GemmArguments problem_for(Random& random, const detail::Row& row) {
+  constexpr int extents[] = {40, 300, 5000};
+  const int most = one_of(random, extents);
+  constexpr int alignments[] = {1, 4, 8, 16, 16, 16};
+  GemmArguments args =
+      random_shape(random, types_of(row), layouts_of(row),
+                   {.m = most, .n = most, .k = most, .alignment_bytes = one_of(random, alignments)});
+  args.controls = random_controls(random);
+  if (random() % 16 == 0) args.a.strides[static_cast<std::size_t>(between(random, 0, args.a.rank - 1))] = 0;
+  if (random() % 16 == 0) args.b.strides[static_cast<std::size_t>(between(random, 0, args.b.rank - 1))] = 3;
+  return args;
+}
+
+/// The built-in devices, and others by which limits are met: 8.6 with little shared memory, 7.5 that no
+/// kernel runs on.
+inline std::vector<DeviceModel> some_devices() {
+  std::vector<DeviceModel> devices(device_models().begin(), device_models().end());
+  DeviceModel small = devices.front();
+  small.cc = 86;
+  small.shared_memory_per_block = 99 * 1024;
+  small.shared_memory_per_multiprocessor = 100 * 1024;
+  small.multiprocessors = 46;
+  devices.push_back(small);
+  small.cc = 75;
+  devices.push_back(small);
+  return devices;
+}
+
+/// A device by name, which there is.
+inline DeviceModel device_named(std::string_view name) { return *find_device_model(name); }
+
+/// f16 operands, row x column into row, packed and fake.
+inline GemmArguments plain_problem(std::int64_t m, std::int64_t n, std::int64_t k, DType type = DType::f16) {
+  return {.a = TensorView::row_major(nullptr, type, {m, k}),
+          .b = TensorView::column_major(nullptr, type, {k, n}),
+          .out = TensorView::row_major(nullptr, type, {m, n})};
+}
+
+}  // namespace quarry::test
