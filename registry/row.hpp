@@ -1,5 +1,6 @@
-/// The static table that the generator writes: rows, the entries (device functions) they run, the units (fatbins) that hold
-/// entries, and two indexes. All of it is constant-initialised data; nothing happens at start-up.
+/// The static table that the generator writes: rows, the entries (device functions) they run, the units
+/// (fatbins) that hold entries, and two indexes. All of it is constant-initialised data; nothing happens at
+/// start-up.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace quarry::detail {
 
-/// A family as the table can hold it: which object a reference of another file names is not a constant of this one, the address
-/// of a function that tells is.
+/// A family as the table can hold it: which object a reference of another file names is not a constant of
+/// this one, the address of a function that tells is.
 struct FamilyHandle {
   const Family& (*get)();
   const Family* operator->() const { return &get(); }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources. Usage: tools/lint.sh [--fix-format] [FILE.cpp...]
+# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources. 
+# Usage: tools/lint.sh [FILE.cpp...], or tools/lint.sh --fix-format to format them.
 # Without files, clang-tidy reads every source of the library, the generator and the command that build/dev compiles.
 # Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.
 set -euo pipefail
@@ -19,15 +20,19 @@ clang_tool() {
 
 sources() { find include kernels generator registry tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
 
-fix=()
-if [[ ${1:-} == --fix-format ]]; then fix=(-i); shift; fi
+if [[ ${1:-} == --fix-format ]]; then
+  format=$(clang_tool clang-format) || exit 1
+  sources | xargs "$format" -i
+  exit
+fi
+
+tidy_all=
+if [[ ${1:-} == --tidy ]]; then tidy_all=yes; shift; fi
 
 status=0
 if format=$(clang_tool clang-format); then
   say "format"
-  if ((${#fix[@]})); then sources | xargs "$format" -i
-  else sources | xargs "$format" --dry-run -Werror || status=1
-  fi
+  sources | xargs "$format" --dry-run -Werror || status=1
 fi
 
 if command -v shellcheck >/dev/null; then
@@ -35,7 +40,7 @@ if command -v shellcheck >/dev/null; then
   shellcheck --severity=warning --shell=bash --exclude=SC2154,SC2164 tools/*.sh tools/lib/*.sh tests/scripts/*.sh .ci/run || status=1
 fi
 
-if tidy=$(clang_tool clang-tidy); then
+if [[ -n $tidy_all || $# -gt 0 ]] && tidy=$(clang_tool clang-tidy); then
   say "clang-tidy"
   [[ -f build/dev/compile_commands.json ]] || die "build/dev is not configured: run tools/test.sh first"
   files=("$@")

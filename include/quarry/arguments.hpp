@@ -9,8 +9,9 @@
 
 namespace quarry {
 
-/// alpha or beta: a host value, or a device pointer to one value of the compute type (f64 when the accumulator is f64,
-/// f32 otherwise) that is read when the kernel runs. With host tensors the pointer is a host pointer.
+/// alpha or beta: a host value, or a device pointer to one value of the compute type (f64 when the
+/// accumulator is f64, f32 otherwise) that is read when the kernel runs. With host tensors the pointer is a
+/// host pointer.
 struct Scalar {
   double value = 0;
   const void* pointer = nullptr;
@@ -47,8 +48,8 @@ struct Controls {
   std::optional<int> swizzle = std::nullopt;
 };
 
-/// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front; a rank 2 input beside
-/// them is the same for the whole batch.
+/// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front; a rank 2 input
+/// beside them is the same for the whole batch.
 struct GemmArguments {
   TensorView a;
   TensorView b;

@@ -1,4 +1,5 @@
-/// What ranking needs to know of a device, as a value, so that kernels can be ranked for a device that is not there.
+/// What ranking needs to know of a device, as a value, so that kernels can be ranked for a device that is not
+/// there.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 
 namespace quarry {
 
-/// A predicate on KernelMetadata. Cheap to call, safe to call from many threads; the default takes every kernel.
+/// A predicate on KernelMetadata. Cheap to call, safe to call from many threads; the default takes every
+/// kernel.
 class Filter {
  public:
   using Predicate = std::function<bool(const KernelMetadata&)>;
@@ -20,18 +21,20 @@ class Filter {
 
   /// From any callable on `const KernelMetadata&` that gives a bool. It must not throw.
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Filter> && std::is_invocable_r_v<bool, F, const KernelMetadata&>)
-  Filter(F&& predicate) : predicate_(std::forward<F>(predicate)) {}
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Filter> &&
+           std::is_invocable_r_v<bool, F, const KernelMetadata&>) Filter(F&& predicate)
+      : predicate_(std::forward<F>(predicate)) {}
 
   /// From text, such as `cc == 80 and a.dtype in (f16, bf16) and tile.m * tile.n >= 128 * 128`.
   ///
-  /// Values: numbers, 'strings' or "strings", true, false, fields by their shortest unambiguous path (tile.m, a.dtype,
-  /// stages), and bare words where they are compared with a field that takes words. Operators, loosest first: `or` (`||`),
-  /// `and` (`&&`), `not` (`!`), comparisons (`== != < <= > >=`, `in (...)`, `~` for contains), `+ -`, `* / %`, unary `-`;
-  /// parentheses; `has(field)`. A comparison with an absent field is false.
+  /// Values: numbers, 'strings' or "strings", true, false, fields by their shortest unambiguous path (tile.m,
+  /// a.dtype, stages), and bare words where they are compared with a field that takes words. Operators,
+  /// loosest first: `or` (`||`), `and` (`&&`), `not` (`!`), comparisons (`== != < <= > >=`, `in (...)`, `~`
+  /// for contains), `+ -`, `* / %`, unary `-`; parentheses; `has(field)`. A comparison with an absent field
+  /// is false.
   ///
-  /// On an error the Status (parse_error, or not_found for an unknown field) has three lines: what is wrong, the text, and
-  /// a caret under the column at fault.
+  /// On an error the Status (parse_error, or not_found for an unknown field) has three lines: what is wrong,
+  /// the text, and a caret under the column at fault.
   static Result<Filter> parse(std::string_view text);
 
   /// Whether the kernel passes.

@@ -8,7 +8,8 @@
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 
-/// The CUDA runtime's stream, `cudaStream_t` being a pointer to it; named here so that no CUDA header is needed.
+/// The CUDA runtime's stream, `cudaStream_t` being a pointer to it; named here so that no CUDA header is
+/// needed.
 struct CUstream_st;
 
 namespace quarry {
@@ -18,8 +19,8 @@ struct Row;
 struct PlanState;
 }  // namespace detail
 
-/// Device scratch memory (host memory for host tensors) that the caller owns; 256-byte aligned. Its contents are undefined
-/// after a run, and concurrent runs need one each.
+/// Device scratch memory (host memory for host tensors) that the caller owns; 256-byte aligned. Its contents
+/// are undefined after a run, and concurrent runs need one each.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -33,7 +34,8 @@ struct RunOptions {
   bool assume_supported = false;
 };
 
-/// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands were.
+/// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands
+/// were.
 struct PlanOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -42,12 +44,13 @@ struct PlanOperands {
   const void* bias = nullptr;
 };
 
-/// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches. Copies share
-/// what is prepared; safe to run from many threads.
+/// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches.
+/// Copies share what is prepared; safe to run from many threads.
 class Plan {
  public:
-  /// Puts the work on `stream` with new pointers: no check but null, alignment and workspace size, no load, no allocation,
-  /// no synchronisation; can be captured into a CUDA graph. Plans of host tensors compute before they return.
+  /// Puts the work on `stream` with new pointers: no check but null, alignment and workspace size, no load,
+  /// no allocation, no synchronisation; can be captured into a CUDA graph. Plans of host tensors compute
+  /// before they return.
   Status run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace = {}) const;
 
   /// Bytes of workspace that each run needs.
@@ -60,31 +63,36 @@ class Plan {
   std::shared_ptr<const detail::PlanState> state_;
 };
 
-/// A light handle to one row of the registry, with the controls that a query chose for it, if it came from one. Valid for
-/// the life of the process; copyable; safe from any number of threads.
+/// A light handle to one row of the registry, with the controls that a query chose for it, if it came from
+/// one. Valid for the life of the process; copyable; safe from any number of threads.
 class Kernel {
  public:
   const KernelMetadata& metadata() const;
   std::string_view name() const { return metadata().name; }
 
-  /// Controls that a run uses where the arguments leave them unset; empty for a kernel found by name, which chooses by itself.
+  /// Controls that a run uses where the arguments leave them unset; empty for a kernel found by name, which
+  /// chooses by itself.
   const Controls& controls() const { return controls_; }
 
-  /// Whether the library holds machine code of this kernel for compute capability `cc` (80, 90), without asking a device.
+  /// Whether the library holds machine code of this kernel for compute capability `cc` (80, 90), without
+  /// asking a device.
   bool precompiled(int cc) const;
 
-  /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null pointers are fine.
+  /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null
+  /// pointers are fine.
   Status supports(const GemmArguments& arguments) const;
 
   /// Bytes of workspace that `run` needs for these arguments; often 0. Fails as `supports` does.
   Result<std::size_t> workspace_size(const GemmArguments& arguments) const;
 
-  /// Checks, loads the code and computes the launch once. Needs real pointers, or fake ones whose `memory` is set.
+  /// Checks, loads the code and computes the launch once. Needs real pointers, or fake ones whose `memory` is
+  /// set.
   Result<Plan> prepare(const GemmArguments& arguments) const;
 
-  /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns when the work is
-  /// on the stream (device) or done (host). Loads the kernel's code on first use; after that it neither allocates nor
-  /// synchronises. While the stream is being captured, a kernel that is not loaded answers not_loaded.
+  /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns
+  /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use; after that
+  /// it neither allocates nor synchronises. While the stream is being captured, a kernel that is not loaded
+  /// answers not_loaded.
   Status run(const GemmArguments& arguments, const RunOptions& options = {}) const;
 
   friend bool operator==(const Kernel& a, const Kernel& b) { return a.row_ == b.row_; }
@@ -98,7 +106,8 @@ class Kernel {
   Controls controls_;
 };
 
-/// A kernel as the answer to a problem: with controls chosen, a predicted time and the workspace that it needs.
+/// A kernel as the answer to a problem: with controls chosen, a predicted time and the workspace that it
+/// needs.
 class Candidate : public Kernel {
  public:
   /// Seconds on the device model of the query, by the ranking's estimate.

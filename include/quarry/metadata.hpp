@@ -1,7 +1,7 @@
 /// What can be asked of a registered kernel. Plain data; a part that a family lacks is an empty optional.
 ///
-/// The fields are listed once more, with their names and help, in registry/metadata/fields.cpp: from that list come the
-/// filter language, the command's columns, its JSON and the reference page.
+/// The fields are listed once more, with their names and help, in registry/metadata/fields.cpp: from that
+/// list come the filter language, the command's columns, its JSON and the reference page.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace quarry {
 struct OperandMetadata {
   DType dtype = DType::none;
   Layout layout = Layout::row;
-  /// Alignment in elements that the kernel needs of the pointer, the leading dimension and the batch stride. 1: any.
+  /// Alignment in elements that the kernel needs of the pointer, the leading dimension and the batch stride.
+  /// 1: any.
   int alignment = 1;
 };
 
@@ -67,7 +68,8 @@ struct ModesMetadata {
 
 /// Everything that is known of a kernel before it is compiled.
 struct KernelMetadata {
-  /// Unique and stable; also the name of the device function's entry (of the kernel that it shares code with).
+  /// Unique and stable; also the name of the device function's entry (of the kernel that it shares code
+  /// with).
   std::string_view name;
   std::string_view family;
   Operation operation = Operation::gemm;

@@ -30,7 +30,8 @@ struct FindOptions {
   Order order = Order::best_first;
   /// At most so many candidates.
   std::size_t limit = std::numeric_limits<std::size_t>::max();
-  /// Leave out candidates that need more workspace; a kernel that can do with less is offered with controls that do.
+  /// Leave out candidates that need more workspace; a kernel that can do with less is offered with controls
+  /// that do.
   std::size_t max_workspace = std::numeric_limits<std::size_t>::max();
   Availability availability = Availability::any;
   /// Count the rejected kernels by reason.
@@ -85,9 +86,11 @@ class CandidateList {
 std::vector<Kernel> get_kernels();
 /// Those that pass the filter, in registry order.
 std::vector<Kernel> get_kernels(const Filter& filter);
-/// The kernels that can solve the problem, best first. Safe from any thread; a repeated question is answered from memory.
+/// The kernels that can solve the problem, best first. Safe from any thread; a repeated question is answered
+/// from memory.
 CandidateList get_kernels(const GemmArguments& arguments);
-CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter, const FindOptions& options = {});
+CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter,
+                          const FindOptions& options = {});
 
 /// The kernel of this name; not_found with the nearest names otherwise.
 Result<Kernel> find_kernel(std::string_view name);

@@ -46,36 +46,37 @@ enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle };
 /// beside each; Status::message() turns them into a sentence.
 enum class Reason : std::uint8_t {
   none,
-  text,                  ///< the message is a string of its own
-  dtype,                 ///< expected and got: DType
-  layout,                ///< expected: Layout; got: Layout, or -1 for neither
-  alignment,             ///< expected and got: elements
-  extent,                ///< expected and got: size of an extent that must match another operand's
-  rows,                  ///< as extent, where it is known to be the rows of a matrix
-  columns,               ///< as extent, where it is known to be the columns of a matrix
-  batch,                 ///< as extent, where it is the batch
-  rank,                  ///< expected and got: rank
-  negative_extent,       ///< got: the extent
-  extent_limit,          ///< expected: the limit; got: the extent
-  negative_stride,       ///< got: the stride, in elements
-  overlapping_stride,    ///< expected: the least legal stride; got: the stride
-  null_data,             ///< the operand needs data and has none
-  missing,               ///< the operand is required and absent
-  mixed_devices,         ///< the operand lies elsewhere than `out` does
-  output_overlap,        ///< the operand's memory overlaps `out`, and is not `out` itself
-  compute_capability,    ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
-  shared_memory,         ///< expected: bytes the kernel needs; got: bytes a block may have
-  mode,                  ///< got: Mode that the kernel does not permit
-  split_k_slices,        ///< got: slices asked; expected: the most for this problem
-  swizzle,               ///< got: swizzle asked; legal are 1, 2, 4, 8
-  control,               ///< got: which control (detail::ControlName) the kernel does not have
-  workspace_size,        ///< expected: bytes needed; got: bytes given
-  workspace_alignment,   ///< expected: bytes
-  grid_limit,            ///< expected: the limit; got: blocks the problem needs
+  text,                 ///< the message is a string of its own
+  dtype,                ///< expected and got: DType
+  layout,               ///< expected: Layout; got: Layout, or -1 for neither
+  alignment,            ///< expected and got: elements
+  extent,               ///< expected and got: size of an extent that must match another operand's
+  rows,                 ///< as extent, where it is known to be the rows of a matrix
+  columns,              ///< as extent, where it is known to be the columns of a matrix
+  batch,                ///< as extent, where it is the batch
+  rank,                 ///< expected and got: rank
+  negative_extent,      ///< got: the extent
+  extent_limit,         ///< expected: the limit; got: the extent
+  negative_stride,      ///< got: the stride, in elements
+  overlapping_stride,   ///< expected: the least legal stride; got: the stride
+  null_data,            ///< the operand needs data and has none
+  missing,              ///< the operand is required and absent
+  mixed_devices,        ///< the operand lies elsewhere than `out` does
+  output_overlap,       ///< the operand's memory overlaps `out`, and is not `out` itself
+  compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
+  shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
+  mode,                 ///< got: Mode that the kernel does not permit
+  split_k_slices,       ///< got: slices asked; expected: the most for this problem
+  swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8
+  control,              ///< got: which control (detail::ControlName) the kernel does not have
+  workspace_size,       ///< expected: bytes needed; got: bytes given
+  workspace_alignment,  ///< expected: bytes
+  grid_limit,           ///< expected: the limit; got: blocks the problem needs
 };
 }  // namespace detail
 
-/// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal allocates nothing until `message()`.
+/// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal allocates nothing until
+/// `message()`.
 class [[nodiscard]] Status {
  public:
   /// Success.

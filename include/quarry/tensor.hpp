@@ -14,7 +14,8 @@ namespace quarry {
 
 /// What kind of memory a tensor lies in.
 enum class MemoryKind : std::uint8_t {
-  automatic,  ///< ask the driver about the pointer when it matters; plain host memory where there is no driver
+  automatic,  ///< ask the driver about the pointer when it matters; plain host memory where there is no
+              ///< driver
   host,       ///< plain host memory: problems on it run on the host executor
   device,     ///< device memory
   managed,    ///< CUDA managed memory: runs on the device
@@ -28,8 +29,8 @@ struct Memory {
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-/// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns), rank 3 has a batch extent
-/// in front of it. A null `data` makes a *fake* tensor, good for discovery but not for running.
+/// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns), rank 3 has a batch
+/// extent in front of it. A null `data` makes a *fake* tensor, good for discovery but not for running.
 struct TensorView {
   static constexpr int max_rank = 4;
 
@@ -45,12 +46,14 @@ struct TensorView {
   /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.
   std::array<std::int64_t, max_rank> strides = {};
 
-  /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the next, 0
-  /// for a packed matrix; a batch is packed at rows * ld. More than three extents make a view that every call refuses.
+  /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the
+  /// next, 0 for a packed matrix; a batch is packed at rows * ld. More than three extents make a view that
+  /// every call refuses.
   static TensorView row_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
                               std::int64_t ld = 0);
 
-  /// A matrix (or batch of matrices) whose columns are contiguous. `ld` is the elements from one column to the next.
+  /// A matrix (or batch of matrices) whose columns are contiguous. `ld` is the elements from one column to
+  /// the next.
   static TensorView column_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
                                  std::int64_t ld = 0);
 
@@ -68,8 +71,9 @@ struct TensorView {
     return view;
   }
 
-  /// A view of a DLPack tensor (any version's `DLTensor`): byte_offset and null strides are honoured. The tensor stays
-  /// owned by whom it was. Fails on a rank over four, a type or a device that the library does not know.
+  /// A view of a DLPack tensor (any version's `DLTensor`): byte_offset and null strides are honoured. The
+  /// tensor stays owned by whom it was. Fails on a rank over four, a type or a device that the library does
+  /// not know.
   template <class DLTensor>
   static Result<TensorView> from_dlpack(const DLTensor& tensor);
 };

@@ -1,5 +1,5 @@
-/// The parts that the configs of all GEMM families are made of. Structural types, so that a config can be a template argument;
-/// plain constexpr C++ with no header but our own, shared by host and device.
+/// The parts that the configs of all GEMM families are made of. Structural types, so that a config can be a
+/// template argument; plain constexpr C++ with no header but our own, shared by host and device.
 #pragma once
 
 #include "quarry/types.hpp"

@@ -1,5 +1,5 @@
-/// How the staged epilogue uses shared memory: the accumulators of a block leave in passes of a few rows for each warp row,
-/// so that a pass fits beside nothing else in the memory that the main loop has finished with.
+/// How the staged epilogue uses shared memory: the accumulators of a block leave in passes of a few rows for
+/// each warp row, so that a pass fits beside nothing else in the memory that the main loop has finished with.
 #pragma once
 
 #include "common/config_parts.hpp"
@@ -9,8 +9,8 @@ namespace quarry {
 /// Rows of the output tile that one pass stages: 16 (one row of matrix instructions) for each warp along M.
 constexpr int staging_rows(Tile, Warps warps) { return 16 * warps.m; }
 
-/// Elements from one staged row to the next. Eight 4-byte words past a multiple of 32 put the four rows that half a warp
-/// writes in one go, two words a lane, into different banks.
+/// Elements from one staged row to the next. Eight 4-byte words past a multiple of 32 put the four rows that
+/// half a warp writes in one go, two words a lane, into different banks.
 constexpr int staging_row_elements(int tile_n) { return (tile_n + 31) / 32 * 32 + 8; }
 
 /// Bytes that a pass needs.

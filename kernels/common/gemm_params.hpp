@@ -5,8 +5,8 @@
 
 namespace quarry {
 
-/// Where a matrix starts and how it is walked, in elements: from one row to the next, one column to the next, one batch
-/// entry to the next. A stride of 0 broadcasts.
+/// Where a matrix starts and how it is walked, in elements: from one row to the next, one column to the next,
+/// one batch entry to the next. A stride of 0 broadcasts.
 struct MatrixParams {
   const void* data;
   long long row_stride;
@@ -28,8 +28,8 @@ struct EpilogueParams {
   float leaky_slope;
 };
 
-/// Parameters of every GEMM kernel of this project. The output of a launch is row-major or strided; column-major outputs are
-/// launched as their transpose.
+/// Parameters of every GEMM kernel of this project. The output of a launch is row-major or strided;
+/// column-major outputs are launched as their transpose.
 struct GemmParams {
   MatrixParams a;    ///< m x k
   MatrixParams b;    ///< k x n
@@ -40,7 +40,8 @@ struct GemmParams {
   int n;
   int k;
   int batch;
-  /// Blocks of the grid, one-dimensional, outermost first: batch entry, slice of K, then tiles in swizzled order.
+  /// Blocks of the grid, one-dimensional, outermost first: batch entry, slice of K, then tiles in swizzled
+  /// order.
   int tiles_m;
   int tiles_n;
   /// Columns of tiles that are walked together, as a power of two: 0 to 3 for a swizzle of 1, 2, 4, 8.
@@ -49,7 +50,8 @@ struct GemmParams {
   /// Slices of K and how many K tiles (of the kernel's tile.k) each has; the last may have fewer, or none.
   int slices;
   int k_tiles_per_slice;
-  /// split_k_serial: partial tiles, f32 (f64 when the accumulator is), tile by tile, each tile.m * tile.n row-major; tile
+  /// split_k_serial: partial tiles, f32 (f64 when the accumulator is), tile by tile, each tile.m * tile.n
+  /// row-major; tile
   ///   index = batch entry * tiles_m * tiles_n + row of tiles * tiles_n + column of tiles.
   /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense.
   void* partials;

@@ -12,15 +12,17 @@ namespace quarry {
 /// One matrix operand of a checked problem.
 struct ProblemOperand {
   MatrixParams matrix = {};
-  /// Whether the operand can be read as this layout, by Layout. An extent of 1 fits both; where neither stride is 1, the layout
-  /// of the smaller one fits.
+  /// Whether the operand can be read as this layout, by Layout. An extent of 1 fits both; where neither
+  /// stride is 1, the layout of the smaller one fits.
   bool fits[2] = {};
-  /// Greatest power of two of elements, up to 16 bytes' worth, that pointer, leading dimension and batch stride are multiples
-  /// of when read as this layout, by Layout; 0 where the contiguous extent's stride is not 1.
+  /// Greatest power of two of elements, up to 16 bytes' worth, that pointer, leading dimension and batch
+  /// stride are multiples of when read as this layout, by Layout; 0 where the contiguous extent's stride is
+  /// not 1.
   std::uint8_t alignment[2] = {};
 };
 
-/// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes of 0 are legal.
+/// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes
+/// of 0 are legal.
 struct GemmProblem {
   Types types = {};
   ProblemOperand a;
@@ -34,7 +36,8 @@ struct GemmProblem {
   int n = 0;
   int k = 0;
   int batch = 1;
-  /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands accordingly.
+  /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands
+  /// accordingly.
   bool is_exchanged = false;
   /// What the caller fixed; unset parts are the family's to choose.
   Controls controls = {};

@@ -42,8 +42,8 @@ constexpr int shared_memory_bytes(const Config& c) {
 /// The config whose device code a row runs: a column-major output is its transpose, row-major.
 constexpr Config entry(const Config& c) {
   if (c.layouts.out == Layout::row) return c;
-  return {exchanged(c.types), exchanged(c.layouts), exchanged(c.tile), exchanged(c.warps), c.stages,
-          exchanged(c.alignment)};
+  return {exchanged(c.types), exchanged(c.layouts),  exchanged(c.tile), exchanged(c.warps),
+          c.stages,           exchanged(c.alignment)};
 }
 
 }  // namespace quarry::gemm_sm80

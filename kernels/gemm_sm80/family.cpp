@@ -48,7 +48,7 @@ Status check_lines(const GemmProblem& problem, Operand name, long long line_stri
 Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
   if (problem.k <= kernel.tile.k) return {};
   if (kernel.layouts.a == Layout::column && kernel.alignment.a > 1) {
-    const Status status = check_lines(problem, Operand::a, problem.a.matrix.column_stride, problem.m);
+    Status status = check_lines(problem, Operand::a, problem.a.matrix.column_stride, problem.m);
     if (!status) return status;
   }
   if (kernel.layouts.b == Layout::row && kernel.alignment.b > 1) {

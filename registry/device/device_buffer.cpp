@@ -103,7 +103,7 @@ Result<double> median_seconds(int device, const std::function<Status()>& launch)
   if (Status s = current.status(); !s) return s;
   const Stopwatch stopwatch;
   if (Result<double> warm = stopwatch.measure(launch, 3); !warm) return warm;
-  const Result<double> three = stopwatch.measure(launch, 3);
+  Result<double> three = stopwatch.measure(launch, 3);
   if (!three) return three;
   // As many launches a burst as make the events' own time small.
   const double one = std::max(*three / 3, 1e-7);
@@ -114,7 +114,7 @@ Result<double> median_seconds(int device, const std::function<Status()>& launch)
   }
   std::array<double, 11> seconds = {};
   for (double& each : seconds) {
-    const Result<double> burst = stopwatch.measure(launch, launches);
+    Result<double> burst = stopwatch.measure(launch, launches);
     if (!burst) return burst;
     each = *burst / launches;
   }

@@ -10,11 +10,10 @@ TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t row
   const auto make = spec.layout == Layout::row ? &TensorView::row_major : &TensorView::column_major;
   TensorView view = batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
                               : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
-  if (spec.alignment > 0) {
-    constexpr int greatest = 1 << 15;  // of assumed_alignment, in bytes
-    view.assumed_alignment =
-        static_cast<std::uint16_t>(std::min(greatest, spec.alignment * bytes_of(spec.dtype)));
-  }
+  constexpr int allocated = 256;     // what allocators of device memory give
+  constexpr int greatest = 1 << 15;  // of assumed_alignment, in bytes
+  view.assumed_alignment = static_cast<std::uint16_t>(
+      spec.alignment > 0 ? std::min(greatest, spec.alignment * bytes_of(spec.dtype)) : allocated);
   return view;
 }
 
