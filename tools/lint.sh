@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources. 
+# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources.
 # Usage: tools/lint.sh [FILE.cpp...], or tools/lint.sh --fix-format to format them.
 # Without files, clang-tidy reads every source of the library, the generator and the command that build/dev compiles.
 # Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.

@@ -209,6 +209,7 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums
     }
     if (S::k_steps % 2 != 0) fragments[0] = fragments[1];
   }
+  arch::copy_async_commit();  // the first copies of one more tile of zeros are under way, in no group yet
   arch::copy_async_wait<0>();
   arch::block_barrier();  // the epilogue uses the stages' memory for something else
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <thread>
 
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/runtime.hpp"
@@ -99,6 +100,8 @@ Result<double> median_seconds(int device, const std::function<Status()>& launch)
   constexpr int most_launches = 1000;
   // An idle device takes about that long to reach the clock that it works at.
   constexpr std::chrono::milliseconds warm_up(150);
+  // Without rest, large problems are timed at the clock that the power limit leaves them.
+  constexpr std::chrono::milliseconds rest(20);
   const CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const Stopwatch stopwatch;
@@ -114,6 +117,7 @@ Result<double> median_seconds(int device, const std::function<Status()>& launch)
   }
   std::array<double, 11> seconds = {};
   for (double& each : seconds) {
+    std::this_thread::sleep_for(rest);
     Result<double> burst = stopwatch.measure(launch, launches);
     if (!burst) return burst;
     each = *burst / launches;

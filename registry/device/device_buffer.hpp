@@ -43,7 +43,7 @@ class DeviceBuffer {
 Status synchronize(int device);
 
 /// Seconds that `launch` takes the device, which puts work on its legacy stream: the median of several bursts
-/// between CUDA events, after some to warm up. Fails as `launch` does.
+/// between CUDA events, after some to warm up, with a rest before each. Fails as `launch` does.
 Result<double> median_seconds(int device, const std::function<Status()>& launch);
 
 }  // namespace quarry::detail
