@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources.
-# Usage: tools/lint.sh [FILE.cpp...], or tools/lint.sh --fix-format to format them.
-# Without files, clang-tidy reads every source of the library, the generator and the command that build/dev compiles.
+# Usage: tools/lint.sh [--fix-format] [--tidy] [FILE.cpp...]
+# clang-tidy reads the files that are named, or with --tidy every source of the library, the generator and the command.
 # Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -81,7 +81,7 @@ bool side_by_side(const TensorView& one, const TensorView& other) {
   if (distance == 0 || !as_spans(one, distance, a) || !as_spans(other, distance, b)) return false;
   // From the start of a span of one to the next start of a span of the other.
   const uint64_t offset = (address_of(other) % distance + distance - address_of(one) % distance) % distance;
-  return offset + b.width <= distance;
+  return offset >= a.width && offset + b.width <= distance;
 }
 
 /// Greatest power of two of elements, up to a copy's worth, that address, leading stride and batch stride are
