@@ -12,6 +12,7 @@ set(QUARRY_AOT "${small_aot}" CACHE STRING
 set(QUARRY_CUDA_ARCHS "80;90" CACHE STRING "Compute capabilities to precompile for: 80, 90 or both")
 option(QUARRY_BUILD_TOOLS "Build the quarry command" ON)
 option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(QUARRY_EMULATOR "Build the emulator, which runs kernels on the CPU, and `quarry emulate`: for developers" OFF)
 option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ON)
 set(QUARRY_SANITIZE "" CACHE STRING "Sanitizers for host code, such as address,undefined or thread")
 option(BUILD_SHARED_LIBS "Build libquarry as a shared library" OFF)

@@ -43,7 +43,11 @@ std::string emit_manifest(const Table& table, std::string_view aot) {
   }
   for (const TableEntry& entry : table.entries) {
     Json& json = manifest["entries"].emplace_back(Json::object());
-    json = {{"name", entry.name}, {"unit", nullptr}};
+    json = {{"name", entry.name},
+            {"unit", nullptr},
+            {"folder", entry.folder},
+            {"params", entry.params},
+            {"config", entry.config_type + entry.config_literal}};
     if (entry.unit) json["unit"] = table.units[*entry.unit].name;
   }
   manifest["units"] = Json::array();

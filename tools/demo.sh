@@ -9,7 +9,7 @@ cd "$root"
 folder=${1:-build/dev}
 
 say "build"
-configure dev "$folder"
+configure dev "$folder" -DQUARRY_EMULATOR=OFF
 shown cmake --build "$folder" --target quarry_cli
 quarry=$folder/quarry
 

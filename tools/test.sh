@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Sets the machine up, builds the `dev` preset and runs every test; then the unit tests once more with the address and
-# undefined-behaviour sanitizers. Tests that need a GPU say `Skipped` where there is none. 15 minutes at most on two cores.
+# undefined-behaviour sanitizers; then kernels' own sources in the emulator, without and with sanitizers. Tests that need a GPU say `Skipped` where there is none. 15 minutes at most on two cores.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
+ensure_optional_packages
 cd "$root"
 
 say "build (dev preset)"

@@ -24,13 +24,11 @@ class Turn {
     arch::block_barrier();
   }
 
-  /// Passes the turn on, with everything that the block has written.
+  /// Passes the turn on, with everything that the block has written: a release hands on what a barrier before
+  /// it has ordered, too (PTX ISA, memory consistency model, causality order).
   QUARRY_DEVICE void pass_on() const {
     arch::block_barrier();
-    if (arch::thread_index() == 0) {
-      arch::device_fence();
-      arch::store_release(counter_, slice_ + 1);
-    }
+    if (arch::thread_index() == 0) arch::store_release(counter_, slice_ + 1);
   }
 
  private:

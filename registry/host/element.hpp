@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "quarry/types.hpp"
-#include "registry/host/numbers.hpp"
+#include "registry/basic/numbers.hpp"
 
 namespace quarry::host {
 

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("include", "kernels", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
+FOLDERS = ("include", "kernels", "emulator", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
 CODE = (".hpp", ".cpp", ".cuh", ".cu")
 CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
 
@@ -39,14 +39,18 @@ RULES = [
          r"include/.*", includes(r'(?!quarry/)(?![a-z_]+>)'), '#include "registry/row.hpp"'),
     Rule("kernels/ must not know the registry (but its words, registry/basic/), the tools, the generator or the tests",
          r"kernels/.*", includes(r"(registry/(?!basic/)|tools/|generator/|tests/)"), '#include "registry/row.hpp"'),
-    Rule("registry/ must not know the tools, the generator or the tests",
-         r"registry/.*", includes(r"(tools|generator|tests)/"), '#include "tools/command/print.hpp"'),
+    Rule("registry/ must not know the tools, the generator, the emulator or the tests",
+         r"registry/.*", includes(r"(tools|generator|emulator|tests)/"), '#include "tools/command/print.hpp"'),
+    Rule("of kernels/, arch/emulated/ alone knows the emulator",
+         r"kernels/(?!arch/emulated/).*", includes(r"emulator/"), '#include "emulator/device.hpp"'),
+    Rule("emulator/ knows nothing of kernels, nor of the registry but its words, registry/basic/",
+         r"emulator/.*", includes(r"(?!emulator/|registry/basic/|boost/|sanitizer/|sys/|\w+(\.h)?>)"), '#include "family.hpp"'),
     Rule("registry/basic/ and registry/metadata/ know nothing else of the registry, as the generator uses them",
          r"registry/(basic|metadata)/.*", includes(r"registry/(?!basic/|metadata/)"), '#include "registry/query/index.hpp"'),
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
     Rule("CUDA headers are included in registry/device/ alone (and by tests and benchmarks that use a device)",
-         r"(?!registry/device/|tests/(gpu|bench)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
+         r"(?!registry/device/|tests/(gpu|arch|bench)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
          "#include <cuda_runtime_api.h>"),
     Rule("unfinished work is not kept in the source",
          r".*", r"(?i)\b(to" r"do|fix" r"me|x" r"xx|ha" r"ck|not impl" r"emented|unimpl" r"emented|place" r"holder)\b",

@@ -1,5 +1,5 @@
 /// f16 and bf16 on the CPU, bit by bit.
-#include "registry/host/numbers.hpp"
+#include "registry/basic/numbers.hpp"
 
 #include <algorithm>
 #include <bit>

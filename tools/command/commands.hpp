@@ -20,6 +20,8 @@ void add_verify(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+/// In builds with the emulator only.
+void add_emulate(CLI::App& app, Action& action);
 
 /// How a command presents itself in its help.
 struct Presentation {

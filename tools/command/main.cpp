@@ -78,6 +78,9 @@ int dispatch(int argc, char** argv) {
        {add_list, add_find, add_show, add_run, add_verify, add_stats, add_doctor, add_completion}) {
     add(app, action);
   }
+#ifdef QUARRY_EMULATOR
+  add_emulate(app, action);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

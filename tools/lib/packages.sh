@@ -59,6 +59,14 @@ Install these by hand (names as on Debian 12 and Ubuntu 24.04) and run this agai
     die "$hint. apt-get failed: it needs root or sudo, and a network."
 }
 
+# Installs what makes things faster and is not needed: Boost.Context, for the emulator's fibers. Where that cannot be, it is said.
+ensure_optional_packages() {
+  has_header boost/context/detail/fcontext.hpp && return
+  if ! { apt_get update -qq && apt_get install -y -qq --no-install-recommends libboost-context-dev; } >&2; then
+    say "no libboost-context-dev: the emulator switches fibers by system calls"
+  fi
+}
+
 # Installs what is missing of compiler, tools and libraries; does nothing when all of it is there.
 ensure_packages() {
   local missing

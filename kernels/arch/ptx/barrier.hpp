@@ -8,6 +8,21 @@ namespace quarry::arch {
 /// Waits for all threads of the block; what they did to memory before it is seen by all of them after it.
 QUARRY_DEVICE void block_barrier() { __syncthreads(); }
 
+/// Waits for `threads` threads of the block (a multiple of 32, by whole warps) that come to barrier `id` (1
+/// to 15; 0 is that of block_barrier), of which some may only arrive. Orders memory as block_barrier does,
+/// between these threads (PTX ISA, bar.sync and bar.arrive).
+QUARRY_DEVICE void named_barrier(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Counts as having come to the barrier, and goes on. What this thread did before is seen by those that wait.
+QUARRY_DEVICE void named_barrier_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Waits for all lanes of the warp, and orders memory between them.
+QUARRY_DEVICE void warp_barrier() { __syncwarp(); }
+
 /// Orders this thread's accesses before it, and those that a barrier has ordered before them, ahead of its
 /// accesses after it, for every thread of the device.
 QUARRY_DEVICE void device_fence() { __threadfence(); }

@@ -1,0 +1,286 @@
+#include "emulator/block.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace quarry::emulator {
+
+thread_local Thread* current = nullptr;
+
+bool Block::begin(LaunchState& state, unsigned index) {
+  state_ = &state;
+  index_ = index;
+  fault_.clear();
+  counters_ = {};
+  ended_threads_ = 0;
+  at_block_barrier_ = 0;
+  named_ = {};
+  // Each block draws its own order, so that it does not matter which host thread runs it, or when.
+  dice_ = Dice(state.options.seed * 0x100000001b3U + index);
+  shared_.reset(state.launch.shared_memory, state.options.checks);
+
+  const unsigned count = state.launch.threads;
+  if (threads_.size() != count) {
+    threads_.clear();
+    threads_.resize(count);
+  }
+  const View nothing_known = std::make_shared<const std::vector<Step>>(count, 0);
+  warps_.resize((count + 31) / 32);
+  runnable_warps_ = warps_.size();
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    Warp& warp = warps_[w];
+    const unsigned lanes = std::min(32U, count - static_cast<unsigned>(w) * 32);
+    warp.all = warp.runnable = lanes == 32 ? ~0U : (1U << lanes) - 1;
+    warp.arrived = warp.at_barrier = 0;
+    warp.log.clear();
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    Thread& thread = threads_[i];
+    thread.block = this;
+    thread.index = i;
+    thread.clock = {1, nothing_known, nullptr};
+    thread.shared_accesses.clear();
+    thread.global_accesses.clear();
+    thread.copies.clear();
+    thread.groups.clear();
+    thread.in_no_group = 0;
+    thread.waiting = Waiting::nothing;
+    thread.counter = nullptr;
+    thread.accesses = 0;
+    thread.fenced = {};
+    thread.heard.clear();
+    const Stack stack = stacks_.at(first_stack_ + i);
+    if (stack.bottom == nullptr) return false;
+    thread.fiber.start(stack, &run_thread, &thread);
+  }
+  return true;
+}
+
+void Block::run_thread(void* argument) {
+  Thread& thread = *static_cast<Thread*>(argument);
+  Block& block = *thread.block;
+  const Launch& launch = block.state_->launch;
+  launch.entry->run(launch.params);
+  if (!thread.copies.empty()) {
+    block.fail(thread, [&] {
+      return thread_text(thread.index, block.index_) +
+             " ended while an asynchronous copy was under way that it had started at " +
+             text_of(thread.copies.front().site);
+    });
+  }
+  ++block.ended_threads_;
+  block.wait(thread, Waiting::ended, Site());
+}
+
+void Block::step() {
+  // A random warp of those that can run; its lanes from a random one on.
+  unsigned skip = dice_.below(static_cast<unsigned>(runnable_warps_));
+  std::size_t w = 0;
+  for (;; ++w) {
+    if (warps_[w].runnable != 0 && skip-- == 0) break;
+  }
+  Warp& warp = warps_[w];
+  const unsigned first = dice_.below(32);
+  for (unsigned i = 0; i < 32 && fault_.empty(); ++i) {
+    const unsigned lane = (first + i) % 32;
+    if ((warp.runnable >> lane & 1) == 0) continue;
+    current = &threads_[w * 32 + lane];
+    current->fiber.resume();
+  }
+  current = nullptr;
+  if (ended()) flush_logs();
+}
+
+void Block::wait(Thread& thread, Waiting what, const Site& site) {
+  Warp& warp = warp_of(thread);
+  thread.waiting = what;
+  thread.waits_at = site;
+  thread.accesses = 0;
+  warp.runnable &= ~(1U << thread.lane());
+  if (warp.runnable == 0) --runnable_warps_;
+  thread.fiber.suspend();
+}
+
+void Block::wake(Thread& thread) {
+  if (thread.waiting == Waiting::nothing) return;
+  Warp& warp = warp_of(thread);
+  if (warp.runnable == 0) ++runnable_warps_;
+  warp.runnable |= 1U << thread.lane();
+  thread.waiting = Waiting::nothing;
+}
+
+void Block::wake_for(const void* counter) {
+  for (Thread& thread : threads_) {
+    if (thread.waiting == Waiting::counter && thread.counter == counter) wake(thread);
+  }
+}
+
+bool Block::wake_lookers() {
+  bool any = false;
+  for (Thread& thread : threads_) {
+    if (thread.waiting != Waiting::counter) continue;
+    wake(thread);
+    any = true;
+  }
+  return any;
+}
+
+void Block::flush_logs() {
+  for (Warp& warp : warps_) warp.log.flush(counters_);
+}
+
+void Block::meet(Thread& thread, Collective collective, const Site& site, void (*complete)(Warp&)) {
+  Warp& warp = warp_of(thread);
+  thread.accesses = 0;
+  if (warp.arrived == 0) {
+    warp.collective = collective;
+    warp.site = site;
+    warp.first_lane = thread.lane();
+  } else if (warp.collective != collective || key_of(warp.site) != key_of(site)) {
+    fail(thread, [&] {
+      return "divergence: " + thread_text(thread.index, index_) + " is at " + text_of(site) +
+             ", which a whole warp must reach together, lane " + std::to_string(warp.first_lane) +
+             " of its warp at " + text_of(warp.site);
+    });
+  }
+  warp.arrived |= 1U << thread.lane();
+  if (warp.arrived != warp.all) return wait(thread, Waiting::warp, site);
+  complete(warp);
+  warp.arrived = 0;
+  warp.log.flush(counters_);
+  const unsigned first_thread = thread.index - thread.lane();
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (warp.all >> lane & 1) wake(threads_[first_thread + lane]);
+  }
+}
+
+void Block::arrive_at_block_barrier(Thread& thread, const Site& site) {
+  Warp& warp = warp_of(thread);
+  if (warp.at_barrier > 0 && key_of(warp.barrier_site) != key_of(site)) {
+    fail(thread, [&] {
+      return "divergence: " + thread_text(thread.index, index_) + " arrives at the block's barrier at " +
+             text_of(site) + ", other lanes of its warp at " + text_of(warp.barrier_site);
+    });
+  }
+  warp.barrier_site = site;
+  thread.accesses = 0;
+  ++warp.at_barrier;
+  if (++at_block_barrier_ < threads_.size()) return wait(thread, Waiting::block_barrier, site);
+  complete_block_barrier();
+}
+
+void Block::complete_block_barrier() {
+  at_block_barrier_ = 0;
+  ++counters_.block_barriers;
+  std::vector<Step> steps(threads_.size());
+  std::shared_ptr<const ForeignViews> foreign;
+  for (Thread& thread : threads_) {
+    steps[thread.index] = thread.clock.own++;
+    foreign = later(foreign, thread.clock.foreign);
+  }
+  const View view = std::make_shared<const std::vector<Step>>(std::move(steps));
+  for (Thread& thread : threads_) {
+    thread.clock.view = view;
+    thread.clock.foreign = foreign;
+    if (thread.waiting == Waiting::block_barrier) wake(thread);
+  }
+  for (Warp& warp : warps_) warp.at_barrier = 0;
+  flush_logs();
+}
+
+std::string Block::fault_at_named_barrier(const Thread& thread, int id, unsigned expected,
+                                          const Site& site) const {
+  const auto who = [&] {
+    return thread_text(thread.index, index_) + " arrives at named barrier " + std::to_string(id) + " at " +
+           text_of(site);
+  };
+  if (id < 1 || id > 15) return who() + ": there are barriers 1 to 15, and 0 is the block's";
+  if (expected == 0 || expected % 32 != 0 || expected > threads_.size()) {
+    return who() + " with " + std::to_string(expected) + " threads: a multiple of 32, at most the block's " +
+           std::to_string(threads_.size()) + ", is needed";
+  }
+  const NamedBarrier& barrier = named_[static_cast<std::size_t>(id)];
+  if (barrier.arrived > 0 && barrier.expected != expected) {
+    return who() + " with " + std::to_string(expected) + " threads, others with " +
+           std::to_string(barrier.expected);
+  }
+  return "";
+}
+
+/// Whether the thread must wait for others.
+bool Block::join_named_barrier(Thread& thread, NamedBarrier& barrier, unsigned expected, bool waits) {
+  const Snapshot handed = release(thread.clock, index_, thread.index);
+  barrier.expected = expected;
+  barrier.known = later(barrier.known, handed.view);
+  barrier.foreign = later(barrier.foreign, handed.foreign);
+  if (waits) barrier.waiting.push_back(thread.index);
+  if (++barrier.arrived < expected) return waits;
+  ++counters_.named_barriers;
+  const NamedBarrier full = std::move(barrier);
+  barrier = {};
+  for (const unsigned i : full.waiting) {
+    acquire(threads_[i].clock, index_, {index_, full.known, full.foreign});
+    wake(threads_[i]);
+  }
+  return false;
+}
+
+void Block::arrive_at_named_barrier(Thread& thread, int id, unsigned expected, bool waits, const Site& site) {
+  if (!fault_at_named_barrier(thread, id, expected, site).empty()) {
+    fail(thread, [&] { return fault_at_named_barrier(thread, id, expected, site); });
+  }
+  thread.barrier = id;
+  if (join_named_barrier(thread, named_[static_cast<std::size_t>(id)], expected, waits)) {
+    wait(thread, Waiting::named_barrier, site);
+  }
+}
+
+void Block::meet_clocks(Warp& warp, unsigned first_thread) {
+  View known;
+  std::shared_ptr<const ForeignViews> foreign;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((warp.all >> lane & 1) == 0) continue;
+    Thread& thread = threads_[first_thread + lane];
+    const Snapshot handed = release(thread.clock, index_, thread.index);
+    known = later(known, handed.view);
+    foreign = later(foreign, handed.foreign);
+  }
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((warp.all >> lane & 1) == 0) continue;
+    acquire(threads_[first_thread + lane].clock, index_, {index_, known, foreign});
+  }
+}
+
+std::string Block::waiting_text() const {
+  const auto what = [](const Thread& thread) -> std::string {
+    switch (thread.waiting) {
+      case Waiting::warp: return "waits for the other lanes of its warp at ";
+      case Waiting::block_barrier: return "waits at the block's barrier at ";
+      case Waiting::named_barrier: return "waits at named barrier " + std::to_string(thread.barrier) + " at ";
+      case Waiting::counter:
+        return "looks again and again at a counter that holds " + std::to_string(thread.counter_value) +
+               " at ";
+      case Waiting::ended: return "has ended";
+      default: return "can run";
+    }
+  };
+  // Threads that do the same, as one line.
+  std::map<std::string, std::pair<unsigned, unsigned>> lines;  // first thread, how many
+  std::vector<std::string> order;
+  for (const Thread& thread : threads_) {
+    std::string line = what(thread);
+    if (thread.waiting != Waiting::ended) line += text_of(thread.waits_at);
+    const auto [found, is_new] = lines.try_emplace(line, thread.index, 0);
+    if (is_new) order.push_back(line);
+    ++found->second.second;
+  }
+  std::string text;
+  for (const std::string& line : order) {
+    const auto [first, threads] = lines[line];
+    text += "\n  " + thread_text(first, index_) +
+            (threads > 1 ? " (and " + std::to_string(threads - 1) + " more) " : " ") + line;
+  }
+  return text;
+}
+
+}  // namespace quarry::emulator

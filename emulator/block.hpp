@@ -1,0 +1,213 @@
+/// A block of threads that run as fibers: who can go on, who waits for what.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "emulator/access.hpp"
+#include "emulator/counters.hpp"
+#include "emulator/fiber.hpp"
+#include "emulator/global_memory.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/shared_memory.hpp"
+#include "emulator/warp_log.hpp"
+
+namespace quarry::emulator {
+
+class Block;
+
+/// Random numbers for orders (xorshift64*): the same on every machine.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed = 0) : state_((seed * 0x9e3779b97f4a7c15U + 0x2545f4914f6cdd1dU) | 1) {}
+  /// From 0 to n - 1. @pre n > 0
+  unsigned below(unsigned n) {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return static_cast<unsigned>((state_ * 0x2545f4914f6cdd1dU) >> 33) % n;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a thread waits for.
+enum class Waiting : std::uint8_t { nothing, warp, block_barrier, named_barrier, counter, ended };
+
+/// The functions that all lanes of a warp call together.
+enum class Collective : std::uint8_t {
+  none,
+  warp_index,
+  load_matrix,
+  load_matrix_transposed,
+  multiply_f16_f32,
+  multiply_f16_f16,
+  multiply_bf16_f32,
+  shuffle,
+  ballot,
+  warp_barrier,
+};
+
+/// An asynchronous copy under way.
+struct Copy {
+  unsigned to;
+  const void* from;
+  unsigned bytes;
+  unsigned valid;
+  Site site;
+  bool landed;
+};
+
+/// A thread of the kernel.
+struct Thread {
+  Block* block = nullptr;
+  unsigned index = 0;
+  Fiber fiber;
+  Clock clock;
+  RecentAccesses shared_accesses;
+  RecentAccesses global_accesses;
+
+  /// Copies under way, oldest first: groups of so many, then those in no group yet.
+  std::deque<Copy> copies;
+  std::deque<unsigned> groups;
+  unsigned in_no_group = 0;
+
+  Waiting waiting = Waiting::nothing;
+  Site waits_at;
+  int barrier = 0;                ///< which named barrier
+  const void* counter = nullptr;  ///< which counter, and what it held when last looked at, how often
+  int counter_value = 0;
+  int looks = 0;
+  unsigned accesses = 0;  ///< since it last let others run
+
+  /// What a fence made ready for the next relaxed operation to hand on, and what relaxed operations heard
+  /// that the next fence takes in.
+  Snapshot fenced;
+  std::vector<Snapshot> heard;
+
+  unsigned lane() const { return index % 32; }
+};
+
+/// A warp: which lanes can run, and the collective function that some have come to.
+struct Warp {
+  unsigned all = 0;  ///< a bit for each lane there is
+  unsigned runnable = 0;
+  unsigned arrived = 0;
+  Collective collective = Collective::none;
+  Site site;
+  unsigned first_lane = 0;  ///< who arrived first
+  std::array<std::array<std::uint32_t, 12>, 32> in;
+  std::array<std::array<std::uint32_t, 4>, 32> out;
+  WarpLog log;
+  Site barrier_site;  ///< where lanes arrived at the block's barrier, and how many
+  unsigned at_barrier = 0;
+};
+
+/// A barrier that some threads of the block meet at.
+struct NamedBarrier {
+  unsigned expected = 0;
+  std::vector<unsigned> waiting;
+  unsigned arrived = 0;
+  View known;
+  std::shared_ptr<const ForeignViews> foreign;
+};
+
+/// What the blocks of a launch share.
+struct LaunchState {
+  const Launch& launch;
+  GlobalMemory& memory;
+  const Options& options;
+  /// Blocks in flight that may wait for each other.
+  std::vector<Block*> in_flight = {};
+  /// What threads did that others may see, counted.
+  std::uint64_t progress = 0;
+};
+
+/// A block in flight. Made once and used for many blocks, one after another.
+class Block {
+ public:
+  explicit Block(StackPool& stacks, std::size_t first_stack) : stacks_(stacks), first_stack_(first_stack) {}
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  /// Begins block `index` of a launch. False where there is no memory for its threads' stacks.
+  bool begin(LaunchState& state, unsigned index);
+
+  /// Lets some threads run until they wait. @pre can_run()
+  void step();
+
+  bool can_run() const { return runnable_warps_ > 0 && fault_.empty(); }
+  bool ended() const { return ended_threads_ == threads_.size(); }
+  const std::string& fault() const { return fault_; }
+  const Counters& counters() const { return counters_; }
+  unsigned index() const { return index_; }
+
+  /// Who waits where for what, in a few lines.
+  std::string waiting_text() const;
+
+  /// Lets threads that look at this counter look again: it has changed.
+  void wake_for(const void* counter);
+
+  /// Lets all threads look again that wait for a counter to change; false where there are none.
+  bool wake_lookers();
+
+  // For the functions that threads call (device.cpp).
+  LaunchState& state() { return *state_; }
+  SharedMemory& shared() { return shared_; }
+  Counters& count() { return counters_; }
+  Dice& dice() { return dice_; }
+  Warp& warp_of(const Thread& thread) { return warps_[thread.index / 32]; }
+  /// Ends the block: `text()` is what went wrong. Does not return to the thread, so that nothing which owns
+  /// memory may live where this is called: the text is made within.
+  template <class Text>
+  [[noreturn]] void fail(Thread& thread, const Text& text) {
+    fault_ = text();
+    for (;;) thread.fiber.suspend();
+  }
+  /// Suspends a thread until another one wakes it, or for good: as for `fail`, nothing on its stack may own
+  /// memory.
+  void wait(Thread& thread, Waiting what, const Site& site);
+  void wake(Thread& thread);
+  /// Waits for all lanes of the thread's warp to come to this place; the last one calls `complete`.
+  void meet(Thread& thread, Collective collective, const Site& site, void (*complete)(Warp&));
+  void arrive_at_block_barrier(Thread& thread, const Site& site);
+  void arrive_at_named_barrier(Thread& thread, int id, unsigned expected, bool waits, const Site& site);
+  void meet_clocks(Warp& warp, unsigned first_thread);
+  unsigned thread_count() const { return static_cast<unsigned>(threads_.size()); }
+  Thread& thread(unsigned i) { return threads_[i]; }
+
+ private:
+  static void run_thread(void* thread);
+  void complete_block_barrier();
+  std::string fault_at_named_barrier(const Thread& thread, int id, unsigned expected, const Site& site) const;
+  bool join_named_barrier(Thread& thread, NamedBarrier& barrier, unsigned expected, bool waits);
+  void flush_logs();
+
+  StackPool& stacks_;
+  std::size_t first_stack_;
+  LaunchState* state_ = nullptr;
+  unsigned index_ = 0;
+  std::deque<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::size_t runnable_warps_ = 0;
+  std::size_t ended_threads_ = 0;
+  unsigned at_block_barrier_ = 0;
+  std::array<NamedBarrier, 16> named_;
+  SharedMemory shared_;
+  Counters counters_;
+  Dice dice_;
+  std::string fault_;
+};
+
+/// The thread that runs now.
+extern thread_local Thread* current;
+
+/// shared_read of device.hpp, counted as this instruction.
+void shared_read_by(MemoryInstruction instruction, unsigned from, void* to, unsigned bytes,
+                    unsigned alignment, const Site& site);
+
+}  // namespace quarry::emulator

@@ -1,0 +1,57 @@
+/// What a thread of a kernel can do: the functions that kernels/arch/emulated/ is made of. They act on the
+/// thread that runs, check what it does, and do not return where that is a fault.
+///
+/// Addresses of shared memory are those of SharedMemory. `site` is the place of the kernel's source that a
+/// report names.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/site.hpp"
+
+namespace quarry::emulator {
+
+unsigned block_index();
+unsigned grid_blocks();
+int thread_index();
+/// Met by the whole warp, as the instruction on the chip is.
+int warp_index(const Site& site);
+
+/// First byte of the block's shared memory.
+unsigned shared_base();
+void shared_read(unsigned from, void* to, unsigned bytes, unsigned alignment, const Site& site);
+void shared_write(unsigned to, const void* from, unsigned bytes, unsigned alignment, const Site& site);
+void global_read(const void* from, void* to, unsigned bytes, unsigned alignment, const Site& site);
+void global_write(void* to, const void* from, unsigned bytes, unsigned alignment, const Site& site);
+
+/// Starts a copy of `bytes` bytes, of which the first `valid` are read and the rest become zero.
+void copy_async(unsigned to, const void* from, unsigned bytes, int valid, const Site& site);
+void copy_async_commit();
+/// Waits until at most `pending` of the thread's groups are under way.
+void copy_async_wait(unsigned pending);
+
+void block_barrier(const Site& site);
+void named_barrier(int id, int threads, bool waits, const Site& site);
+void warp_barrier(const Site& site);
+void device_fence();
+int load_acquire(const int* from, const Site& site);
+void store_release(int* to, int value, const Site& site);
+int fetch_add(int* to, int value, const Site& site);
+
+/// The value that the lane `source` hands in.
+std::uint32_t shuffle(std::uint32_t value, int source, const Site& site);
+/// A bit for each lane whose `vote` is true.
+std::uint32_t ballot(bool vote, const Site& site);
+
+/// Four 8 x 8 matrices of 16-bit elements; see load_matrix_x4 of the seam.
+void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], const Site& site);
+
+/// The products of m16n8k16 by types of operands and sums.
+void multiply_f16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site);
+void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                       const Site& site);
+void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site);
+
+}  // namespace quarry::emulator

@@ -1,0 +1,197 @@
+/// The warp's matrix functions: fragments are spread over lanes as the PTX ISA says (mma.m16n8k16, ldmatrix).
+#include <cstring>
+
+#include "emulator/block.hpp"
+#include "emulator/device.hpp"
+#include "registry/basic/numbers.hpp"
+
+namespace quarry::emulator {
+namespace {
+
+constexpr int m = 16;
+constexpr int n = 8;
+constexpr int k = 16;
+
+/// Emulated kernels are compiled such that variables which nobody has set hold this pattern
+/// (-ftrivial-auto-var-init=pattern); as a pair of 16-bit numbers it is two NaNs that no conversion makes.
+constexpr std::uint32_t never_set = 0xfefefefe;
+
+/// Where the operands of a multiplication lie among what lanes hand in.
+constexpr std::size_t words_a = 4;
+constexpr std::size_t words_b = 2;
+
+std::uint16_t half_of(std::uint32_t word, int part) { return static_cast<std::uint16_t>(word >> 16 * part); }
+
+float value_of(std::uint16_t bits, bool bf16) {
+  return bf16 ? host::bf16_to_f32(bits) : host::f16_to_f32(bits);
+}
+
+/// The operands of a warp as matrices. Lane l holds rows l / 4 and l / 4 + 8 of A, column l / 4 of B, and of
+/// both the pairs of K from 2 (l % 4) and from 2 (l % 4) + 8 on.
+void gather(const Warp& warp, bool bf16, float (&a)[m][k], float (&b)[k][n]) {
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const std::size_t group = lane / 4;
+    const std::size_t pair = lane % 4 * 2;
+    for (std::size_t word = 0; word < words_a; ++word) {
+      for (int part = 0; part < 2; ++part) {
+        const std::size_t column = pair + word / 2 * 8 + static_cast<std::size_t>(part);
+        a[group + word % 2 * 8][column] = value_of(half_of(warp.in[lane][word], part), bf16);
+      }
+    }
+    for (std::size_t word = 0; word < words_b; ++word) {
+      for (int part = 0; part < 2; ++part) {
+        const std::size_t row = pair + word * 8 + static_cast<std::size_t>(part);
+        b[row][group] = value_of(half_of(warp.in[lane][words_a + word], part), bf16);
+      }
+    }
+  }
+}
+
+/// The products of a warp, each output's summed in order of K.
+void multiply(const float (&a)[m][k], const float (&b)[k][n], float (&products)[m][n]) {
+  for (int row = 0; row < m; ++row) {
+    float sums[n] = {};
+    for (int i = 0; i < k; ++i) {
+      for (int column = 0; column < n; ++column) sums[column] += a[row][i] * b[i][column];
+    }
+    std::memcpy(products[row], sums, sizeof sums);
+  }
+}
+
+/// Sums of lane l: columns 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, then of row l / 4 + 8.
+float product_of(const float (&products)[m][n], std::size_t lane, std::size_t i) {
+  return products[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+}
+
+void complete_f32(Warp& warp, bool bf16) {
+  float a[m][k];
+  float b[k][n];
+  float products[m][n];
+  gather(warp, bf16, a, b);
+  multiply(a, b, products);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const float sum = std::bit_cast<float>(warp.in[lane][words_a + words_b + i]);
+      warp.out[lane][i] = std::bit_cast<std::uint32_t>(sum + product_of(products, lane, i));
+    }
+  }
+}
+
+void complete_f16(Warp& warp) {
+  float a[m][k];
+  float b[k][n];
+  float products[m][n];
+  gather(warp, false, a, b);
+  multiply(a, b, products);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t word = 0; word < 2; ++word) {
+      const std::uint32_t pair = warp.in[lane][words_a + words_b + word];
+      std::uint32_t result = 0;
+      for (int part = 0; part < 2; ++part) {
+        const float sum = host::f16_to_f32(half_of(pair, part));
+        const float total = sum + product_of(products, lane, word * 2 + static_cast<std::size_t>(part));
+        result |= static_cast<std::uint32_t>(host::f32_to_f16(total)) << 16 * part;
+      }
+      warp.out[lane][word] = result;
+    }
+  }
+}
+
+/// Hands in the operands of a lane; ends the block where one of them was never set.
+void hand_in(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], const std::uint32_t* sum,
+             std::size_t sum_words, const Site& site) {
+  Thread& thread = *current;
+  auto& in = thread.block->warp_of(thread).in[thread.lane()];
+  std::memcpy(&in[0], a, sizeof a);
+  std::memcpy(&in[words_a], b, sizeof b);
+  std::memcpy(&in[words_a + words_b], sum, sum_words * sizeof *sum);
+  for (std::size_t i = 0; i < words_a + words_b + sum_words; ++i) {
+    if (in[i] != never_set) continue;
+    const char* const name = i < words_a ? "A" : i < words_a + words_b ? "B" : "the sums";
+    thread.block->fail(thread, [&] {
+      return thread_text(thread.index, thread.block->index()) + " multiplies a fragment of " + name +
+             " that was never set, at " + text_of(site);
+    });
+  }
+}
+
+void multiply_f32(Collective collective, float (&sum)[4], const std::uint32_t (&a)[4],
+                  const std::uint32_t (&b)[2], void (*complete)(Warp&), const Site& site) {
+  std::uint32_t words[4];
+  std::memcpy(words, sum, sizeof words);
+  hand_in(a, b, words, 4, site);
+  Thread& thread = *current;
+  thread.block->meet(thread, collective, site, complete);
+  std::memcpy(sum, thread.block->warp_of(thread).out[thread.lane()].data(), sizeof sum);
+}
+
+void complete_load(Warp& warp, bool transposed) {
+  // Each lane has put its line of 8 elements into four words.
+  std::uint16_t lines[32][8];
+  for (std::size_t lane = 0; lane < 32; ++lane) std::memcpy(lines[lane], warp.in[lane].data(), 16);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t matrix = 0; matrix < 4; ++matrix) {
+      const std::size_t across = lane / 4;
+      const std::size_t pair = lane % 4 * 2;
+      const auto* const first = lines[matrix * 8];
+      const auto element = [&](std::size_t i) -> std::uint32_t {
+        return transposed ? first[(pair + i) * 8 + across] : first[across * 8 + pair + i];
+      };
+      warp.out[lane][matrix] = element(0) | element(1) << 16;
+    }
+  }
+}
+
+}  // namespace
+
+void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], const Site& site) {
+  constexpr unsigned line_bytes = 16;
+  Thread& thread = *current;
+  Warp& warp = thread.block->warp_of(thread);
+  // Bytes are looked at when the lane arrives: later, it could not be said who was at fault.
+  std::uint32_t words[4];
+  shared_read_by(MemoryInstruction::matrix_load, line, words, line_bytes, line_bytes, site);
+  std::memcpy(warp.in[thread.lane()].data(), words, sizeof words);
+  if (transposed) {
+    thread.block->meet(thread, Collective::load_matrix_transposed, site,
+                       [](Warp& all) { complete_load(all, true); });
+  } else {
+    thread.block->meet(thread, Collective::load_matrix, site, [](Warp& all) { complete_load(all, false); });
+  }
+  std::memcpy(fragment, warp.out[thread.lane()].data(), sizeof fragment);
+}
+
+void multiply_f16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site) {
+  multiply_f32(
+      Collective::multiply_f16_f32, sum, a, b,
+      [](Warp& warp) {
+        ++current->block->count().matrix_multiplies;
+        complete_f32(warp, false);
+      },
+      site);
+}
+
+void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                       const Site& site) {
+  multiply_f32(
+      Collective::multiply_bf16_f32, sum, a, b,
+      [](Warp& warp) {
+        ++current->block->count().matrix_multiplies;
+        complete_f32(warp, true);
+      },
+      site);
+}
+
+void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site) {
+  hand_in(a, b, sum, 2, site);
+  Thread& thread = *current;
+  thread.block->meet(thread, Collective::multiply_f16_f16, site, [](Warp& warp) {
+    ++current->block->count().matrix_multiplies;
+    complete_f16(warp);
+  });
+  std::memcpy(sum, thread.block->warp_of(thread).out[thread.lane()].data(), sizeof sum);
+}
+
+}  // namespace quarry::emulator

@@ -1,0 +1,16 @@
+/// How device functions and kernel entries are declared; see arch/ptx/entry.hpp.
+#pragma once
+
+#include "emulator/entry.hpp"
+
+#define QUARRY_DEVICE inline
+
+/// Nothing needs a body of its own for each iteration here, and fewer compile faster.
+#define QUARRY_UNROLL
+#define QUARRY_ROLLED
+
+/// Defines the entry `name`, an emulator::Entry that runs `kernel<config>` on one parameter struct.
+#define QUARRY_ENTRY(name, Params, kernel, config) \
+  extern "C" const quarry::emulator::Entry name;   \
+  const quarry::emulator::Entry name = {           \
+      [](const void* params) { kernel<config>(*static_cast<const Params*>(params)); }, threads(config)};

@@ -1,0 +1,59 @@
+/// Matrices of 16-bit elements; see arch/ptx/matrix.hpp.
+#pragma once
+
+#include "arch/emulated/entry.hpp"
+#include "arch/emulated/number.hpp"
+#include "arch/types.hpp"
+#include "emulator/device.hpp"
+
+namespace quarry::arch {
+
+QUARRY_DEVICE MatrixFragment load_matrix_x4(SharedAddress line,
+                                            const emulator::Site& site = emulator::Site::current()) {
+  MatrixFragment f;
+  emulator::load_matrix(line.value, false, f.v, site);
+  return f;
+}
+
+QUARRY_DEVICE MatrixFragment
+load_matrix_x4_transposed(SharedAddress line, const emulator::Site& site = emulator::Site::current()) {
+  MatrixFragment f;
+  emulator::load_matrix(line.value, true, f.v, site);
+  return f;
+}
+
+template <class Input>
+QUARRY_DEVICE void mma(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b,
+                       const emulator::Site& site = emulator::Site::current());
+
+template <>
+QUARRY_DEVICE void mma<F16>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b,
+                            const emulator::Site& site) {
+  emulator::multiply_f16_f32(sum.v, a.v, b.v, site);
+}
+
+template <>
+QUARRY_DEVICE void mma<BF16>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b,
+                             const emulator::Site& site) {
+  emulator::multiply_bf16_f32(sum.v, a.v, b.v, site);
+}
+
+template <class Input>
+QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b,
+                       const emulator::Site& site = emulator::Site::current());
+
+template <>
+QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b,
+                            const emulator::Site& site) {
+  emulator::multiply_f16_f16(sum.v, a.v, b.v, site);
+}
+
+QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF16& sum, int half) {
+  return {to_f32(F16{static_cast<unsigned short>(sum.v[half] & 0xffff)}),
+          to_f32(F16{static_cast<unsigned short>(sum.v[half] >> 16)})};
+}
+
+}  // namespace quarry::arch

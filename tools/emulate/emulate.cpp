@@ -1,0 +1,324 @@
+/// quarry emulate: runs kernels' own sources on the CPU, with every access checked.
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "quarry/registry.hpp"
+#include "registry/basic/text.hpp"
+#include "registry/host/parallel.hpp"
+#include "registry/row.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/output.hpp"
+#include "tools/command/problem_settings.hpp"
+#include "tools/command/progress.hpp"
+#include "tools/command/seed.hpp"
+#include "tools/command/selection.hpp"
+#include "tools/command/table.hpp"
+#include "tools/emulate/counter_text.hpp"
+#include "tools/emulate/covering.hpp"
+#include "tools/emulate/problems.hpp"
+
+namespace quarry::command {
+namespace {
+
+using emulate::EmulatedProblem;
+using emulate::Modules;
+using emulate::Verdict;
+
+struct EmulateFlags {
+  SelectionFlags selection;
+  SettingTexts settings;
+  std::string problems;
+  std::string sample;
+  std::string seed;
+  std::string copies;
+  std::string kernels;
+  std::string format;
+  bool cover = false;
+  bool no_conflicts = false;
+};
+
+/// What is asked for, read.
+struct Request {
+  std::vector<Kernel> kernels = {};
+  /// Of the one kernel; otherwise problems are random.
+  std::optional<Problem> problem = {};
+  std::int64_t problems = emulate::round_of_problems;
+  std::uint64_t seed = 0;
+  std::optional<emulator::CopyTiming> copies = {};
+  std::string sources;
+  bool no_conflicts = false;
+  bool json = false;
+};
+
+/// A kernel that went wrong on a problem.
+struct Finding {
+  std::string kernel;
+  std::string reason;
+  std::string replay;
+};
+
+struct Findings {
+  std::int64_t trials = 0;
+  std::vector<Finding> wrong;
+  emulator::Counters counters;
+};
+
+bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+
+/// The problem of this shape in the kernel's types and layouts.
+Result<Problem> problem_for(const Kernel& kernel, const std::string& shape_word, SettingTexts settings) {
+  const Result<Shape> shape = parse_shape(shape_word);
+  if (!shape) return shape.status();
+  const OperandsMetadata& operands = kernel.metadata().operands;
+  const auto spec = [](DType type, Layout layout) {
+    return std::string(to_string(type)) + (layout == Layout::row ? ":row" : ":col");
+  };
+  settings.try_emplace("a", spec(operands.a.dtype, operands.a.layout));
+  settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));
+  settings.try_emplace("out", spec(operands.out.dtype, operands.out.layout));
+  settings.try_emplace("accumulator", to_string(operands.accumulator));
+  return make_problem(*shape, settings);
+}
+
+/// `count` of the kernels, drawn by the seed.
+std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, std::uint64_t seed) {
+  std::ranges::sort(kernels, {}, [](const Kernel& kernel) { return kernel.name(); });
+  for (std::size_t i = 0; i < std::min(count, kernels.size()); ++i) {
+    std::swap(kernels[i], kernels[i + derived_seed(seed, i) % (kernels.size() - i)]);
+  }
+  if (count < kernels.size())
+    kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(count), kernels.end());
+  return kernels;
+}
+
+Status read_numbers(const EmulateFlags& flags, Request& request) {
+  const Result<std::uint64_t> seed = read_seed(flags.seed);
+  if (!seed) return seed.status();
+  request.seed = *seed;
+  if (!flags.problems.empty()) {
+    const Result<std::int64_t> problems = parse_integer("--problems", flags.problems, 1, 1'000'000);
+    if (!problems) return problems.status();
+    request.problems = *problems;
+  }
+  if (!flags.copies.empty()) {
+    const Result<emulator::CopyTiming> copies = emulate::parse_copies(flags.copies);
+    if (!copies) return copies.status();
+    request.copies = *copies;
+  }
+  if (!flags.format.empty() && flags.format != "json" && flags.format != "table") {
+    return {StatusCode::parse_error, "--format: expected table or json, got " + detail::quoted(flags.format)};
+  }
+  request.json = flags.format == "json";
+  return {};
+}
+
+Status choose_kernels(const EmulateFlags& flags, Request& request) {
+  Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return kernels.status();
+  std::vector<Kernel> chosen;
+  if (flags.cover) chosen = emulate::covering(*kernels);
+  if (!flags.sample.empty()) {
+    const Result<std::int64_t> count = parse_integer("--sample", flags.sample, 1, 1'000'000);
+    if (!count) return count.status();
+    for (const Kernel& kernel : sample_of(*kernels, static_cast<std::size_t>(*count), request.seed)) {
+      if (std::ranges::find(chosen, kernel) == chosen.end()) chosen.push_back(kernel);
+    }
+  }
+  request.kernels = flags.cover || !flags.sample.empty() ? std::move(chosen) : *std::move(kernels);
+  if (request.kernels.empty()) return {StatusCode::no_kernel, "no kernel was selected"};
+  return {};
+}
+
+Result<Request> read_request(EmulateFlags flags) {
+  Request request{.sources = flags.kernels, .no_conflicts = flags.no_conflicts};
+  if (Status s = read_numbers(flags, request); !s) return s;
+  std::vector<std::string>& words = flags.selection.names;
+  std::string shape;
+  if (!words.empty() && is_shape(words.back())) {
+    shape = words.back();
+    words.pop_back();
+    if (words.size() != 1) {
+      return Status(StatusCode::parse_error, "a shape goes with one kernel: quarry emulate NAME MxNxK");
+    }
+  } else if (!flags.settings.empty()) {
+    return Status(StatusCode::parse_error,
+                  "--" + flags.settings.begin()->first + " goes with a shape: quarry emulate NAME MxNxK");
+  }
+  if (Status s = choose_kernels(flags, request); !s) return s;
+  if (shape.empty()) return request;
+  Result<Problem> problem = problem_for(request.kernels[0], shape, flags.settings);
+  if (!problem) return problem.status();
+  request.problem = *std::move(problem);
+  return request;
+}
+
+/// Problem `number` of a kernel: the one that was asked for, or a random one.
+EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::int64_t number) {
+  if (!request.problem) return emulate::random_problem_for(kernel, request.seed, number, request.copies);
+  return {*request.problem, request.seed, request.copies.value_or(emulator::CopyTiming::late),
+          emulate::guarded_end(request.seed)};
+}
+
+/// Every entry that the kernels may need: their own, and the reductions.
+Result<Modules> compile(const Request& request) {
+  std::set<std::string> names;
+  for (const Kernel& kernel : request.kernels) {
+    names.emplace(detail::entries()[kernel.row().entry].name);
+  }
+  for (const detail::Entry& entry : detail::entries()) {
+    if (entry.name.starts_with("reduce_split_k")) names.emplace(entry.name);
+  }
+  const std::vector<std::string> list(names.begin(), names.end());
+  return Modules::compile(list, request.sources);
+}
+
+Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
+  Verdict verdict;
+  Result<host::RandomProblem> operands = host::RandomProblem::make(
+      arguments_of(problem.problem), {.seed = problem.seed, .in_place = problem.problem.in_place});
+  if (!operands) {
+    verdict.status = operands.status();
+    return verdict;
+  }
+  return emulate::run_trial(
+      kernel, *operands, modules,
+      {.emulator = {.seed = problem.seed, .copies = problem.copies, .host_threads = threads},
+       .guarded = problem.guarded});
+}
+
+/// What is wrong with a run, "" where nothing is.
+std::string fault_of(const Request& request, const Verdict& verdict) {
+  if (!verdict.right()) return verdict.reason();
+  return request.no_conflicts ? emulate::conflicts_text(verdict.counters) : "";
+}
+
+Findings run_all(const Request& request, const Modules& modules) {
+  Findings findings;
+  std::mutex mutex;
+  Progress progress("emulate", request.kernels.size() * static_cast<std::size_t>(request.problems));
+  host::parallel_for(std::ssize(request.kernels), host::default_threads(), [&](int, std::int64_t i) {
+    const Kernel& kernel = request.kernels[static_cast<std::size_t>(i)];
+    for (std::int64_t number = 0; number < request.problems; ++number) {
+      const EmulatedProblem problem = problem_of(request, kernel, number);
+      const Verdict verdict = run_one(kernel, problem, modules, 1);
+      const std::string fault = fault_of(request, verdict);
+      const std::lock_guard lock(mutex);
+      ++findings.trials;
+      findings.counters += verdict.counters;
+      progress.advance(1);
+      if (!fault.empty()) {
+        findings.wrong.push_back({std::string(kernel.name()), fault, emulate::replay(kernel, problem)});
+        break;
+      }
+    }
+  });
+  std::ranges::sort(findings.wrong, {}, &Finding::kernel);
+  return findings;
+}
+
+Findings run_single(const Request& request, const Modules& modules) {
+  const Kernel& kernel = request.kernels[0];
+  const EmulatedProblem problem = problem_of(request, kernel, 0);
+  Verdict verdict = run_one(kernel, problem, modules, 0);
+  // What blocks do to each other is found at the same place each time only where they run one after another.
+  if (!verdict.right()) verdict = run_one(kernel, problem, modules, 1);
+  Findings findings{.trials = 1, .wrong = {}, .counters = verdict.counters};
+  const std::string fault = fault_of(request, verdict);
+  if (!fault.empty()) {
+    findings.wrong.push_back({std::string(kernel.name()), fault, emulate::replay(kernel, problem)});
+  }
+  return findings;
+}
+
+void print_findings(const Request& request, const Findings& findings) {
+  if (request.json) {
+    nlohmann::ordered_json document = json_document();
+    document["seed"] = request.seed;
+    document["kernels"] = nlohmann::ordered_json::array();
+    for (const Kernel& kernel : request.kernels) document["kernels"].push_back(std::string(kernel.name()));
+    document["trials"] = findings.trials;
+    document["counters"] = emulate::counters_json(findings.counters);
+    document["wrong"] = nlohmann::ordered_json::array();
+    for (const Finding& each : findings.wrong) {
+      document["wrong"].push_back(
+          {{"kernel", each.kernel}, {"reason", each.reason}, {"replay", each.replay}});
+    }
+    return print_json(document);
+  }
+  std::string text;
+  for (const Finding& each : findings.wrong) {
+    text += "WRONG " + each.kernel + ": " + each.reason + "\n  " + each.replay + "\n";
+  }
+  text += emulate::counters_text(findings.counters);
+  const std::size_t kernels = request.kernels.size();
+  text += std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") +
+          std::to_string(findings.trials) + (findings.trials == 1 ? " run: " : " runs: ") +
+          std::to_string(findings.wrong.size()) + " wrong; seed " + std::to_string(request.seed) + "\n";
+  write_output(text);
+}
+
+int emulate_kernels(const EmulateFlags& flags) {
+  const Result<Request> request = read_request(flags);
+  if (!request) return report(request.status());
+  if (request->problem) {
+    // Refused in the words of a run, before anything is compiled.
+    const Status supports = request->kernels[0].supports(arguments_of(*request->problem));
+    if (!supports) return report(supports);
+  }
+  const Result<Modules> modules = compile(*request);
+  if (!modules) return report(modules.status()), usage;
+  const Findings findings = request->problem ? run_single(*request, *modules) : run_all(*request, *modules);
+  print_findings(*request, findings);
+  return findings.wrong.empty() ? done : failed;
+}
+
+}  // namespace
+
+void add_emulate(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<EmulateFlags>();
+  CLI::App* command = add_command(
+      app, "emulate",
+      {.help = "Run kernels' own sources on the CPU, every access checked",
+       .usage = "NAME MxNxK [FLAGS] | [NAME...] [FLAGS]",
+       .examples = {"quarry emulate gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4 100x70x33",
+                    "quarry emulate --where 'family == gemm_sm80 and stages == 5' --sample 2 --problems 2",
+                    "quarry emulate --cover --problems 6"},
+       .notes =
+           "With a shape, one kernel runs on one problem, and what it did is counted. Without one, kernels "
+           "run on random problems:\n"
+           "ragged, tiny, long, in slices, with batches, all strides padded. Races, reads of what was "
+           "never written or has not\n"
+           "landed, accesses out of bounds and deadlocks are reported with their places in the source; "
+           "results are compared with\n"
+           "float64 and with the host executor. The seed repeats a run exactly. See docs/emulator.md."});
+  add_selection_flags(*command, flags->selection);
+  command->add_flag("--cover", flags->cover, "Of the kernels, a few that cover every two values of settings");
+  command->add_option("--sample", flags->sample, "So many of the kernels, drawn by the seed")->type_name("N");
+  command->add_option("--problems", flags->problems, "Random problems for each kernel (6)")->type_name("N");
+  command->add_option("--seed", flags->seed, "Seed of operands and order; otherwise a fresh one")
+      ->type_name("N");
+  command
+      ->add_option("--copies", flags->copies,
+                   "When asynchronous copies land: late, early or mixed (late; random problems: in turn)")
+      ->type_name("WHEN");
+  command->add_option("--kernels", flags->kernels, "Compile the kernels of this folder, not the tree's own")
+      ->type_name("FOLDER");
+  command->add_flag("--no-conflicts", flags->no_conflicts, "A bank conflict is wrong, too");
+  command->add_option("--format", flags->format, "table or json")->type_name("FORMAT");
+  for (const Setting& setting : problem_settings()) {
+    if (setting.name == "type") continue;  // the kernel's
+    const std::string name(setting.name);
+    command
+        ->add_option_function<std::string>(
+            "--" + name, [flags, name](const std::string& text) { flags->settings[name] = text; },
+            std::string(setting.help))
+        ->type_name(std::string(setting.value))
+        ->group("Problem");
+  }
+  command->callback([flags, &action] { action = [flags] { return emulate_kernels(*flags); }; });
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,209 @@
+#include "tools/emulate/trial.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "registry/device/prepared.hpp"
+#include "registry/host/element.hpp"
+#include "registry/host/matrix.hpp"
+
+namespace quarry::emulate {
+namespace {
+
+using emulator::GuardedPages;
+using emulator::MemoryUse;
+
+constexpr std::size_t workspace_alignment = 256;
+
+Status out_of_memory() { return {StatusCode::device_error, "there is no memory for the operands"}; }
+
+/// A tensor's own bytes, from its first element to the end of its last.
+std::size_t bytes_of(const TensorView& view) {
+  return static_cast<std::size_t>(host::Matrix(view).span() * quarry::bytes_of(view.dtype));
+}
+
+/// The operands of a problem in guarded memory, and what the kernel may do with each.
+class Operands {
+ public:
+  Operands(const GemmArguments& arguments, emulator::GuardedEnd guarded, emulator::GlobalMemory& memory)
+      : arguments_(arguments), guarded_(guarded), memory_(memory) {}
+
+  /// Copies the operands and points `arguments` at the copies.
+  Status make(bool in_place) {
+    if (Status s = add(arguments_.a, MemoryUse::input, "a"); !s) return s;
+    if (Status s = add(arguments_.b, MemoryUse::input, "b"); !s) return s;
+    if (arguments_.epilogue.bias) {
+      if (Status s = add(*arguments_.epilogue.bias, MemoryUse::input, "the bias"); !s) return s;
+    }
+    if (arguments_.c && !in_place) {
+      if (Status s = add(*arguments_.c, MemoryUse::input, "c"); !s) return s;
+    }
+    if (Status s = add(arguments_.out, in_place ? MemoryUse::updated : MemoryUse::output, "out"); !s)
+      return s;
+    if (in_place) arguments_.c->data = arguments_.out.data;
+    return {};
+  }
+
+  /// Memory for the partial sums and the counters of a launch, which is bound to it; the counters are zero.
+  Status make_workspace(GemmLaunch& launch) {
+    if (launch.workspace_bytes == 0) return {};
+    const std::size_t partials = launch.counters_bytes > 0 ? launch.counters_offset : launch.workspace_bytes;
+    // Whole multiples of the alignment, so that the end is at the guarded page all the same.
+    GuardedPages& pages = pages_.emplace_back(GuardedPages::make(launch.workspace_bytes, 0, guarded_));
+    if (pages.data() == nullptr) return out_of_memory();
+    auto* const begin = static_cast<std::byte*>(pages.data());
+    memory_.add(begin, partials, MemoryUse::output, "the workspace's partial sums");
+    if (launch.counters_bytes > 0) {
+      std::memset(begin + launch.counters_offset, 0, launch.counters_bytes);
+      memory_.add(begin + launch.counters_offset, launch.counters_bytes, MemoryUse::updated,
+                  "the workspace's counters");
+    }
+    bind_workspace(launch, begin);
+    return {};
+  }
+
+  const GemmArguments& arguments() const { return arguments_; }
+
+ private:
+  Status add(TensorView& view, MemoryUse use, const char* name) {
+    const std::size_t bytes = bytes_of(view);
+    if (bytes == 0) return {};
+    const auto phase = reinterpret_cast<std::uintptr_t>(view.data) % 64;
+    GuardedPages& pages = pages_.emplace_back(GuardedPages::make(bytes, phase, guarded_));
+    if (pages.data() == nullptr) return out_of_memory();
+    std::memcpy(pages.data(), view.data, bytes);
+    view.data = pages.data();
+    memory_.add(view.data, bytes, use, name);
+    return {};
+  }
+
+  GemmArguments arguments_;
+  emulator::GuardedEnd guarded_;
+  emulator::GlobalMemory& memory_;
+  std::vector<GuardedPages> pages_;
+};
+
+/// Shared memory that a block may have on the device that a kernel is written for.
+unsigned shared_memory_limit() {
+  return static_cast<unsigned>(default_device_model().shared_memory_per_block);
+}
+
+Status run_grid(const std::string& name, const emulator::Launch& launch, emulator::GlobalMemory& memory,
+                const TrialOptions& options, emulator::Counters& counters) {
+  if (const std::string refused = emulator::fault_of(launch, shared_memory_limit()); !refused.empty()) {
+    return {StatusCode::device_error, "Cannot launch `" + name + "`: " + refused};
+  }
+  const emulator::Outcome outcome = emulator::run(launch, memory, options.emulator);
+  counters += outcome.counters;
+  return outcome.good() ? Status() : Status(StatusCode::device_error, outcome.fault);
+}
+
+Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Modules& modules,
+                  emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
+  const std::string name(detail::entries()[row.entry].name);
+  const emulator::Launch kernel = {.entry = &modules[name],
+                                   .params = &launch.params,
+                                   .grid = launch.grid,
+                                   .threads = launch.threads,
+                                   .shared_memory = launch.shared_memory,
+                                   .blocks_wait = launch.params.mode == Mode::split_k_serial};
+  if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
+  if (launch.reduce_grid == 0) return {};
+  const std::string reduction(launch.reduce_entry);
+  return run_grid(reduction,
+                  {.entry = &modules[reduction],
+                   .params = &launch.reduce,
+                   .grid = launch.reduce_grid,
+                   .threads = launch.reduce_threads,
+                   .shared_memory = 0},
+                  memory, options, counters);
+}
+
+/// What the host executor computes, in the form of a reference.
+Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProblem& problem,
+                                        host::Reference reference) {
+  problem.reset_output();
+  GemmArguments arguments = problem.arguments;
+  const Result<std::size_t> bytes = kernel.workspace_size(arguments);
+  if (!bytes) return bytes.status();
+  const GuardedPages workspace =
+      GuardedPages::make(*bytes + workspace_alignment, 0, emulator::GuardedEnd::front);
+  if (workspace.data() == nullptr) return out_of_memory();
+  if (Status s = kernel.run(arguments, {.workspace = {workspace.data(), *bytes}}); !s) return s;
+  const host::Matrix out(problem.out.view());
+  std::size_t next = 0;
+  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
+    for (const std::int64_t row : reference.rows) {
+      for (std::int64_t column = 0; column < reference.columns; ++column) {
+        reference.values[next++] = host::read_element(out.type, out.data, out.index(entry, row, column));
+      }
+    }
+  }
+  return reference;
+}
+
+}  // namespace
+
+std::string Verdict::reason() const {
+  if (!status) return status.message();
+  const bool by_reference = !reference.within();
+  const host::Comparison& c = by_reference ? reference : executor;
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "wrong against %s: error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g",
+      by_reference ? "float64" : "the host executor", c.error, c.bound, static_cast<long long>(c.entry),
+      static_cast<long long>(c.row), static_cast<long long>(c.column), c.expected, c.got);
+  return text;
+}
+
+Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArguments& arguments) {
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), arguments, prepared); !s) return s;
+  std::vector<std::string> names = {std::string(detail::entries()[kernel.row().entry].name)};
+  if (prepared.launch.reduce_grid > 0) names.emplace_back(prepared.launch.reduce_entry);
+  return names;
+}
+
+Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modules& modules,
+                  const TrialOptions& options) {
+  Verdict verdict;
+  const auto failed = [&](Status status) {
+    verdict.status = std::move(status);
+    return verdict;
+  };
+  if (Status s = kernel.supports(problem.arguments); !s) return failed(s);
+  problem.reset_output();
+  const Result<host::Reference> reference = host::compute_reference(problem.arguments, {.threads = 1});
+  if (!reference) return failed(reference.status());
+
+  emulator::GlobalMemory memory(options.emulator.checks);
+  Operands operands(problem.arguments, options.guarded, memory);
+  if (Status s = operands.make(problem.options.in_place); !s) return failed(s);
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), operands.arguments(), prepared); !s)
+    return failed(s);
+  GemmLaunch& launch = prepared.launch;
+  if (prepared.needed.out) {
+    if (Status s = operands.make_workspace(launch); !s) return failed(s);
+    if (Status s = run_launch(kernel.row(), launch, modules, memory, options, verdict.counters); !s)
+      return failed(s);
+  }
+  const TensorView& out = operands.arguments().out;
+  std::vector<std::byte> result(bytes_of(out));
+  if (!result.empty()) std::memcpy(result.data(), out.data, result.size());
+
+  const Result<host::Reference> executed = executor_result(kernel, problem, *reference);
+  if (!executed) return failed(executed.status());
+  problem.reset_output();
+  if (!result.empty()) std::memcpy(problem.out.data(), result.data(), result.size());
+  if (Status s = problem.check_output(); !s) return failed(s);
+  const host::Tolerance tolerance =
+      host::tolerance(kernel.metadata(), problem.arguments.a.extents[problem.arguments.a.rank - 1U]);
+  verdict.reference = host::compare(*reference, problem.out.view(), tolerance);
+  verdict.executor = host::compare(*executed, problem.out.view(), tolerance);
+  return verdict;
+}
+
+}  // namespace quarry::emulate
