@@ -7,15 +7,15 @@
 
 namespace quarry::host {
 
-/// The value of an f16; exact. NaNs keep their payload.
+/// The value of an f16; exact. Every NaN becomes 0x7fffffff, as on the device.
 constexpr float f16_to_f32(std::uint16_t bits) {
   const std::uint32_t magnitude = bits & 0x7fffU;
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
   const std::uint32_t normal = (magnitude << 13) + (112U << 23);  // exponent bias 127 instead of 15
-  const std::uint32_t special = (magnitude << 13) | 0x7f800000U;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24F);
-  const std::uint32_t value = magnitude >= 0x7c00U ? special : magnitude >= 0x0400U ? normal : subnormal;
-  return std::bit_cast<float>(sign | value);
+  const std::uint32_t finite = sign | (magnitude >= 0x0400U ? normal : subnormal);
+  const std::uint32_t special = magnitude == 0x7c00U ? sign | 0x7f800000U : 0x7fffffffU;
+  return std::bit_cast<float>(magnitude >= 0x7c00U ? special : finite);
 }
 
 /// The nearest f16; too large becomes infinity, a NaN becomes 0x7fff as on the device.

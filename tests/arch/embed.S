@@ -1,0 +1,9 @@
+/* The probes' code for the GPU, as data. */
+    .section .rodata
+    .balign 16
+    .globl quarry_arch_probes
+    .hidden quarry_arch_probes
+quarry_arch_probes:
+    .incbin "probes.fatbin"
+    .byte 0
+    .section .note.GNU-stack,"",@progbits

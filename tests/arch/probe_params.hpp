@@ -1,0 +1,23 @@
+/// What a probe kernel is given and how many threads run it: known to both sides and to the host.
+#pragma once
+
+namespace quarry::probes {
+
+/// Threads of a block: what a probe is instantiated for.
+struct Block {
+  int threads;
+};
+constexpr int threads(Block block) { return block.threads; }
+
+/// Four warps, which most probes run on.
+inline constexpr Block usual = {128};
+
+/// Operands in global memory, as words of the host. What `in` and `out` hold is each probe's own affair.
+struct ProbeParams {
+  const unsigned* in;
+  unsigned* out;
+  int* counters;  ///< 0 at the start
+  int count;      ///< items of a probe that does the same to each
+};
+
+}  // namespace quarry::probes

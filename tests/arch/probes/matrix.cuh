@@ -1,0 +1,92 @@
+/// Probes of arch/.../matrix.hpp.
+#pragma once
+
+#include "tests/arch/probes/items.cuh"
+
+namespace quarry::probes {
+
+/// Lines of 16 bytes that matrices are loaded from.
+inline constexpr int matrix_lines = 64;
+
+/// `in`: the lines, then the line that each thread names. `out`: four words a thread.
+template <Block block, class Load>
+QUARRY_DEVICE void show_matrices(const ProbeParams& params, Load load) {
+  constexpr int words = 4 * matrix_lines;
+  const arch::SharedAddress base = arch::shared_memory();
+  const int me = arch::thread_index();
+  for (int i = me; i < words; i += block.threads) {
+    arch::shared_store(base + 4 * i, arch::global_load<unsigned>(params.in + i));
+  }
+  arch::block_barrier();
+  const int line = arch::global_load<int>(params.in + words + me);
+  const arch::MatrixFragment fragment = load(base + 16 * line);
+  arch::global_store(params.out + 4 * me, fragment);
+}
+
+template <Block block>
+QUARRY_DEVICE void load_matrix_x4(const ProbeParams& params) {
+  show_matrices<block>(params, [](arch::SharedAddress line) { return arch::load_matrix_x4(line); });
+}
+
+template <Block block>
+QUARRY_DEVICE void load_matrix_x4_transposed(const ProbeParams& params) {
+  show_matrices<block>(params,
+                       [](arch::SharedAddress line) { return arch::load_matrix_x4_transposed(line); });
+}
+
+/// One multiplication a warp: of each thread `in` holds the words of its fragments of A, B and the sums, and
+/// `out` gets those of the sums.
+template <Block block, class Input, class Sums>
+QUARRY_DEVICE void multiply(const ProbeParams& params) {
+  constexpr int sum_words = sizeof(Sums) / 4;
+  const int me = global_thread<block>();
+  const unsigned* const in = params.in + me * (4 + 2 + sum_words);
+  arch::MatrixFragment a;
+  arch::FragmentB b;
+  Sums sums;
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) a.v[i] = arch::global_load<unsigned>(in + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 2; ++i) b.v[i] = arch::global_load<unsigned>(in + 4 + i);
+  using Sum = decltype(Sums{}.v[0] + 0);
+  QUARRY_UNROLL
+  for (int i = 0; i < sum_words; ++i) sums.v[i] = arch::global_load<Sum>(in + 6 + i);
+  arch::mma<Input>(sums, a, b);
+  QUARRY_UNROLL
+  for (int i = 0; i < sum_words; ++i) arch::global_store(params.out + me * sum_words + i, sums.v[i]);
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_f16_f32(const ProbeParams& params) {
+  multiply<block, arch::F16, arch::AccumulatorF32>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_bf16_f32(const ProbeParams& params) {
+  multiply<block, arch::BF16, arch::AccumulatorF32>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_f16_f16(const ProbeParams& params) {
+  multiply<block, arch::F16, arch::AccumulatorF16>(params);
+}
+
+/// `in`: four words a thread, the sums in f32, of which the first two are also taken for sums in f16. `out`:
+/// the pairs of rows 0 and 1, of both.
+template <Block block>
+QUARRY_DEVICE void row_pair(const ProbeParams& params) {
+  const int me = global_thread<block>();
+  arch::AccumulatorF32 wide;
+  arch::AccumulatorF16 narrow;
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) wide.v[i] = arch::global_load<float>(params.in + 4 * me + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 2; ++i) narrow.v[i] = arch::global_load<unsigned>(params.in + 4 * me + i);
+  QUARRY_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    arch::global_store(params.out + 8 * me + 2 * half, arch::row_pair(wide, half));
+    arch::global_store(params.out + 8 * me + 4 + 2 * half, arch::row_pair(narrow, half));
+  }
+}
+
+}  // namespace quarry::probes
