@@ -46,6 +46,7 @@ bool Block::begin(LaunchState& state, unsigned index) {
     thread.in_no_group = 0;
     thread.waiting = Waiting::nothing;
     thread.counter = nullptr;
+    thread.changes.clear();
     thread.accesses = 0;
     thread.fenced = {};
     thread.heard.clear();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,8 @@ struct Thread {
   const void* counter = nullptr;  ///< which counter, and what it held when last looked at, how often
   int counter_value = 0;
   int looks = 0;
-  unsigned accesses = 0;  ///< since it last let others run
+  std::map<const void*, AccessId> changes;  ///< the last change of each counter that it met
+  unsigned accesses = 0;                    ///< since it last let others run
 
   /// What a fence made ready for the next relaxed operation to hand on, and what relaxed operations heard
   /// that the next fence takes in.

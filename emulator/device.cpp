@@ -52,8 +52,11 @@ void meet(Collective collective, const Site& site, void (*complete)(Warp&)) {
   current->block->meet(*current, collective, site, complete);
 }
 
-/// Lets those look again who look at this counter.
-void counter_changed(const void* counter) {
+/// Remembers the change, and lets those look again who look at this counter.
+void counter_changed(const void* counter, const Site& site) {
+  GlobalMemory& memory = current->block->state().memory;
+  memory.changed(on_global(*current), counter, site);
+  current->changes[counter] = memory.change_of(counter);
   ++current->block->state().progress;
   for (Block* const block : current->block->state().in_flight) block->wake_for(counter);
 }
@@ -62,6 +65,7 @@ void counter_changed(const void* counter) {
 int use_counter(const int* counter, const Site& site) {
   Thread& thread = *current;
   check(thread, thread.block->state().memory.use_counter(on_global(thread), counter, site), site);
+  thread.changes[counter] = thread.block->state().memory.change_of(counter);
   ++thread.block->count().atomics;
   return *counter;
 }
@@ -197,10 +201,11 @@ int load_acquire(const int* from, const Site& site) {
 void store_release(int* to, int value, const Site& site) {
   Thread& thread = *current;
   Block& block = *thread.block;
+  check(thread, block.state().memory.set_counter(on_global(thread), to, thread.changes[to], site), site);
   use_counter(to, site);
+  counter_changed(to, site);
   block.state().memory.released_at(to) = release(thread.clock, block.index(), thread.index);
   *to = value;
-  counter_changed(to);
 }
 
 int fetch_add(int* to, int value, const Site& site) {
@@ -211,7 +216,7 @@ int fetch_add(int* to, int value, const Site& site) {
   if (released.view != nullptr) thread.heard.push_back(released);
   released = later(released, thread.fenced);
   *to = static_cast<int>(static_cast<unsigned>(before) + static_cast<unsigned>(value));
-  if (value != 0) counter_changed(to);
+  if (value != 0) counter_changed(to, site);
   return before;
 }
 

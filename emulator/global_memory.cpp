@@ -48,6 +48,7 @@ void GlobalMemory::begin_launch(bool blocks_wait) {
     for (Cell& cell : region.cells) cell = {cell.writer == 0 ? 0 : written_before, {0, 0}};
   }
   released_.clear();
+  changed_.clear();
   log_.clear();
 }
 
@@ -200,6 +201,19 @@ std::string GlobalMemory::use_counter(const Accessor& by, const void* counter, c
     }
   }
   return check_write(*region, offset, bytes, by, AccessKind::atomic, site);
+}
+
+std::string GlobalMemory::set_counter(const Accessor& by, const void* counter, AccessId seen,
+                                      const Site& site) {
+  const Region* const region = find(counter);
+  const AccessId last = change_of(counter);
+  if (region == nullptr || !checks_.races || last == seen || ordered(by, last)) return "";
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(counter) - region->begin);
+  return race(*region, offset, by, last, "sets", site);
+}
+
+void GlobalMemory::changed(const Accessor& by, const void* counter, const Site& site) {
+  changed_[counter] = number(by, AccessKind::atomic, site);
 }
 
 }  // namespace quarry::emulator

@@ -43,6 +43,12 @@ class GlobalMemory {
                     const Site& site);
   /// Of operations on a counter (4 bytes): checked as a write which other such operations may meet.
   std::string use_counter(const Accessor& by, const void* counter, const Site& site);
+  /// Of a store to a counter, which must not undo a change: the thread is ordered after the last one, or it
+  /// is `seen`, the one whose outcome the thread's own last operation there met.
+  std::string set_counter(const Accessor& by, const void* counter, AccessId seen, const Site& site);
+  /// The last change of a counter; 0 where there was none.
+  AccessId change_of(const void* counter) { return changed_[counter]; }
+  void changed(const Accessor& by, const void* counter, const Site& site);
 
   /// What the last release at a counter handed on. @pre blocks_wait
   Snapshot& released_at(const void* counter) { return released_[counter]; }
@@ -78,6 +84,7 @@ class GlobalMemory {
   std::deque<Region> regions_;
   AccessLog log_;
   std::unordered_map<const void*, Snapshot> released_;
+  std::unordered_map<const void*, AccessId> changed_;
 
   /// Blocks that run at the same time meet here; accesses of up to 32 bytes lie within one or two lines.
   class Lines;

@@ -157,14 +157,11 @@ Outcome run(const Launch& launch, GlobalMemory& memory, const Options& options) 
 }
 
 std::string fault_of(const Launch& launch, unsigned shared_memory_limit) {
-  if (launch.grid == 0 || launch.grid > most_blocks || launch.threads == 0 || launch.threads > most_threads) {
-    return "invalid configuration argument (cudaErrorInvalidConfiguration)";
-  }
-  if (launch.shared_memory > shared_memory_limit) return "invalid argument (cudaErrorInvalidValue)";
-  if (launch.threads > static_cast<unsigned>(launch.entry->max_threads)) {
-    return "too many resources requested for launch (cudaErrorLaunchOutOfResources)";
-  }
-  return "";
+  const auto compiled_for = static_cast<unsigned>(launch.entry->max_threads);
+  const bool fits = launch.grid >= 1 && launch.grid <= most_blocks && launch.threads >= 1 &&
+                    launch.threads <= std::min(most_threads, compiled_for) &&
+                    launch.shared_memory <= shared_memory_limit;
+  return fits ? "" : "invalid argument (cudaErrorInvalidValue)";
 }
 
 }  // namespace quarry::emulator

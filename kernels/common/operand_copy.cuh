@@ -10,6 +10,7 @@
 
 #include "arch/arch.hpp"
 #include "common/operand_tile.cuh"
+#include "common/piece_map.hpp"
 
 namespace quarry {
 
@@ -21,26 +22,6 @@ struct OperandSource {
   int k_left;             ///< and along K
   int k_tiles;            ///< K tiles of the block, at least 1
 };
-
-/// How the threads of a block share the pieces of a tile (a piece is what one copy moves): neighbouring
-/// threads take neighbouring pieces of a line, each thread the same columns of several lines.
-struct PieceMap {
-  int pieces_per_line;
-  int threads_per_line;
-  int line_step;      ///< lines that the block covers at a time
-  int line_rounds;    ///< times that it does
-  int column_rounds;  ///< pieces of a line for one thread
-
-  constexpr int pieces() const { return line_rounds * column_rounds; }
-};
-
-constexpr PieceMap piece_map(const OperandTile& tile, int piece_elements, int threads) {
-  const int per_line = tile.line_elements() / piece_elements;
-  int across = per_line & -per_line;  // a power of two, so that every line is shared alike
-  if (across > threads) across = threads & -threads;
-  const int line_step = threads / across;
-  return {per_line, across, line_step, (tile.lines() + line_step - 1) / line_step, per_line / across};
-}
 
 /// The walk of one thread over an operand's K tiles, that all copiers share: where its pieces lie, and where
 /// they go.
@@ -122,8 +103,9 @@ class PieceWalk {
   }
 
  private:
-  static constexpr int edge_rounds = tile.k_contiguous ? map.line_rounds : map.column_rounds;
-  static_assert(edge_rounds <= 32, "a bit for each");
+  static constexpr int edge_rounds = quarry::edge_rounds(tile, map);
+  static_assert(edge_rounds <= most_edge_rounds, "a bit for each");
+  static_assert(is_shared_evenly(map, threads), "each thread's lines are permuted alike");
 
   /// This thread's first line and its first element in each line.
   QUARRY_DEVICE static int line() { return arch::thread_index() / map.threads_per_line; }
@@ -224,7 +206,8 @@ class RegisterCopier {
     for (int piece = 0; piece < Walk::map.pieces(); ++piece) {
       const int line_round = piece / Walk::map.column_rounds;
       const int column_round = piece % Walk::map.column_rounds;
-      const int valid = walk_.present(line_round, column_round) != 0 ? before_edge_[column_round] : 0;
+      const bool exists = walk_.takes_part(line_round) && walk_.present(line_round, column_round) != 0;
+      const int valid = exists ? before_edge_[column_round] : 0;
       fetched_[piece] = fetch(walk_.address(column_round), valid);
       if (column_round == Walk::map.column_rounds - 1) walk_.next_round();
     }

@@ -47,7 +47,7 @@ QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer,
     arch::block_barrier();
     QUARRY_ROLLED
     for (int i = arch::thread_index(); i < rows.rows * quads; i += threads) {
-      const int row = i / quads;
+      const int row = staged_row_read(tile_n, i / quads);
       const int column = i % quads * 4;
       writer.write(rows.tile_row(pass, row), column,
                    arch::shared_load<Quad<Compute>>(staged.at(row, column)));

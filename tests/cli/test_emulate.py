@@ -92,13 +92,14 @@ class Emulating(CommandTest):
         cases = ((SM80, "257x129x200", ("--a", "f16:row:ld=203")), (SM80, "10x10x64", ("--split-k", "100")),
                  (SM80, "10x10x64", ("--a", "bf16:row")), (SM80, "10x10x64", ("--b", "f16:row")),
                  (SIMT, "2000000000x2000000000x1", ()), (SIMT, "10x10x10", ("--beta", "1", "--c", "f16:row")),
-                 (SIMT.replace("64x64x16", "64x64x15"), "10x10x10", ()))
+                 (SM80.replace("128x128x32", "120x128x32"), "10x10x64", ()), (SM80.replace("s3", "s"), "10x10x64", ()))
         for kernel, shape, more in cases:
             with self.subTest(kernel=kernel, shape=shape, more=more):
-                types = {} if "--a" in more else {"--a": "f16:row" if kernel == SM80 else "f32:row"}
-                types |= {} if "--b" in more else {"--b": "f16:col" if kernel == SM80 else "f32:row"}
+                sm80 = kernel.startswith("gemm_sm80")
+                types = {} if "--a" in more else {"--a": "f16:row" if sm80 else "f32:row"}
+                types |= {} if "--b" in more else {"--b": "f16:col" if sm80 else "f32:row"}
                 flags = [word for pair in types.items() for word in pair]
-                run = run_quarry("run", "gemm", shape, *flags, *more, "--out", "f16" if kernel == SM80 else "f32",
+                run = run_quarry("run", "gemm", shape, *flags, *more, "--out", "f16" if sm80 else "f32",
                                  "--kernel", kernel, "--on", "host")
                 emulated = run_quarry("emulate", kernel, shape, *more)
                 self.assertEqual(run.err.replace(f"{shape}: ", ""), emulated.err)

@@ -1,0 +1,80 @@
+/// Vector clocks against a set of all events that each thread knows of.
+#include "emulator/clock.hpp"
+
+#include <array>
+#include <random>
+
+#include "catch_compat.hpp"
+#include "history.hpp"
+
+using namespace quarry;
+using test::below;
+using test::History;
+
+namespace {
+
+/// Threads do random things; then each thread must know the same events by clocks as by sets.
+void compare(std::mt19937& random, unsigned blocks, unsigned threads, int steps) {
+  History history(blocks, threads);
+  std::array<History::Released, 4> counters;
+  for (int step = 0; step < steps; ++step) {
+    const std::size_t who = below(random, history.size());
+    History::Released& counter = counters[below(random, counters.size())];
+    switch (below(random, 8)) {
+      case 0: history.meet(test::some_of_block(random, history, threads)); break;
+      case 1: counter = history.release(who); break;
+      case 2: history.acquire(who, counter); break;
+      case 3:  // hands on what was there beside its own
+        counter = History::later(counter, history.release(who));
+        break;
+      default: history.happen(who); break;
+    }
+  }
+  for (std::size_t who = 0; who < history.size(); ++who) {
+    for (std::size_t event = 0; event < history.events().size(); ++event) {
+      INFO("thread " << who << ", event " << event << " of thread " << history.events()[event].thread
+                     << " of block " << history.events()[event].block);
+      REQUIRE(history.ordered_by_clock(who, event) == history.ordered(who, event));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Clocks know what happened before", "[clock]") {
+  const unsigned seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 150; ++round) {
+    const auto blocks = static_cast<unsigned>(1 + below(random, 4));
+    const auto threads = static_cast<unsigned>(1 + below(random, 5));
+    INFO("round " << round << ": " << blocks << " blocks of " << threads << " threads");
+    compare(random, blocks, threads, 150);
+  }
+}
+
+TEST_CASE("A thread knows its own past alone at first", "[clock]") {
+  History history(2, 2);
+  for (std::size_t who = 0; who < 4; ++who) history.happen(who);
+  for (std::size_t who = 0; who < 4; ++who) {
+    for (std::size_t event = 0; event < 4; ++event)
+      CHECK(history.ordered_by_clock(who, event) == (who == event));
+  }
+}
+
+TEST_CASE("What happens after a release is not handed on", "[clock]") {
+  History history(2, 1);
+  const std::size_t before = history.happen(0);
+  const History::Released released = history.release(0);
+  const std::size_t after = history.happen(0);
+  history.acquire(1, released);
+  CHECK(history.ordered_by_clock(1, before));
+  CHECK_FALSE(history.ordered_by_clock(1, after));
+}
+
+TEST_CASE("What was never released teaches nothing", "[clock]") {
+  History history(2, 1);
+  history.happen(0);
+  history.acquire(1, {});
+  CHECK_FALSE(history.ordered_by_clock(1, 0));
+}

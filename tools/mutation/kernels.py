@@ -1,0 +1,56 @@
+"""Which kernels are run for a mutant, and on what: together they use each part of the source it stands in."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass
+class Stage:
+    """One run of the command. Stages are run in order until one catches the mutant."""
+
+    sources: str  # regular expression on the path of the source that is changed
+    kernels: tuple
+    arguments: tuple
+
+
+COMMON = r"kernels/common/.*"
+
+# Each way to copy an operand (as wide as 8, 4, 2 elements; one by one; another way for each operand), both orders of lines for
+# both operands, warps along K, 2 to 5 stages, sums in f16 and f32, an output tile of 16 along an extent.
+SM80_FIRST = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
+              "gemm_sm80_f16_f16_f32_f32_crr_32x32x64_w1x1x2_s4_a1x1")
+SM80_REST = ("gemm_sm80_f16_f16_f16_f16_ccr_16x64x64_w1x2x2_s5_a8x8",
+             "gemm_sm80_bf16_bf16_f32_bf16_crr_64x16x64_w2x1x2_s5_a8x8",
+             "gemm_sm80_f16_f16_f32_f16_rrr_32x32x64_w1x1x2_s4_a8x1",
+             "gemm_sm80_f16_f16_f32_f16_rrr_64x64x64_w2x2x1_s3_a2x2",
+             "gemm_sm80_f16_f16_f32_f16_crr_64x64x64_w2x2x1_s3_a4x4",
+             "gemm_sm80_bf16_bf16_f32_f32_rcr_32x32x64_w1x1x2_s4_a1x1",
+             "gemm_sm80_f16_f16_f32_f16_ccc_128x64x32_w2x2x1_s3_a8x8",
+             "gemm_sm80_f16_f16_f32_f16_rcr_128x128x64_w2x2x1_s2_a8x8")
+# Without a bank conflict, whatever the problem.
+SM80_NO_CONFLICTS = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
+                     "gemm_sm80_f16_f16_f32_f16_crr_64x64x32_w2x2x1_s5_a8x8",
+                     "gemm_sm80_f16_f16_f16_f16_ccr_16x64x64_w1x2x2_s5_a8x8",
+                     "gemm_sm80_f16_f16_f32_f16_rrr_128x32x64_w4x1x1_s4_a8x8")
+SIMT_NO_CONFLICTS = ("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8", "gemm_simt_f32_f32_f32_f32_crr_64x64x16_t4x4")
+SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f64_crr_64x64x16_t4x4",
+        "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
+        "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2")
+
+SM80_SOURCES = rf"kernels/gemm_sm80/.*|kernels/layout/.*|{COMMON}"
+
+# What is cheap and catches most comes first. Six problems are a round of all kinds.
+STAGES = [
+    Stage(SM80_SOURCES, SM80_FIRST, ("--problems", "6")),
+    Stage(r"kernels/gemm_simt/.*", SIMT, ("--problems", "6")),
+    Stage(r"kernels/reduce_split_k/.*", (SM80_FIRST[0], SIMT[1]), ("--problems", "12")),
+    Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
+    Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
+    Stage(SM80_SOURCES, SM80_REST, ("--problems", "6")),
+    Stage(COMMON, SIMT[1:3], ("--problems", "6")),
+]
+
+
+def stages_for(paths):
+    """The stages for a mutant that changes these files; all of them for a file that none names."""
+    return [s for s in STAGES if any(re.fullmatch(s.sources, path) for path in paths)] or STAGES
