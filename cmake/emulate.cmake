@@ -5,4 +5,4 @@ quarry_emulating_program(quarry_cli)
 string(JOIN " " emulated_flags -std=c++20 -O1 -fPIC -shared ${quarry_emulated_flags} ${sanitizer_flags})
 target_compile_definitions(quarry_cli PRIVATE
   QUARRY_EMULATOR QUARRY_EMULATED_COMPILER="${CMAKE_CXX_COMPILER}" QUARRY_EMULATED_FLAGS="${emulated_flags}"
-  QUARRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" QUARRY_MANIFEST="${QUARRY_GENERATED_DIR}/manifest.json")
+  QUARRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -32,6 +32,6 @@ message(STATUS "${output}")
 
 file(GLOB generator_inputs CONFIGURE_DEPENDS
      generator/*.cpp generator/*.hpp generator/*.txt generator/*.cmake kernels/*/space.json kernels/*/space.cpp
-     kernels/*/describe.hpp kernels/*/config.hpp kernels/common/*.hpp kernels/config_text.* registry/row.hpp
+     kernels/*/describe.hpp kernels/*/config.hpp kernels/common/*.hpp kernels/config_text.* kernels/entry_text.* registry/row.hpp
      registry/basic/*.cpp registry/basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_inputs})

@@ -42,7 +42,7 @@ std::vector<std::size_t> write_configs(std::ostream& out, const Table& table) {
     std::size_t place = 0;
     for (std::size_t i = 0; i < table.entries.size(); ++i) {
       if (table.entries[i].family != family) continue;
-      out << "    " << table.entries[i].config_literal << ",\n";
+      out << "    " << table.entries[i].text.config_literal << ",\n";
       places[i] = place++;
     }
     out << "};\n";
@@ -64,7 +64,8 @@ void write_rows(std::ostream& out, const Table& table, const std::vector<std::si
 void write_entries_and_units(std::ostream& out, const Table& table) {
   out << "\nconstinit const std::array<Entry, " << table.entries.size() << "> entry_table = {{\n";
   for (const TableEntry& entry : table.entries) {
-    out << "    {\"" << entry.name << "\", " << (entry.unit ? std::to_string(*entry.unit) : "-1") << "},\n";
+    out << "    {\"" << entry.text.name << "\", " << (entry.unit ? std::to_string(*entry.unit) : "-1")
+        << "},\n";
   }
   out << "}};\n\nconstinit const std::array<Unit, " << table.units.size() << "> unit_table = {{\n";
   for (const TableUnit& unit : table.units) {
@@ -84,12 +85,15 @@ void write_key_ranges(std::ostream& out, const Table& table) {
       << lines.str() << "}};\n";
 }
 
+const std::string& name_of(const TableRow& row) { return row.name; }
+const std::string& name_of(const TableEntry& entry) { return entry.text.name; }
+
 /// Numbers of the elements in the order of their names.
 template <class Element>
 void write_names(std::ostream& out, std::string_view what, const std::vector<Element>& elements) {
   std::vector<std::size_t> order(elements.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) -> const std::string& { return elements[i].name; });
+  std::ranges::sort(order, {}, [&](std::size_t i) -> const std::string& { return name_of(elements[i]); });
   out << "\nconstinit const std::array<std::uint32_t, " << order.size() << "> " << what << " = {{";
   write_numbers(out, order);
   out << "\n}};\n";

@@ -7,16 +7,9 @@ namespace quarry::generator {
 
 void emit_units(const Table& table, Files& files) {
   for (const TableUnit& unit : table.units) {
-    std::ostringstream out;
-    out << "// Written by quarry_generate.\n#include \"" << table.entries[unit.entries.front()].folder
-        << "/kernel.cuh\"\n\n";
-    for (const std::size_t i : unit.entries) {
-      const TableEntry& entry = table.entries[i];
-      out << "QUARRY_ENTRY(" << entry.name << ", " << entry.params << ", quarry::" << entry.folder
-          << "::kernel,\n"
-          << "             (" << entry.config_type << entry.config_literal << "))\n";
-    }
-    files["units/" + unit.name + ".cu"] = std::move(out).str();
+    std::vector<EntryText> entries;
+    for (const std::size_t i : unit.entries) entries.push_back(table.entries[i].text);
+    files["units/" + unit.name + ".cu"] = "// Written by quarry_generate.\n" + instantiation(entries);
   }
 }
 
@@ -39,15 +32,12 @@ std::string emit_manifest(const Table& table, std::string_view aot) {
   for (const ConfigSpace* space : table.families) manifest["families"].push_back(space->family);
   for (const TableRow& row : table.rows) {
     Json& kernel = manifest["kernels"].emplace_back(Json::object());
-    kernel = {{"name", row.name}, {"entry", table.entries[row.entry].name}, {"exchanged", row.exchanged}};
+    kernel = {
+        {"name", row.name}, {"entry", table.entries[row.entry].text.name}, {"exchanged", row.exchanged}};
   }
   for (const TableEntry& entry : table.entries) {
     Json& json = manifest["entries"].emplace_back(Json::object());
-    json = {{"name", entry.name},
-            {"unit", nullptr},
-            {"folder", entry.folder},
-            {"params", entry.params},
-            {"config", entry.config_type + entry.config_literal}};
+    json = {{"name", entry.text.name}, {"unit", nullptr}};
     if (entry.unit) json["unit"] = table.units[*entry.unit].name;
   }
   manifest["units"] = Json::array();

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "emit.hpp"
+#include "emit_sources.hpp"
 #include "expand.hpp"
-#include "families.hpp"
 #include "files.hpp"
 #include "registry/basic/nearest.hpp"
 #include "registry/basic/text.hpp"
@@ -28,6 +28,9 @@ constexpr std::string_view usage =
 
   quarry_generate resources --manifest FILE --logs DIR --targets 80,90 --out FILE
       Reads what the compiler reported of each unit and writes it as a table.
+
+  quarry_generate sources --kernels DIR --include DIR --out FILE [--depfile FILE]
+      Writes the sources that device code is made of as a table, and which files these are for Make or Ninja.
 
 Exit code: 0 done, 1 a file could not be read or written, 2 the input is wrong; nothing is written then.
 )";
@@ -64,7 +67,7 @@ Status require(const Options& options, std::span<const std::string_view> names) 
 
 Result<std::vector<Expansion>> expand_all(const std::filesystem::path& kernels) {
   std::vector<Expansion> expansions;
-  for (const ConfigSpace* space : families()) {
+  for (const ConfigSpace* space : config_spaces()) {
     const Result<SpaceFile> file = read_space_file(*space, kernels / space->family / "space.json");
     if (!file) return file.status();
     Result<Expansion> expansion = expand(*file);
@@ -136,14 +139,29 @@ Status run_resources(std::span<const std::string_view> words) {
   return write_if_changed(options->at("--out"), *text);
 }
 
+Status run_sources(std::span<const std::string_view> words) {
+  constexpr std::string_view known[] = {"--kernels", "--include", "--out", "--depfile"};
+  const Result<Options> options = parse_options(words, known);
+  if (!options) return options.status();
+  if (Status ok = require(*options, std::span(known).first(3)); !ok) return ok;
+  const std::filesystem::path out = options->at("--out");
+  const Result<EmbeddedSources> sources = emit_sources(options->at("--kernels"), options->at("--include"));
+  if (!sources) return sources.status();
+  if (Status ok = write_if_changed(out, sources->text); !ok) return ok;
+  if (!options->contains("--depfile")) return {};
+  return write_if_changed(options->at("--depfile"), emit_depfile(out, sources->files));
+}
+
 int run(std::span<const std::string_view> words) {
   if (words.empty() || words[0] == "--help") {
     std::fputs(std::string(usage).c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? 2 : 0;
   }
-  Status status(StatusCode::parse_error, "expected `table` or `resources`, got " + detail::quoted(words[0]));
+  Status status(StatusCode::parse_error,
+                "expected `table`, `resources` or `sources`, got " + detail::quoted(words[0]));
   if (words[0] == "table") status = run_table(words.subspan(1));
   if (words[0] == "resources") status = run_resources(words.subspan(1));
+  if (words[0] == "sources") status = run_sources(words.subspan(1));
   if (status) return 0;
   std::fprintf(stderr, "quarry_generate: %s\n", status.message().c_str());
   return status.code() == StatusCode::parse_error ? 2 : 1;

@@ -1,58 +1,14 @@
 #include "resources.hpp"
 
-#include <charconv>
-#include <map>
 #include <sstream>
 
 #include "json_file.hpp"
-#include "registry/basic/text.hpp"
+#include "registry/basic/ptxas_log.hpp"
 
 namespace quarry::generator {
 namespace {
 
-struct Usage {
-  int registers = 0;
-  int spill_bytes = 0;
-};
-
-/// By entry and compute capability.
-using Usages = std::map<std::pair<std::string, int>, Usage>;
-
-/// The number that ends where `word` begins: 40 in "Used 40 registers, ...". 0 where there is none.
-int number_before(std::string_view line, std::string_view word) {
-  const auto end = line.find(word);
-  if (end == std::string_view::npos) return 0;
-  auto begin = end;
-  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
-  int number = 0;
-  std::from_chars(line.data() + begin, line.data() + end, number);
-  return number;
-}
-
-/// What stands between two texts, "" where they do not.
-std::string_view between(std::string_view line, std::string_view before, std::string_view after) {
-  const auto begin = line.find(before);
-  if (begin == std::string_view::npos) return "";
-  line.remove_prefix(begin + before.size());
-  return line.substr(0, line.find(after));
-}
-
-/// Reads "Compiling entry function 'NAME' for 'sm_80'" and the two lines that follow for each entry.
-void read_log(const std::string& text, Usages& usages) {
-  Usage* current = nullptr;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::string_view name = between(line, "Compiling entry function '", "'");
-    if (!name.empty()) {
-      const std::string target = "0" + std::string(between(line, "for 'sm_", "'")) + " ";
-      current = &usages[{std::string(name), number_before(target, " ")}];
-    }
-    if (current == nullptr) continue;
-    if (const int registers = number_before(line, " registers"); registers > 0)
-      current->registers = registers;
-    current->spill_bytes += number_before(line, " bytes spill stores");
-  }
-}
+using Usage = detail::RegisterUsage;
 
 std::string emit(const std::vector<std::vector<Usage>>& rows, const std::vector<int>& targets) {
   std::ostringstream out;
@@ -73,7 +29,7 @@ std::string emit(const std::vector<std::vector<Usage>>& rows, const std::vector<
 
 Resources resources(std::uint32_t entry, int cc) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i] == cc) return resource_table[entry][i];
+    if (targets[i] == cc && entry < resource_table.size()) return resource_table[entry][i];
   }
   return {};
 }
@@ -86,7 +42,8 @@ std::span<const int> precompiled_targets() { return targets; }
 }
 
 /// The usage of each entry, an element a target.
-Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries, const Usages& usages,
+Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries,
+                                                         const detail::RegisterUsages& usages,
                                                          const std::vector<int>& targets) {
   std::vector<std::vector<Usage>> rows;
   for (const Json& entry : entries) {
@@ -107,11 +64,11 @@ Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries, co
 
 Result<std::string> read_and_emit(const Json& manifest, const std::filesystem::path& logs,
                                   const std::vector<int>& targets) {
-  Usages usages;
+  detail::RegisterUsages usages;
   for (const Json& unit : manifest.at("units")) {
     const Result<std::string> log = read_text(logs / (unit.get<std::string>() + ".log"));
     if (!log) return log.status();
-    read_log(*log, usages);
+    detail::read_ptxas_log(*log, usages);
   }
   const std::vector<int> compiled_for = manifest.at("units").empty() ? std::vector<int>() : targets;
   const auto rows = usage_of_entries(manifest.at("entries"), usages, compiled_for);

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "quarry/tensor.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::generator {
@@ -35,28 +34,18 @@ std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
   return rows;
 }
 
-TableEntry make_entry(const ConfigSpace& space, std::size_t family, const SettingValues& values,
-                      std::string name) {
-  const std::string folder(space.family);
-  return {.name = std::move(name),
-          .config_type = "quarry::" + folder + "::Config",
-          .config_literal = space.literal(values),
-          .family = family,
-          .folder = folder,
-          .params = "quarry::GemmParams",
-          .group = space.unit_group(values)};
-}
-
 /// Points each row at its entry, and makes each entry once.
 void make_entries(Table& table) {
   std::unordered_map<std::string, std::size_t> numbers;
   for (TableRow& row : table.rows) {
     const ConfigSpace& space = *table.families[row.family];
     const SettingValues values = space.entry(row.values);
-    std::string name = config_name(space, values);
     row.exchanged = values != row.values;
-    const auto [found, added] = numbers.try_emplace(name, table.entries.size());
-    if (added) table.entries.push_back(make_entry(space, row.family, values, std::move(name)));
+    const auto [found, added] = numbers.try_emplace(config_name(space, values), table.entries.size());
+    if (added) {
+      table.entries.push_back(
+          {.text = entry_text(space, values), .family = row.family, .group = space.unit_group(values)});
+    }
     row.entry = found->second;
   }
 }
@@ -69,25 +58,16 @@ void choose_precompiled(Table& table, const Filter& precompile) {
   }
 }
 
-/// The reductions that follow a parallel split-K, which any GEMM may need: by type of the partial sums and of
-/// the output.
+/// Those that a registered kernel needs; precompiled are those that a precompiled one needs.
 void add_reductions(Table& table) {
-  constexpr std::pair<DType, DType> types[] = {{DType::f32, DType::f16},
-                                               {DType::f32, DType::bf16},
-                                               {DType::f32, DType::f32},
-                                               {DType::f64, DType::f64}};
-  const bool needed = std::ranges::any_of(table.entries, &TableEntry::precompiled);
-  for (const auto& [partial, out] : types) {
-    const std::string from(to_string(partial));
-    const std::string to(to_string(out));
-    table.entries.push_back({.name = "reduce_split_k_" + from + "_" + to,
-                             .config_type = "quarry::reduce_split_k::Config",
-                             .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}",
-                             .family = std::nullopt,
-                             .folder = "reduce_split_k",
-                             .params = "quarry::ReduceParams",
-                             .group = "",
-                             .precompiled = needed});
+  std::map<std::string, bool> needed;  // whether precompiled
+  for (const TableRow& row : table.rows) {
+    needed[reduction_name(types_of(row.values))] |= table.entries[row.entry].precompiled;
+  }
+  for (EntryText& reduction : reduction_entries()) {
+    const auto found = needed.find(reduction.name);
+    if (found == needed.end()) continue;
+    table.entries.push_back({.text = std::move(reduction), .precompiled = found->second});
   }
 }
 
@@ -101,18 +81,19 @@ void make_units(Table& table) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < table.entries.size(); ++i) {
     const TableEntry& entry = table.entries[i];
-    if (entry.precompiled) groups[entry.folder + (entry.group.empty() ? "" : "_" + entry.group)].push_back(i);
+    if (entry.precompiled)
+      groups[entry.text.folder + (entry.group.empty() ? "" : "_" + entry.group)].push_back(i);
   }
   std::map<std::string, std::vector<std::size_t>> units;
   for (const auto& [group, entries] : groups) {
     for (const std::size_t i : entries) {
-      const std::size_t bucket = stable_hash(table.entries[i].name) % buckets(entries.size());
+      const std::size_t bucket = stable_hash(table.entries[i].text.name) % buckets(entries.size());
       units[group + "_" + std::to_string(bucket)].push_back(i);
     }
   }
   for (auto& [name, entries] : units) {
     std::ranges::sort(entries, {},
-                      [&](std::size_t i) -> const std::string& { return table.entries[i].name; });
+                      [&](std::size_t i) -> const std::string& { return table.entries[i].text.name; });
     for (const std::size_t i : entries) table.entries[i].unit = table.units.size();
     table.units.push_back({name, std::move(entries)});
   }

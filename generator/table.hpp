@@ -6,24 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "entry_text.hpp"
 #include "expand.hpp"
 
 namespace quarry::generator {
 
 /// One device function.
 struct TableEntry {
-  std::string name;
-  /// C++ type and initialiser of its config.
-  std::string config_type;
-  std::string config_literal;
+  EntryText text;
   /// Index of its family; absent for an auxiliary entry, which has no row.
   std::optional<std::size_t> family = {};
-  /// Folder under kernels/ of its kernel.cuh, whose namespace quarry::<folder> holds `kernel`.
-  std::string folder;
-  /// C++ type of the parameter struct.
-  std::string params;
   /// Entries of one group share units.
-  std::string group;
+  std::string group = {};
   /// Chosen to be precompiled, and the index of its unit then.
   bool precompiled = false;
   std::optional<std::size_t> unit = {};

@@ -1,5 +1,5 @@
 /// Configs as text: the interface by which the generator knows a kernel family, and what the families share
-/// of it. Host only, used when the library is built.
+/// of it. Host only, used when the library is built, and by the library for configs that are not registered.
 ///
 /// A config of any family is seen here as the values of its settings, in the order of the family's list of
 /// settings. A config's name is the family's, then each setting in that order, so one function writes all
@@ -65,7 +65,14 @@ struct ConfigSpace {
   std::string (*literal)(const SettingValues&);
   /// Entries of one group share compilation units: kernels that are likely to be wanted together.
   std::string (*unit_group)(const SettingValues&);
+  /// The config as a value of the family's own type, which lives to the end of the process: what the Family
+  /// takes.
+  const void* (*kept)(const SettingValues&);
 };
+
+/// The families that this build knows, in the order in which it names them. Defined by a source that the
+/// build writes from its list of families (cmake/families.cmake).
+std::span<const ConfigSpace* const> config_spaces();
 
 /// The name of a config.
 std::string config_name(const ConfigSpace& space, const SettingValues& values);

@@ -20,13 +20,13 @@ struct FamilyHandle {
   operator const Family*() const { return &get(); }
 };
 
-/// One registered kernel.
+/// One kernel: registered, or made by the program.
 struct Row {
   KernelMetadata metadata;
   FamilyHandle family;
   /// The family's config of the device code that this row runs: its own, or that of the transposed problem.
   const void* entry_config;
-  /// Index into entries().
+  /// Its number: an index into entries(), or beyond them (entry_of).
   std::uint32_t entry;
   /// The device code computes the transposed problem, operands exchanged.
   bool exchanged;
@@ -68,6 +68,8 @@ constexpr std::uint64_t functional_key(Operation operation, const Types& t, cons
 
 std::span<const Row> rows();
 std::span<const Entry> entries();
+/// An entry of the table, or of a kernel that was made later, by number (Row::entry). Takes no lock.
+const Entry& entry_of(std::uint32_t number);
 std::span<const Unit> units();
 /// Sorted by key.
 std::span<const KeyRange> key_ranges();
@@ -75,7 +77,8 @@ std::span<const KeyRange> key_ranges();
 std::span<const std::uint32_t> rows_by_name();
 /// Entry numbers in the order of their names.
 std::span<const std::uint32_t> entries_by_name();
-/// Resources of an entry for compute capability 80 or 90, as recorded at build.
+/// Resources of an entry for compute capability 80 or 90, as recorded at build; nothing recorded for entries
+/// that are not in the table.
 Resources resources(std::uint32_t entry, int cc);
 /// The compute capabilities that precompiled units hold machine code for (QUARRY_CUDA_ARCHS), ascending.
 std::span<const int> precompiled_targets();

@@ -18,7 +18,7 @@ clang_tool() {
   return 1
 }
 
-sources() { find include kernels generator registry tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
+sources() { find include kernels emulator generator registry tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
 
 if [[ ${1:-} == --fix-format ]]; then
   format=$(clang_tool clang-format) || exit 1
@@ -45,7 +45,7 @@ if [[ -n $tidy_all || $# -gt 0 ]] && tidy=$(clang_tool clang-tidy); then
   [[ -f build/dev/compile_commands.json ]] || die "build/dev is not configured: run tools/test.sh first"
   files=("$@")
   if ((${#files[@]} == 0)); then
-    mapfile -t files < <(find generator registry tools kernels -name '*.cpp' | sort)
+    mapfile -t files < <(find generator registry emulator tools kernels -name '*.cpp' | sort)
   fi
   # The code is compiled by GCC, whose warning names clang does not all know.
   printf '%s\n' "${files[@]}" | xargs -n 1 -P "$(nproc)" "$tidy" --quiet -p build/dev \

@@ -14,6 +14,9 @@ struct CUstream_st;
 
 namespace quarry {
 
+class Artifact;
+struct CompileOptions;
+
 namespace detail {
 struct Row;
 struct PlanState;
@@ -32,6 +35,14 @@ struct RunOptions {
   Workspace workspace = {};
   /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.
   bool assume_supported = false;
+  /// Compile the kernel, on first use, where there is no machine code of it for the device. Otherwise such a
+  /// kernel answers not_precompiled.
+  bool compile = true;
+};
+
+struct PrepareOptions {
+  /// As RunOptions::compile.
+  bool compile = true;
 };
 
 /// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands
@@ -85,14 +96,20 @@ class Kernel {
   /// Bytes of workspace that `run` needs for these arguments; often 0. Fails as `supports` does.
   Result<std::size_t> workspace_size(const GemmArguments& arguments) const;
 
-  /// Checks, loads the code and computes the launch once. Needs real pointers, or fake ones whose `memory` is
-  /// set.
-  Result<Plan> prepare(const GemmArguments& arguments) const;
+  /// Machine code of this kernel for a target: what the library holds, or else compiled now, from sources
+  /// that are part of the library. Asked again in the same process, the answer is in memory. Fails with
+  /// unsupported for a target that the kernel does not run on, no_compiler and compile_error.
+  Result<Artifact> compile() const;
+  Result<Artifact> compile(const CompileOptions& options) const;
+
+  /// Checks, loads the code (compiles it, where need be) and computes the launch once. Needs real pointers,
+  /// or fake ones whose `memory` is set.
+  Result<Plan> prepare(const GemmArguments& arguments, const PrepareOptions& options = {}) const;
 
   /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns
-  /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use; after that
-  /// it neither allocates nor synchronises. While the stream is being captured, a kernel that is not loaded
-  /// answers not_loaded.
+  /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use, and
+  /// compiles it where there is none; after that it neither allocates nor synchronises. While the stream is
+  /// being captured, a kernel that is not loaded answers not_loaded.
   Status run(const GemmArguments& arguments, const RunOptions& options = {}) const;
 
   friend bool operator==(const Kernel& a, const Kernel& b) { return a.row_ == b.row_; }

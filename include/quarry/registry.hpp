@@ -1,4 +1,4 @@
-/// The registry: which kernels there are, and which can do a job, best first.
+/// The registry: which kernels there are, which can do a job, best first, and how to make more.
 #pragma once
 
 #include <cstddef>
@@ -92,7 +92,20 @@ CandidateList get_kernels(const GemmArguments& arguments);
 CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter,
                           const FindOptions& options = {});
 
-/// The kernel of this name; not_found with the nearest names otherwise.
+/// The kernel of this name: a registered one, or one that make_kernel made before; not_found with the nearest
+/// names otherwise.
 Result<Kernel> find_kernel(std::string_view name);
+
+/// A kernel of one's own: any config that its family can do, registered or not. `text` is a name, or a config
+/// as JSON with exactly the keys of the family's settings:
+///
+///   {"family": "gemm_sm80", "a": "f16", "b": "f16", "accumulator": "f32", "out": "f16", "layouts": "rcr",
+///    "tile": [128, 128, 32], "warps": [2, 2, 1], "stages": 3, "alignment": [8, 8]}
+///
+/// The same config gives the same kernel, which is the registered one where there is one, and is valid for
+/// the life of the process. It is not among those that get_kernels() answers. Nothing is compiled here. Fails
+/// with parse_error for text that cannot be read, and with unsupported, naming the constraint, for a config
+/// that its family cannot do. Safe from any thread.
+Result<Kernel> make_kernel(std::string_view text);
 
 }  // namespace quarry

@@ -27,6 +27,9 @@ enum class StatusCode : std::uint8_t {
   device_error,       ///< the CUDA runtime refused a call or reported an error
   not_found,          ///< no kernel, field or device model has this name
   parse_error,        ///< a text (filter, name, shape) could not be read
+  no_compiler,        ///< machine code must be compiled, and no compiler can be used
+  compile_error,      ///< the compiler refused the kernel
+  invalid_artifact,   ///< bytes that should be machine code are damaged, or of another version or device
 };
 
 /// The word for a code: "ok", "invalid_arguments", ...

@@ -1,5 +1,7 @@
 /// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment,
 /// so their names do not speak of it.
+#include <algorithm>
+
 #include "config_text.hpp"
 #include "gemm_simt/describe.hpp"
 
@@ -44,17 +46,28 @@ std::string fault(const SettingValues& v) {
       !is_float(c.types.out)) {
     return "types must be floating-point";
   }
-  if ((c.types.accumulator == DType::f64) != (c.types.a == DType::f64 && c.types.b == DType::f64)) {
+  const bool f64 = c.types.accumulator == DType::f64;
+  if (f64 != (c.types.a == DType::f64) || f64 != (c.types.b == DType::f64)) {
     return "f64 operands, and only they, are summed in f64";
   }
+  if (c.types.accumulator == DType::bf16) return "sums must be f16, f32 or f64";
   if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
     return "the tile is not a multiple of a thread's part";
+  // The output leaves in fours, along N of the entry; and stages begin where vectors of four are aligned.
+  if (c.tile.m % 4 != 0 || c.tile.n % 4 != 0) return "the tile is not a multiple of 4 along M and N";
   if (threads(c) > 1024) return "more than 1024 threads";
   if (threads(c) % 32 != 0) return "threads are not whole warps";
   if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
+  // Both are unrolled: beyond these numbers, compilers take minutes.
+  if (c.thread_m * c.thread_n * c.tile.k > 2048) return "more than 2048 products a thread in a K tile";
+  if (std::max(c.tile.m, c.tile.n) * c.tile.k > 64 * threads(c)) {
+    return "more than 64 elements of an operand's tile for a thread to copy";
+  }
   return "";
 }
+
+const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
 
 /// A type has few configs, so their layouts go together.
 std::string unit_group(const SettingValues& v) { return name_of(types_of(v)); }
@@ -62,6 +75,7 @@ std::string unit_group(const SettingValues& v) { return name_of(types_of(v)); }
 }  // namespace
 
 extern const ConfigSpace space;
-const ConfigSpace space = {"gemm_simt", settings, fault, entry_values, describe_values, literal, unit_group};
+const ConfigSpace space = {"gemm_simt",     settings, fault,      entry_values,
+                           describe_values, literal,  unit_group, kept};
 
 }  // namespace quarry::gemm_simt

@@ -1,6 +1,7 @@
 /// gemm_sm80 configs as text: gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8.
 #include <algorithm>
 
+#include "common/piece_map.hpp"
 #include "config_text.hpp"
 #include "gemm_sm80/describe.hpp"
 
@@ -49,6 +50,22 @@ bool has_instruction(const Types& t) {
   return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
 }
 
+/// Why threads cannot share the copies of an operand, "" where they can. See operand_copy.cuh.
+std::string copy_fault(std::string_view operand, const OperandTile& tile, int threads) {
+  // Narrower copies than cp.async has go through registers, in whole chunks. All copies of a thread are
+  // unrolled, and what is in registers should stay there: beyond these numbers, compilers take minutes.
+  const bool asynchronous = tile.alignment * tile.element_bytes >= 4;
+  const PieceMap map = piece_map(tile, asynchronous ? tile.alignment : tile.chunk_elements, threads);
+  const int most_pieces = asynchronous ? 128 : 16;
+  const std::string who = std::to_string(threads) + " threads ";
+  const std::string what = "the tile of " + std::string(operand);
+  if (!is_shared_evenly(map, threads)) return who + "cannot share the copies of " + what + " evenly";
+  if (edge_rounds(tile, map) > most_edge_rounds || map.pieces() > most_pieces) {
+    return who + "are too few to copy " + what;
+  }
+  return "";
+}
+
 bool is_alignment(int elements) { return elements == 1 || elements == 2 || elements == 4 || elements == 8; }
 
 std::string fault(const SettingValues& v) {
@@ -65,14 +82,22 @@ std::string fault(const SettingValues& v) {
   if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
   if (!is_alignment(c.alignment.a) || !is_alignment(c.alignment.b)) return "alignment must be 1, 2, 4 or 8";
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
-  return "";
+  std::string copies =
+      copy_fault("a", {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a}, threads(c));
+  if (copies.empty()) {
+    copies = copy_fault("b", {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b}, threads(c));
+  }
+  return copies;
 }
+
+const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
 
 std::string unit_group(const SettingValues& v) { return name_of(types_of(v)) + "_" + name_of(layouts_of(v)); }
 
 }  // namespace
 
 extern const ConfigSpace space;
-const ConfigSpace space = {"gemm_sm80", settings, fault, entry_values, describe_values, literal, unit_group};
+const ConfigSpace space = {"gemm_sm80",     settings, fault,      entry_values,
+                           describe_values, literal,  unit_group, kept};
 
 }  // namespace quarry::gemm_sm80

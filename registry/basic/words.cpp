@@ -19,7 +19,7 @@ static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Ac
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
 static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::workspace) + 1);
 static_assert(std::size(detail::control_words) == static_cast<std::size_t>(detail::ControlName::swizzle) + 1);
-static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::parse_error) + 1);
+static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::invalid_artifact) + 1);
 
 /// The enumerator that a word names; `words` begin with enumerator `first`.
 template <class Enum>

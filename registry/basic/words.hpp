@@ -22,9 +22,11 @@ inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
 inline constexpr std::string_view operand_words[] = {"none", "a",     "b",    "c",        "out",
                                                      "bias", "alpha", "beta", "workspace"};
 inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle"};
-inline constexpr std::string_view status_words[] = {
-    "ok",         "invalid_arguments", "unsupported", "no_kernel",    "filtered_out", "invalid_workspace",
-    "not_loaded", "not_precompiled",   "no_device",   "device_error", "not_found",    "parse_error"};
+inline constexpr std::string_view status_words[] = {"ok",           "invalid_arguments", "unsupported",
+                                                    "no_kernel",    "filtered_out",      "invalid_workspace",
+                                                    "not_loaded",   "not_precompiled",   "no_device",
+                                                    "device_error", "not_found",         "parse_error",
+                                                    "no_compiler",  "compile_error",     "invalid_artifact"};
 
 /// The word of a value, "unknown" for a value that has none.
 template <class Value>

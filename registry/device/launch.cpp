@@ -37,9 +37,10 @@ Status refused(cudaError_t error, std::string_view name, CUstream_st* stream) {
 }  // namespace
 
 Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
-                                       std::optional<CUstream_st*> stream) {
+                                       std::optional<CUstream_st*> stream, bool compile) {
   LaunchFunctions functions;
-  const Result<DeviceFunction> kernel = load_function(row.entry, device, launch.shared_memory, stream);
+  const Result<DeviceFunction> kernel =
+      load_function(row.entry, device, launch.shared_memory, stream, compile);
   if (!kernel) return kernel.status();
   functions.kernel = *kernel;
   if (launch.reduce_grid == 0) return functions;
@@ -49,7 +50,7 @@ Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch,
     return Status(StatusCode::not_precompiled,
                   "The reduction `" + std::string(launch.reduce_entry) + "` is not in this library");
   }
-  const Result<DeviceFunction> reduction = load_function(*entry, device, 0, stream);
+  const Result<DeviceFunction> reduction = load_function(*entry, device, 0, stream, compile);
   if (!reduction) return reduction.status();
   functions.reduction = *reduction;
   return functions;

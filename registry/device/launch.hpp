@@ -15,9 +15,10 @@ struct LaunchFunctions {
   DeviceFunction reduction = nullptr;
 };
 
-/// Loads what the launch of a row's kernel needs; see load_function. @pre `device` is current
+/// Loads what the launch of a row's kernel needs, and compiles it where it must and may; see load_function.
+/// @pre `device` is current
 Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
-                                       std::optional<CUstream_st*> stream);
+                                       std::optional<CUstream_st*> stream, bool compile);
 
 /// Clears the counters, launches the kernel, launches the reduction. No allocation, no synchronisation, no
 /// load; device_error where CUDA refuses. @pre the stream's device is current, the launch is bound to its

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
+#include "registry/compile/artifact_format.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
+#include "registry/query/index.hpp"
+#include "registry/query/own_kernels.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -23,12 +29,32 @@ struct Function {
   std::atomic<cudaKernel_t> kernel = nullptr;
   /// Bit d: ready to be launched on device d.
   std::atomic<std::uint64_t> ready_on = 0;
+  /// Where the kernel is not of a precompiled unit: the compute capability that it was compiled for. Guarded
+  /// by loading_mutex
+  int target = 0;
 };
 
-/// What is loaded of the whole table. Lives to the end of the process, as CUDA's own state does.
+/// Own kernels (make_kernel) have numbers behind those of the table; their functions come in chunks.
+constexpr std::size_t chunk_functions = 256;
+constexpr std::size_t most_chunks = 4096;
+
+/// What is loaded. Lives to the end of the process, as CUDA's own state does.
 struct Loaded {
-  std::unique_ptr<Function[]> functions;       // by entry
+  std::unique_ptr<Function[]> functions;                   // by entry of the table
+  std::atomic<Function*> own_functions[most_chunks] = {};  // by the others' numbers
   std::unique_ptr<cudaLibrary_t[]> libraries;  // by unit; null: not loaded. Guarded by loading_mutex
+  /// Where two devices need machine code of their own of an entry: the function of the second, by entry and
+  /// device. Guarded by loading_mutex
+  std::map<std::pair<std::uint32_t, int>, cudaKernel_t> others;
+
+  /// Null where an own kernel's chunk is not there yet.
+  Function* function(std::uint32_t entry) const {
+    const std::size_t table = entries().size();
+    if (entry < table) [[likely]]
+      return &functions[entry];
+    Function* const chunk = own_functions[(entry - table) / chunk_functions].load(std::memory_order_acquire);
+    return chunk == nullptr ? nullptr : &chunk[(entry - table) % chunk_functions];
+  }
 };
 
 constinit std::atomic<Loaded*> all_loaded = nullptr;
@@ -46,6 +72,15 @@ Loaded* loaded_table() {
   if (!made->functions || !made->libraries) return nullptr;
   all_loaded.store(made.get(), std::memory_order_release);
   return made.release();
+}
+
+/// The entry's function, made where it is not there. Null where memory ran out. @pre loading_mutex is held
+Function* function_made(Loaded& loaded, std::uint32_t entry) {
+  if (Function* const there = loaded.function(entry)) return there;
+  const std::size_t chunk = (entry - entries().size()) / chunk_functions;
+  auto* const made = new (std::nothrow) Function[chunk_functions];
+  loaded.own_functions[chunk].store(made, std::memory_order_release);
+  return made == nullptr ? nullptr : loaded.function(entry);
 }
 
 Status not_precompiled(const Entry& entry, int cc) {
@@ -106,73 +141,128 @@ cudaError_t make_ready(cudaKernel_t kernel, unsigned shared_memory) {
   return cudaFuncGetAttributes(&attributes, function);
 }
 
-/// Loads the entry for the current device. @pre loading_mutex is held
-cudaError_t load(Loaded& loaded, const Entry& entry, Function& function, unsigned shared_memory) {
+/// What an entry is loaded for.
+struct Request {
+  std::uint32_t number;
+  const Entry& entry;
+  int device;
+  int cc;
+  unsigned shared_memory;
+  /// Null where its unit is precompiled.
+  const ArtifactData* artifact;
+};
+
+/// The kernel of a precompiled unit.
+cudaError_t kernel_of_unit(Loaded& loaded, const Entry& entry, cudaKernel_t& kernel) {
   const auto unit = static_cast<std::size_t>(entry.unit);
   if (const cudaError_t e = load_library(loaded.libraries[unit], units()[unit]); e != cudaSuccess) return e;
-  cudaKernel_t kernel = function.kernel.load(std::memory_order_relaxed);
+  return cudaLibraryGetKernel(&kernel, loaded.libraries[unit], std::string(entry.name).c_str());
+}
+
+/// The kernel of an artifact. Its library stays loaded, as units do.
+cudaError_t kernel_of_artifact(const ArtifactData& artifact, cudaKernel_t& kernel) {
+  cudaLibrary_t library = nullptr;
+  const cudaError_t e =
+      cudaLibraryLoadData(&library, artifact.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  return e != cudaSuccess ? e : cudaLibraryGetKernel(&kernel, library, artifact.entry.c_str());
+}
+
+cudaError_t kernel_for(Loaded& loaded, const Request& request, cudaKernel_t& kernel) {
+  return request.artifact == nullptr ? kernel_of_unit(loaded, request.entry, kernel)
+                                     : kernel_of_artifact(*request.artifact, kernel);
+}
+
+/// Loads the entry for the current device. @pre loading_mutex is held
+cudaError_t load(Loaded& loaded, const Request& request, Function& function, cudaKernel_t& kernel) {
+  kernel = function.kernel.load(std::memory_order_relaxed);
+  const int target = request.artifact == nullptr ? 0 : request.cc;
   if (kernel == nullptr) {
-    const std::string name(entry.name);
-    const cudaError_t e = cudaLibraryGetKernel(&kernel, loaded.libraries[unit], name.c_str());
-    if (e != cudaSuccess) return e;
+    if (const cudaError_t e = kernel_for(loaded, request, kernel); e != cudaSuccess) return e;
+    function.target = target;
     function.kernel.store(kernel, std::memory_order_relaxed);
   }
-  return make_ready(kernel, shared_memory);
+  if (function.target != target) {
+    cudaKernel_t& other = loaded.others[{request.number, request.device}];
+    if (other == nullptr) {
+      if (const cudaError_t e = kernel_for(loaded, request, other); e != cudaSuccess) return e;
+    }
+    kernel = other;
+  }
+  return make_ready(kernel, request.shared_memory);
+}
+
+/// Why there is no machine code, where it could not be compiled either.
+Status not_compiled(const Entry& entry, int cc, const Status& why) {
+  return {why.code(), not_precompiled(entry, cc).message() + ", and it cannot be compiled: " + why.message()};
+}
+
+/// The artifact of an entry that is not precompiled: in memory, or made now.
+Result<std::shared_ptr<const ArtifactData>> artifact_for(std::uint32_t number, int cc, bool compile) {
+  if (auto there = artifact_in_memory(number, cc)) return there;
+  const Entry& entry = entry_of(number);
+  if (!compile) return not_precompiled(entry, cc);
+  const Result<Artifact> made = find_artifact(number, {.target = cc});
+  if (!made) return not_compiled(entry, cc, made.status());
+  return made->shared_data();
 }
 
 Result<DeviceFunction> load_slowly(std::uint32_t number, int device, unsigned shared_memory,
-                                   std::optional<CUstream_st*> stream) {
-  const Entry& entry = entries()[number];
+                                   std::optional<CUstream_st*> stream, bool compile) {
+  const Entry& entry = entry_of(number);
   const DeviceModel* const model = cached_device_model(device);
   if (model == nullptr || device >= most_devices) return device_model(device).status();
-  if (!has_machine_code(number, model->cc)) return not_precompiled(entry, model->cc);
+  if (stream) {
+    if (Status s = may_load(*stream, entry); !s) return s;
+  }
+  std::shared_ptr<const ArtifactData> artifact;
+  if (!has_machine_code(number, model->cc)) {
+    auto made = artifact_for(number, model->cc, compile);
+    if (!made) return made.status();
+    artifact = *std::move(made);
+  }
 
   const std::lock_guard lock(loading_mutex);
   Loaded* const loaded = loaded_table();
-  if (loaded == nullptr) return no_memory();
-  Function& function = loaded->functions[number];
-  const std::uint64_t bit = std::uint64_t{1} << device;
-  if ((function.ready_on.load(std::memory_order_relaxed) & bit) == 0) {
-    if (stream) {
-      if (Status s = may_load(*stream, entry); !s) return s;
-    }
-    const RelaxedCapture relaxed;
-    const cudaError_t error = load(*loaded, entry, function, shared_memory);
-    if (error == cudaErrorNoKernelImageForDevice) {
-      (void)cudaGetLastError();
-      return not_precompiled(entry, model->cc);
-    }
-    if (Status s = cuda_status(error, "load `" + std::string(entry.name) + "`"); !s) return s;
-    function.ready_on.fetch_or(bit, std::memory_order_release);
+  Function* const function = loaded == nullptr ? nullptr : function_made(*loaded, number);
+  if (function == nullptr) return no_memory();
+  const RelaxedCapture relaxed;
+  cudaKernel_t kernel = nullptr;
+  const cudaError_t error =
+      load(*loaded, {number, entry, device, model->cc, shared_memory, artifact.get()}, *function, kernel);
+  if (error == cudaErrorNoKernelImageForDevice) {
+    (void)cudaGetLastError();
+    return not_precompiled(entry, model->cc);
   }
-  return DeviceFunction{function.kernel.load(std::memory_order_relaxed)};
+  if (Status s = cuda_status(error, "load `" + std::string(entry.name) + "`"); !s) return s;
+  if (kernel == function->kernel.load(std::memory_order_relaxed)) {
+    function->ready_on.fetch_or(std::uint64_t{1} << device, std::memory_order_release);
+  }
+  return DeviceFunction{kernel};
 }
 
 }  // namespace
 
 bool has_machine_code(std::uint32_t entry, int cc) {
-  if (entries()[entry].unit < 0) return false;
+  if (entry_of(entry).unit < 0) return false;
   return std::ranges::any_of(precompiled_targets(),
                              [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
 }
 
 Result<DeviceFunction> load_function(std::uint32_t entry, int device, unsigned shared_memory,
-                                     std::optional<CUstream_st*> stream) {
+                                     std::optional<CUstream_st*> stream, bool compile) {
   if (const Loaded* const loaded = all_loaded.load(std::memory_order_acquire)) [[likely]] {
-    const Function& function = loaded->functions[entry];
-    if (function.ready_on.load(std::memory_order_acquire) >> device & 1) [[likely]] {
-      return DeviceFunction{function.kernel.load(std::memory_order_relaxed)};
+    const Function* const function = loaded->function(entry);
+    if (function != nullptr && (function->ready_on.load(std::memory_order_acquire) >> device & 1) != 0)
+        [[likely]] {
+      return DeviceFunction{function->kernel.load(std::memory_order_relaxed)};
     }
   }
-  return load_slowly(entry, device, shared_memory, stream);
+  return load_slowly(entry, device, shared_memory, stream, compile);
 }
 
 std::optional<std::uint32_t> find_entry(std::string_view name) {
-  const std::span<const std::uint32_t> sorted = entries_by_name();
-  const auto found =
-      std::ranges::lower_bound(sorted, name, {}, [](std::uint32_t i) { return entries()[i].name; });
-  if (found == sorted.end() || entries()[*found].name != name) return std::nullopt;
-  return *found;
+  if (const auto registered = find_registered_entry(name)) return registered;
+  return find_own_entry(name);
 }
 
 }  // namespace quarry::detail

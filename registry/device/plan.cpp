@@ -80,7 +80,7 @@ Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace wo
   return detail::launch_on_stream(*plan.row, launch, plan.functions, stream);
 }
 
-Result<Plan> Kernel::prepare(const GemmArguments& arguments) const {
+Result<Plan> Kernel::prepare(const GemmArguments& arguments, const PrepareOptions& options) const {
   detail::PlanState plan = {};
   plan.row = row_;
   if (Status s = detail::prepare_launch(*row_, controls_, arguments, plan.prepared); !s) return s;
@@ -99,7 +99,8 @@ Result<Plan> Kernel::prepare(const GemmArguments& arguments) const {
     const int device = plan.prepared.place.device;
     const detail::CurrentDevice current(device);
     if (Status s = current.status(); !s) return s;
-    const auto functions = detail::load_functions(*row_, plan.prepared.launch, device, std::nullopt);
+    const auto functions =
+        detail::load_functions(*row_, plan.prepared.launch, device, std::nullopt, options.compile);
     if (!functions) return functions.status();
     plan.functions = *functions;
   }

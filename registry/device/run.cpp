@@ -19,7 +19,7 @@ Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) co
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const Result<detail::LaunchFunctions> functions =
-      detail::load_functions(*row_, launch, device, options.stream);
+      detail::load_functions(*row_, launch, device, options.stream, options.compile);
   if (!functions) return functions.status();
   bind_workspace(launch, options.workspace.data);
   return detail::launch_on_stream(*row_, launch, *functions, options.stream);

@@ -40,4 +40,20 @@ RowRanges compatible_rows(const GemmProblem& problem) {
   return result;
 }
 
+const Row* find_registered_row(std::string_view name) {
+  const std::span<const std::uint32_t> sorted = rows_by_name();
+  const auto found =
+      std::ranges::lower_bound(sorted, name, {}, [](std::uint32_t i) { return rows()[i].metadata.name; });
+  if (found == sorted.end() || rows()[*found].metadata.name != name) return nullptr;
+  return &rows()[*found];
+}
+
+std::optional<std::uint32_t> find_registered_entry(std::string_view name) {
+  const std::span<const std::uint32_t> sorted = entries_by_name();
+  const auto found =
+      std::ranges::lower_bound(sorted, name, {}, [](std::uint32_t i) { return entries()[i].name; });
+  if (found == sorted.end() || entries()[*found].name != name) return std::nullopt;
+  return *found;
+}
+
 }  // namespace quarry::detail

@@ -1,8 +1,12 @@
-/// From a problem to the rows that compute its types and layouts.
+/// From a problem to the rows that compute its types and layouts, and from names to rows and entries of the
+/// table.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "common/gemm_problem.hpp"
 #include "registry/row.hpp"
@@ -30,5 +34,11 @@ const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key);
 
 /// All rows of the problem's operation and types, whose layouts its operands fit.
 RowRanges compatible_rows(const GemmProblem& problem);
+
+/// The registered kernel of this name; null where there is none. Binary search.
+const Row* find_registered_row(std::string_view name);
+
+/// The entry of the table of this name. Binary search.
+std::optional<std::uint32_t> find_registered_entry(std::string_view name);
 
 }  // namespace quarry::detail

@@ -5,6 +5,7 @@
 #include <new>
 #include <tuple>
 
+#include "registry/query/own_entries.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -20,8 +21,8 @@ auto numbers(const DeviceModel& d) {
                   d.fma_f64_flops_per_clock);
 }
 
-std::unique_ptr<const DeviceProfiles> compute(const DeviceModel& device) {
-  std::unique_ptr<DeviceProfiles> profiles(new (std::nothrow) DeviceProfiles{device, nullptr});
+std::unique_ptr<DeviceProfiles> compute(const DeviceModel& device) {
+  std::unique_ptr<DeviceProfiles> profiles(new (std::nothrow) DeviceProfiles{device, 0, nullptr});
   if (profiles == nullptr) return nullptr;
   profiles->of_entry.reset(new (std::nothrow) GemmProfile[entries().size()]);
   if (profiles->of_entry == nullptr) return nullptr;
@@ -32,18 +33,37 @@ std::unique_ptr<const DeviceProfiles> compute(const DeviceModel& device) {
 }  // namespace
 
 const DeviceProfiles* profiles_on(const DeviceModel& device) {
-  std::unique_ptr<const DeviceProfiles> computed;
-  for (std::atomic<const DeviceProfiles*>& place : known) {
+  std::unique_ptr<DeviceProfiles> computed;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    std::atomic<const DeviceProfiles*>& place = known[i];
     const DeviceProfiles* there = place.load(std::memory_order_acquire);
     if (there == nullptr) {
       if (computed == nullptr) computed = compute(device);
       if (computed == nullptr) return nullptr;
+      computed->number = i;
       if (place.compare_exchange_strong(there, computed.get(), std::memory_order_acq_rel))
         return computed.release();
     }
     if (numbers(there->device) == numbers(device)) return there;  // another thread may just have put it there
   }
   return nullptr;
+}
+
+const GemmProfile& profile_of(const Row& row, const DeviceModel& device, GemmProfile& computed) {
+  const DeviceProfiles* const profiles = profiles_on(device);
+  if (profiles != nullptr && is_in_table(row.entry)) return profiles->of_entry[row.entry];
+  std::atomic<const GemmProfile*>* kept = nullptr;
+  if (profiles != nullptr) {
+    kept = &own_profile(row.entry, profiles->number);
+    if (const GemmProfile* const there = kept->load(std::memory_order_acquire)) return *there;
+  }
+  computed = row.family->profile(row.entry_config, device);
+  if (kept != nullptr) {
+    std::unique_ptr<const GemmProfile> made(new (std::nothrow) GemmProfile(computed));
+    const GemmProfile* nobody = nullptr;  // has put one there before
+    if (kept->compare_exchange_strong(nobody, made.get(), std::memory_order_acq_rel)) (void)made.release();
+  }
+  return computed;
 }
 
 }  // namespace quarry::detail

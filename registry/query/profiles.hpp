@@ -1,16 +1,20 @@
-/// What is known of all kernels on a device, computed when the device is first asked about and kept for good.
+/// What is known of kernels on a device, computed when the device is first asked about and kept for good.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "common/gemm_host_profile.hpp"
 #include "quarry/device_model.hpp"
+#include "registry/row.hpp"
 
 namespace quarry::detail {
 
-/// The profiles of all entries on one device.
+/// The profiles of all entries of the table on one device.
 struct DeviceProfiles {
   DeviceModel device;
+  /// Its own, below most_devices.
+  std::size_t number;
   /// By entry; the family's profile of its config.
   std::unique_ptr<GemmProfile[]> of_entry;
 };
@@ -22,5 +26,9 @@ struct DeviceProfiles {
 const DeviceProfiles* profiles_on(const DeviceModel& device);
 
 inline constexpr int most_devices = 16;
+
+/// The profile of a row's entry, of the table or not, computed once for each device as far as profiles_on
+/// goes: in `computed` where it cannot be kept.
+const GemmProfile& profile_of(const Row& row, const DeviceModel& device, GemmProfile& computed);
 
 }  // namespace quarry::detail

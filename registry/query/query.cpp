@@ -168,4 +168,24 @@ CandidateList Query::answer(const GemmArguments& arguments, const Filter& filter
   return list;
 }
 
+Result<Candidate> Query::candidate_of(const Kernel& kernel, const GemmArguments& arguments,
+                                      const FindOptions& options) {
+  const Row& row = kernel.row();
+  GemmProblem problem;
+  if (Status s = normalise(arguments, problem); !s) return s;
+  const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
+  if (Status s = check_model(device); !s) return s;
+  if (Status s = check_signature(row, problem); !s) return s;
+  const Filter any;
+  const Request request = {{problem, exchanged(problem)}, device, nullptr, any, options};
+  const GemmProfile profile = row.family->profile(row.entry_config, device);
+  if (Status s = check_constraints(row, profile, request.problems[row.exchanged], device); !s) return s;
+  Offer offer;
+  if (estimate(row, profile, request, offer) == Verdict::over_workspace) {
+    return Status(StatusCode::filtered_out,
+                  "It needs " + std::to_string(offer.workspace) + " bytes of workspace");
+  }
+  return candidate(row, offer.controls, offer.seconds, offer.workspace);
+}
+
 }  // namespace quarry

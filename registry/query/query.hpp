@@ -40,7 +40,7 @@ Verdict check_predicate(const Row& row, const Request& request);
 
 /// Fills the offer of a row that meets constraints and predicate; over_workspace where it needs more than
 /// FindOptions::max_workspace.
-Verdict estimate(const Row& row, const Request& request, Offer& offer);
+Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer);
 
 /// All rows of the ranges that meet constraints and predicate and keep to FindOptions::max_workspace, in
 /// registry order.
@@ -66,6 +66,12 @@ class Query {
   /// The whole sentence, as get_kernels() speaks it.
   static CandidateList answer(const GemmArguments& arguments, const Filter& filter,
                               const FindOptions& options, Recall recall = Recall::yes);
+
+  /// One kernel, registered or not, as the answer to a problem: with controls chosen for it. Fails as
+  /// Kernel::supports does, by the options' device; with filtered_out where it needs more workspace than they
+  /// allow. Nothing else of them counts.
+  static Result<Candidate> candidate_of(const Kernel& kernel, const GemmArguments& arguments,
+                                        const FindOptions& options = {});
 
  private:
   static CandidateList only(const detail::Row& row, const ChosenControls& controls, double seconds,

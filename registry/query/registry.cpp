@@ -1,11 +1,14 @@
 // The registry's front door.
 #include "quarry/registry.hpp"
 
-#include <algorithm>
+#include <new>
 #include <string>
 
 #include "registry/basic/nearest.hpp"
 #include "registry/basic/text.hpp"
+#include "registry/query/config_reader.hpp"
+#include "registry/query/index.hpp"
+#include "registry/query/own_kernels.hpp"
 #include "registry/query/query.hpp"
 #include "registry/row.hpp"
 
@@ -40,13 +43,21 @@ CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter, 
 }
 
 Result<Kernel> find_kernel(std::string_view name) {
-  const auto rows = detail::rows();
-  const auto by_name = detail::rows_by_name();
-  const auto found =
-      std::lower_bound(by_name.begin(), by_name.end(), name,
-                       [&](std::uint32_t row, std::string_view n) { return rows[row].metadata.name < n; });
-  if (found == by_name.end() || rows[*found].metadata.name != name) return unknown_kernel(name);
-  return Kernel(rows[*found]);
+  if (const detail::Row* const row = detail::find_registered_row(name)) return Kernel(*row);
+  if (const detail::Row* const row = detail::find_own_row(name)) return Kernel(*row);
+  return unknown_kernel(name);
+}
+
+Result<Kernel> make_kernel(std::string_view text) {
+  try {
+    const Result<detail::FamilyConfig> config = detail::read_config(text);
+    if (!config) return config.status();
+    const Result<const detail::Row*> row = detail::row_of(*config);
+    if (!row) return row.status();
+    return Kernel(**row);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::device_error, "Out of memory for a kernel");
+  }
 }
 
 }  // namespace quarry

@@ -66,7 +66,8 @@ ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceMo
   const Controls& c = problem.controls;
   if (c.mode && c.split_k_slices && c.swizzle) return {*c.mode, *c.split_k_slices, *c.swizzle};
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
-  return row.family->estimate(row.entry_config, problem, device, any_workspace).controls;
+  GemmProfile computed;
+  return row.family->estimate(profile_of(row, device, computed), problem, any_workspace).controls;
 }
 
 }  // namespace
@@ -111,10 +112,8 @@ Status check_signature(const Row& row, const GemmProblem& problem) {
 }
 
 Status check_constraints(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
-  if (const DeviceProfiles* profiles = profiles_on(device)) {
-    return check_constraints(row, profiles->of_entry[row.entry], problem, device);
-  }
-  return check_constraints(row, row.family->profile(row.entry_config, device), problem, device);
+  GemmProfile computed;
+  return check_constraints(row, profile_of(row, device, computed), problem, device);
 }
 
 Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
@@ -153,7 +152,7 @@ Status resolve(const Row& row, const GemmArguments& arguments, const Controls& k
 }
 
 bool is_precompiled(const Row& row, int cc) {
-  if (entries()[row.entry].unit < 0) return false;
+  if (entry_of(row.entry).unit < 0) return false;
   const auto targets = precompiled_targets();
   return std::any_of(targets.begin(), targets.end(),
                      [cc](int target) { return target / 10 == cc / 10 && target <= cc; });

@@ -103,7 +103,7 @@ void measure_launches(const host::RandomProblem& problem) {
 
   detail::PreparedLaunch prepared;
   must(detail::prepare_launch(kernel.row(), kernel.controls(), known, prepared));
-  const auto functions = must(detail::load_functions(kernel.row(), prepared.launch, 0, nullptr));
+  const auto functions = must(detail::load_functions(kernel.row(), prepared.launch, 0, nullptr, true));
   const Plan plan = must(kernel.prepare(known));
   const PlanOperands operands = detail::operands_of(known);
   cudaStream_t stream = nullptr;

@@ -10,6 +10,8 @@ import unittest
 
 BINARY = os.environ["QUARRY_BINARY"]
 FOLDER = os.path.dirname(os.path.abspath(BINARY))
+# Not the cache of whoever runs the tests, some of which clear it.
+os.environ.setdefault("QUARRY_CACHE_DIR", os.path.join(FOLDER, "test_cache"))
 
 
 class Done:

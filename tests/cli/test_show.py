@@ -1,12 +1,36 @@
 """quarry show."""
 
+import os
+import stat
+import tempfile
 import unittest
+from unittest import mock
 
-from quarry_command import CommandTest
+from quarry_command import FOLDER, CommandTest, run_quarry
+
+STUB_NVRTC = os.path.join(FOLDER, "tests", "compile", "libquarry_stub_nvrtc_usable.so")
+NOT_REGISTERED = "gemm_sm80_f16_f16_f32_f16_rcr_128x64x32_w2x2x1_s7_a8x2"
 
 
-class Showing(CommandTest):
+class ShowTest(CommandTest):
+    """With a cache of its own: what is in it is shown."""
+
     def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment(QUARRY_CACHE_DIR=os.path.join(self.folder, "cache"))
+
+    def environment(self, **values):
+        """Sets variables until the test ends."""
+        patch = mock.patch.dict(os.environ, values)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+
+class Showing(ShowTest):
+    def setUp(self):
+        super().setUp()
         self.name = self.quarry("list", "--where", "family == gemm_sm80", "--limit", "1", "--format", "names").lines[0]
 
     def test_table_and_json_agree(self):
@@ -53,6 +77,90 @@ class Showing(CommandTest):
         self.refused("show", self.name[:-1], says=f"`{self.name}`")
         self.refused("show", "--where", "tile.m == 7", says="no kernel", status=1)
         self.refused("show", self.name, "--columns", "sm_90.register", says="`sm_90.registers`")
+
+
+class Code(ShowTest):
+    """What a kernel is made of. NVRTC is a library that looks like it where the real one is not what is tested."""
+
+    def script(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, stat.S_IRWXU)
+        return path
+
+    def test_source(self):
+        shown = self.quarry("show", NOT_REGISTERED, "--source").lines
+        self.assertEqual(shown[0], "// " + NOT_REGISTERED)
+        code = "\n".join(line for line in shown if not line.startswith("//"))
+        self.assertIn('#include "gemm_sm80/kernel.cuh"\n', code)
+        self.assertIn("QUARRY_ENTRY(" + NOT_REGISTERED, code)
+        files = [line[5:] for line in shown if line.startswith("//   ")]
+        self.assertIn("quarry/types.hpp", files)
+        self.assertIn("gemm_sm80/kernel.cuh", files)
+        self.assertNotIn("gemm_simt/kernel.cuh", files)
+
+    def test_source_of_a_transposition(self):
+        kernels = self.quarry("list", "--where", "out.layout == column", "--limit", "2", "--format", "json").json["kernels"]
+        shown = self.quarry("show", *[kernel["name"] for kernel in kernels], "--source").out
+        self.assertEqual(shown.count("QUARRY_ENTRY("), 2)
+        for kernel in kernels:
+            self.assertIn("// runs, with its operands exchanged, " + kernel["entry"], shown)
+            self.assertIn("QUARRY_ENTRY(" + kernel["entry"] + ",", shown)
+
+    def test_ptx_by_the_real_compiler(self):
+        done = run_quarry("show", NOT_REGISTERED, "--ptx", "--target", "80")
+        if done.status == 1 and "NVRTC" in done.err:
+            self.skipTest(done.err)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn(".target sm_80", done.out)
+        self.assertIn(".entry " + NOT_REGISTERED, done.out)
+
+    def test_machine_code_is_disassembled_and_what_the_compiler_said_is_kept(self):
+        self.script("nvdisasm", "echo disassembled \"$1\"; tail -c 4 \"$2\"; echo\n")
+        self.environment(QUARRY_NVRTC=STUB_NVRTC, PATH=self.folder + ":" + os.environ["PATH"])
+        show = lambda: self.quarry("show", NOT_REGISTERED, "--format", "json").json["kernels"][0]
+        self.assertIsNone(show()["sm_90.registers"])
+        self.assertEqual(self.quarry("show", NOT_REGISTERED, "--sass", "--target", "90").out, "disassembled -c\ncode\n")
+        shown = show()
+        self.assertEqual([shown["sm_90." + name] for name in ("registers", "spill_bytes", "code_bytes")], [77, 16, 9])
+        self.assertIsNone(shown["sm_80.registers"])
+
+    def test_a_disassembler_that_fails(self):
+        self.script("nvdisasm", "echo no such code; exit 3\n")
+        self.environment(QUARRY_NVRTC=STUB_NVRTC, PATH=self.folder + ":" + os.environ["PATH"])
+        self.refused("show", NOT_REGISTERED, "--sass", "--target", "90", says=("ended with 3", "no such code"), status=1)
+
+    def test_no_disassembler(self):
+        self.environment(PATH=self.folder, CUDA_PATH=self.folder, CUDA_HOME=self.folder)
+        done = run_quarry("show", NOT_REGISTERED, "--sass")
+        if "nvdisasm, which" not in done.err:
+            self.skipTest("there is one in a place that cannot be hidden")
+        self.assertEqual((done.status, done.out), (1, ""))
+        self.assertIn("nvidia-cuda-nvdisasm", done.err)
+
+    def test_a_compile_error_shows_the_first_error_first(self):
+        self.environment(QUARRY_NVRTC=STUB_NVRTC)
+        self.script("nvdisasm", "")
+        self.environment(PATH=self.folder + ":" + os.environ["PATH"])
+        done = run_quarry("show", NOT_REGISTERED, "--sass", "--target", "80")
+        self.assertEqual((done.status, done.out), (1, ""))
+        self.assertTrue(done.err.startswith("quarry: k.cu(2): error: broken\nk.cu(1): warning: odd\n"), done.err)
+
+    def test_bad_input(self):
+        show = lambda *flags, **expected: self.refused("show", NOT_REGISTERED, *flags, **expected)
+        show("--ptx", "--sass", says="--ptx excludes --sass")
+        show("--source", "--format", "json", says="--format")
+        show("--ptx", "--target", "80,90", says="one compute capability")
+        show("--ptx", "--target", "x", says="`x`")
+        for environment, says in (({"QUARRY_NVRTC": "/nowhere"}, ("QUARRY_NVRTC", "no file `/nowhere`")),
+                                  ({"QUARRY_COMPILER": "off"}, "is `off`"),
+                                  ({"QUARRY_COMPILER": "gcc"}, ("`gcc`", "`nvrtc`, `nvcc` or `off`"))):
+            with mock.patch.dict(os.environ, environment):
+                show("--ptx", says=says, status=1)
+        self.environment(QUARRY_NVRTC=STUB_NVRTC)
+        show("--ptx", "--target", "75", says="75", status=1)
+        show("--ptx", "--target", "123", says="it knows 80", status=1)
 
 
 if __name__ == "__main__":

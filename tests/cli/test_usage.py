@@ -4,11 +4,12 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from quarry_command import BINARY, FOLDER, CommandTest, run_quarry
 
-COMMANDS = ("list", "find", "show", "run", "verify", "stats", "doctor", "completion")
+COMMANDS = ("list", "find", "show", "run", "verify", "stats", "pack", "export", "cache", "doctor", "completion")
 
 
 class Help(CommandTest):
@@ -19,6 +20,8 @@ class Help(CommandTest):
 
     def test_every_example_works(self):
         environment = dict(os.environ, PATH=f"{FOLDER}:{os.environ['PATH']}")
+        folder = tempfile.TemporaryDirectory()  # for what the examples write
+        self.addCleanup(folder.cleanup)
         for command in (None, *COMMANDS):
             shown = self.quarry(*([command] if command else []), "--help").out
             examples = re.findall(r"(?m)^  ((?:quarry|source) \S.*)$", shown)
@@ -26,7 +29,8 @@ class Help(CommandTest):
             for example in examples:
                 with self.subTest(example=example):
                     done = subprocess.run(["bash", "-c", "set -o pipefail; " + example], env=environment, text=True,
-                                          stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
+                                          stdin=subprocess.DEVNULL, capture_output=True, timeout=600,
+                                          cwd=folder.name)
                     self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_help_fits_a_terminal(self):

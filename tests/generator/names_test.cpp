@@ -5,7 +5,6 @@
 
 #include "catch_compat.hpp"
 #include "config_text.hpp"
-#include "generator/families.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/row.hpp"
 
@@ -14,7 +13,7 @@ using namespace quarry;
 namespace {
 
 const ConfigSpace& space_of(std::string_view family) {
-  for (const ConfigSpace* space : generator::families()) {
+  for (const ConfigSpace* space : config_spaces()) {
     if (space->family == family) return *space;
   }
   FAIL("no family " << family);

@@ -48,6 +48,13 @@ std::string sm80_with(const std::string& more) {
          more + "]}";
 }
 
+/// A reduction for types that no registered kernel has: there for kernels that are not registered.
+bool is_spare(const nlohmann::json& entry) {
+  const std::string name = entry["name"].get<std::string>();
+  return name == "reduce_split_k_f32_f64" || name == "reduce_split_k_f64_f16" ||
+         name == "reduce_split_k_f64_bf16" || name == "reduce_split_k_f64_f32";
+}
+
 }  // namespace
 
 TEST_CASE("the project's own spaces make enough kernels of few entries", "[generator]") {
@@ -62,7 +69,7 @@ TEST_CASE("the project's own spaces make enough kernels of few entries", "[gener
   std::set<std::string> entries;
   for (const auto& entry : json["entries"]) {
     entries.insert(entry["name"].get<std::string>());
-    CHECK(entry["unit"].is_string());
+    if (!is_spare(entry)) CHECK(entry["unit"].is_string());
   }
   CHECK(entries.size() == json["entries"].size());
   for (const auto& kernel : json["kernels"]) {
@@ -80,6 +87,7 @@ TEST_CASE("each entry stands in the unit that the manifest names, and in no othe
   CHECK(units.size() == json["units"].size());
   std::map<std::string, std::size_t> entries_of;
   for (const auto& entry : json["entries"]) {
+    if (is_spare(entry)) continue;
     const std::string unit = entry["unit"].get<std::string>() + ".cu";
     ++entries_of[unit];
     REQUIRE(units.contains(unit));
@@ -160,7 +168,7 @@ TEST_CASE("units that are no longer needed are removed", "[generator]") {
   for (const auto& entry : json["entries"]) CHECK(entry["unit"].is_null());
 }
 
-TEST_CASE("an entry is compiled when any of its kernels is chosen, and reductions with any entry",
+TEST_CASE("an entry is compiled when any of its kernels is chosen, and the reduction that may follow it",
           "[generator]") {
   const ScratchFolder scratch;
   const Spaces spaces(scratch.path() / "kernels");
@@ -171,9 +179,8 @@ TEST_CASE("an entry is compiled when any of its kernels is chosen, and reduction
   for (const auto& entry : json["entries"]) {
     if (!entry["unit"].is_null()) compiled.insert(entry["name"].get<std::string>());
   }
-  CHECK(compiled == std::set<std::string>{"gemm_simt_f32_f32_f32_f32_ccr_64x64x16_t4x4",
-                                          "reduce_split_k_f32_bf16", "reduce_split_k_f32_f16",
-                                          "reduce_split_k_f32_f32", "reduce_split_k_f64_f64"});
+  CHECK(compiled ==
+        std::set<std::string>{"gemm_simt_f32_f32_f32_f32_ccr_64x64x16_t4x4", "reduce_split_k_f32_f32"});
 }
 
 TEST_CASE("a selection that does not parse is refused with a caret", "[generator]") {

@@ -103,9 +103,11 @@ struct DeviceWorkspace {
   operator Workspace() const { return {buffer.data(), buffer.bytes()}; }
 };
 
-/// The precompiled kernels for a problem, best first; at least one.
+/// The precompiled kernels for a problem, best first, or where none is, two that must be compiled; at least
+/// one.
 inline CandidateList precompiled_kernels(const GemmArguments& args) {
   CandidateList found = get_kernels(args, {}, {.availability = Availability::precompiled});
+  if (found.empty()) found = get_kernels(args);
   INFO(found.status().message());
   REQUIRE_FALSE(found.empty());
   return found;

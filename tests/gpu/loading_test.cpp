@@ -166,7 +166,7 @@ TEST_CASE("many threads use a kernel for the first time at once") {
   }
 }
 
-TEST_CASE("a kernel that is not precompiled says so, and for which device") {
+TEST_CASE("a kernel that is not precompiled and must not be compiled says so, and for which device") {
   const int cc = device_model(0)->cc;
   const std::string words = std::to_string(cc / 10) + "." + std::to_string(cc % 10);
   DeviceCase c(f32_shape(64, 64, 64));
@@ -177,12 +177,39 @@ TEST_CASE("a kernel that is not precompiled says so, and for which device") {
       if (kernel.precompiled(cc) || found == 5) continue;
       ++found;
       const DeviceWorkspace workspace(kernel, args);
-      for (const Status& status :
-           {kernel.run(args, {.workspace = workspace}), kernel.prepare(args).status()}) {
+      for (const Status& status : {kernel.run(args, {.workspace = workspace, .compile = false}),
+                                   kernel.prepare(args, {.compile = false}).status()}) {
         CHECK(status.code() == StatusCode::not_precompiled);
         CHECK(status.message().find(words) != std::string::npos);
       }
     }
+  }
+  if (found == 0) WARN("every kernel is precompiled: not tried");
+  check_no_error_left();
+}
+
+TEST_CASE("a kernel that is not precompiled is compiled when it is first needed") {
+  const int cc = device_model(0)->cc;
+  DeviceCase c(f16_shape(200, 136, 300));
+  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  int found = 0;
+  for (const Candidate& kernel : get_kernels(c.arguments())) {
+    if (kernel.precompiled(cc) || found == 3) continue;
+    ++found;
+    INFO(kernel.name());
+    const DeviceWorkspace workspace(kernel, c.arguments());
+    Stream stream;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    CHECK(kernel.run(c.arguments(), {.stream = stream, .workspace = workspace}).code() ==
+          StatusCode::not_loaded);
+    cudaGraph_t graph = nullptr;
+    must(cudaStreamEndCapture(stream, &graph));
+    must(cudaGraphDestroy(graph));
+    c.reset();
+    must(kernel.run(c.arguments(), {.workspace = workspace}));
+    c.check_result(kernel, reference);
+    must(kernel.prepare(c.arguments()).status());
+    CHECK(must(kernel.compile()).origin() != ArtifactOrigin::precompiled);
   }
   if (found == 0) WARN("every kernel is precompiled: not tried");
   check_no_error_left();

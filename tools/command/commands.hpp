@@ -18,6 +18,9 @@ void add_show(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
+void add_pack(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
+void add_cache(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 /// In builds with the emulator only.

@@ -27,7 +27,7 @@ int complete_bash(const CLI::App& app) {
       "_quarry() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  case $before in\n"
-      "    --shapes|--resume) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
+      "    --shapes|--resume|-o|--output|--list) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
       "    --format) COMPREPLY=($(compgen -W 'table json csv names markdown' -- \"$word\")); return ;;\n"
       "    --on) COMPREPLY=($(compgen -W 'host device' -- \"$word\")); return ;;\n"
       "  esac\n"
@@ -37,9 +37,10 @@ int complete_bash(const CLI::App& app) {
       "  if [[ $COMP_CWORD == 1 ]]; then words='" +
       commands +
       "'\n"
-      "  elif [[ $word != -* && ( $before == --kernel || ${COMP_WORDS[1]} == show || ${COMP_WORDS[1]} == "
-      "verify ) ]]; "
+      "  elif [[ $word != -* && ( $before == --kernel || ${COMP_WORDS[1]} =~ "
+      "^(show|verify|pack|export)$ ) ]]; "
       "then words=$(quarry list --format names)\n"
+      "  elif [[ $word != -* && ${COMP_WORDS[1]} == cache ]]; then words='info list verify clear'\n"
       "  elif [[ $word != -* ]]; then words=gemm; fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}\n"

@@ -1,14 +1,11 @@
 /// quarry doctor: what of this machine and this build can be used, what is missing, and what that means.
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 #include "commands.hpp"
 #include "kernel_columns.hpp"
 #include "output.hpp"
 #include "quarry/registry.hpp"
+#include "registry/compile/compiler_files.hpp"
 #include "registry/device/runtime.hpp"
 #include "registry/row.hpp"
 #include "table.hpp"
@@ -62,34 +59,25 @@ std::vector<Finding> look_at_devices() {
       findings.push_back(
           {what, "ok", text + ", " + std::to_string(usable) + " precompiled kernels run on it"});
     } else {
-      findings.push_back({what, "missing", text, "no precompiled kernel runs on it"});
+      findings.push_back({what, "missing", text,
+                          "no precompiled kernel runs on it: kernels are compiled when they are first used"});
     }
   }
   return findings;
 }
 
 Finding look_at_toolkit() {
-  std::string folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable)) folders += ":" + std::string(home) + "/bin";
-  }
-  folders += ":/usr/local/cuda/bin:";
-  for (std::size_t begin = 0, end; (end = folders.find(':', begin)) != folders.npos; begin = end + 1) {
-    const std::filesystem::path nvcc = std::filesystem::path(folders.substr(begin, end - begin)) / "nvcc";
-    std::error_code error;
-    if (end > begin && std::filesystem::exists(nvcc, error)) return {"toolkit", "ok", nvcc.string()};
-  }
-  return {"toolkit", "missing", "no nvcc in PATH, CUDA_HOME or /usr/local/cuda",
-          "needed only to build this project"};
+  const Result<detail::CompilerFile> nvcc = detail::find_nvcc_file();
+  if (nvcc) return {"toolkit", "ok", nvcc->path};
+  return {"toolkit", "missing", nvcc.status().message(),
+          "needed only to build this project, and for QUARRY_COMPILER=nvcc"};
 }
 
 Finding look_at_nvrtc() {
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-    // Stays open: what the library allocates while it loads would be lost with it.
-    if (dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) return {"nvrtc", "ok", name};
-  }
-  return {"nvrtc", "missing", "no libnvrtc.so on the library path",
-          "kernels that are not precompiled could not be compiled at run time"};
+  const Result<detail::CompilerFile> nvrtc = detail::find_nvrtc_file();
+  if (nvrtc) return {"nvrtc", "ok", nvrtc->path};
+  return {"nvrtc", "missing", nvrtc.status().message(),
+          "kernels that are not precompiled cannot be compiled at run time"};
 }
 
 std::vector<Finding> look_at_build() {
@@ -107,8 +95,7 @@ std::vector<Finding> look_at_build() {
     findings.push_back({"kernels", "ok", std::to_string(kernels.size()) + " registered"});
   }
   if (compiled == 0) {
-    findings.push_back(
-        {"precompiled", "missing", "none", "no kernel runs on a device; build with another QUARRY_AOT"});
+    findings.push_back({"precompiled", "missing", "none", "kernels are compiled when they are first used"});
   } else {
     findings.push_back({"precompiled", "ok", std::to_string(compiled) + " kernels for " + targets});
   }

@@ -8,6 +8,8 @@
 #include "output.hpp"
 #include "problem_flags.hpp"
 #include "registry/basic/text.hpp"
+#include "registry/compile/compiler.hpp"
+#include "registry/query/query.hpp"
 #include "seed.hpp"
 #include "selection.hpp"
 #include "table.hpp"
@@ -67,18 +69,12 @@ Status check_memory(const Problem& problem) {
                                               text_of(memory / (1 << 30), 1));
 }
 
-/// The kernel of that name with its controls for the problem.
-Result<Candidate> named_kernel(const std::string& name, const GemmArguments& arguments, FindOptions options) {
-  const Result<Kernel> kernel = find_kernel(name);
+/// The kernel of that name or config, with its controls for the problem.
+Result<Candidate> named_kernel(const std::string& text, const GemmArguments& arguments,
+                               const FindOptions& options) {
+  const Result<Kernel> kernel = read_kernel(text);
   if (!kernel) return kernel.status();
-  options.limit = 1;
-  options.availability = Availability::any;
-  const CandidateList found = get_kernels(
-      arguments, [&](const KernelMetadata& metadata) { return metadata.name == name; }, options);
-  if (!found.empty()) return found.front();
-  // The list can only say that its filter left none; the kernel says why.
-  const Status supports = kernel->supports(arguments);
-  return supports ? found.status() : supports;
+  return Query::candidate_of(*kernel, arguments, options);
 }
 
 /// The best kernel that can run, with a message where a better one cannot.
@@ -143,10 +139,15 @@ Result<double> time_kernel(const Kernel& kernel, const TrialProblem& trial) {
                                 [&] { return plan->run(operands, nullptr, memory->workspace()); });
 }
 
+/// What can run: everything, but on a device without a compiler only what is precompiled.
+Availability available_on(Place place) {
+  const bool all = place == Place::host || detail::find_compiler(CompilerBackend::automatic);
+  return all ? Availability::any : Availability::precompiled;
+}
+
 Result<Outcome> run_problem(const Problem& problem, const RunFlags& flags, const Filter& filter,
                             std::uint64_t seed, Place place, const DeviceModel& device) {
-  FindOptions options{.availability = place == Place::device ? Availability::precompiled : Availability::any,
-                      .device = &device};
+  const FindOptions options{.availability = available_on(place), .device = &device};
   const GemmArguments shape = arguments_of(problem);
   const Result<Candidate> kernel =
       flags.kernel.empty() ? best_kernel(shape, filter, options) : named_kernel(flags.kernel, shape, options);
@@ -252,7 +253,7 @@ int run(const RunFlags& flags) {
   const Result<std::vector<Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
   if (!flags.kernel.empty()) {
-    if (const Result<Kernel> known = find_kernel(flags.kernel); !known) return report(known.status());
+    if (const Result<Kernel> known = read_kernel(flags.kernel); !known) return report(known.status());
   }
   const Result<Place> place = read_place(flags.on);
   if (!place) return report(place.status());
@@ -307,7 +308,10 @@ void add_run(CLI::App& app, Action& action) {
                     "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json"},
        .notes = problem_notes});
   add_problem_flags(*command, flags->problem);
-  command->add_option("--kernel", flags->kernel, "Run this kernel, not the best")->type_name("NAME");
+  command
+      ->add_option("--kernel", flags->kernel,
+                   "Run this kernel, not the best: a name, registered or not, or a config as JSON")
+      ->type_name("NAME|JSON");
   add_where_flag(*command, flags->where);
   command
       ->add_option("--on", flags->on,

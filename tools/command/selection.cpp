@@ -4,6 +4,8 @@
 #include <iostream>
 #include <unordered_set>
 
+#include "registry/query/config_reader.hpp"
+
 namespace quarry::command {
 namespace {
 
@@ -23,7 +25,7 @@ Result<std::vector<Kernel>> find_all(const std::vector<std::string>& names) {
   std::vector<Kernel> kernels;
   std::unordered_set<const detail::Row*> seen;
   for (const std::string& name : names) {
-    const Result<Kernel> kernel = find_kernel(name);
+    const Result<Kernel> kernel = read_kernel(name);
     if (!kernel) return kernel.status();
     if (seen.insert(&kernel->row()).second) kernels.push_back(*kernel);
   }
@@ -32,13 +34,27 @@ Result<std::vector<Kernel>> find_all(const std::vector<std::string>& names) {
 
 }  // namespace
 
+Result<Kernel> read_kernel(const std::string& text) {
+  Result<Kernel> kernel = make_kernel(text);
+  switch (kernel.status().code()) {
+    // A text that is neither is most likely a name with a mistake in it: then the nearest ones help most.
+    case StatusCode::parse_error: return detail::is_json(text) ? std::move(kernel) : find_kernel(text);
+    // What was typed is wrong: there is nothing that could be tried.
+    case StatusCode::unsupported: return Status(StatusCode::invalid_arguments, kernel.status().message());
+    default: return kernel;
+  }
+}
+
 void add_where_flag(CLI::App& app, std::string& where) {
   app.add_option("--where", where, "Filter, such as 'cc == 80 and a.dtype == f16 and tile.m >= 128'")
       ->type_name("EXPRESSION");
 }
 
 void add_selection_flags(CLI::App& app, SelectionFlags& flags) {
-  app.add_option("names", flags.names, "Kernels by name; `-` reads names from standard input, one a line")
+  app.add_option(
+         "names", flags.names,
+         "Kernels by name, registered or not, or by config as JSON; `-` reads them from standard input, "
+         "one a line")
       ->type_name("NAME");
   add_where_flag(app, flags.where);
 }

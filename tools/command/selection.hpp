@@ -11,7 +11,7 @@
 namespace quarry::command {
 
 struct SelectionFlags {
-  /// Kernel names; "-" stands for the lines of standard input.
+  /// Kernels as read_kernel takes them; "-" stands for the lines of standard input.
   std::vector<std::string> names;
   std::string where;
 };
@@ -24,6 +24,10 @@ void add_where_flag(CLI::App& app, std::string& where);
 
 /// The filter of --where; takes everything where that is empty.
 Result<Filter> read_filter(const std::string& where);
+
+/// The kernel of a name, registered or not, or of a config as JSON (see make_kernel). Fails on a name that is
+/// neither, with the nearest registered ones, and on a config that no family can do, with what it breaks.
+Result<Kernel> read_kernel(const std::string& text);
 
 /// The kernels in the order of their names, each once, or all in registry order where none is named; less
 /// those that the filter leaves out. Fails on an unknown name, with the nearest ones.

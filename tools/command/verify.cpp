@@ -1,8 +1,11 @@
 /// quarry verify: checks kernels against float64 on random problems.
 #include <algorithm>
+#include <iterator>
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "quarry/artifact.hpp"
+#include "registry/compile/compiler.hpp"
 #include "seed.hpp"
 #include "selection.hpp"
 #include "table.hpp"
@@ -47,7 +50,8 @@ std::string text_of(const Summary& s) {
   std::string text = std::to_string(s.kernels) + (s.kernels == 1 ? " kernel: " : " kernels: ") +
                      std::to_string(s.report.right) + " right, " + std::to_string(s.report.wrong.size()) +
                      " wrong";
-  if (s.skipped > 0) text += ", " + std::to_string(s.skipped) + " skipped (not precompiled for this device)";
+  if (s.skipped > 0)
+    text += ", " + std::to_string(s.skipped) + " skipped (not precompiled for this device, and no compiler)";
   if (s.resumed > 0) text += ", " + std::to_string(s.resumed) + " passed before";
   text += "; " + std::to_string(s.options.problems) + (s.options.problems == 1 ? " problem" : " problems") +
           " each on ";
@@ -95,9 +99,25 @@ void set_aside(std::vector<Kernel>& kernels, const VerifyRecord& record, Summary
   summary.resumed = static_cast<std::int64_t>(
       std::erase_if(kernels, [&](const Kernel& kernel) { return record.passed(kernel.name()); }));
   if (summary.options.place == Place::host) return;
+  if (detail::find_compiler(CompilerBackend::automatic)) return;
   const int cc = default_device_model().cc;
   summary.skipped = static_cast<std::int64_t>(
       std::erase_if(kernels, [&](const Kernel& kernel) { return !kernel.precompiled(cc); }));
+}
+
+/// Compiles what is not precompiled, on all processors: one at a time, as they run, would take longer. A
+/// failure shows when the kernel runs.
+void compile_missing(const std::vector<Kernel>& kernels) {
+  const int cc = default_device_model().cc;
+  std::vector<Kernel> missing;
+  std::ranges::copy_if(kernels, std::back_inserter(missing),
+                       [&](const Kernel& kernel) { return !kernel.precompiled(cc); });
+  Progress progress("compile", missing.size());
+  std::size_t before = 0;
+  (void)compile(missing, {.target = cc}, [&](std::size_t done, std::size_t, const Kernel&) {
+    progress.advance(done - before);
+    before = done;
+  });
 }
 
 Result<Summary> verify_selected(const VerifyFlags& flags) {
@@ -121,6 +141,7 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
       .kernels = std::ssize(*kernels),
       .report = {}};
   set_aside(*kernels, record, summary);
+  if (*place == Place::device) compile_missing(*kernels);
   Progress progress("verify", kernels->size() * static_cast<std::size_t>(*problems));
   Result<VerifyReport> report = verify_kernels(*kernels, summary.options, record, progress);
   if (!report) return report.status();
@@ -153,8 +174,8 @@ void add_verify(CLI::App& app, Action& action) {
        .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "
                 "exactly the alignment that a\n"
                 "kernel needs, with batches, split-K, C, bias and activations; outputs are poisoned and "
-                "guarded. Kernels that cannot\n"
-                "run on the device, since they are not precompiled, count as skipped."});
+                "guarded. Kernels that are\n"
+                "not precompiled are compiled first; where there is no compiler, they count as skipped."});
   add_selection_flags(*command, flags->selection);
   command->add_option("--problems", flags->problems, "Random problems for each kernel (3)")->type_name("N");
   command->add_option("--seed", flags->seed, "Seed of the problems; otherwise a fresh one")->type_name("N");

@@ -7,6 +7,7 @@
 
 #include "quarry/registry.hpp"
 #include "registry/basic/text.hpp"
+#include "registry/compile/reduction.hpp"
 #include "registry/host/parallel.hpp"
 #include "registry/row.hpp"
 #include "tools/command/commands.hpp"
@@ -166,10 +167,9 @@ EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::in
 Result<Modules> compile(const Request& request) {
   std::set<std::string> names;
   for (const Kernel& kernel : request.kernels) {
-    names.emplace(detail::entries()[kernel.row().entry].name);
-  }
-  for (const detail::Entry& entry : detail::entries()) {
-    if (entry.name.starts_with("reduce_split_k")) names.emplace(entry.name);
+    names.emplace(detail::entry_of(kernel.row().entry).name);
+    const std::string_view reduction = detail::reduction_of(kernel.row());
+    if (!reduction.empty()) names.emplace(reduction);
   }
   const std::vector<std::string> list(names.begin(), names.end());
   return Modules::compile(list, request.sources);

@@ -10,11 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 
-#include "registry/basic/text.hpp"
+#include "registry/compile/sources.hpp"
 #include "registry/host/parallel.hpp"
 
 extern char** environ;
@@ -28,28 +27,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_entries = 8;
 
 Status failure(std::string message) { return {StatusCode::device_error, std::move(message)}; }
-
-/// What the build wrote down of an entry: how its kernel is instantiated.
-struct EntrySource {
-  std::string folder;
-  std::string text;
-};
-
-using EntrySources = std::map<std::string, EntrySource, std::less<>>;
-
-Result<EntrySources> read_sources() {
-  std::ifstream file(QUARRY_MANIFEST);
-  const auto manifest = nlohmann::json::parse(file, nullptr, false);
-  if (!manifest.is_object()) return failure(QUARRY_MANIFEST ": the build's list of kernels cannot be read");
-  EntrySources sources;
-  for (const auto& entry : manifest.at("entries")) {
-    const std::string folder = entry.at("folder");
-    const std::string name = entry.at("name");
-    sources[name] = {folder, "QUARRY_ENTRY(" + name + ", " + std::string(entry.at("params")) + ", quarry::" +
-                                 folder + "::kernel, (" + std::string(entry.at("config")) + "))\n"};
-  }
-  return sources;
-}
 
 /// A folder of this process that goes away with it.
 class ScratchFolder {
@@ -103,29 +80,32 @@ std::vector<std::string> compiler(const std::string& kernels) {
   return words;
 }
 
-/// One source of kernels of one folder.
+/// One source of kernels that include the same header.
 struct Module {
-  std::string folder;
   std::vector<std::string> names;
   std::string text;
 };
 
-std::vector<Module> split(std::span<const std::string> names, const EntrySources& sources) {
-  std::map<std::string, Module> open;
+/// The first line of a source: what it includes.
+std::string_view include_of(std::string_view source) { return source.substr(0, source.find('\n') + 1); }
+
+Result<std::vector<Module>> split(std::span<const std::string> names) {
+  std::map<std::string, Module, std::less<>> open;
   std::vector<Module> modules;
   for (const std::string& name : names) {
-    const EntrySource& source = sources.find(name)->second;
-    Module& module = open[source.folder];
-    if (module.names.empty()) module.text = "#include \"" + source.folder + "/kernel.cuh\"\n";
-    module.folder = source.folder;
-    module.text += source.text;
+    const Result<detail::EntrySource> source = detail::entry_source(name);
+    if (!source) return source.status();
+    const std::string_view include = include_of(source->text);
+    Module& module = open[std::string(include)];
+    if (module.names.empty()) module.text = include;
+    module.text += source->text.substr(include.size());
     module.names.push_back(name);
     if (module.names.size() == most_entries) {
       modules.push_back(std::move(module));
       module = {};
     }
   }
-  for (auto& [folder, module] : open) {
+  for (auto& [include, module] : open) {
     if (!module.names.empty()) modules.push_back(std::move(module));
   }
   return modules;
@@ -148,21 +128,16 @@ Result<void*> build(const Module& module, const std::vector<std::string>& comman
 }  // namespace
 
 Result<Modules> Modules::compile(std::span<const std::string> entries, const std::string& kernels) {
-  const Result<EntrySources> sources = read_sources();
-  if (!sources) return sources.status();
-  for (const std::string& name : entries) {
-    if (!sources->contains(name))
-      return Status(StatusCode::not_found, "there is no entry named " + detail::quoted(name));
-  }
+  const Result<std::vector<Module>> modules = split(entries);
+  if (!modules) return modules.status();
   const ScratchFolder scratch;
   if (scratch.path().empty()) return failure("there is no folder for temporary files");
-  const std::vector<Module> modules = split(entries, *sources);
   const std::vector<std::string> command = compiler(kernels);
   Modules made;
   Status status;
   std::mutex mutex;
-  host::parallel_for(std::ssize(modules), host::default_threads(), [&](int, std::int64_t i) {
-    const Module& module = modules[static_cast<std::size_t>(i)];
+  host::parallel_for(std::ssize(*modules), host::default_threads(), [&](int, std::int64_t i) {
+    const Module& module = (*modules)[static_cast<std::size_t>(i)];
     const Result<void*> handle = build(module, command, scratch.path() / std::to_string(i));
     const std::lock_guard lock(mutex);
     if (!handle) {

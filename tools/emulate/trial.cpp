@@ -101,7 +101,7 @@ Status run_grid(const std::string& name, const emulator::Launch& launch, emulato
 
 Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Modules& modules,
                   emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
-  const std::string name(detail::entries()[row.entry].name);
+  const std::string name(detail::entry_of(row.entry).name);
   const emulator::Launch kernel = {.entry = &modules[name],
                                    .params = &launch.params,
                                    .grid = launch.grid,
@@ -161,7 +161,7 @@ std::string Verdict::reason() const {
 Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArguments& arguments) {
   detail::PreparedLaunch prepared;
   if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), arguments, prepared); !s) return s;
-  std::vector<std::string> names = {std::string(detail::entries()[kernel.row().entry].name)};
+  std::vector<std::string> names = {std::string(detail::entry_of(kernel.row().entry).name)};
   if (prepared.launch.reduce_grid > 0) names.emplace_back(prepared.launch.reduce_entry);
   return names;
 }

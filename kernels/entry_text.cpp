@@ -1,0 +1,46 @@
+#include "entry_text.hpp"
+
+#include "quarry/tensor.hpp"
+
+namespace quarry {
+
+EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
+  const std::string folder(space.family);
+  return {.name = config_name(space, values),
+          .folder = folder,
+          .params = "quarry::GemmParams",
+          .config_type = "quarry::" + folder + "::Config",
+          .config_literal = space.literal(values)};
+}
+
+std::vector<EntryText> reduction_entries() {
+  std::vector<EntryText> entries;
+  for (const DType partial : {DType::f32, DType::f64}) {
+    for (const DType out : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+      const std::string from(to_string(partial));
+      const std::string to(to_string(out));
+      entries.push_back({.name = reduction_name({partial, partial, partial, out}),
+                         .folder = "reduce_split_k",
+                         .params = "quarry::ReduceParams",
+                         .config_type = "quarry::reduce_split_k::Config",
+                         .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}"});
+    }
+  }
+  return entries;
+}
+
+std::string reduction_name(const Types& types) {
+  const DType partial = types.accumulator == DType::f64 ? DType::f64 : DType::f32;
+  return "reduce_split_k_" + std::string(to_string(partial)) + "_" + std::string(to_string(types.out));
+}
+
+std::string instantiation(std::span<const EntryText> entries) {
+  std::string text = "#include \"" + entries.front().folder + "/kernel.cuh\"\n\n";
+  for (const EntryText& entry : entries) {
+    text += "QUARRY_ENTRY(" + entry.name + ", " + entry.params + ", quarry::" + entry.folder + "::kernel,\n" +
+            "             (" + entry.config() + "))\n";
+  }
+  return text;
+}
+
+}  // namespace quarry

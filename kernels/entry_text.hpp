@@ -1,0 +1,42 @@
+/// How the device code of one config is instantiated, as text: what the generator writes into units of many
+/// entries, and the library compiles when one of them is asked for. Host only.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config_text.hpp"
+
+namespace quarry {
+
+/// One entry: a device function that runs the kernel of one config.
+struct EntryText {
+  /// The function's name: that of the config, whose kernel may serve others too (ConfigSpace::entry).
+  std::string name;
+  /// Folder under kernels/ of its kernel.cuh, whose namespace quarry::<folder> holds `kernel`.
+  std::string folder;
+  /// C++ type of the parameter struct.
+  std::string params;
+  /// C++ type and initialiser of its config.
+  std::string config_type;
+  std::string config_literal;
+
+  std::string config() const { return config_type + config_literal; }
+};
+
+/// The entry of a config. @pre it is its own entry: space.entry(values) == values
+EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
+
+/// The reductions that follow a parallel split-K, which any GEMM may need: by type of the partial sums and of
+/// the output.
+std::vector<EntryText> reduction_entries();
+
+/// The name of the one that kernels of these types need.
+std::string reduction_name(const Types& types);
+
+/// The source that defines entries of one folder. @pre there is one
+std::string instantiation(std::span<const EntryText> entries);
+
+}  // namespace quarry

@@ -1,0 +1,85 @@
+/// Artifacts that the program brings: whether they are this library's, and whose they are.
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "quarry/registry.hpp"
+#include "registry/basic/text.hpp"
+#include "registry/compile/pack.hpp"
+#include "registry/compile/sources.hpp"
+#include "registry/compile/store.hpp"
+#include "registry/device/library.hpp"
+#include "registry/row.hpp"
+
+namespace quarry {
+namespace {
+
+Status invalid(std::string why) { return {StatusCode::invalid_artifact, std::move(why)}; }
+
+/// "8.0"
+std::string capability(int cc) { return std::to_string(cc / 10) + "." + std::to_string(cc % 10); }
+
+Status check_target(const detail::ArtifactData& artifact) {
+  constexpr int least = 50;
+  constexpr int most = 999;
+  if (artifact.target < least || artifact.target > most) {
+    return invalid("The code of " + detail::quoted(artifact.entry) +
+                   " is for no compute capability that there is: " + std::to_string(artifact.target));
+  }
+  const std::optional<std::uint32_t> number = detail::find_entry(artifact.entry);
+  if (!number || *number >= detail::entries().size()) return {};
+  const Result<Kernel> kernel = find_kernel(artifact.entry);
+  if (!kernel) return {};  // a reduction
+  const KernelMetadata& metadata = kernel->metadata();
+  if (artifact.target >= metadata.cc && artifact.target <= metadata.max_cc.value_or(most)) return {};
+  return invalid("The code of " + detail::quoted(artifact.entry) + " is for compute capability " +
+                 capability(artifact.target) + ", on which the kernel does not run");
+}
+
+Status add(const detail::ArtifactData& artifact, std::shared_ptr<const detail::ArtifactData> shared) {
+  if (artifact.key.empty()) {
+    const std::optional<std::uint32_t> number = detail::find_entry(artifact.entry);
+    if (number && detail::artifact_in_memory(*number, artifact.target)) return {};
+  }
+  if (Status s = detail::check_artifact(artifact); !s) return s;
+  const Result<std::uint32_t> entry = detail::entry_of_artifact(artifact);
+  if (!entry) return entry.status();
+  (void)detail::keep_artifact(*entry, std::move(shared));
+  return {};
+}
+
+}  // namespace
+
+Status detail::check_artifact(const ArtifactData& artifact) {
+  const std::string name = quoted(artifact.entry);
+  if (artifact.key.empty()) {
+    return invalid("The code of " + name +
+                   " was precompiled, and does not say from what: compile it with `force` to take it along");
+  }
+  const Result<EntrySource> source = entry_source(artifact.entry);
+  if (!source) return invalid("No kernel of this library is called " + name);
+  if (source->config != artifact.config)
+    return invalid("The code of " + name + " was compiled with another config: " + quoted(artifact.config));
+  if (artifact.key != artifact_key(artifact.entry, artifact.config, artifact.target, artifact.compiler))
+    return invalid("The code of " + name + " was compiled from other sources than this library's");
+  return check_target(artifact);
+}
+
+Result<std::uint32_t> detail::entry_of_artifact(const ArtifactData& artifact) {
+  if (const std::optional<std::uint32_t> number = find_entry(artifact.entry)) return *number;
+  const Result<Kernel> own = make_kernel(artifact.entry);
+  if (!own) return invalid(own.status().message());
+  if (entry_of(own->row().entry).name == artifact.entry) return own->row().entry;
+  return invalid("No kernel of this library is called " + quoted(artifact.entry));
+}
+
+Status add_artifact(const Artifact& artifact) {
+  try {
+    return add(artifact.data(), artifact.shared_data());
+  } catch (const std::exception&) {
+    return {StatusCode::device_error, "Out of memory for an artifact"};
+  }
+}
+
+}  // namespace quarry

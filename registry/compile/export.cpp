@@ -1,0 +1,96 @@
+/// export_kernel: what it writes, and in which order.
+#include "quarry/export.hpp"
+
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "registry/basic/text.hpp"
+#include "registry/compile/export.hpp"
+#include "registry/compile/reduction.hpp"
+#include "registry/compile/standalone.hpp"
+#include "registry/compile/whole_file.hpp"
+#include "registry/device/library.hpp"
+
+namespace quarry {
+namespace {
+
+/// The kernel's code alone.
+Result<Artifact> kernel_code(const Kernel& kernel, const CompileOptions& options) {
+  Result<Artifact> artifact = kernel.compile(options);  // which checks the target
+  if (!artifact || artifact->origin() != ArtifactOrigin::precompiled) return artifact;
+  return detail::standalone_artifact(kernel.row().entry, options);
+}
+
+Result<Artifact> reduction_code(std::string_view name, const CompileOptions& options) {
+  const std::optional<std::uint32_t> entry = detail::find_entry(name);
+  if (!entry) return Status(StatusCode::not_found, "There is no reduction " + detail::quoted(name));
+  return detail::standalone_artifact(*entry, options);
+}
+
+void add_code(detail::ExportedFunction& function, const Artifact& artifact) {
+  function.code_bytes = artifact.code().size();
+  function.resources = artifact.resources();
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+Status write(const std::filesystem::path& folder, const std::string& name, std::span<const std::byte> bytes) {
+  return detail::write_whole_file((folder / name).string(), bytes);
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (std::filesystem::is_directory(folder)) return {};
+  const std::string why = error ? error.message() : "it is there and is not a folder";
+  return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
+}
+
+Status export_into(const Kernel& kernel, const std::filesystem::path& folder, CompileOptions options) {
+  if (options.target == 0) options.target = default_device_model().cc;
+  detail::ExportedKernel exported = detail::describe_export(kernel.row(), options.target);
+  const Result<Artifact> code = kernel_code(kernel, options);
+  if (!code) return code.status();
+  add_code(exported.kernel, *code);
+  std::optional<Artifact> reduction;
+  if (!exported.reduction.entry.empty()) {
+    Result<Artifact> made = reduction_code(exported.reduction.entry, options);
+    if (!made) return made.status();
+    add_code(exported.reduction, *made);
+    reduction = *std::move(made);
+  }
+
+  if (Status s = make_folder(folder); !s) return s;
+  if (Status s = write(folder, exported.kernel.file, code->code()); !s) return s;
+  if (reduction) {
+    if (Status s = write(folder, exported.reduction.file, reduction->code()); !s) return s;
+  }
+  if (Status s = write(folder, exported.name + ".h", bytes_of(detail::export_header(exported))); !s) return s;
+  return write(folder, exported.name + ".json", bytes_of(detail::export_json(exported)));
+}
+
+}  // namespace
+
+detail::ExportedKernel detail::describe_export(const Row& row, int target) {
+  ExportedKernel exported;
+  exported.name = row.metadata.name;
+  exported.target = target;
+  exported.metadata = row.metadata;
+  exported.traits = row.family->profile(row.entry_config, default_device_model()).traits;
+  exported.exchanged = row.exchanged;
+  exported.kernel.entry = entry_of(row.entry).name;
+  exported.kernel.file = exported.name + ".cubin";
+  exported.reduction.entry = reduction_of(row);
+  if (!exported.reduction.entry.empty()) exported.reduction.file = exported.reduction.entry + ".cubin";
+  return exported;
+}
+
+Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options) try {
+  return export_into(kernel, folder, options);
+} catch (const std::exception& error) {
+  return {StatusCode::device_error, "Cannot export " + detail::quoted(kernel.name()) + ": " + error.what()};
+}
+
+}  // namespace quarry

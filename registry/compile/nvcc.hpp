@@ -1,0 +1,42 @@
+/// nvcc as a compiler: another process, over the embedded sources in a temporary folder.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "registry/compile/compiler.hpp"
+#include "registry/compile/compiler_files.hpp"
+
+namespace quarry::detail {
+
+/// Asks nvcc for its version and targets when it first compiles.
+class NvccCompiler final : public Compiler {
+ public:
+  explicit NvccCompiler(CompilerFile file);
+
+  std::string_view identity() const override { return identity_; }
+  Result<CompiledCode> compile(const CompileJob& job) const override;
+  Result<std::string> ptx(const CompileJob& job) const override;
+
+ private:
+  struct Abilities {
+    std::string name;  ///< "nvcc 13.0"
+    std::vector<int> targets;
+  };
+  struct Output {
+    std::string bytes;
+    std::string log;
+  };
+  const Result<Abilities>& abilities() const;
+  Result<Abilities> ask() const;
+  /// Cubin or PTX, with the log.
+  Result<Output> build(const CompileJob& job, bool as_ptx) const;
+
+  CompilerFile file_;
+  std::string identity_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Result<Abilities>> abilities_;
+};
+
+}  // namespace quarry::detail

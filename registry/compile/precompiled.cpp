@@ -1,0 +1,50 @@
+#include "registry/compile/precompiled.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// The newest target that the library was built for and that a device of this compute capability runs; 0
+/// where there is none. Code for a compute capability runs on later ones of the same major version.
+int matching_target(int cc) {
+  int best = 0;
+  for (const int target : precompiled_targets()) {
+    if (target / 10 == cc / 10 && target <= cc) best = std::max(best, target);
+  }
+  return best;
+}
+
+std::shared_ptr<const ArtifactData> made(std::uint32_t entry, int cc, int target) {
+  const Unit& unit = units()[static_cast<std::size_t>(entry_of(entry).unit)];
+  auto artifact = std::make_shared<ArtifactData>();
+  artifact->entry = entry_of(entry).name;
+  artifact->target = cc;
+  artifact->origin = ArtifactOrigin::precompiled;
+  artifact->code = {reinterpret_cast<const std::byte*>(unit.begin),
+                    reinterpret_cast<const std::byte*>(unit.end)};
+  const Resources resources = detail::resources(entry, target);
+  artifact->resources = {.registers = resources.registers, .spill_bytes = resources.spill_bytes};
+  return artifact;
+}
+
+}  // namespace
+
+std::shared_ptr<const ArtifactData> precompiled_artifact(std::uint32_t entry, int cc) {
+  if (entry_of(entry).unit < 0) return nullptr;
+  const int target = matching_target(cc);
+  if (target == 0) return nullptr;
+  static std::mutex mutex;
+  static auto* const kept =  // never destroyed: threads may ask while the process ends
+      new std::map<std::pair<std::uint32_t, int>, std::shared_ptr<const ArtifactData>>;
+  const std::lock_guard lock(mutex);
+  auto& artifact = (*kept)[{entry, cc}];
+  if (!artifact) artifact = made(entry, cc, target);
+  return artifact;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,34 @@
+/// The sources of device code, embedded in the library, and how a kernel is instantiated from them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+/// A file that device code includes, by the name that it is included by ("gemm_sm80/kernel.cuh").
+struct SourceFile {
+  std::string_view name;  ///< a 0 follows it
+  std::string_view text;  ///< a 0 follows it
+};
+
+/// All of them, in the order of their names.
+std::span<const SourceFile> kernel_sources();
+
+/// A digest of all of them: a change of any byte changes it.
+std::string_view sources_digest();
+
+/// The source that instantiates one entry, registered, of a reduction, or of a config of one's own, and the
+/// config as text, which identifies the machine code together with the sources. Fails with not_found for a
+/// name that no family makes.
+struct EntrySource {
+  std::string text;       ///< "#include ...\nQUARRY_ENTRY(...)\n"
+  std::string config;     ///< "quarry::gemm_sm80::Config{{...}, ...}"
+  int shared_memory = 0;  ///< bytes of a block, dynamic
+};
+Result<EntrySource> entry_source(std::string_view entry);
+
+}  // namespace quarry::detail

@@ -1,0 +1,130 @@
+#include "registry/compile/store.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "registry/compile/artifact_format.hpp"
+#include "registry/compile/compiler.hpp"
+#include "registry/compile/disk_cache.hpp"
+#include "registry/compile/pack.hpp"
+#include "registry/compile/precompiled.hpp"
+#include "registry/compile/sources.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+namespace {
+
+using Data = std::shared_ptr<const ArtifactData>;
+
+/// An artifact that is there, or that somebody is making.
+struct Slot {
+  Data artifact;
+  bool being_made = false;
+};
+
+/// Never destroyed: threads may ask while the process ends.
+struct Store {
+  std::mutex mutex;
+  std::condition_variable made;
+  std::map<std::pair<std::uint32_t, int>, Slot> slots;
+  std::atomic<std::size_t> compilations = 0;
+};
+
+Store& store() {
+  static Store* const the = new Store;
+  return *the;
+}
+
+Result<Data> compile_now(const CompileJob& job, const Compiler& compiler, const std::string& config,
+                         const std::string& key) {
+  store().compilations.fetch_add(1, std::memory_order_relaxed);
+  Result<CompiledCode> code = compiler.compile(job);
+  if (!code) return code.status();
+  auto artifact = std::make_shared<ArtifactData>();
+  artifact->entry = job.entry;
+  artifact->config = config;
+  artifact->compiler = compiler.identity();
+  artifact->key = key;
+  artifact->target = job.target;
+  artifact->origin = ArtifactOrigin::compiled;
+  artifact->resources = code->resources;
+  artifact->owned = std::move(code->cubin);
+  artifact->code = artifact->owned;
+  return Data(std::move(artifact));
+}
+
+/// From the disk, or compiled.
+Result<Data> make(std::uint32_t number, int target, const CompileOptions& options) {
+  const std::string entry(entry_of(number).name);
+  Result<EntrySource> source = entry_source(entry);
+  if (!source) return source.status();
+  const Result<const Compiler*> compiler = find_compiler(options.backend);
+  if (!compiler) return compiler.status();
+  const std::string key = artifact_key(entry, source->config, target, (*compiler)->identity());
+  if (options.use_disk_cache && !options.force) {
+    if (std::shared_ptr<ArtifactData> cached = load_cached(key)) {
+      cached->origin = ArtifactOrigin::cached;
+      return Data(std::move(cached));
+    }
+  }
+  Result<Data> made = compile_now({source->text, entry, target}, **compiler, source->config, key);
+  if (made && options.use_disk_cache) store_cached(**made);
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const ArtifactData> artifact_in_memory(std::uint32_t entry, int target) {
+  if (Data precompiled = precompiled_artifact(entry, target)) return precompiled;
+  return kept_artifact(entry, target);
+}
+
+std::shared_ptr<const ArtifactData> kept_artifact(std::uint32_t entry, int target) {
+  load_environment_packs();
+  Store& s = store();
+  const std::lock_guard lock(s.mutex);
+  for (int older = target; older >= target / 10 * 10; --older) {
+    const auto found = s.slots.find({entry, older});
+    if (found != s.slots.end() && found->second.artifact) return found->second.artifact;
+  }
+  return nullptr;
+}
+
+bool keep_artifact(std::uint32_t entry, std::shared_ptr<const ArtifactData> artifact) {
+  Store& s = store();
+  const std::lock_guard lock(s.mutex);
+  Slot& slot = s.slots[{entry, artifact->target}];
+  if (slot.artifact) return false;
+  slot.artifact = std::move(artifact);
+  return true;
+}
+
+Result<Artifact> find_artifact(std::uint32_t entry, const CompileOptions& options) {
+  const int target = options.target == 0 ? default_device_model().cc : options.target;
+  if (!options.force) {
+    if (Data precompiled = precompiled_artifact(entry, target)) return Artifact(std::move(precompiled));
+    load_environment_packs();
+  }
+  Store& s = store();
+  std::unique_lock lock(s.mutex);
+  Slot& slot = s.slots[{entry, target}];  // stays where it is: nothing is taken out
+  s.made.wait(lock, [&] { return !slot.being_made; });
+  if (slot.artifact && !options.force) return Artifact(slot.artifact);
+  slot.being_made = true;
+  lock.unlock();
+  Result<Data> made = make(entry, target, options);
+  lock.lock();
+  slot.being_made = false;
+  if (made && (options.force || !slot.artifact)) slot.artifact = *made;
+  s.made.notify_all();
+  if (!made) return made.status();
+  return Artifact(*std::move(made));
+}
+
+std::size_t compilations() { return store().compilations.load(std::memory_order_relaxed); }
+
+}  // namespace quarry::detail

@@ -1,0 +1,128 @@
+#include "registry/compile/whole_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "registry/basic/text.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// More than this at a time, some systems do not write or read.
+constexpr std::size_t piece = std::size_t{1} << 30;
+
+Status cannot(const char* what, const std::string& path, StatusCode code, int error) {
+  return {code, std::string("Cannot ") + what + " " + quoted(path) + ": " + std::strerror(error)};
+}
+
+/// False with errno where the disk is full or gone.
+bool write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), piece));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// Makes a rename last; a file system that cannot sync folders has done what it can.
+void sync_folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  (void)::fsync(file);
+  ::close(file);
+}
+
+/// A new file of a name of its own beside `path`. -1 with errno.
+int open_temporary(const std::string& path, std::string& name) {
+  static std::atomic<unsigned> counter = 0;
+  int file = -1;
+  // A process that was killed may have left one of the same number.
+  for (int attempt = 0; attempt < 100 && (attempt == 0 || (file < 0 && errno == EEXIST)); ++attempt) {
+    name = path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
+    file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  return file;
+}
+
+/// Fills the temporary file and renames it. False with errno.
+bool finish(int file, const std::string& temporary, const std::string& path,
+            std::span<const std::byte> bytes) {
+  const bool written = write_all(file, bytes) && ::fsync(file) == 0;
+  const int error = errno;
+  const bool closed = ::close(file) == 0;
+  if (!written) errno = error;
+  return written && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+}  // namespace
+
+Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return {StatusCode::device_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
+  }
+  std::string temporary;
+  const int file = open_temporary(path, temporary);
+  if (file < 0) return cannot("write", path, StatusCode::device_error, errno);
+  if (!finish(file, temporary, path, bytes)) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    return cannot("write", path, StatusCode::device_error, error);
+  }
+  sync_folder_of(path);
+  return {};
+}
+
+Result<WholeFile> WholeFile::open(const std::string& path) {
+  // Opening a pipe would wait for somebody to write into it.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return cannot("read", path, StatusCode::invalid_artifact, errno);
+  struct stat facts;
+  const bool known = ::fstat(file, &facts) == 0;
+  const int error = errno;
+  if (known && S_ISREG(facts.st_mode)) return WholeFile(file, static_cast<std::size_t>(facts.st_size), path);
+  ::close(file);
+  if (!known) return cannot("read", path, StatusCode::invalid_artifact, error);
+  return Status(StatusCode::invalid_artifact, "Cannot read " + quoted(path) + ": it is not a file");
+}
+
+WholeFile::WholeFile(WholeFile&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
+
+WholeFile::~WholeFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Result<std::vector<std::byte>> WholeFile::read(std::size_t count) const {
+  std::vector<std::byte> bytes;
+  try {
+    bytes.resize(std::min(count, size_));
+  } catch (const std::exception&) {
+    return cannot("read", path_, StatusCode::invalid_artifact, ENOMEM);
+  }
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got =
+        ::pread(file_, bytes.data() + done, std::min(bytes.size() - done, piece), static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot("read", path_, StatusCode::invalid_artifact, errno);
+    if (got == 0) break;  // somebody cut it short meanwhile
+    done += static_cast<std::size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,31 @@
+/// Entries that are not in the table: those of kernels that the program made. Their numbers follow on those
+/// of the table; they stay where they are to the end of the process.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/gemm_host_profile.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// How many there can be.
+inline constexpr std::uint32_t most_own_entries = 1U << 20;
+
+/// Whether an entry is of the table, by which unit, resources and profiles are indexed.
+inline bool is_in_table(std::uint32_t entry) { return entry < entries().size(); }
+
+/// Adds an entry, not precompiled, and gives its number; nothing when there are most_own_entries. One thread
+/// at a time; others may read with entry_of. Throws std::bad_alloc, having added nothing.
+std::optional<std::uint32_t> add_own_entry(std::string name);
+
+/// Where the profile of such an entry on a device is kept (see profile_of); null: it is not computed yet.
+/// @param device DeviceProfiles::number
+std::atomic<const GemmProfile*>& own_profile(std::uint32_t entry, std::size_t device);
+
+}  // namespace quarry::detail

@@ -1,0 +1,117 @@
+#include "registry/query/own_kernels.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+
+#include "registry/basic/text.hpp"
+#include "registry/compile/reduction.hpp"
+#include "registry/query/index.hpp"
+#include "registry/query/own_entries.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// A row, with the text of its name.
+struct OwnKernel {
+  std::string name;
+  Row row;
+};
+
+/// What rows of one entry have in common.
+struct SharedEntry {
+  std::uint32_t number = 0;
+  const void* config = nullptr;
+};
+
+/// Never destroyed: rows are valid to the end of the process.
+struct OwnKernels {
+  std::shared_mutex mutex;
+  std::unordered_map<std::string_view, std::unique_ptr<OwnKernel>> kernels;  // by the kernel's own name
+  std::map<std::string, SharedEntry, std::less<>> entries;                   // by the entry's name
+};
+
+OwnKernels& own() {
+  static OwnKernels* const the = new OwnKernels;
+  return *the;
+}
+
+/// @pre the mutex is held
+const Row* find_in(const OwnKernels& all, std::string_view name) {
+  const auto found = all.kernels.find(name);
+  return found == all.kernels.end() ? nullptr : &found->second->row;
+}
+
+/// The entry of this name, registered or not; nothing when there are too many. `config` says what a new one
+/// points to. @pre the mutex is held for writing
+std::optional<SharedEntry> entry_named(OwnKernels& all, const std::string& name,
+                                       const std::function<const void*()>& config) {
+  if (const auto known = all.entries.find(name); known != all.entries.end()) return known->second;
+  // All memory is taken before an entry is added, so that none is added that nobody finds again.
+  decltype(all.entries) made;
+  SharedEntry& entry = made.try_emplace(name).first->second;
+  entry.config = config();
+  std::optional<std::uint32_t> number = find_registered_entry(name);
+  if (!number) number = add_own_entry(name);
+  if (!number) return std::nullopt;
+  entry.number = *number;
+  const SharedEntry result = entry;
+  all.entries.merge(made);
+  return result;
+}
+
+/// A row and what it runs: its entry and the reduction that may follow. @pre the mutex is held for writing;
+/// there is no such row yet
+Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::string name) {
+  const Status too_many(StatusCode::unsupported,
+                        "There are " + std::to_string(most_own_entries) + " kernels of this program already");
+  const ConfigSpace& space = *config.family->space;
+  const SettingValues values = space.entry(config.values);
+  const auto entry = entry_named(all, config_name(space, values), [&] { return space.kept(values); });
+  if (!entry) return too_many;
+  auto made = std::make_unique<OwnKernel>();
+  made->name = std::move(name);
+  made->row = {space.describe(config.values, made->name), config.family->family, entry->config, entry->number,
+               values != config.values};
+  const Row* const row = &made->row;
+  const std::string reduction(reduction_of(*row));
+  if (!reduction.empty() && !entry_named(all, reduction, [] { return nullptr; })) return too_many;
+  all.kernels.emplace(row->metadata.name, std::move(made));
+  return row;
+}
+
+}  // namespace
+
+Result<const Row*> row_of(const FamilyConfig& config) {
+  const ConfigSpace& space = *config.family->space;
+  std::string name = config_name(space, config.values);
+  if (const Row* const registered = find_registered_row(name)) return registered;
+  if (const Row* const made = find_own_row(name)) return made;
+  if (const std::string fault = space.fault(config.values); !fault.empty()) {
+    return Status(StatusCode::unsupported, "There can be no kernel " + quoted(name) + ": " + fault);
+  }
+  OwnKernels& all = own();
+  const std::lock_guard lock(all.mutex);
+  if (const Row* const made = find_in(all, name)) return made;
+  return make_row(all, config, std::move(name));
+}
+
+const Row* find_own_row(std::string_view name) {
+  OwnKernels& all = own();
+  const std::shared_lock lock(all.mutex);
+  return find_in(all, name);
+}
+
+std::optional<std::uint32_t> find_own_entry(std::string_view name) {
+  OwnKernels& all = own();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.entries.find(name);
+  if (found == all.entries.end()) return std::nullopt;
+  return found->second.number;
+}
+
+}  // namespace quarry::detail

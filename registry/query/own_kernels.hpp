@@ -1,0 +1,26 @@
+/// Kernels that the program made, beside the registered ones. Their rows stay where they are to the end of
+/// the process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "quarry/status.hpp"
+#include "registry/query/config_reader.hpp"
+#include "registry/row.hpp"
+
+namespace quarry::detail {
+
+/// The row of a config, which is always the same: the registered one, the one that was made before, or one
+/// made now. Fails with unsupported, naming the constraint, for a config that its family cannot do. Safe from
+/// any thread. May throw std::bad_alloc.
+Result<const Row*> row_of(const FamilyConfig& config);
+
+/// A row that was made, by name; null where there is none.
+const Row* find_own_row(std::string_view name);
+
+/// An entry behind the table's, by name.
+std::optional<std::uint32_t> find_own_entry(std::string_view name);
+
+}  // namespace quarry::detail

@@ -1,0 +1,71 @@
+"""quarry export."""
+
+import json
+import os
+import unittest
+
+from compiling import SMALL, CompilingTest
+
+
+class Exporting(CompilingTest):
+    def export(self, name, *flags):
+        done = self.quarry("export", name, "-o", self.path("out"), *flags)
+        self.assertEqual(done.lines, [f"{self.path('out')}/{name}.json"])
+        with open(done.lines[0], encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_all_that_a_launch_needs(self):
+        name = self.names(1)[0]
+        document = self.export(name, "--target", "80")
+        shown = self.quarry("show", name, "--format", "json").json["kernels"][0]
+        self.assertEqual(document["entry"], shown["entry"])
+        self.assertEqual(document["launch"]["threads"], shown["threads"])
+        self.assertEqual(document["launch"]["dynamic_shared_bytes"], shown["shared_memory"])
+        self.assertEqual(document["code"]["target"], 80)
+        reduction = document["reduction"]
+        files = [f"{name}.cubin", f"{name}.h", f"{name}.json", reduction["code"]["file"]]
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(files))
+        for part in (document, reduction):
+            code = self.read("out/" + part["code"]["file"])
+            self.assertEqual(len(code), part["code"]["bytes"])
+            self.assertEqual(code[:4], b"\x7fELF")
+            self.assertIn(part["entry"].encode(), code)  # among its symbols
+            self.assertNotIn(self.folder.encode(), code)
+
+    def test_a_kernel_whose_operands_are_exchanged(self):
+        names = self.names(1, SMALL + " and out.layout == column")
+        document = self.export(names[0])
+        self.assertTrue(document["operands_exchanged"])
+        self.assertNotEqual(document["entry"], names[0])
+        self.assertIn(document["entry"].encode(), self.read("out/" + document["code"]["file"]))
+
+    def test_several_kernels(self):
+        names = self.names(2)
+        done = self.quarry("export", *names, "-o", self.path("out"))
+        self.assertEqual(done.lines, [f"{self.path('out')}/{name}.json" for name in names])
+
+    def test_bad_input(self):
+        name = self.names(1)[0]
+        out = ("-o", self.path("out"))
+        self.refused("export", *out, says="which kernel")
+        self.refused("export", name, says="-o FOLDER")
+        self.refused("export", name[:-1] + "y", *out, says=f"`{name}`")
+        self.refused("export", name, *out, "--target", "80,90", says="--target")
+        self.refused("export", name, *out, "--target", "x", says="--target")
+        self.refused("export", "--where", "tile.m == 7", *out, says="no kernel", status=1)
+        self.refused("export", name, *out, "--target", "70", says="ompute capability", status=1)
+        with open(self.path("file"), "w", encoding="utf-8") as file:
+            file.write("x")
+        for folder in (self.path("file"), self.path("file/below"), "/proc/no/folder"):
+            self.refused("export", name, "-o", folder, says="folder", status=1)
+        self.assertEqual(self.left(), ["file"])
+
+    def test_no_compiler(self):
+        self.set_environment(QUARRY_COMPILER="off")
+        done = self.refused("export", self.names(1)[0], "-o", self.path("out"), says="ompil", status=1)
+        self.assertNotIn("\n\n", done.err)
+        self.assertEqual(self.left(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+"""quarry pack, and programs that use packs."""
+
+import os
+import random
+import unittest
+
+from compiling import SMALL, CompilingTest
+from quarry_command import run_on_terminal, run_quarry
+
+
+class Packing(CompilingTest):
+    def pack(self, *names, name="a.pack"):
+        self.quarry("pack", *(names or self.names(2)), "-o", self.path(name), "--target", "90")
+        return self.path(name)
+
+    def entries(self, path):
+        return {(a["entry"], a["target"]) for a in self.quarry("pack", "--list", path, "--format", "json").json["artifacts"]}
+
+    def test_a_selection_for_two_targets(self):
+        names = self.names(3)
+        where = SMALL + " and (" + " or ".join(f"name == '{name}'" for name in names) + ")"
+        done = self.quarry("pack", "--where", where, "-o", self.path("a.pack"), "--target", "80,90", "--threads", "2")
+        count = len(self.entries(self.path("a.pack")))
+        self.assertRegex(done.out, rf"^`.*a\.pack`: 3 kernels as {count} artifacts for 8\.0, 9\.0, \d+ bytes, \d+\.\d s\n$")
+        self.assertEqual(done.err, "")  # no bar into a pipe
+        self.assertIn(f"{os.path.getsize(self.path('a.pack'))} bytes", done.out)
+        shown = [self.quarry("show", name, "--format", "json").json["kernels"][0]["entry"] for name in names]
+        expected = {(entry, target) for entry in (*shown, "reduce_split_k_f64_f64") for target in (80, 90)}
+        self.assertEqual(self.entries(self.path("a.pack")), expected)
+        self.assertEqual(self.left(), ["a.pack"])
+
+    def test_the_list_says_what_is_inside(self):
+        artifacts = self.quarry("pack", "--list", self.pack(), "--format", "json").json["artifacts"]
+        for artifact in artifacts:
+            self.assertGreater(artifact["bytes"], 1000)
+            self.assertIn(artifact["registers"], range(8, 256))
+            self.assertRegex(artifact["compiler"], r"^nv(rtc|cc) [^/]+$")
+        table = self.quarry("pack", "--list", self.path("a.pack")).out
+        self.assertIn(artifacts[0]["entry"], table)
+
+    def test_a_bar_on_a_terminal_only(self):
+        status, shown = run_on_terminal("pack", *self.names(2), "-o", self.path("a.pack"))
+        self.assertEqual(status, 0, shown)
+        self.assertRegex(shown.splitlines()[-1], r"2 kernels as \d+ artifacts")
+
+    def test_kernels_of_a_pack_need_no_compiler(self):
+        names = self.names(2)
+        path = self.pack(*names)
+        os.rename(path, self.path("moved.pack"))
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"))
+        kernel = next((name for name in names if not self.precompiled(name)), None)
+        if kernel is None:
+            self.skipTest("all of them are precompiled")
+        export = ("export", kernel, "-o", self.path("exported"), "--target", "90")
+        self.assertEqual(run_quarry(*export).status, 1)
+        self.set_environment(QUARRY_PACKS=f":{self.path('moved.pack')}:")
+        done = self.quarry(*export)
+        self.assertEqual(done.err, "")
+        self.refused("export", kernel, "-o", self.path("exported"), "--target", "80", says="", status=1)
+
+    def test_it_runs_on_a_device(self):
+        findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}
+        if "device 0" not in findings:
+            self.skipTest("no device")
+        name = self.names(1, "family == gemm_simt and a.dtype == f64 and tile.m == 32")[0]
+        run = ("run", "gemm", "70x50x33", "f64", "--kernel", name, "--on", "device", "--format", "json")
+        self.quarry("pack", name, "-o", self.path("a.pack"))
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"),
+                             QUARRY_PACKS=self.path("a.pack"))
+        self.assertTrue(self.quarry(*run).json["runs"][0]["right"])
+        other = "80" if self.quarry("pack", "--list", self.path("a.pack"), "--format", "json").json["artifacts"][0][
+            "target"] != 80 else "90"
+        del os.environ["QUARRY_COMPILER"]
+        self.quarry("pack", name, "-o", self.path("b.pack"), "--target", other)
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_PACKS=self.path("b.pack"))
+        if not self.precompiled(name):
+            done = run_quarry(*run)
+            self.assertEqual(done.status, 1)
+            self.assertIn("another architecture", done.err)
+
+    def precompiled(self, name):
+        return self.quarry("show", name, "--format", "json").json["kernels"][0]["sm_90.precompiled"]
+
+    def test_an_own_kernel(self):
+        name = self.names(1)[0].replace("64x64", "64x32")
+        path = self.pack(name)
+        self.assertIn((name, 90), self.entries(path))
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"), QUARRY_PACKS=path)
+        if not any(self.precompiled(n) for n in self.names(1)):  # then its reduction comes from the pack, too
+            self.quarry("export", name, "-o", self.path("exported"), "--target", "90")
+
+    def test_bad_packs_of_the_environment_warn_once(self):
+        path = self.pack()
+        with open(self.path("cut.pack"), "wb") as file:
+            file.write(self.read("a.pack")[:-1])
+        self.set_environment(QUARRY_PACKS=f"{self.path('cut.pack')}:{self.path('missing.pack')}:{path}")
+        self.assertEqual(self.quarry("list", "--limit", "1").err, "")  # which needs no machine code
+        lines = self.quarry("export", *self.names(2), "-o", self.path("exported"), "--target", "90").err.splitlines()
+        if lines:  # none is read where all are precompiled
+            self.assertEqual(len(lines), 2, lines)
+            self.assertRegex(lines[0], r"^quarry: warning: QUARRY_PACKS: Pack `.*cut\.pack`: The pack is cut short")
+            self.assertRegex(lines[1], r"^quarry: warning: QUARRY_PACKS: .*missing\.pack`: No such file")
+
+    def test_damaged_packs(self):
+        self.pack()
+        whole = bytearray(self.read("a.pack"))
+        seed = random.randrange(1 << 32)
+        rng = random.Random(seed)
+        for _ in range(20):
+            damaged = whole.copy()
+            at = rng.randrange(len(whole))
+            damaged[at] ^= 1 << rng.randrange(8)
+            with open(self.path("b.pack"), "wb") as file:
+                file.write(damaged if rng.random() < 0.5 else whole[:at])
+            with self.subTest(seed=seed, at=at):
+                self.refused("pack", "--list", self.path("b.pack"), status=1, says="ack")
+
+
+class BadInput(CompilingTest):
+    def refused_pack(self, *arguments, says, status=2, lines=1):
+        self.refused("pack", *arguments, says=says, status=status, lines=lines)
+        self.assertEqual(self.left(), [])
+
+    def test_usage(self):
+        out = ("-o", self.path("x.pack"))
+        name = self.names(1)[0]
+        self.refused_pack(*out, says="which kernels")
+        self.refused_pack(name, says="-o FILE")
+        self.refused_pack("nonsense", *out, says="`nonsense`")
+        self.refused_pack("--where", "tile.m ==", *out, says="^", lines=3)
+        self.refused_pack("--where", "tile.m == 7", *out, says="no kernel", status=1)
+        for target in ("x", "90,", ",", "9", "80;90", "90a", "-90"):
+            self.refused_pack(name, *out, "--target", target, says="--target")
+        for threads in ("0", "-1", "x"):
+            self.refused_pack(name, *out, "--threads", threads, says="--threads")
+        self.refused_pack(name, "--list", self.path("x.pack"), says="--list")
+        self.refused_pack("--list", self.path("x.pack"), says="No such file", status=1)
+        self.refused_pack("--list", self.folder, says="not a file", status=1)
+
+    def test_a_target_that_no_kernel_runs_on(self):
+        done = run_quarry("pack", *self.names(1), "-o", self.path("x.pack"), "--target", "70")
+        self.assertEqual((done.status, done.out, self.left()), (1, "", []))
+        self.assertIn("do not run on 7.0", done.err)
+
+    def test_a_target_that_no_compiler_knows(self):
+        done = run_quarry("pack", *self.names(1), "-o", self.path("x.pack"), "--target", "997")
+        self.assertEqual((done.status, done.out, self.left()), (1, "", []))
+        self.assertIn("cannot compile", done.err)
+        self.assertIn("no pack was written", done.err)
+
+    def test_no_compiler(self):
+        self.set_environment(QUARRY_COMPILER="off")
+        with open(self.path("x.pack"), "w", encoding="utf-8") as file:
+            file.write("old")
+        done = run_quarry("pack", *self.names(3), "-o", self.path("x.pack"))
+        self.assertEqual((done.status, done.out, self.left()), (1, "", ["x.pack"]))
+        self.assertEqual(self.read("x.pack"), b"old")
+        self.assertLessEqual(len(done.err.splitlines()), 3)  # a reason is said once
+
+    def test_a_file_that_cannot_be_written(self):
+        for path in (self.path("missing/x.pack"), self.folder, "/proc/x.pack"):
+            self.refused_pack(*self.names(1), "-o", path, status=1, says="write")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+"""Exports kernels, and has each launched by a C program that links the CUDA runtime and no Quarry.
+
+Exit status 4 where there is no device: the program was then built all the same.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# Element types of the C program, which GCC and Clang know.
+TYPES = {"f16": "_Float16", "bf16": None, "f32": "float", "f64": "double"}
+
+# One kernel of each kind: both families, operands exchanged or not, more shared memory than a block has unasked.
+KINDS = ["family == gemm_simt and a.dtype == f32 and out.layout == row and a.layout == column",
+         "family == gemm_simt and a.dtype == f64 and out.layout == column",
+         "family == gemm_sm80 and a.dtype == f16 and out.dtype == f16 and accumulator == f32 and out.layout == row and "
+         "a.layout == row and b.layout == column and shared_memory > 49152",
+         "family == gemm_sm80 and a.dtype == f16 and out.dtype == f32 and out.layout == column and b.layout == row"]
+
+
+def run(*command):
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"{command} failed:\n{done.stderr}")
+    return done.stdout
+
+
+def is_row(operand):
+    return str(int(operand["layout"] != "column"))
+
+
+def build(flags, folder, document):
+    operands = document["operands"]
+    program = os.path.join(folder, "launch")
+    defines = [f"-DKERNEL={document['name']}"]
+    for macro, name in (("A", "a"), ("B", "b"), ("OUT", "out")):
+        defines += [f"-D{macro}={TYPES[operands[name]['type']]}", f"-D{macro}_ROW={is_row(operands[name])}"]
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.c")
+    run(flags.compiler, "-x", "c", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-isystem", flags.cuda_include,
+        "-include", os.path.join(folder, document["name"] + ".h"), *defines, source, "-x", "none", flags.cudart, "-pthread",
+        "-ldl", "-lrt", "-o", program)
+    return program
+
+
+def launch(flags, where):
+    """The exit status of the program for one kernel."""
+    name = run(flags.quarry, "list", "--where", where, "--limit", "1", "--format", "names").strip()
+    assert name, where
+    with tempfile.TemporaryDirectory() as folder:
+        (path,) = run(flags.quarry, "export", name, "-o", folder).split()
+        with open(path, encoding="utf-8") as file:
+            program = build(flags, folder, json.load(file))
+        assert "libquarry" not in run("ldd", program)
+        status = subprocess.run([program, folder], check=False, timeout=300).returncode
+    print(f"{name}: {'skipped' if status == 4 else 'right' if status == 0 else 'WRONG'}")
+    return status
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for flag in ("--quarry", "--compiler", "--cuda-include", "--cudart"):
+        parser.add_argument(flag, required=True)
+    flags = parser.parse_args()
+    statuses = [launch(flags, where) for where in KINDS]
+    return next((status for status in statuses if status not in (0, 4)), max(statuses))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

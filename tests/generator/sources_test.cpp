@@ -1,0 +1,95 @@
+/// The generator's table of embedded sources: which files, what changes it, what is refused.
+#include "catch_compat.hpp"
+#include "generator/generator_run.hpp"
+
+using namespace quarry::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A tree with a kernel.cuh for every family of the generator, all alike.
+struct Tree {
+  ScratchFolder scratch;
+  fs::path kernels = scratch.path() / "kernels";
+  fs::path include = scratch.path() / "include";
+  fs::path out = scratch.path() / "sources.cpp";
+
+  Tree() {
+    for (const char* family : {"gemm_simt", "gemm_sm80", "reduce_split_k"}) {
+      write_file(kernels / family / "kernel.cuh", "#include \"common/one.hpp\"\n");
+    }
+    write_file(kernels / "common/one.hpp", "  #  include \"quarry/types.hpp\" // words\n");
+    write_file(kernels / "common/unused.hpp", "");
+    write_file(include / "quarry/types.hpp", "enum X { no };  // )source\" in a \\ comment\n");
+  }
+  Outcome run() const {
+    return run_generator(scratch.path(), {"sources", "--kernels", kernels, "--include", include, "--out", out,
+                                          "--depfile", out.string() + ".d"});
+  }
+  /// The digest of what it wrote.
+  std::string digest() const {
+    REQUIRE(run().exit_code == 0);
+    const std::string text = read_file(out);
+    const std::string before = "sources_digest() { return \"";
+    const auto begin = text.find(before);
+    REQUIRE(begin != std::string::npos);
+    return text.substr(begin + before.size(), 32);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the embedded sources are those that kernels reach", "[generator]") {
+  const Tree tree;
+  const Outcome outcome = tree.run();
+  INFO(outcome.error);
+  REQUIRE(outcome.exit_code == 0);
+  const std::string text = read_file(tree.out);
+  CHECK_THAT(text, Catch::Contains("std::array<SourceFile, 5>"));
+  CHECK_THAT(text, Catch::Contains("{\"common/one.hpp\"sv, R\""));
+  CHECK_THAT(text, Catch::Contains("enum X { no };  // )source\" in a \\ comment\n"));
+  CHECK_THAT(text, !Catch::Contains("unused"));
+  const std::string depfile = read_file(tree.out.string() + ".d");
+  CHECK_THAT(depfile, Catch::Contains(tree.out.string() + ":"));
+  CHECK_THAT(depfile, Catch::Contains((tree.include / "quarry/types.hpp").string()));
+  CHECK_THAT(depfile, !Catch::Contains("unused"));
+}
+
+TEST_CASE("the digest follows every byte of a source, and its name", "[generator]") {
+  const Tree tree;
+  const std::string digest = tree.digest();
+  CHECK(tree.digest() == digest);
+  write_file(tree.kernels / "common/unused.hpp", "int x;");
+  CHECK(tree.digest() == digest);
+  const fs::path file = tree.include / "quarry/types.hpp";
+  const std::string text = read_file(file);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] = changed[i] == 'x' ? 'y' : 'x';
+    write_file(file, changed);
+    INFO(i);
+    CHECK(tree.digest() != digest);
+  }
+  write_file(file, text);
+  CHECK(tree.digest() == digest);
+}
+
+TEST_CASE("device code that includes anything else is refused", "[generator]") {
+  const Tree tree;
+  REQUIRE(tree.run().exit_code == 0);
+  const std::string before = read_file(tree.out);
+  const auto refused = [&](const std::string& line, const std::string& why) {
+    write_file(tree.kernels / "common/one.hpp", "// first\n" + line + "\n");
+    const Outcome outcome = tree.run();
+    INFO(line);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.error, Catch::Contains(why) && Catch::Contains("one.hpp:2"));
+    CHECK(read_file(tree.out) == before);
+  };
+  refused("#include <cstdint>", "<cstdint>");
+  refused("#include \"quarry/nothing.hpp\"", "`quarry/nothing.hpp`");
+  refused("#include \"quarry\"", "`quarry`");
+  refused("#include", "``");
+  refused("#include MACRO", "`");
+  CHECK(run_generator(tree.scratch.path(), {"sources", "--kernels", "k", "--out", "o"}).exit_code == 2);
+}

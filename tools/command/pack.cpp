@@ -1,0 +1,236 @@
+/// quarry pack: compiles kernels into one file, and lists such a file.
+#include "quarry/pack.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "pack_targets.hpp"
+#include "problem_text.hpp"
+#include "progress.hpp"
+#include "registry/basic/text.hpp"
+#include "registry/compile/artifact_format.hpp"
+#include "selection.hpp"
+#include "table.hpp"
+
+namespace quarry::command {
+namespace {
+
+struct PackFlags {
+  SelectionFlags selection;
+  ListingFlags listing;
+  std::string output;
+  std::string list;
+  std::string targets;
+  std::string threads;
+  bool force = false;
+};
+
+/// What could not be compiled.
+struct Failure {
+  std::string what;
+  std::string why;
+};
+
+/// What is to become a pack.
+struct Job {
+  std::vector<Kernel> kernels;
+  std::vector<int> targets;
+  int threads = 0;
+  bool force = false;
+};
+
+/// What became of it.
+struct Packed {
+  std::vector<Artifact> artifacts;
+  std::vector<Failure> failures;
+};
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Result<Job> read_job(const PackFlags& flags) {
+  constexpr auto bad = StatusCode::invalid_arguments;
+  if (flags.selection.names.empty() && flags.selection.where.empty())
+    return Status(bad, "which kernels? Give names, or --where, or --list FILE");
+  if (flags.output.empty()) return Status(bad, "where to? Give -o FILE");
+  Job job{.kernels = {}, .targets = {}, .threads = 0, .force = flags.force};
+  if (!flags.threads.empty()) {
+    const Result<std::int64_t> threads = parse_integer("--threads", flags.threads, 1, 1024);
+    if (!threads) return threads.status();
+    job.threads = static_cast<int>(*threads);
+  }
+  Result<std::vector<int>> targets = read_targets(flags.targets);
+  if (!targets) return targets.status();
+  job.targets = *std::move(targets);
+  Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return kernels.status();
+  job.kernels = *std::move(kernels);
+  if (job.kernels.empty()) return Status(StatusCode::filtered_out, "no kernel passes the filter");
+  return job;
+}
+
+/// Refuses a file that cannot be written before anything is compiled for it.
+Status check_output(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (access(folder.c_str(), W_OK | X_OK) == 0 && !std::filesystem::is_directory(path)) return {};
+  return {StatusCode::device_error, "cannot write " + detail::quoted(path)};
+}
+
+/// The kernels that can run on a target, with a message where some cannot.
+std::vector<Kernel> kernels_for(const Job& job, int target) {
+  std::vector<Kernel> kernels = job.kernels;
+  const std::size_t left_out = std::erase_if(kernels, [target](const Kernel& kernel) {
+    const KernelMetadata& m = kernel.metadata();
+    return target < m.cc || target > m.max_cc.value_or(target);
+  });
+  if (left_out > 0) {
+    message(std::to_string(left_out) + " of the kernels do not run on " + capability_text(target) +
+            ", and are left out for it");
+  }
+  return kernels;
+}
+
+void compile_for(const Job& job, int target, Progress& progress, Packed& packed) {
+  const std::vector<Kernel> kernels = kernels_for(job, target);
+  std::size_t before = 0;
+  const auto advance = [&](std::size_t done, std::size_t, const Kernel&) {
+    progress.advance(done - before);
+    before = done;
+  };
+  const auto results =
+      compile_for_pack(kernels, {.target = target, .force = job.force}, advance, job.threads);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) {
+      packed.artifacts.push_back(*results[i]);
+      continue;
+    }
+    const std::string what = i < kernels.size() ? std::string(kernels[i].name()) : "a reduction";
+    packed.failures.push_back(
+        {what + " for " + capability_text(target), first_line(results[i].status().message())});
+  }
+}
+
+/// Each reason once, with the first thing that it befell.
+void print_failures(const std::vector<Failure>& failures) {
+  std::map<std::string, std::vector<const Failure*>> by_reason;
+  for (const Failure& failure : failures) by_reason[failure.why].push_back(&failure);
+  for (const auto& [why, befallen] : by_reason) {
+    const std::size_t others = befallen.size() - 1;
+    message("cannot compile " + befallen[0]->what +
+            (others > 0 ? " and " + std::to_string(others) + (others > 1 ? " others" : " other") : "") +
+            ": " + why);
+  }
+}
+
+std::string summary(const std::string& path, const Job& job, const Packed& packed, double seconds) {
+  std::error_code unknown;
+  const auto bytes = std::filesystem::file_size(path, unknown);
+  std::string targets;
+  for (const int target : job.targets) targets += (targets.empty() ? "" : ", ") + capability_text(target);
+  // Kernels that are each other's transposition share one.
+  std::set<std::pair<std::string_view, int>> distinct;
+  for (const Artifact& artifact : packed.artifacts) distinct.insert({artifact.entry(), artifact.target()});
+  char duration[32];
+  std::snprintf(duration, sizeof duration, "%.1f s", seconds);
+  const std::size_t kernels = job.kernels.size();
+  return detail::quoted(path) + ": " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
+         " as " + std::to_string(distinct.size()) + " artifacts for " + targets + ", " +
+         std::to_string(unknown ? 0 : bytes) + " bytes, " + duration + "\n";
+}
+
+int make_pack(const PackFlags& flags) {
+  const Result<Job> job = read_job(flags);
+  if (!job) return report(job.status());
+  if (Status s = check_output(flags.output); !s) return report(s);
+  const auto start = std::chrono::steady_clock::now();
+  Packed packed;
+  {
+    Progress progress("pack", job->kernels.size() * job->targets.size());
+    for (const int target : job->targets) compile_for(*job, target, progress, packed);
+  }
+  print_failures(packed.failures);
+  if (!packed.failures.empty()) {
+    message("no pack was written");
+    return failed;
+  }
+  if (packed.artifacts.empty()) return report(Status(StatusCode::filtered_out, "there is nothing to pack"));
+  if (Status s = write_pack(packed.artifacts, flags.output); !s) return report(s);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  write_output(summary(flags.output, *job, packed, seconds.count()));
+  return done;
+}
+
+int list_pack(const PackFlags& flags) {
+  if (!flags.selection.names.empty() || !flags.selection.where.empty() || !flags.output.empty())
+    return report(Status(StatusCode::invalid_arguments, "--list goes with no names, --where or -o"));
+  const Result<std::vector<Artifact>> artifacts = read_pack(flags.list);
+  if (!artifacts) return report(artifacts.status());
+  const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
+    const Artifact& artifact = (*artifacts)[row];
+    const CodeResources& resources = artifact.resources();
+    switch (column) {
+      case 0: return std::string(artifact.entry());
+      case 1: return std::int64_t{artifact.target()};
+      case 2: return static_cast<std::int64_t>(artifact.code().size());
+      case 3: return resources.registers > 0 ? Cell(std::int64_t{resources.registers}) : Cell();
+      case 4: return resources.registers > 0 ? Cell(std::int64_t{resources.spill_bytes}) : Cell();
+      default: return artifact.data().compiler;
+    }
+  };
+  const Status printed = print({.noun = "artifacts",
+                                .columns = {{.name = "entry"},
+                                            {.name = "target"},
+                                            {.name = "bytes"},
+                                            {.name = "registers"},
+                                            {.name = "spill_bytes"},
+                                            {.name = "compiler", .in_table = false}},
+                                .rows = artifacts->size(),
+                                .cell = cell},
+                               flags.listing);
+  return printed ? static_cast<int>(done) : report(printed);
+}
+
+}  // namespace
+
+void add_pack(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<PackFlags>();
+  CLI::App* command = add_command(
+      app, "pack",
+      {.help = "Compile kernels into one file, for programs that shall not compile",
+       .usage = "[NAME...] [FLAGS]",
+       .examples =
+           {"quarry pack --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o simt.pack",
+            "quarry find gemm 512x512x512 f16 --limit 2 --format names | quarry pack - -o best.pack "
+            "--target 80,90",
+            "quarry pack --list best.pack"},
+       .notes =
+           "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "
+           "A pack belongs to one\n"
+           "version of the library. Where a kernel cannot be compiled, no file is written. Kernels that are "
+           "precompiled are\n"
+           "compiled anew, and reductions of split-K go along."});
+  add_selection_flags(*command, flags->selection);
+  command->add_option("-o,--output", flags->output, "File to write")->type_name("FILE");
+  command
+      ->add_option("--target", flags->targets,
+                   "Compute capabilities, as 80,90; otherwise that of the device, 90 where there is none")
+      ->type_name("CC,...");
+  command->add_option("--threads", flags->threads, "Kernels compiled at a time; otherwise one a processor")
+      ->type_name("N");
+  command->add_flag("--force", flags->force, "Compile what is in the cache, too");
+  command->add_option("--list", flags->list, "Show what is in this pack")->type_name("FILE");
+  add_listing_flags(*command, flags->listing);
+  command->callback([flags, &action] {
+    action = [flags] { return flags->list.empty() ? make_pack(*flags) : list_pack(*flags); };
+  });
+}
+
+}  // namespace quarry::command
