@@ -24,14 +24,16 @@ quarry_check("Configuring the generator" "${result}" "${output}")
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${generator_build}"
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 quarry_check("Building the generator" "${result}" "${output}")
+list(JOIN QUARRY_CUDA_ARCHS "," generator_targets)
 execute_process(COMMAND "${QUARRY_GENERATE}" table --kernels "${PROJECT_SOURCE_DIR}/kernels" --out "${QUARRY_GENERATED_DIR}"
-                        --aot "${QUARRY_AOT}"
+                        --aot "${QUARRY_AOT}" --targets "${generator_targets}"
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE)
 quarry_check("Generating the kernels" "${result}" "${output}")
 message(STATUS "${output}")
 
 file(GLOB generator_inputs CONFIGURE_DEPENDS
      generator/*.cpp generator/*.hpp generator/*.txt generator/*.cmake kernels/*/space.json kernels/*/space.cpp
-     kernels/*/describe.hpp kernels/*/config.hpp kernels/common/*.hpp kernels/config_text.* kernels/entry_text.* registry/row.hpp
+     kernels/gemm_*/*.hpp kernels/common/*.hpp kernels/layout/*.hpp kernels/arch/tensor_map.hpp kernels/config_text.*
+     kernels/entry_text.* kernels/family.hpp registry/row.hpp
      registry/basic/*.cpp registry/basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_inputs})

@@ -46,10 +46,20 @@ std::string text_of(const Access& access) {
       case AccessKind::write: return "written by ";
       case AccessKind::atomic: return "used atomically by ";
       case AccessKind::copy: return "written by an asynchronous copy of ";
+      case AccessKind::bulk_copy: return "written by a bulk copy of ";
+      case AccessKind::bulk_flying: return "being written by a bulk copy, not waited for, of ";
+      case AccessKind::bulk_read: return "read by a bulk copy of ";
+      case AccessKind::bulk_reading: return "being read by a bulk copy, not waited for, of ";
+      case AccessKind::matrix_read: return "read by a matrix instruction, not waited for, of ";
+      case AccessKind::mbarrier: return "made an mbarrier by ";
       default: return "being written by an asynchronous copy, not waited for, of ";
     }
   };
-  return verb() + thread_text(access.thread, access.block) + " at " + text_of(access.site);
+  const bool by_starter = access.kind == AccessKind::bulk_copy || access.kind == AccessKind::bulk_flying ||
+                          access.kind == AccessKind::matrix_read;
+  const std::string who = by_starter ? thread_text(access.starter, access.starter_block)
+                                     : thread_text(access.thread, access.block);
+  return verb() + who + " at " + text_of(access.site);
 }
 
 }  // namespace quarry::emulator

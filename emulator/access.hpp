@@ -18,9 +18,15 @@ namespace quarry::emulator {
 enum class AccessKind : std::uint8_t {
   read,
   write,
-  atomic,       ///< one of atomic operations, which may meet each other unordered
-  copy,         ///< written by an asynchronous copy that was waited for
-  copy_flying,  ///< will be written by an asynchronous copy; nobody is ordered after that yet
+  atomic,        ///< one of atomic operations, which may meet each other unordered
+  copy,          ///< written by an asynchronous copy that was waited for
+  copy_flying,   ///< will be written by an asynchronous copy; nobody is ordered after that yet
+  bulk_copy,     ///< written by a bulk copy whose end others can know of
+  bulk_flying,   ///< will be written by a bulk copy; nobody is ordered after that yet
+  bulk_read,     ///< read by a bulk copy that was waited for
+  bulk_reading,  ///< will be read by a bulk copy; nobody is ordered after that yet
+  matrix_read,   ///< read by a matrix instruction, which its `thread` stands for
+  mbarrier,      ///< made an mbarrier, which other functions than its own must not touch
 };
 
 /// One access, or many by the same thread at the same place in the same step.
@@ -30,6 +36,10 @@ struct Access {
   Step step = 0;
   std::uint16_t thread = 0;
   AccessKind kind = AccessKind::read;
+  /// Who started a bulk copy: its `thread` is the one whose steps count for others, which may be none that
+  /// runs.
+  std::uint16_t starter = 0;
+  std::uint32_t starter_block = 0;
 };
 
 /// The step of an access that no thread knows to be over.
@@ -48,6 +58,11 @@ class AccessLog {
   const Access& operator[](AccessId id) const {
     const auto i = static_cast<std::size_t>(std::bit_width(id / first_chunk));
     return chunks_[i][id - begin_of(i)];
+  }
+  /// Changes an access that was added, while nobody else uses the log.
+  void change(AccessId id, const Access& access) {
+    const auto i = static_cast<std::size_t>(std::bit_width(id / first_chunk));
+    chunks_[i][id - begin_of(i)] = access;
   }
   /// Forgets all but `written_before`. Not while others use the log.
   void clear() { next_ = written_before + 1; }

@@ -7,14 +7,18 @@ namespace quarry::emulator {
 
 thread_local Thread* current = nullptr;
 
-bool Block::begin(LaunchState& state, unsigned index) {
+bool Block::begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned rank) {
   state_ = &state;
   index_ = index;
+  cluster_ = &cluster;
+  rank_ = rank;
   fault_.clear();
   counters_ = {};
   ended_threads_ = 0;
   at_block_barrier_ = 0;
   named_ = {};
+  mbarriers_.clear();
+  peers_.clear();
   // Each block draws its own order, so that it does not matter which host thread runs it, or when.
   dice_ = Dice(state.options.seed * 0x100000001b3U + index);
   shared_.reset(state.launch.shared_memory, state.options.checks);
@@ -24,7 +28,11 @@ bool Block::begin(LaunchState& state, unsigned index) {
     threads_.clear();
     threads_.resize(count);
   }
-  const View nothing_known = std::make_shared<const std::vector<Step>>(count, 0);
+  next_actor_ = earlier_kernels() + 1;
+  const View nothing_known = std::make_shared<const std::vector<Step>>(places(count), 0);
+  warpgroups_.resize((count + warpgroup_threads - 1) / warpgroup_threads);
+  for (Warpgroup& each : warpgroups_) each.begin();
+  registers_.begin(count);
   warps_.resize((count + 31) / 32);
   runnable_warps_ = warps_.size();
   for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -44,6 +52,11 @@ bool Block::begin(LaunchState& state, unsigned index) {
     thread.copies.clear();
     thread.groups.clear();
     thread.in_no_group = 0;
+    thread.stores = {};
+    thread.mbarrier = nullptr;
+    thread.at_cluster_barrier = false;
+    thread.inits = nullptr;
+    thread.peer_accesses.clear();
     thread.waiting = Waiting::nothing;
     thread.counter = nullptr;
     thread.changes.clear();
@@ -69,8 +82,24 @@ void Block::run_thread(void* argument) {
              text_of(thread.copies.front().site);
     });
   }
-  ++block.ended_threads_;
+  if (!thread.stores.all_read()) {
+    block.fail(thread, [&] {
+      return thread_text(thread.index, block.index_) + " ended while a bulk store that it had started at " +
+             text_of(thread.stores.unread().site) + " still read shared memory";
+    });
+  }
+  block.end_in_warpgroup(thread);
+  if (++block.ended_threads_ == block.threads_.size() && !block.fault_at_end().empty()) {
+    block.fail(thread, [&] { return block.fault_at_end(); });
+  }
   block.wait(thread, Waiting::ended, Site());
+}
+
+void Block::end_in_warpgroup(Thread& thread) {
+  std::string fault = warpgroup_of(thread).end(thread);
+  if (fault.empty()) return;
+  fault = thread_text(thread.index, index_) + " " + fault;
+  fail(thread, [&] { return std::move(fault); });
 }
 
 void Block::step() {
@@ -174,11 +203,14 @@ void Block::complete_block_barrier() {
   at_block_barrier_ = 0;
   ++counters_.block_barriers;
   std::vector<Step> steps(threads_.size());
+  View known;
   std::shared_ptr<const ForeignViews> foreign;
   for (Thread& thread : threads_) {
     steps[thread.index] = thread.clock.own++;
+    known = later(known, thread.clock.view);
     foreign = later(foreign, thread.clock.foreign);
   }
+  steps.insert(steps.end(), known->begin() + static_cast<std::ptrdiff_t>(threads_.size()), known->end());
   const View view = std::make_shared<const std::vector<Step>>(std::move(steps));
   for (Thread& thread : threads_) {
     thread.clock.view = view;
@@ -253,11 +285,18 @@ void Block::meet_clocks(Warp& warp, unsigned first_thread) {
 }
 
 std::string Block::waiting_text() const {
-  const auto what = [](const Thread& thread) -> std::string {
+  const auto what = [this](const Thread& thread) -> std::string {
     switch (thread.waiting) {
       case Waiting::warp: return "waits for the other lanes of its warp at ";
       case Waiting::block_barrier: return "waits at the block's barrier at ";
       case Waiting::named_barrier: return "waits at named barrier " + std::to_string(thread.barrier) + " at ";
+      case Waiting::cluster_barrier: return "waits at the cluster's barrier at ";
+      case Waiting::mbarrier: return "waits at " + waiting_text_of(*thread.mbarrier, thread.parity) + ", at ";
+      case Waiting::warpgroup:
+        return "waits for matrix instructions that not all of its warpgroup has started, at ";
+      case Waiting::registers:
+        return "waits for registers, of which the block has " + std::to_string(registers_.spare()) +
+               " to spare, at ";
       case Waiting::counter:
         return "looks again and again at a counter that holds " + std::to_string(thread.counter_value) +
                " at ";
@@ -282,6 +321,34 @@ std::string Block::waiting_text() const {
             (threads > 1 ? " (and " + std::to_string(threads - 1) + " more) " : " ") + line;
   }
   return text;
+}
+
+void Block::note_peer(const Thread& by, AccessKind kind, const Site& site) {
+  if (by.block == this) return;
+  peers_[{by.block->index(), by.index, kind}] = {site, by.block->index(), by.clock.own,
+                                                 static_cast<std::uint16_t>(by.index), kind};
+}
+
+void Block::forget_peer(const Thread& by, Step step) {
+  const auto found = peers_.find({by.block->index(), by.index, AccessKind::read});
+  if (found != peers_.end() && found->second.step <= step) peers_.erase(found);
+}
+
+/// What is wrong with the block's end, after which its shared memory is gone: who uses it must be known to be
+/// done.
+std::string Block::fault_at_end() const {
+  for (const auto& [address, barrier] : mbarriers_) {
+    if (std::string fault = fault_at_block_end(barrier, *this); !fault.empty()) return fault;
+  }
+  for (const auto& [who, access] : peers_) {
+    const bool known = std::ranges::any_of(threads_, [&](const Thread& thread) {
+      return knows_of_block(thread.clock, access.block, access.thread, access.step);
+    });
+    if (known) continue;
+    return "block " + std::to_string(index_) + " ends, though nothing orders that after " +
+           thread_text(access.thread, access.block) + " uses its shared memory at " + text_of(access.site);
+  }
+  return "";
 }
 
 }  // namespace quarry::emulator

@@ -6,19 +6,25 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "emulator/access.hpp"
+#include "emulator/actor.hpp"
 #include "emulator/counters.hpp"
 #include "emulator/fiber.hpp"
 #include "emulator/global_memory.hpp"
 #include "emulator/launch.hpp"
+#include "emulator/mbarrier.hpp"
 #include "emulator/shared_memory.hpp"
+#include "emulator/tensor_copy.hpp"
 #include "emulator/warp_log.hpp"
+#include "emulator/warpgroup_state.hpp"
 
 namespace quarry::emulator {
 
 class Block;
+class Cluster;
 
 /// Random numbers for orders (xorshift64*): the same on every machine.
 class Dice {
@@ -37,7 +43,18 @@ class Dice {
 };
 
 /// What a thread waits for.
-enum class Waiting : std::uint8_t { nothing, warp, block_barrier, named_barrier, counter, ended };
+enum class Waiting : std::uint8_t {
+  nothing,
+  warp,
+  block_barrier,
+  named_barrier,
+  cluster_barrier,
+  mbarrier,
+  warpgroup,
+  registers,
+  counter,
+  ended,
+};
 
 /// The functions that all lanes of a warp call together.
 enum class Collective : std::uint8_t {
@@ -51,6 +68,12 @@ enum class Collective : std::uint8_t {
   shuffle,
   ballot,
   warp_barrier,
+  store_4,
+  store_4_transposed,
+  store_2,
+  store_2_transposed,
+  cluster_arrive,
+  cluster_wait,
 };
 
 /// An asynchronous copy under way.
@@ -77,9 +100,18 @@ struct Thread {
   std::deque<unsigned> groups;
   unsigned in_no_group = 0;
 
+  /// Bulk stores under way, oldest first: groups, then those in no group yet.
+  BulkStores stores;
+
   Waiting waiting = Waiting::nothing;
   Site waits_at;
-  int barrier = 0;                ///< which named barrier
+  int barrier = 0;                     ///< which named barrier
+  const Mbarrier* mbarrier = nullptr;  ///< which mbarrier, and the end of which phase
+  unsigned parity = 0;
+  bool at_cluster_barrier = false;  ///< arrived there, and has not waited yet
+  unsigned cluster_turn = 0;        ///< which time that was
+  View inits;                       ///< which mbarriers it has made, and mbarrier_init_fence followed
+  std::map<int, RecentAccesses> peer_accesses;  ///< to shared memory of other blocks, by rank
   const void* counter = nullptr;  ///< which counter, and what it held when last looked at, how often
   int counter_value = 0;
   int looks = 0;
@@ -123,8 +155,8 @@ struct LaunchState {
   const Launch& launch;
   GlobalMemory& memory;
   const Options& options;
-  /// Blocks in flight that may wait for each other.
-  std::vector<Block*> in_flight = {};
+  /// Clusters in flight that may wait for each other.
+  std::vector<Cluster*> in_flight = {};
   /// What threads did that others may see, counted.
   std::uint64_t progress = 0;
 };
@@ -136,8 +168,9 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  /// Begins block `index` of a launch. False where there is no memory for its threads' stacks.
-  bool begin(LaunchState& state, unsigned index);
+  /// Begins block `index` of a launch, the `rank`-th of its cluster. False where there is no memory for its
+  /// threads' stacks.
+  bool begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned rank);
 
   /// Lets some threads run until they wait. @pre can_run()
   void step();
@@ -147,6 +180,8 @@ class Block {
   const std::string& fault() const { return fault_; }
   const Counters& counters() const { return counters_; }
   unsigned index() const { return index_; }
+  unsigned rank() const { return rank_; }
+  Cluster& cluster() { return *cluster_; }
 
   /// Who waits where for what, in a few lines.
   std::string waiting_text() const;
@@ -170,6 +205,8 @@ class Block {
     fault_ = text();
     for (;;) thread.fiber.suspend();
   }
+  /// Ends the block while none of its threads runs.
+  void stop(std::string fault) { fault_ = std::move(fault); }
   /// Suspends a thread until another one wakes it, or for good: as for `fail`, nothing on its stack may own
   /// memory.
   void wait(Thread& thread, Waiting what, const Site& site);
@@ -181,18 +218,35 @@ class Block {
   void meet_clocks(Warp& warp, unsigned first_thread);
   unsigned thread_count() const { return static_cast<unsigned>(threads_.size()); }
   Thread& thread(unsigned i) { return threads_[i]; }
+  /// The block's mbarriers, by address.
+  Warpgroup& warpgroup_of(const Thread& thread) { return warpgroups_[thread.index / warpgroup_threads]; }
+  Registers& registers() { return registers_; }
+  std::map<unsigned, Mbarrier>& mbarriers() { return mbarriers_; }
+  /// Place in the block's views of another one whose steps count.
+  unsigned new_actor() { return next_actor_++; }
+  /// Place in views of the end of earlier kernels.
+  unsigned earlier_kernels() const { return places(static_cast<unsigned>(threads_.size())); }
+  /// A thread of another block uses this block's shared memory, which must be there until then.
+  /// @param kind `read` where the thread goes on with what it read, and so when that is over
+  void note_peer(const Thread& by, AccessKind kind, const Site& site);
+  /// Forgets reads of that thread up to this step: they are over, and this block cannot end before.
+  void forget_peer(const Thread& by, Step step);
 
  private:
   static void run_thread(void* thread);
+  void end_in_warpgroup(Thread& thread);
   void complete_block_barrier();
   std::string fault_at_named_barrier(const Thread& thread, int id, unsigned expected, const Site& site) const;
   bool join_named_barrier(Thread& thread, NamedBarrier& barrier, unsigned expected, bool waits);
   void flush_logs();
+  std::string fault_at_end() const;
 
   StackPool& stacks_;
   std::size_t first_stack_;
   LaunchState* state_ = nullptr;
   unsigned index_ = 0;
+  Cluster* cluster_ = nullptr;
+  unsigned rank_ = 0;
   std::deque<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t runnable_warps_ = 0;
@@ -200,6 +254,12 @@ class Block {
   unsigned at_block_barrier_ = 0;
   std::array<NamedBarrier, 16> named_;
   SharedMemory shared_;
+  std::deque<Warpgroup> warpgroups_;
+  Registers registers_;
+  std::map<unsigned, Mbarrier> mbarriers_;
+  unsigned next_actor_ = 0;
+  /// The last use of the block's shared memory by threads of other blocks, by block, thread and kind.
+  std::map<std::tuple<unsigned, unsigned, AccessKind>, Access> peers_;
   Counters counters_;
   Dice dice_;
   std::string fault_;
@@ -211,5 +271,8 @@ extern thread_local Thread* current;
 /// shared_read of device.hpp, counted as this instruction.
 void shared_read_by(MemoryInstruction instruction, unsigned from, void* to, unsigned bytes,
                     unsigned alignment, const Site& site);
+/// shared_write of device.hpp, likewise.
+void shared_write_by(MemoryInstruction instruction, unsigned to, const void* from, unsigned bytes,
+                     unsigned alignment, const Site& site);
 
 }  // namespace quarry::emulator

@@ -9,19 +9,39 @@ std::shared_ptr<const ForeignViews> only(unsigned block, const View& view) {
   return std::make_shared<const ForeignViews>(ForeignViews{{block, view}});
 }
 
+/// Whether all of `b` is known in `a`.
+bool covers(const std::vector<Step>& a, const std::vector<Step>& b) {
+  if (a.size() < b.size()) return false;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (a[i] < b[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool knows_of_block(const Clock& clock, unsigned block, unsigned other, Step step) {
   if (clock.foreign == nullptr) return false;
   const auto found = clock.foreign->find(block);
-  return found != clock.foreign->end() && step <= (*found->second)[other];
+  return found != clock.foreign->end() && other < found->second->size() && step <= (*found->second)[other];
+}
+
+View with_known_step(const View& view, unsigned other, Step step) {
+  std::vector<Step> steps = view == nullptr ? std::vector<Step>() : *view;
+  if (steps.size() <= other) steps.resize(other + 1, 0);
+  steps[other] = std::max(steps[other], step);
+  return std::make_shared<const std::vector<Step>>(std::move(steps));
 }
 
 View later(const View& a, const View& b) {
   if (a == b || b == nullptr) return a;
   if (a == nullptr) return b;
-  std::vector<Step> result = *a;
-  std::ranges::transform(result, *b, result.begin(), [](Step x, Step y) { return std::max(x, y); });
+  // Most often one of the two has heard of all that the other one knows, and can be shared.
+  if (covers(*a, *b)) return a;
+  if (covers(*b, *a)) return b;
+  std::vector<Step> result = a->size() < b->size() ? *b : *a;
+  const std::vector<Step>& other = a->size() < b->size() ? *a : *b;
+  for (std::size_t i = 0; i < other.size(); ++i) result[i] = std::max(result[i], other[i]);
   return std::make_shared<const std::vector<Step>>(std::move(result));
 }
 

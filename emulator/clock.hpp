@@ -15,7 +15,10 @@ namespace quarry::emulator {
 
 using Step = std::uint32_t;
 
-/// The step that each thread of one block is known to have ended, by thread. Shared, never changed.
+/// The step that each thread of one block is known to have ended, by thread. Behind the threads come others
+/// whose steps count: that the kernels before this one have ended, and the phases of the block's mbarriers,
+/// by which bulk copies are known to have ended. Of what a view is too short for, nothing is known. Shared,
+/// never changed.
 using View = std::shared_ptr<const std::vector<Step>>;
 
 /// What is known of other blocks, by block.
@@ -37,7 +40,8 @@ struct Snapshot {
 
 /// Whether `clock`, that of thread `thread` of a block, knows step `step` of thread `other` of its own block.
 inline bool knows(const Clock& clock, unsigned thread, unsigned other, Step step) {
-  return step <= (thread == other ? clock.own : (*clock.view)[other]);
+  if (thread == other) return step <= clock.own;
+  return other < clock.view->size() && step <= (*clock.view)[other];
 }
 
 /// The same of a thread of another block.
@@ -52,6 +56,9 @@ Snapshot later(const Snapshot& a, const Snapshot& b);
 
 /// Adds what was released to the knowledge of a thread of block `block`.
 void acquire(Clock& clock, unsigned block, const Snapshot& snapshot);
+
+/// The view with step `step` of `other` known beside.
+View with_known_step(const View& view, unsigned other, Step step);
 
 /// The later of two views of the same block; either may be null.
 View later(const View& a, const View& b);

@@ -33,17 +33,30 @@ struct GlobalCounters {
 struct Counters {
   SharedCounters shared_load;
   SharedCounters shared_store;
-  SharedCounters matrix_load;  ///< ldmatrix
-  SharedCounters copy_store;   ///< what asynchronous copies write
+  SharedCounters matrix_load;   ///< ldmatrix
+  SharedCounters matrix_store;  ///< stmatrix
+  SharedCounters copy_store;    ///< what asynchronous copies write
   GlobalCounters global_load;
   GlobalCounters global_store;
   GlobalCounters copy_load;  ///< what asynchronous copies read
   std::uint64_t matrix_multiplies = 0;
-  std::uint64_t block_barriers = 0;  ///< one for each time that a whole block met
+  std::uint64_t warpgroup_multiplies = 0;  ///< of 64 rows, N columns and a step of 16 along K
+  std::uint64_t warpgroup_groups = 0;      ///< of such multiplies that were waited for together
+  std::uint64_t block_barriers = 0;        ///< one for each time that a whole block met
   std::uint64_t named_barriers = 0;
   std::uint64_t warp_barriers = 0;
   std::uint64_t atomics = 0;
   std::uint64_t bytes_copied = 0;  ///< by asynchronous copies, zeros that they filled in not counted
+  std::uint64_t mbarrier_waits = 0;
+  std::uint64_t cluster_barriers = 0;  ///< one for each time that a whole cluster met
+  std::uint64_t tensor_loads = 0;
+  std::uint64_t tensor_stores = 0;
+  /// By bulk tensor copies: bytes read from global memory, zeros that they filled in not counted; written to
+  /// shared memory, in each block that a load went to; written to global memory.
+  std::uint64_t tensor_bytes_read = 0;
+  std::uint64_t tensor_bytes_landed = 0;
+  std::uint64_t tensor_bytes_stored = 0;
+  std::uint64_t peer_bytes = 0;  ///< read from the shared memory of other blocks
 
   Counters& operator+=(const Counters& other);
 };

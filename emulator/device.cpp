@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "emulator/block.hpp"
+#include "emulator/checks.hpp"
+#include "emulator/cluster.hpp"
 
 namespace quarry::emulator {
 namespace {
@@ -11,24 +13,9 @@ namespace {
 Accessor accessor(Thread& thread, RecentAccesses& recent) {
   return {thread.block->index(), thread.index, &thread.clock, &recent};
 }
-Accessor on_shared(Thread& thread) { return accessor(thread, thread.shared_accesses); }
-Accessor on_global(Thread& thread) { return accessor(thread, thread.global_accesses); }
 
 /// So many accesses in a row make no thread that works: it waits for what it does not let others do.
 constexpr unsigned most_accesses = 1 << 18;
-
-/// Ends the block where there is a fault. Those that are not of two threads say who did it, and where.
-void check(Thread& thread, std::string fault, const Site& site) {
-  if (fault.empty()) {
-    if (++thread.accesses <= most_accesses) return;
-    fault = "makes " + std::to_string(most_accesses) +
-            " accesses without a barrier or a look at a counter (load_acquire): it seems to wait for another";
-  }
-  if (!fault.starts_with("race:")) {
-    fault = thread_text(thread.index, thread.block->index()) + " " + fault + ", at " + text_of(site);
-  }
-  thread.block->fail(thread, [&] { return std::move(fault); });
-}
 
 void log(Thread& thread, MemoryInstruction instruction, const Site& site, std::uint64_t address,
          unsigned bytes) {
@@ -58,12 +45,13 @@ void counter_changed(const void* counter, const Site& site) {
   memory.changed(on_global(*current), counter, site);
   current->changes[counter] = memory.change_of(counter);
   ++current->block->state().progress;
-  for (Block* const block : current->block->state().in_flight) block->wake_for(counter);
+  for (Cluster* const cluster : current->block->state().in_flight) cluster->wake_for(counter);
 }
 
 /// What a counter holds, as one atomic operation sees it.
 int use_counter(const int* counter, const Site& site) {
   Thread& thread = *current;
+  check_earlier_kernels(thread, site);
   check(thread, thread.block->state().memory.use_counter(on_global(thread), counter, site), site);
   thread.changes[counter] = thread.block->state().memory.change_of(counter);
   ++thread.block->count().atomics;
@@ -87,6 +75,30 @@ int look(const int* counter, const Site& site) {
   }
 }
 
+}  // namespace
+
+Accessor on_shared(Thread& thread) { return accessor(thread, thread.shared_accesses); }
+Accessor on_global(Thread& thread) { return accessor(thread, thread.global_accesses); }
+
+void check(Thread& thread, std::string fault, const Site& site) {
+  if (fault.empty()) {
+    if (++thread.accesses <= most_accesses) return;
+    fault = "makes " + std::to_string(most_accesses) +
+            " accesses without a barrier or a look at a counter (load_acquire): it seems to wait for another";
+  }
+  if (!fault.starts_with("race:")) {
+    fault = thread_text(thread.index, thread.block->index()) + " " + fault + ", at " + text_of(site);
+  }
+  thread.block->fail(thread, [&] { return std::move(fault); });
+}
+
+void check_earlier_kernels(Thread& thread, const Site& site) {
+  Block& block = *thread.block;
+  if (!block.state().launch.dependent || knows(thread.clock, thread.index, block.earlier_kernels(), 1))
+    return;
+  check(thread, "touches global memory while earlier kernels may still run (wait_for_earlier_kernels)", site);
+}
+
 bool lands_early(Thread& thread) {
   switch (thread.block->state().options.copies) {
     case CopyTiming::late: return false;
@@ -94,8 +106,6 @@ bool lands_early(Thread& thread) {
     default: return thread.block->dice().below(2) == 0;
   }
 }
-
-}  // namespace
 
 unsigned block_index() { return current->block->index(); }
 unsigned grid_blocks() { return current->block->state().launch.grid; }
@@ -114,20 +124,27 @@ void shared_read(unsigned from, void* to, unsigned bytes, unsigned alignment, co
   shared_read_by(MemoryInstruction::shared_load, from, to, bytes, alignment, site);
 }
 
-void shared_write(unsigned to, const void* from, unsigned bytes, unsigned alignment, const Site& site) {
+void shared_write_by(MemoryInstruction instruction, unsigned to, const void* from, unsigned bytes,
+                     unsigned alignment, const Site& site) {
   Thread& thread = *current;
   check(thread, thread.block->shared().write(on_shared(thread), to, from, bytes, alignment, site), site);
-  log(thread, MemoryInstruction::shared_store, site, to, bytes);
+  log(thread, instruction, site, to, bytes);
+}
+
+void shared_write(unsigned to, const void* from, unsigned bytes, unsigned alignment, const Site& site) {
+  shared_write_by(MemoryInstruction::shared_store, to, from, bytes, alignment, site);
 }
 
 void global_read(const void* from, void* to, unsigned bytes, unsigned alignment, const Site& site) {
   Thread& thread = *current;
+  check_earlier_kernels(thread, site);
   check(thread, thread.block->state().memory.read(on_global(thread), from, to, bytes, alignment, site), site);
   log(thread, MemoryInstruction::global_load, site, number_of(from), bytes);
 }
 
 void global_write(void* to, const void* from, unsigned bytes, unsigned alignment, const Site& site) {
   Thread& thread = *current;
+  check_earlier_kernels(thread, site);
   check(thread, thread.block->state().memory.write(on_global(thread), to, from, bytes, alignment, site),
         site);
   if (thread.block->state().memory.blocks_wait()) ++thread.block->state().progress;
@@ -148,6 +165,7 @@ void copy_async(unsigned to, const void* from, unsigned bytes, int valid, const 
   Copy copy = {to, from, bytes, static_cast<unsigned>(valid), site, false};
   check(thread, block.shared().begin_copy(on_shared(thread), to, bytes, site), site);
   if (valid > 0) {
+    check_earlier_kernels(thread, site);
     std::byte ignored[16];
     check(thread, block.state().memory.read(on_global(thread), from, ignored, copy.valid, 1, site), site);
   }
@@ -189,6 +207,10 @@ void device_fence() {
   for (const Snapshot& snapshot : thread.heard) acquire(thread.clock, thread.block->index(), snapshot);
   thread.heard.clear();
   thread.fenced = release(thread.clock, thread.block->index(), thread.index);
+}
+
+void async_proxy_fence(const Site&) {
+  current->block->shared().async_proxy_fence(current->index, current->clock);
 }
 
 int load_acquire(const int* from, const Site& site) {

@@ -34,6 +34,8 @@ void block_barrier(const Site& site);
 void named_barrier(int id, int threads, bool waits, const Site& site);
 void warp_barrier(const Site& site);
 void device_fence();
+/// See async_proxy_fence of the seam.
+void async_proxy_fence(const Site& site);
 int load_acquire(const int* from, const Site& site);
 void store_release(int* to, int value, const Site& site);
 int fetch_add(int* to, int value, const Site& site);
@@ -45,6 +47,10 @@ std::uint32_t ballot(bool vote, const Site& site);
 
 /// Four 8 x 8 matrices of 16-bit elements; see load_matrix_x4 of the seam.
 void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], const Site& site);
+
+/// Four or two such matrices to shared memory; see store_matrix_x4 of the seam.
+void store_matrix(unsigned line, bool transposed, const std::uint32_t (&fragment)[4], const Site& site);
+void store_matrix(unsigned line, bool transposed, const std::uint32_t (&fragment)[2], const Site& site);
 
 /// The products of m16n8k16 by types of operands and sums.
 void multiply_f16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],

@@ -105,8 +105,9 @@ std::string GlobalMemory::race(const Region& region, std::size_t offset, const A
 }
 
 AccessId GlobalMemory::number(const Accessor& by, AccessKind kind, const Site& site) {
-  return by.recent->number(log_,
-                           {site, by.block, by.clock->own, static_cast<std::uint16_t>(by.thread), kind});
+  const Step step = kind == AccessKind::bulk_flying ? never : by.clock->own;
+  const auto thread = static_cast<std::uint16_t>(by.thread);
+  return by.recent->number(log_, {site, by.block, step, thread, kind, thread, by.block});
 }
 
 void GlobalMemory::note_reader(Cell& cell, AccessId access, const Accessor& by) {
@@ -181,6 +182,24 @@ std::string GlobalMemory::write(const Accessor& by, void* to, const void* from, 
   fault = check_write(*region, offset, bytes, by, AccessKind::write, site);
   std::memcpy(to, from, bytes);
   return fault;
+}
+
+std::string GlobalMemory::begin_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site) {
+  Region* const region = find(to);
+  std::string fault = check_place(region, to, bytes, 1, "writes");
+  if (!fault.empty()) return fault;
+  if (region->cells.empty()) return "writes " + region->name + ", which is an input";
+  const Lines lines(*this, to, bytes);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(to) - region->begin);
+  return check_write(*region, offset, bytes, by, AccessKind::bulk_flying, site);
+}
+
+void GlobalMemory::end_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site) {
+  Region* const region = find(to);
+  const Lines lines(*this, to, bytes);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(to) - region->begin);
+  const AccessId access = number(by, AccessKind::bulk_copy, site);
+  for (std::size_t i = offset; i < offset + bytes; ++i) region->cells[i].writer = access;
 }
 
 std::string GlobalMemory::use_counter(const Accessor& by, const void* counter, const Site& site) {

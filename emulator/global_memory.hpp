@@ -41,6 +41,10 @@ class GlobalMemory {
                    const Site& site);
   std::string write(const Accessor& by, void* to, const void* from, unsigned bytes, unsigned alignment,
                     const Site& site);
+  /// Of a bulk copy, which writes these bytes (up to 256) at any time from here on, and by itself; and of its
+  /// thread, which has waited for that.
+  std::string begin_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site);
+  void end_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site);
   /// Of operations on a counter (4 bytes): checked as a write which other such operations may meet.
   std::string use_counter(const Accessor& by, const void* counter, const Site& site);
   /// Of a store to a counter, which must not undo a change: the thread is ordered after the last one, or it
@@ -86,7 +90,7 @@ class GlobalMemory {
   std::unordered_map<const void*, Snapshot> released_;
   std::unordered_map<const void*, AccessId> changed_;
 
-  /// Blocks that run at the same time meet here; accesses of up to 32 bytes lie within one or two lines.
+  /// Blocks that run at the same time meet here; accesses of up to 256 bytes lie within one or two lines.
   class Lines;
   static constexpr std::size_t locks = 1024;
   std::array<std::atomic_flag, locks> locks_ = {};

@@ -21,6 +21,11 @@ struct Launch {
   /// Whether blocks may wait for each other. They then run a few at a time on one thread of the host, in an
   /// order that the seed decides; others run on all.
   bool blocks_wait = false;
+  /// Blocks of a cluster, which run at the same time; the grid is a multiple of it.
+  unsigned cluster = 1;
+  /// Whether the kernel may start while the one before it still runs: nothing may touch global memory then,
+  /// but behind wait_for_earlier_kernels.
+  bool dependent = false;
 };
 
 /// When the bytes of an asynchronous copy arrive. Each is legal; a right kernel cannot tell.
@@ -55,9 +60,9 @@ struct Outcome {
 Outcome run(const Launch& launch, GlobalMemory& memory, const Options& options = {});
 
 /// Why a device would refuse the launch, in the words of the CUDA runtime's error; "" where it would not: a
-/// grid of 1 to 2^31 - 1 blocks of 1 to 1024 threads, as many as the kernel was compiled for, and no more
-/// than `shared_memory_limit` bytes of shared memory. (The runtime of CUDA 13.0 has one error for all, as
-/// tried on an H200.)
+/// grid of 1 to 2^31 - 1 blocks of 1 to 1024 threads, as many as the kernel was compiled for, in whole
+/// clusters of 1 to 8, and no more than `shared_memory_limit` bytes of shared memory. (The runtime of
+/// CUDA 13.0 has one error for all, as tried on an H200.)
 std::string fault_of(const Launch& launch, unsigned shared_memory_limit);
 
 }  // namespace quarry::emulator

@@ -3,6 +3,7 @@
 
 #include "emulator/block.hpp"
 #include "emulator/device.hpp"
+#include "emulator/patterns.hpp"
 #include "registry/basic/numbers.hpp"
 
 namespace quarry::emulator {
@@ -11,10 +12,6 @@ namespace {
 constexpr int m = 16;
 constexpr int n = 8;
 constexpr int k = 16;
-
-/// Emulated kernels are compiled such that variables which nobody has set hold this pattern
-/// (-ftrivial-auto-var-init=pattern); as a pair of 16-bit numbers it is two NaNs that no conversion makes.
-constexpr std::uint32_t never_set = 0xfefefefe;
 
 /// Where the operands of a multiplication lie among what lanes hand in.
 constexpr std::size_t words_a = 4;
@@ -142,7 +139,54 @@ void complete_load(Warp& warp, bool transposed) {
   }
 }
 
+/// Puts the 8 elements of each line of `matrices` matrices, spread over lanes, into four words of the lane
+/// that names the line.
+void complete_store(Warp& warp, std::size_t matrices, bool transposed) {
+  std::uint16_t lines[32][8];
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
+      auto* const first = lines[matrix * 8];
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::size_t across = lane / 4;
+        const std::size_t along = lane % 4 * 2 + i;
+        first[transposed ? along * 8 + across : across * 8 + along] =
+            half_of(warp.in[lane][matrix], static_cast<int>(i));
+      }
+    }
+  }
+  for (std::size_t lane = 0; lane < matrices * 8; ++lane) std::memcpy(warp.out[lane].data(), lines[lane], 16);
+}
+
+template <std::size_t matrices>
+void store_matrices(unsigned line, bool transposed, const std::uint32_t (&fragment)[matrices],
+                    const Site& site) {
+  constexpr unsigned line_bytes = 16;
+  constexpr bool four = matrices == 4;
+  Thread& thread = *current;
+  Warp& warp = thread.block->warp_of(thread);
+  std::memcpy(warp.in[thread.lane()].data(), fragment, sizeof fragment);
+  if (transposed) {
+    thread.block->meet(thread, four ? Collective::store_4_transposed : Collective::store_2_transposed, site,
+                       [](Warp& all) { complete_store(all, matrices, true); });
+  } else {
+    thread.block->meet(thread, four ? Collective::store_4 : Collective::store_2, site,
+                       [](Warp& all) { complete_store(all, matrices, false); });
+  }
+  if (thread.lane() >= matrices * 8) return;
+  std::uint32_t words[4];
+  std::memcpy(words, warp.out[thread.lane()].data(), sizeof words);
+  shared_write_by(MemoryInstruction::matrix_store, line, words, line_bytes, line_bytes, site);
+}
+
 }  // namespace
+
+void store_matrix(unsigned line, bool transposed, const std::uint32_t (&fragment)[4], const Site& site) {
+  store_matrices(line, transposed, fragment, site);
+}
+
+void store_matrix(unsigned line, bool transposed, const std::uint32_t (&fragment)[2], const Site& site) {
+  store_matrices(line, transposed, fragment, site);
+}
 
 void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], const Site& site) {
   constexpr unsigned line_bytes = 16;

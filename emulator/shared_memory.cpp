@@ -1,6 +1,6 @@
 #include "emulator/shared_memory.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace quarry::emulator {
 namespace {
@@ -10,6 +10,8 @@ constexpr std::byte poison{0xff};
 
 bool ordered(const AccessLog& log, AccessId access, const Accessor& by) {
   const Access& earlier = log[access];
+  if (earlier.block != by.block)
+    return knows_of_block(*by.clock, earlier.block, earlier.thread, earlier.step);
   return knows(*by.clock, by.thread, earlier.thread, earlier.step);
 }
 
@@ -42,6 +44,23 @@ ReaderSets::Id ReaderSets::with(Id set, AccessId access, const AccessLog& log, c
   return found->second = static_cast<Id>(nodes_.size() - 1);
 }
 
+ReaderSets::Id ReaderSets::with(Id set, AccessId access, const AccessLog& log) {
+  if (nodes_[set].access == access) return set;
+  const auto [found, is_new] = known_.try_emplace(static_cast<std::uint64_t>(set) << 32 | access, none);
+  if (!is_new) return found->second;
+  const Access& added = log[access];
+  Id rest = none;
+  for (Id i = set; i != none; i = nodes_[i].rest) {
+    const Access& earlier = log[nodes_[i].access];
+    const bool same_place = earlier.block == added.block && earlier.thread == added.thread;
+    if (same_place && earlier.step <= added.step) continue;
+    nodes_.push_back({rest, nodes_[i].access});
+    rest = static_cast<Id>(nodes_.size() - 1);
+  }
+  nodes_.push_back({rest, access});
+  return found->second = static_cast<Id>(nodes_.size() - 1);
+}
+
 AccessId ReaderSets::unordered(Id set, const AccessLog& log, const Accessor& by) const {
   for (Id i = set; i != none; i = nodes_[i].rest) {
     if (!ordered(log, nodes_[i].access, by)) return nodes_[i].access;
@@ -56,6 +75,7 @@ void SharedMemory::reset(unsigned bytes, MemoryChecks checks) {
   readers_.assign(bytes, ReaderSets::none);
   log_.clear();
   sets_.clear();
+  for (std::vector<Step>& fences : fences_) fences.clear();
 }
 
 std::string SharedMemory::check_place(unsigned address, unsigned bytes, unsigned alignment,

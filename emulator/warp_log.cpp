@@ -76,16 +76,27 @@ Counters& Counters::operator+=(const Counters& other) {
   shared_load = shared_load + other.shared_load;
   shared_store = shared_store + other.shared_store;
   matrix_load = matrix_load + other.matrix_load;
+  matrix_store = matrix_store + other.matrix_store;
   copy_store = copy_store + other.copy_store;
   global_load = global_load + other.global_load;
   global_store = global_store + other.global_store;
   copy_load = copy_load + other.copy_load;
   matrix_multiplies += other.matrix_multiplies;
+  warpgroup_multiplies += other.warpgroup_multiplies;
+  warpgroup_groups += other.warpgroup_groups;
   block_barriers += other.block_barriers;
   named_barriers += other.named_barriers;
   warp_barriers += other.warp_barriers;
   atomics += other.atomics;
   bytes_copied += other.bytes_copied;
+  mbarrier_waits += other.mbarrier_waits;
+  cluster_barriers += other.cluster_barriers;
+  tensor_loads += other.tensor_loads;
+  tensor_stores += other.tensor_stores;
+  tensor_bytes_read += other.tensor_bytes_read;
+  tensor_bytes_landed += other.tensor_bytes_landed;
+  tensor_bytes_stored += other.tensor_bytes_stored;
+  peer_bytes += other.peer_bytes;
   return *this;
 }
 
@@ -94,6 +105,7 @@ void count(Counters& counters, MemoryInstruction instruction, std::span<const La
     case MemoryInstruction::shared_load: return count_shared(counters.shared_load, lanes);
     case MemoryInstruction::shared_store: return count_shared(counters.shared_store, lanes);
     case MemoryInstruction::matrix_load: return count_shared(counters.matrix_load, lanes);
+    case MemoryInstruction::matrix_store: return count_shared(counters.matrix_store, lanes);
     case MemoryInstruction::copy_store: return count_shared(counters.copy_store, lanes);
     case MemoryInstruction::global_load: return count_global(counters.global_load, lanes);
     case MemoryInstruction::global_store: return count_global(counters.global_store, lanes);

@@ -16,6 +16,7 @@ enum class MemoryInstruction : std::uint8_t {
   shared_load,
   shared_store,
   matrix_load,
+  matrix_store,
   copy_store,
   global_load,
   global_store,

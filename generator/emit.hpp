@@ -15,7 +15,7 @@ using Files = std::map<std::string, std::string>;
 /// table.cpp: the definitions that registry/row.hpp declares, but for what only the compiled units tell.
 std::string emit_table(const Table& table);
 
-/// units/<name>.cu, one for each unit.
+/// units/<file>, one for each unit (TableUnit::file).
 void emit_units(const Table& table, Files& files);
 
 /// embed.S: each unit's fatbin (`<name>.fatbin` on the assembler's include path) between two symbols.

@@ -9,7 +9,7 @@ void emit_units(const Table& table, Files& files) {
   for (const TableUnit& unit : table.units) {
     std::vector<EntryText> entries;
     for (const std::size_t i : unit.entries) entries.push_back(table.entries[i].text);
-    files["units/" + unit.name + ".cu"] = "// Written by quarry_generate.\n" + instantiation(entries);
+    files["units/" + unit.file()] = "// Written by quarry_generate.\n" + instantiation(entries);
   }
 }
 
@@ -39,6 +39,7 @@ std::string emit_manifest(const Table& table, std::string_view aot) {
     Json& json = manifest["entries"].emplace_back(Json::object());
     json = {{"name", entry.text.name}, {"unit", nullptr}};
     if (entry.unit) json["unit"] = table.units[*entry.unit].name;
+    if (entry.text.only_cc != 0) json["only_cc"] = entry.text.only_cc;
   }
   manifest["units"] = Json::array();
   for (const TableUnit& unit : table.units) manifest["units"].push_back(unit.name);

@@ -13,8 +13,8 @@ Status failure(const SpaceFile& file, const SpaceBlock& block, const std::string
 }
 
 /// The config at one index of the product of all axes; the last axis runs fastest.
-SettingValues config_at(const SpaceBlock& block, std::size_t settings, std::size_t index) {
-  SettingValues values(settings);
+SettingValues config_at(const ConfigSpace& space, const SpaceBlock& block, std::size_t index) {
+  SettingValues values = unsaid_values(space);
   for (auto axis = block.axes.rbegin(); axis != block.axes.rend(); ++axis) {
     for (const Assignment& a : axis->points[index % axis->points.size()]) values[a.setting] = a.value;
     index /= axis->points.size();
@@ -45,7 +45,7 @@ Status expand_block(const SpaceFile& file, const SpaceBlock& block, Expansion& r
   const std::size_t before = result.configs.size();
   bool possible = false;
   for (std::size_t i = 0; i < combinations; ++i) {
-    Config config = {config_at(block, file.space->settings.size(), i), {}};
+    Config config = {config_at(*file.space, block, i), {}};
     config.name = config_name(*file.space, config.values);
     std::string reason = file.space->fault(config.values);
     if (reason.empty()) {

@@ -21,9 +21,10 @@ namespace {
 constexpr std::string_view usage =
     R"(quarry_generate: expands the families' spaces into tables and device code.
 
-  quarry_generate table --kernels DIR [--out DIR] [--aot FILTER] [--explain]
+  quarry_generate table --kernels DIR [--out DIR] [--aot FILTER] [--targets 80,90] [--explain]
       Reads DIR/<family>/space.json of every family and writes table.cpp, embed.S, manifest.json and units/*.cu below
-      --out, but only what changed. --aot chooses the kernels to precompile ('true' is all, 'false' none; default: all).
+      --out, but only what changed. --aot chooses the kernels to precompile ('true' is all, 'false' none; default: all),
+      among those that are for one of the --targets (default: 80,90).
       --explain prints each config that the axes make and that is not registered, and why.
 
   quarry_generate resources --manifest FILE --logs DIR --targets 80,90 --out FILE
@@ -87,31 +88,6 @@ void explain(const std::vector<Expansion>& expansions) {
   }
 }
 
-Status run_table(std::span<const std::string_view> words) {
-  constexpr std::string_view known[] = {"--kernels", "--out", "--aot", "--explain"};
-  const Result<Options> options = parse_options(words, known);
-  if (!options) return options.status();
-  if (Status ok = require(*options, std::span(known).first(1)); !ok) return ok;
-  const std::string_view aot = options->contains("--aot") ? options->at("--aot") : "true";
-  const Result<Filter> precompile = Filter::parse(aot);
-  if (!precompile) return {StatusCode::parse_error, "--aot: " + precompile.status().message()};
-  const Result<std::vector<Expansion>> expansions = expand_all(options->at("--kernels"));
-  if (!expansions) return expansions.status();
-  if (options->contains("--explain")) explain(*expansions);
-  if (!options->contains("--out")) return {};
-  const Table table = make_table(*expansions, *precompile);
-  Files files = {{"table.cpp", emit_table(table)},
-                 {"embed.S", emit_embedding(table)},
-                 {"manifest.json", emit_manifest(table, aot)}};
-  emit_units(table, files);
-  if (Status ok = write_files(options->at("--out"), files); !ok) return ok;
-  std::size_t compiled = 0;
-  for (const TableEntry& entry : table.entries) compiled += entry.precompiled ? 1 : 0;
-  std::printf("%zu kernels run by %zu entries, %zu of them precompiled in %zu units\n", table.rows.size(),
-              table.entries.size(), compiled, table.units.size());
-  return {};
-}
-
 /// "80,90"
 Result<std::vector<int>> parse_targets(std::string_view text) {
   std::vector<int> targets;
@@ -125,6 +101,34 @@ Result<std::vector<int>> parse_targets(std::string_view text) {
   }
   if (text.empty() && std::ranges::is_sorted(targets)) return targets;
   return Status(StatusCode::parse_error, "--targets: expected ascending numbers with commas between them");
+}
+
+Status run_table(std::span<const std::string_view> words) {
+  constexpr std::string_view known[] = {"--kernels", "--out", "--aot", "--targets", "--explain"};
+  const Result<Options> options = parse_options(words, known);
+  if (!options) return options.status();
+  if (Status ok = require(*options, std::span(known).first(1)); !ok) return ok;
+  const std::string_view aot = options->contains("--aot") ? options->at("--aot") : "true";
+  const Result<Filter> precompile = Filter::parse(aot);
+  if (!precompile) return {StatusCode::parse_error, "--aot: " + precompile.status().message()};
+  const Result<std::vector<int>> targets =
+      parse_targets(options->contains("--targets") ? options->at("--targets") : "80,90");
+  if (!targets) return targets.status();
+  const Result<std::vector<Expansion>> expansions = expand_all(options->at("--kernels"));
+  if (!expansions) return expansions.status();
+  if (options->contains("--explain")) explain(*expansions);
+  if (!options->contains("--out")) return {};
+  const Table table = make_table(*expansions, *precompile, *targets);
+  Files files = {{"table.cpp", emit_table(table)},
+                 {"embed.S", emit_embedding(table)},
+                 {"manifest.json", emit_manifest(table, aot)}};
+  emit_units(table, files);
+  if (Status ok = write_files(options->at("--out"), files); !ok) return ok;
+  std::size_t compiled = 0;
+  for (const TableEntry& entry : table.entries) compiled += entry.precompiled ? 1 : 0;
+  std::printf("%zu kernels run by %zu entries, %zu of them precompiled in %zu units\n", table.rows.size(),
+              table.entries.size(), compiled, table.units.size());
+  return {};
 }
 
 Status run_resources(std::span<const std::string_view> words) {

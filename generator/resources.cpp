@@ -41,7 +41,7 @@ std::span<const int> precompiled_targets() { return targets; }
   return std::move(out).str();
 }
 
-/// The usage of each entry, an element a target.
+/// The usage of each entry, an element a target; zeros where it was not compiled.
 Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries,
                                                          const detail::RegisterUsages& usages,
                                                          const std::vector<int>& targets) {
@@ -50,7 +50,9 @@ Result<std::vector<std::vector<Usage>>> usage_of_entries(const Json& entries,
     rows.emplace_back(targets.size());
     if (entry.at("unit").is_null()) continue;
     const auto& name = entry.at("name").get_ref<const std::string&>();
+    const int only_cc = entry.value("only_cc", 0);
     for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (only_cc != 0 && targets[i] != only_cc) continue;
       const auto found = usages.find({name, targets[i]});
       if (found == usages.end() || found->second.registers == 0) {
         return Status(StatusCode::not_found,

@@ -59,6 +59,10 @@ Status read_word(const Place& place, const Json& json, const Setting& setting, S
     if (parse_layouts(word, value)) return {};
     return place.failure("expected three letters of r and c, for a, b and out, got " + detail::quoted(word));
   }
+  if (setting.kind == SettingKind::word) {
+    if (parse_word(setting, word, value)) return {};
+    return place.failure(detail::unknown_word("word", word, setting.words));
+  }
   const std::span types = std::span(detail::dtype_words).subspan(1);  // without `none`
   const auto index = detail::value_of(types, word);
   if (!index) return place.failure(detail::unknown_word("type", word, types));
@@ -67,7 +71,8 @@ Status read_word(const Place& place, const Json& json, const Setting& setting, S
 }
 
 Status read_value(const Place& place, const Json& json, const Setting& setting, SettingValue& value) {
-  if (setting.kind == SettingKind::dtype || setting.kind == SettingKind::layouts) {
+  if (setting.kind == SettingKind::dtype || setting.kind == SettingKind::layouts ||
+      setting.kind == SettingKind::word) {
     return read_word(place, json, setting, value);
   }
   if (setting.kind == SettingKind::integer) return read_number(place, json, value[0]);
@@ -210,9 +215,11 @@ Status read_axes(const Place& place, const Json& json, const ConfigSpace& space,
   return {};
 }
 
-/// Every setting must be made by some axis, and the product must be of a sane size.
+/// Every setting that is not one to leave out must be made by some axis, and the product must be of a sane
+/// size.
 Status check_block(const Place& place, const ConfigSpace& space, const SpaceBlock& block) {
-  std::vector<bool> made(space.settings.size());
+  std::vector<bool> made;
+  for (const Setting& setting : space.settings) made.push_back(setting.unsaid.has_value());
   std::size_t configs = 1;
   for (const Axis& axis : block.axes) {
     for (const Assignment& a : axis.points.front()) made[a.setting] = true;

@@ -50,9 +50,15 @@ void make_entries(Table& table) {
   }
 }
 
-void choose_precompiled(Table& table, const Filter& precompile) {
+/// Whether an entry has machine code for one of the targets.
+bool is_for(const TableEntry& entry, std::span<const int> targets) {
+  return entry.text.only_cc == 0 || std::ranges::find(targets, entry.text.only_cc) != targets.end();
+}
+
+void choose_precompiled(Table& table, const Filter& precompile, std::span<const int> targets) {
   for (const TableRow& row : table.rows) {
-    if (precompile(table.families[row.family]->describe(row.values, row.name))) {
+    if (is_for(table.entries[row.entry], targets) &&
+        precompile(table.families[row.family]->describe(row.values, row.name))) {
       table.entries[row.entry].precompiled = true;
     }
   }
@@ -95,18 +101,24 @@ void make_units(Table& table) {
     std::ranges::sort(entries, {},
                       [&](std::size_t i) -> const std::string& { return table.entries[i].text.name; });
     for (const std::size_t i : entries) table.entries[i].unit = table.units.size();
-    table.units.push_back({name, std::move(entries)});
+    const int only_cc = table.entries[entries.front()].text.only_cc;
+    table.units.push_back({name, std::move(entries), only_cc});
   }
 }
 
 }  // namespace
 
-Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile) {
+std::string TableUnit::file() const {
+  return name + (only_cc == 0 ? "" : ".sm_" + architecture(only_cc, only_cc)) + ".cu";
+}
+
+Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile,
+                 std::span<const int> targets) {
   Table table;
   for (const Expansion& expansion : expansions) table.families.push_back(expansion.space);
   table.rows = make_rows(expansions);
   make_entries(table);
-  choose_precompiled(table, precompile);
+  choose_precompiled(table, precompile, targets);
   add_reductions(table);
   make_units(table);
   return table;

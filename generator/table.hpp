@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct TableRow {
 struct TableUnit {
   std::string name;
   std::vector<std::size_t> entries;
+  /// EntryText::only_cc of all of them.
+  int only_cc = 0;
+
+  /// Its file among the units: <name>.cu, or <name>.sm_90a.cu, which says what it is compiled for.
+  std::string file() const;
 };
 
 struct Table {
@@ -47,6 +53,8 @@ struct Table {
 };
 
 /// @param precompile which rows' entries are compiled
-Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile);
+/// @param targets compute capabilities to compile for: entries that are for none of them are not
+Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile,
+                 std::span<const int> targets);
 
 }  // namespace quarry::generator

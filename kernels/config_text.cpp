@@ -1,5 +1,6 @@
 #include "config_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "quarry/tensor.hpp"
@@ -24,6 +25,7 @@ std::string value_text(const Setting& setting, const SettingValue& value) {
     case SettingKind::layouts:
       return name_of(Layouts{static_cast<Layout>(value[0]), static_cast<Layout>(value[1]),
                              static_cast<Layout>(value[2])});
+    case SettingKind::word: return std::string(setting.words[static_cast<std::size_t>(value[0])]);
     default: return numbers_text(setting, value);
   }
 }
@@ -47,19 +49,56 @@ bool parse_numbers(const Setting& setting, std::string_view text, SettingValue& 
 
 bool parse_value(const Setting& setting, std::string_view text, SettingValue& value) {
   if (setting.kind == SettingKind::layouts) return parse_layouts(text, value);
+  if (setting.kind == SettingKind::word) return parse_word(setting, text, value);
   if (setting.kind != SettingKind::dtype) return parse_numbers(setting, text, value);
   const Result<DType> type = parse_dtype(text);
   if (type) value[0] = static_cast<int>(*type);
   return static_cast<bool>(type);
 }
 
+/// Whether a name does not mention the value.
+bool is_unsaid(const Setting& setting, const SettingValue& value) {
+  return setting.unsaid && *setting.unsaid == value[0];
+}
+
+/// The longest of a setting's words that a text begins with, as a whole part: words may have underscores of
+/// their own. Empty where there is none; a word that names leave out is none.
+std::string_view word_part(const Setting& setting, std::string_view text) {
+  std::string_view longest;
+  for (std::size_t i = 0; i < setting.words.size(); ++i) {
+    const std::string_view word = setting.words[i];
+    const bool whole = text.starts_with(word) && (text.size() == word.size() || text[word.size()] == '_');
+    if (whole && word.size() > longest.size() && !is_unsaid(setting, {static_cast<int>(i)})) longest = word;
+  }
+  return longest;
+}
+
+/// The part of a name that is a setting's, from the front of what follows its `_`.
+std::string_view part_of(const Setting& setting, std::string_view text) {
+  return setting.kind == SettingKind::word ? word_part(setting, text) : text.substr(0, text.find('_'));
+}
+
+/// "expected `stages`"
+std::string expected(const Setting& setting) {
+  std::string what = "expected " + detail::quoted(setting.key);
+  if (setting.kind == SettingKind::word) what += ": " + detail::join(setting.words, "or");
+  return what;
+}
+
 char letter_of(Layout layout) { return layout == Layout::row ? 'r' : 'c'; }
 
 }  // namespace
 
+SettingValues unsaid_values(const ConfigSpace& space) {
+  SettingValues values(space.settings.size(), SettingValue{});
+  for (std::size_t i = 0; i < values.size(); ++i) values[i][0] = space.settings[i].unsaid.value_or(0);
+  return values;
+}
+
 std::string config_name(const ConfigSpace& space, const SettingValues& values) {
   std::string name(space.family);
   for (std::size_t i = 0; i < space.settings.size(); ++i) {
+    if (is_unsaid(space.settings[i], values[i])) continue;
     name += '_';
     name += value_text(space.settings[i], values[i]);
   }
@@ -73,17 +112,17 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
                             "the name of such a kernel starts with " + detail::quoted(space.family), name, 0);
   }
   rest.remove_prefix(space.family.size());
-  SettingValues values(space.settings.size(), SettingValue{});
+  SettingValues values = unsaid_values(space);
   for (std::size_t i = 0; i < values.size(); ++i) {
+    const Setting& setting = space.settings[i];
     const auto at = static_cast<std::size_t>(rest.data() - name.data());
-    const std::string what = "expected " + detail::quoted(space.settings[i].key);
-    if (!rest.starts_with('_')) return detail::error_at(StatusCode::parse_error, what, name, at);
-    rest.remove_prefix(1);
-    const std::string_view part = rest.substr(0, rest.find('_'));
-    if (!parse_value(space.settings[i], part, values[i])) {
-      return detail::error_at(StatusCode::parse_error, what, name, at + 1);
+    const bool more = rest.starts_with('_');
+    const std::string_view part = more ? part_of(setting, rest.substr(1)) : std::string_view();
+    if (part.empty() && setting.unsaid) continue;
+    if (!more || !parse_value(setting, part, values[i])) {
+      return detail::error_at(StatusCode::parse_error, expected(setting), name, at + (more ? 1 : 0));
     }
-    rest.remove_prefix(part.size());
+    rest.remove_prefix(1 + part.size());
   }
   if (!rest.empty()) {
     return detail::error_at(StatusCode::parse_error, "expected the end of the name", name,
@@ -100,6 +139,13 @@ std::string name_of(const Types& types) {
 
 std::string name_of(const Layouts& layouts) {
   return {letter_of(layouts.a), letter_of(layouts.b), letter_of(layouts.out)};
+}
+
+bool parse_word(const Setting& setting, std::string_view word, SettingValue& value) {
+  const auto found = std::ranges::find(setting.words, word);
+  if (found == setting.words.end()) return false;
+  value[0] = static_cast<int>(found - setting.words.begin());
+  return true;
 }
 
 bool parse_layouts(std::string_view letters, SettingValue& value) {

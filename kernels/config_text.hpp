@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ enum class SettingKind : unsigned char {
   integer,  ///< 4
   pair,     ///< [8, 8], in a name 8x8
   triple,   ///< [128, 128, 32], in a name 128x128x32
+  word,     ///< one of the setting's words: "ping_pong"
 };
 
 /// One setting of a family's configs.
@@ -34,9 +36,15 @@ struct Setting {
   SettingKind kind;
   /// What stands before its numbers in a name: the "w" of w2x2x1.
   std::string_view prefix = "";
+  /// Of a word: its words by value.
+  std::span<const std::string_view> words = {};
+  /// The value that a setting has where it is not mentioned: names leave it out, so that a later setting
+  /// renames nothing; spaces and configs as JSON may. Absent: it must be said. Of words only.
+  std::optional<int> unsaid = std::nullopt;
 };
 
-/// The value of one setting: its integers, or the enumerators of its DType or Layouts; unused ones are 0.
+/// The value of one setting: its integers, the enumerators of its DType or Layouts, or the number of its
+/// word; unused ones are 0.
 using SettingValue = std::array<int, 3>;
 
 /// The greatest number that a setting may have; small enough that no size computed from settings overflows.
@@ -50,6 +58,9 @@ constexpr std::size_t width(SettingKind kind) {
   if (kind == SettingKind::pair) return 2;
   return kind == SettingKind::triple || kind == SettingKind::layouts ? 3 : 1;
 }
+
+/// C++ type of what a kernel of most families is launched with.
+inline constexpr std::string_view gemm_params = "quarry::GemmParams";
 
 /// The text side of one family. Functions on values, so that families of different config types look alike.
 struct ConfigSpace {
@@ -68,11 +79,16 @@ struct ConfigSpace {
   /// The config as a value of the family's own type, which lives to the end of the process: what the Family
   /// takes.
   const void* (*kept)(const SettingValues&);
+  /// C++ type of what its kernels are launched with.
+  std::string_view params = gemm_params;
 };
 
 /// The families that this build knows, in the order in which it names them. Defined by a source that the
 /// build writes from its list of families (cmake/families.cmake).
 std::span<const ConfigSpace* const> config_spaces();
+
+/// A value for each setting: what is unsaid, and zeros for the others, which are no values yet.
+SettingValues unsaid_values(const ConfigSpace& space);
 
 /// The name of a config.
 std::string config_name(const ConfigSpace& space, const SettingValues& values);
@@ -84,6 +100,9 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
 /// The parts of names: "f16_f16_f32_f16", "rcr".
 std::string name_of(const Types& types);
 std::string name_of(const Layouts& layouts);
+
+/// A word setting's value of a word; false where it is none of them.
+bool parse_word(const Setting& setting, std::string_view word, SettingValue& value);
 
 /// The layouts of three letters; false where they are not.
 bool parse_layouts(std::string_view letters, SettingValue& value);

@@ -4,13 +4,18 @@
 
 namespace quarry {
 
+std::string architecture(int target, int only_cc) {
+  return std::to_string(target) + (only_cc == target ? "a" : "");
+}
+
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
   const std::string folder(space.family);
   return {.name = config_name(space, values),
           .folder = folder,
-          .params = "quarry::GemmParams",
+          .params = std::string(space.params),
           .config_type = "quarry::" + folder + "::Config",
-          .config_literal = space.literal(values)};
+          .config_literal = space.literal(values),
+          .only_cc = space.describe(values, "").max_cc.value_or(0)};
 }
 
 std::vector<EntryText> reduction_entries() {

@@ -22,9 +22,16 @@ struct EntryText {
   /// C++ type and initialiser of its config.
   std::string config_type;
   std::string config_literal;
+  /// The one compute capability that it is for, with instructions that are no part of later ones ("sm_90a");
+  /// 0: any from 8.0 on.
+  int only_cc = 0;
 
   std::string config() const { return config_type + config_literal; }
 };
+
+/// What compilers call a target: "90", or "90a" for an entry of that compute capability alone; behind "sm_"
+/// or "compute_".
+std::string architecture(int target, int only_cc);
 
 /// The entry of a config. @pre it is its own entry: space.entry(values) == values
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values);

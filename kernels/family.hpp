@@ -20,6 +20,9 @@ struct ChosenControls {
   Mode mode = Mode::gemm;
   int split_k_slices = 1;
   int swizzle = 1;
+  Raster raster = Raster::along_n;
+  /// Most multiprocessors that a persistent kernel uses; 0: as many as there is work for.
+  int multiprocessors = 0;
 };
 
 /// What the ranking needs to know of a kernel for a problem on a device.
@@ -33,9 +36,17 @@ struct Estimate {
 /// the kernel, launch a reduction. Plain data, no allocation.
 struct GemmLaunch {
   GemmParams params = {};
+  /// Whether the kernel takes TensorGemmParams, with maps made of these fields. A map without a box is not
+  /// used: those of a and b where K is 0 or threads copy them, that of out where the kernel stores no boxes.
+  bool has_tensor_maps = false;
+  TensorMapFields map_a = {};
+  TensorMapFields map_b = {};
+  TensorMapFields map_out = {};
   unsigned grid = 0;  ///< 0: nothing to do
   unsigned threads = 0;
   unsigned shared_memory = 0;
+  /// Blocks of a cluster; the grid is a multiple of it.
+  unsigned cluster = 1;
   /// Bytes of the workspace in all; where the counters lie in it, and how many bytes of them to clear before
   /// the launch.
   std::size_t workspace_bytes = 0;
@@ -95,6 +106,9 @@ namespace gemm_simt {
 extern const Family& family;
 }
 namespace gemm_sm80 {
+extern const Family& family;
+}
+namespace gemm_sm90 {
 extern const Family& family;
 }
 

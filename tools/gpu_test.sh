@@ -36,6 +36,10 @@ sample() {
     awk 'NR % 5 == 1' | head -n 8
   "$quarry" list --format names --where "family == gemm_sm80 and warps.k > 1 and a.alignment == 8" | awk 'NR % 40 == 1' | head -n 3
   "$quarry" list --format names --where "family == gemm_simt" | awk 'NR % 40 == 1' | head -n 4
+  local kind
+  for kind in "schedule == cooperative" "schedule == ping_pong" "schedule == one_tile" "copy_engine == cp_async" "cluster.m == 2"; do
+    "$quarry" list --format names --where "family == gemm_sm90 and $kind" | awk 'NR % 61 == 1' | head -n 3
+  done
 }
 
 sanitize() {

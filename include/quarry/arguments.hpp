@@ -46,6 +46,10 @@ struct Controls {
   std::optional<int> split_k_slices = std::nullopt;
   /// Tiles of neighbouring columns that are walked together for L2 reuse: 1, 2, 4 or 8.
   std::optional<int> swizzle = std::nullopt;
+  /// Along which extent of the output tiles are walked first.
+  std::optional<Raster> raster = std::nullopt;
+  /// Most multiprocessors that the kernel may use, 1 or more; only persistent kernels keep to it.
+  std::optional<int> multiprocessors = std::nullopt;
 };
 
 /// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front; a rank 2 input

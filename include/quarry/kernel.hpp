@@ -38,11 +38,18 @@ struct RunOptions {
   /// Compile the kernel, on first use, where there is no machine code of it for the device. Otherwise such a
   /// kernel answers not_precompiled.
   bool compile = true;
+  /// Let the kernel start while the one before it on the stream still ends, if that one allows it
+  /// (programmatic dependent launch): setting up then costs no time. It waits before it touches memory, so
+  /// that the order of the stream holds; results are the same. Kernels that do not know of it are launched as
+  /// usual.
+  bool overlap = true;
 };
 
 struct PrepareOptions {
   /// As RunOptions::compile.
   bool compile = true;
+  /// As RunOptions::overlap, for each run of the plan.
+  bool overlap = true;
 };
 
 /// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands

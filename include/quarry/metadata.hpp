@@ -37,15 +37,29 @@ struct Extent3 {
   friend constexpr bool operator==(const Extent3&, const Extent3&) = default;
 };
 
+/// Blocks of a cluster along M and N, which share what they load.
+struct Cluster {
+  int m = 1;
+  int n = 1;
+  friend constexpr bool operator==(const Cluster&, const Cluster&) = default;
+};
+
 struct DesignMetadata {
   /// Output tile of a block (m, n), and the K extent of one pipeline stage (k), in elements.
   Extent3 tile;
   /// Warps of a block along each extent.
-  std::optional<Extent3> warps;
+  std::optional<Extent3> warps = std::nullopt;
   /// Shared-memory stages of the copy pipeline.
-  std::optional<int> stages;
+  std::optional<int> stages = std::nullopt;
+  std::optional<Cluster> cluster = std::nullopt;
+  /// How the blocks share the tiles.
+  std::optional<Schedule> schedule = std::nullopt;
+  /// What moves operands to shared memory.
+  std::optional<CopyEngine> copy_engine = std::nullopt;
+  /// Which operand goes to the rows of the matrix instruction.
+  std::optional<Orientation> orientation = std::nullopt;
   /// Shape of the matrix instruction.
-  std::optional<Extent3> instruction;
+  std::optional<Extent3> instruction = std::nullopt;
   MathUnit math_unit = MathUnit::simt;
   /// Threads of a block.
   int threads = 0;
@@ -64,6 +78,7 @@ struct EpilogueMetadata {
 struct ModesMetadata {
   bool split_k_serial = false;
   bool split_k_parallel = false;
+  bool split_k_cluster = false;
 };
 
 /// Everything that is known of a kernel before it is compiled.

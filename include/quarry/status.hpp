@@ -43,7 +43,7 @@ std::string_view to_string(Operand operand);
 
 namespace detail {
 /// The parts of Controls, as messages name them.
-enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle };
+enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle, raster, multiprocessors };
 
 /// Why, for reasons that must cost nothing until somebody reads them. What `expected` and `got` hold is said
 /// beside each; Status::message() turns them into a sentence.
@@ -62,6 +62,7 @@ enum class Reason : std::uint8_t {
   extent_limit,         ///< expected: the limit; got: the extent
   negative_stride,      ///< got: the stride, in elements
   overlapping_stride,   ///< expected: the least legal stride; got: the stride
+  stride_limit,         ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
   null_data,            ///< the operand needs data and has none
   missing,              ///< the operand is required and absent
   mixed_devices,        ///< the operand lies elsewhere than `out` does
@@ -71,6 +72,7 @@ enum class Reason : std::uint8_t {
   mode,                 ///< got: Mode that the kernel does not permit
   split_k_slices,       ///< got: slices asked; expected: the most for this problem
   swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8
+  multiprocessors,      ///< expected: the least that the kernel needs; got: multiprocessors allowed
   control,              ///< got: which control (detail::ControlName) the kernel does not have
   workspace_size,       ///< expected: bytes needed; got: bytes given
   workspace_alignment,  ///< expected: bytes

@@ -111,7 +111,7 @@ Result<DType> parse_dtype(std::string_view name);
 std::string_view to_string(Layout layout);
 /// "gemm".
 std::string_view to_string(Operation operation);
-/// "gemm", "split_k_serial", "split_k_parallel"; and back.
+/// "gemm", "split_k_serial", ...; and back.
 std::string_view to_string(Mode mode);
 Result<Mode> parse_mode(std::string_view name);
 /// "identity", "relu", ...; and back.
@@ -119,5 +119,14 @@ std::string_view to_string(Activation activation);
 Result<Activation> parse_activation(std::string_view name);
 /// "simt" or "tensor_core".
 std::string_view to_string(MathUnit unit);
+/// "along_n" or "along_m"; and back.
+std::string_view to_string(Raster raster);
+Result<Raster> parse_raster(std::string_view name);
+/// "cooperative", "ping_pong" or "one_tile".
+std::string_view to_string(Schedule schedule);
+/// "tma" or "cp_async".
+std::string_view to_string(CopyEngine engine);
+/// "direct" or "exchanged".
+std::string_view to_string(Orientation orientation);
 
 }  // namespace quarry

@@ -37,6 +37,32 @@ enum class Mode : unsigned char {
   gemm,              ///< one block computes an output tile over all of K
   split_k_serial,    ///< blocks of a tile add their slices of K one after another, the last one finishes
   split_k_parallel,  ///< slices are written to the workspace, a reduction kernel adds and finishes them
+  split_k_cluster,   ///< slices of a tile run as one cluster, which adds them up through shared memory
+};
+
+/// Along which extent of the output blocks walk first.
+enum class Raster : unsigned char {
+  along_n,  ///< tiles that are neighbours along N run at the same time, in groups of `swizzle` columns
+  along_m,  ///< the same with M and N exchanged
+};
+
+/// How the blocks of a warp-specialised kernel share its tiles.
+enum class Schedule : unsigned char {
+  cooperative,  ///< persistent blocks; all warpgroups of a block multiply one tile
+  ping_pong,  ///< persistent blocks; each warpgroup multiplies a tile of its own, while the other one stores
+  one_tile,   ///< a block for each tile
+};
+
+/// What moves operands to shared memory.
+enum class CopyEngine : unsigned char {
+  tma,       ///< the bulk tensor copy engine; lines must be multiples of 16 bytes
+  cp_async,  ///< copies by threads
+};
+
+/// Which operand goes to the rows of the matrix instruction.
+enum class Orientation : unsigned char {
+  direct,     ///< A: a tile's M is a multiple of 64
+  exchanged,  ///< B, that is, the transposed problem: a tile's N is a multiple of 64, its M of 8
 };
 
 /// Function applied last in the epilogue. `gelu` is exact (erf), `gelu_tanh` its usual approximation.

@@ -50,6 +50,22 @@ std::string_view reduce_entry(DType partials, DType out) {
   }
 }
 
+MatrixParams transposed(const MatrixParams& m) {
+  return {m.data, m.column_stride, m.row_stride, m.batch_stride};
+}
+
+/// The same reduction seen as that of the transposed output.
+ReduceParams transposed(const ReduceParams& reduce) {
+  ReduceParams result = reduce;
+  result.c = transposed(reduce.c);
+  result.out = transposed(reduce.out);
+  const bool by_row = reduce.epilogue.bias_axis == BiasAxis::row;
+  result.epilogue.bias_axis = by_row ? BiasAxis::column : BiasAxis::row;
+  result.m = reduce.n;
+  result.n = reduce.m;
+  return result;
+}
+
 void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
   const GemmParams& params = launch.params;
   launch.reduce = {.partials = nullptr,
@@ -60,7 +76,8 @@ void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
                    .n = params.n,
                    .batch = params.batch,
                    .slices = params.slices};
-  launch.reduce_grid = reduce_split_k::grid(params.m, params.n, params.batch);
+  if (kernel.layouts.out == Layout::column) launch.reduce = transposed(launch.reduce);
+  launch.reduce_grid = reduce_split_k::grid(launch.reduce.m, launch.reduce.n, params.batch);
   launch.reduce_threads = static_cast<unsigned>(reduce_split_k::threads({}));
   launch.reduce_entry = reduce_entry(partial_type(kernel.accumulator), kernel.out);
 }
@@ -90,7 +107,8 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
                              const ChosenControls& controls) {
   GemmWorkspace workspace;
   const ChosenControls chosen = simplified(controls);
-  if (chosen.mode == Mode::gemm || is_empty(problem)) return workspace;
+  if (chosen.mode == Mode::gemm || chosen.mode == Mode::split_k_cluster || is_empty(problem))
+    return workspace;
   const auto number = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t element = number(bytes_of(partial_type(kernel.accumulator)));
   if (chosen.mode == Mode::split_k_parallel) {
@@ -124,6 +142,7 @@ GemmLaunch gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, con
                    .tiles_m = tiles_along(problem.m, kernel.tile.m),
                    .tiles_n = tiles_along(problem.n, kernel.tile.n),
                    .swizzle_log2 = std::countr_zero(static_cast<unsigned>(chosen.swizzle)),
+                   .raster = chosen.raster,
                    .mode = chosen.mode,
                    .slices = chosen.split_k_slices,
                    .k_tiles_per_slice = tiles_along(k_tiles, chosen.split_k_slices),

@@ -103,6 +103,8 @@ int balanced_swizzle(const Work& w) {
   return swizzle;
 }
 
+Raster raster_of(const GemmProblem& problem) { return problem.controls.raster.value_or(Raster::along_n); }
+
 /// A split-K mode, and what exchanging partial sums costs in it, in seconds: for its own sake, and for each
 /// slice beyond the first.
 struct Cut {
@@ -140,7 +142,7 @@ Estimate evaluate(const Work& w, const Cut& cut, int swizzle) {
   const int k_tiles = tiles_along(w.k_tiles, slices);
   if (!fixed) slices = tiles_along(w.k_tiles, k_tiles);  // none is left without work
   const double main = kernel_seconds(w, w.blocks * slices, k_tiles);
-  const ChosenControls controls = {cut.mode, slices, swizzle};
+  const ChosenControls controls = {cut.mode, slices, swizzle, raster_of(w.problem)};
   const std::size_t bytes = gemm_workspace(w.kernel.traits, w.problem, controls).bytes;
   return {controls, main + cut.once + (slices - 1) * cut.slice, bytes};
 }
@@ -175,7 +177,8 @@ Estimate best_cut(const Work& w, double whole_seconds, int swizzle, std::size_t 
   }
   // K in one piece is a choice too; where the caller asked for a mode, only if no cut fits the workspace.
   if (fixed.split_k_slices || (fixed.mode && best.workspace <= max_workspace)) return best;
-  const Estimate whole = {{fixed.mode.value_or(Mode::gemm), 1, swizzle}, whole_seconds, 0};
+  const Estimate whole = {
+      {fixed.mode.value_or(Mode::gemm), 1, swizzle, raster_of(w.problem)}, whole_seconds, 0};
   if (is_better(whole, best, max_workspace)) best = whole;
   return best;
 }
@@ -215,7 +218,7 @@ Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, st
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
   if (may_cut(w, seconds)) return best_cut(w, seconds, swizzle, max_workspace);
-  return {{fixed.mode.value_or(Mode::gemm), 1, swizzle}, seconds, 0};
+  return {{fixed.mode.value_or(Mode::gemm), 1, swizzle, raster_of(problem)}, seconds, 0};
 }
 
 }  // namespace quarry

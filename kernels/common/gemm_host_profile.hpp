@@ -2,11 +2,13 @@
 #pragma once
 
 #include "common/config_parts.hpp"
+#include "quarry/types.hpp"
 
 namespace quarry {
 
 /// What follows from the config alone, whatever the family.
 struct GemmTraits {
+  /// Of a block, or of a whole cluster.
   Tile tile;
   Layouts layouts;
   /// Needed of the operands, in elements; 0 takes any strides, contiguous or not.
@@ -17,7 +19,17 @@ struct GemmTraits {
   int threads;
   /// Bytes of dynamic shared memory of a block.
   int shared_memory;
+  /// Blocks of a cluster.
+  int cluster = 1;
+  /// Blocks of all but one_tile are persistent.
+  Schedule schedule = Schedule::one_tile;
+  /// A and B are copied by tensor maps.
+  bool maps_operands = false;
+  /// Permits split_k_cluster instead of split_k_serial.
+  bool cuts_by_cluster = false;
 };
+
+constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }
 
 /// What a K tile of one block costs, in cycles of a multiprocessor that it has to itself.
 struct BlockCost {
@@ -63,6 +75,15 @@ struct GemmProfile {
   /// Seconds to move one byte of device memory.
   double memory_byte;
   int multiprocessors;
+  /// Of kernels with clusters: as many as the device holds at once, one block a multiprocessor; seconds for
+  /// the slices of split_k_cluster to meet, and for each slice to add.
+  int clusters = 0;
+  double cluster_turn = 0;
+  double cluster_slice = 0;
+  /// Seconds for the slices to add up a tile of theirs, which they share among them.
+  double cluster_share = 0;
+  /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
+  double least = 0;
 };
 
 }  // namespace quarry

@@ -1,6 +1,7 @@
 /// What a GEMM kernel is launched with: one struct by value, written by the host and read by the device.
 #pragma once
 
+#include "arch/tensor_map.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
@@ -40,12 +41,13 @@ struct GemmParams {
   int n;
   int k;
   int batch;
-  /// Blocks of the grid, one-dimensional, outermost first: batch entry, slice of K, then tiles in swizzled
-  /// order.
+  /// Tiles of the output (of a cluster's blocks together, where the kernel has clusters). Blocks of the grid
+  /// are one-dimensional, outermost first: batch entry, slice of K, then tiles in swizzled order.
   int tiles_m;
   int tiles_n;
   /// Columns of tiles that are walked together, as a power of two: 0 to 3 for a swizzle of 1, 2, 4, 8.
   int swizzle_log2;
+  Raster raster;
   Mode mode;
   /// Slices of K and how many K tiles (of the kernel's tile.k) each has; the last may have fewer, or none.
   int slices;
@@ -53,10 +55,22 @@ struct GemmParams {
   /// split_k_serial: partial tiles, f32 (f64 when the accumulator is), tile by tile, each tile.m * tile.n
   /// row-major; tile
   ///   index = batch entry * tiles_m * tiles_n + row of tiles * tiles_n + column of tiles.
-  /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense.
+  /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense; [slice][batch][n][m]
+  /// from a kernel whose output is column-major.
   void* partials;
   /// split_k_serial: batch * tiles_m * tiles_n turn counters, then one ticket counter; all zero at launch.
   int* counters;
+};
+
+/// Parameters of a GEMM kernel whose operands move by the bulk tensor copy engine. Extents of a map: elements
+/// of a line, lines, batch entries (one where all are the same).
+struct TensorGemmParams {
+  GemmParams gemm;
+  TensorMap a;
+  TensorMap b;
+  /// Boxes of the output that a warpgroup stores; only if `stores_boxes`.
+  TensorMap out;
+  bool stores_boxes;
 };
 
 /// Parameters of the reduction that follows split_k_parallel: out = epilogue(sum over slices, in order).

@@ -14,6 +14,11 @@ ProblemOperand exchanged(ProblemOperand operand) {
 
 }  // namespace
 
+Controls exchanged(Controls controls) {
+  if (controls.raster) controls.raster = exchanged(*controls.raster);
+  return controls;
+}
+
 GemmProblem exchanged(const GemmProblem& problem) {
   GemmProblem result = problem;
   result.types = exchanged(problem.types);
@@ -24,6 +29,7 @@ GemmProblem exchanged(const GemmProblem& problem) {
   result.epilogue.bias_axis = problem.epilogue.bias_axis == BiasAxis::row ? BiasAxis::column : BiasAxis::row;
   result.m = problem.n;
   result.n = problem.m;
+  result.controls = exchanged(problem.controls);
   result.is_exchanged = !problem.is_exchanged;
   return result;
 }

@@ -43,7 +43,16 @@ struct GemmProblem {
   Controls controls = {};
 };
 
-/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, the bias axis too.
+/// The order of tiles as the transposed problem names it.
+constexpr Raster exchanged(Raster raster) {
+  return raster == Raster::along_n ? Raster::along_m : Raster::along_n;
+}
+
+/// Controls of the transposed problem: the raster exchanged.
+Controls exchanged(Controls controls);
+
+/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, the bias axis and the
+/// raster too.
 GemmProblem exchanged(const GemmProblem& problem);
 
 }  // namespace quarry

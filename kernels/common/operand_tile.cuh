@@ -1,7 +1,7 @@
 /// The tile of one operand in one stage: its shape in memory and in shared memory.
 #pragma once
 
-#include "layout/swizzle.hpp"
+#include "layout/swizzled_tile.hpp"
 
 namespace quarry {
 

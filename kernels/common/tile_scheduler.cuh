@@ -42,25 +42,43 @@ QUARRY_DEVICE unsigned work_position(const GemmParams& params, arch::SharedAddre
   return ticket;
 }
 
+/// A number in parts of `size`: how many whole ones, and what is left.
+struct Parts {
+  unsigned whole;
+  unsigned rest;
+};
+
+/// The hardware divides in dozens of steps, and most numbers here are less than one part.
+QUARRY_DEVICE Parts in_parts(unsigned number, unsigned size) {
+  if (number < size) return {0, number};
+  const unsigned whole = number / size;
+  return {whole, number - whole * size};
+}
+
 /// Unfolds a position: batch entry outermost, then slice (so that a slice comes after all earlier slices of
 /// its tile), then tiles, in groups of 2^swizzle_log2 columns that are walked row by row, so that blocks
-/// which run together share operands. The last group may be narrower.
+/// which run together share operands. The last group may be narrower. With Raster::along_m, rows and columns
+/// change places.
 QUARRY_DEVICE TileWork work_at(const GemmParams& params, unsigned position, int tile_k) {
   TileWork work;
-  const unsigned slices = static_cast<unsigned>(params.slices);
-  const unsigned tile = position % tiles(params);
-  const unsigned batch_and_slice = position / tiles(params);
-  work.batch = static_cast<int>(batch_and_slice / slices);
-  work.slice = static_cast<int>(batch_and_slice % slices);
+  const Parts outer = in_parts(position, tiles(params));
+  const Parts batch = in_parts(outer.whole, static_cast<unsigned>(params.slices));
+  work.batch = static_cast<int>(batch.whole);
+  work.slice = static_cast<int>(batch.rest);
 
+  const bool along_m = params.raster == Raster::along_m;
+  const unsigned rows = static_cast<unsigned>(along_m ? params.tiles_n : params.tiles_m);
+  const unsigned columns = static_cast<unsigned>(along_m ? params.tiles_m : params.tiles_n);
   const unsigned group_width = 1u << params.swizzle_log2;
-  const unsigned group_tiles = group_width * static_cast<unsigned>(params.tiles_m);
-  const unsigned first_column = tile / group_tiles * group_width;
-  const unsigned columns_left = static_cast<unsigned>(params.tiles_n) - first_column;
-  const unsigned width = columns_left < group_width ? columns_left : group_width;
-  const unsigned in_group = tile % group_tiles;
-  work.tile_m = static_cast<int>(in_group / width);
-  work.tile_n = static_cast<int>(first_column + in_group % width);
+  const Parts group = in_parts(outer.rest, group_width * rows);
+  const unsigned first_column = group.whole * group_width;
+  const unsigned columns_left = columns - first_column;
+  Parts line = {group.rest >> params.swizzle_log2, group.rest & (group_width - 1)};
+  if (columns_left < group_width) line = in_parts(group.rest, columns_left);
+  const int row = static_cast<int>(line.whole);
+  const int column = static_cast<int>(first_column + line.rest);
+  work.tile_m = along_m ? column : row;
+  work.tile_n = along_m ? row : column;
 
   const int all_k_tiles = params.k / tile_k + (params.k % tile_k != 0);
   const long long first = static_cast<long long>(work.slice) * params.k_tiles_per_slice;

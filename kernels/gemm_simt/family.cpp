@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "common/gemm_host.hpp"
-#include "common/gemm_host_estimate.hpp"
+#include "common/gemm_family.hpp"
 #include "gemm_simt/config.hpp"
 
 namespace quarry::gemm_simt {
@@ -32,33 +31,14 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-class GemmSimt final : public Family {
+class GemmSimt final : public GemmFamily {
  public:
   std::string_view name() const override { return "gemm_simt"; }
 
-  GemmProfile profile(const void* config, const DeviceModel& device) const override {
-    const Config& c = config_of(config);
-    return gemm_profile(traits(c), block_cost(c, device), device);
-  }
-
-  Status supports(const GemmProfile& kernel, const GemmProblem& problem,
-                  const DeviceModel& device) const override {
-    return gemm_supports(kernel.traits, problem, device);
-  }
-
-  Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
-                    std::size_t max_workspace) const override {
-    return gemm_estimate(kernel, problem, max_workspace);
-  }
-
-  std::size_t workspace_size(const void* config, const GemmProblem& problem,
-                             const ChosenControls& controls) const override {
-    return gemm_workspace(traits(config_of(config)), problem, controls).bytes;
-  }
-
-  GemmLaunch launch(const void* config, const GemmProblem& problem,
-                    const ChosenControls& controls) const override {
-    return gemm_launch(traits(config_of(config)), problem, controls);
+ private:
+  GemmTraits traits(const void* config) const override { return gemm_simt::traits(config_of(config)); }
+  BlockCost block_cost(const void* config, const DeviceModel& device) const override {
+    return gemm_simt::block_cost(config_of(config), device);
   }
 };
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "common/gemm_host.hpp"
-#include "common/gemm_host_estimate.hpp"
+#include "common/gemm_family.hpp"
 #include "gemm_sm80/config.hpp"
 
 namespace quarry::gemm_sm80 {
@@ -57,14 +56,9 @@ Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
   return {};
 }
 
-class GemmSm80 final : public Family {
+class GemmSm80 final : public GemmFamily {
  public:
   std::string_view name() const override { return "gemm_sm80"; }
-
-  GemmProfile profile(const void* config, const DeviceModel& device) const override {
-    const Config& c = config_of(config);
-    return gemm_profile(traits(c), block_cost(c, device), device);
-  }
 
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
@@ -72,19 +66,10 @@ class GemmSm80 final : public Family {
     return check_lines(kernel.traits, problem);
   }
 
-  Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
-                    std::size_t max_workspace) const override {
-    return gemm_estimate(kernel, problem, max_workspace);
-  }
-
-  std::size_t workspace_size(const void* config, const GemmProblem& problem,
-                             const ChosenControls& controls) const override {
-    return gemm_workspace(traits(config_of(config)), problem, controls).bytes;
-  }
-
-  GemmLaunch launch(const void* config, const GemmProblem& problem,
-                    const ChosenControls& controls) const override {
-    return gemm_launch(traits(config_of(config)), problem, controls);
+ private:
+  GemmTraits traits(const void* config) const override { return gemm_sm80::traits(config_of(config)); }
+  BlockCost block_cost(const void* config, const DeviceModel& device) const override {
+    return gemm_sm80::block_cost(config_of(config), device);
   }
 };
 

@@ -1,33 +1,69 @@
-/// How a tile lies in shared memory so that no two lanes of an access meet in a bank.
+/// Offsets some bits of which are XORed with others: how shared memory is filled so that lines next to each
+/// other meet in no bank.
 #pragma once
 
-namespace quarry {
+#include "layout/composition.hpp"
 
-/// A tile of lines of 16-byte chunks, line after line without padding, the chunks of each line permuted.
+namespace quarry::layout {
+
+/// XORs `bits` bits from bit `base` on with as many that lie `shift` further up (with a negative shift: those
+/// further up with these). All bits are apart: |shift| >= bits. With no bits, offsets stay as they are.
 ///
-/// Shared memory serves 128 bytes a cycle, eight chunks with different places modulo eight. Copies write
-/// eight neighbouring chunks of a line; matrix loads read the same chunk of eight successive lines, which
-/// without a permutation would fall on as few as one place. XOR with a key that changes from line to line
-/// spreads them. The key may only use as many bits as divide the line evenly, and lines shorter than eight
-/// chunks share their places with neighbours, so it changes more slowly there.
-struct SwizzledTile {
-  int chunks_per_line;
+/// Laws: s(s(x)) == x; s(x ^ y) == s(x) ^ s(y); s(x + p) == s(x) + p for multiples p of s.period(); a swizzle
+/// takes the offsets 0 to p - 1 to themselves, each to another.
+struct Swizzle {
+  int bits = 0;
+  int base = 0;
+  int shift = 0;
 
-  /// Chunks that are permuted among each other: the largest power of two up to 8 that divides a line.
+  /// Whether the bits are apart and exist; a swizzle that is not valid changes nothing.
+  constexpr bool valid() const {
+    if (bits < 0 || base < 0 || bits > 30 || base > 30 || shift > 30 || shift < -30) return false;
+    const int distance = shift < 0 ? -shift : shift;
+    return distance >= bits && base + distance + bits <= 30;
+  }
+
+  /// What an offset is XORed with.
+  constexpr int key(int offset) const {
+    if (!valid()) return 0;
+    const unsigned mask = (1u << bits) - 1;
+    const auto x = static_cast<unsigned>(offset);
+    if (shift >= 0) return static_cast<int>((x >> (base + shift) & mask) << base);
+    return static_cast<int>((x >> base & mask) << (base - shift));
+  }
+
+  constexpr int operator()(int offset) const { return offset ^ key(offset); }
+
+  /// The offset from which on all repeats.
   constexpr int period() const {
-    const int lowest_bit = chunks_per_line & -chunks_per_line;
-    return lowest_bit < 8 ? lowest_bit : 8;
+    if (!valid() || bits == 0) return 1;
+    return 1 << (base + bits + (shift < 0 ? -shift : shift));
   }
 
-  /// What chunk indices of a line are XORed with. Of `line`, only the lowest three bits count.
-  constexpr int key(int line) const { return line / (8 / period()) & (period() - 1); }
-
-  /// Bytes from the start of the tile to a chunk.
-  constexpr int offset(int line, int chunk) const {
-    return (line * chunks_per_line + (chunk ^ key(line))) * 16;
-  }
-
-  friend constexpr bool operator==(const SwizzledTile&, const SwizzledTile&) = default;
+  friend constexpr bool operator==(const Swizzle&, const Swizzle&) = default;
 };
 
-}  // namespace quarry
+/// A swizzle after a layout whose offsets are moved by `start`.
+struct SwizzledLayout {
+  Swizzle swizzle;
+  Layout layout;
+  int start = 0;
+
+  /// The offset of an index, or of an index into each of the first modes.
+  template <class... Indices>
+  constexpr int operator()(Indices... indices) const {
+    return swizzle(start + layout(indices...));
+  }
+
+  friend constexpr bool operator==(const SwizzledLayout&, const SwizzledLayout&) = default;
+};
+
+/// Law: composition(s, l)(i) == s(l(i)).
+constexpr SwizzledLayout composition(const Swizzle& swizzle, const Layout& inner) { return {swizzle, inner}; }
+
+/// Law: composition(outer, inner)(i) == outer(inner(i)). Faults are those of the composition of the layouts.
+constexpr SwizzledLayout composition(const SwizzledLayout& outer, const Layout& inner) {
+  return {outer.swizzle, composition(outer.layout, inner), outer.start};
+}
+
+}  // namespace quarry::layout

@@ -77,6 +77,9 @@ Refusal shape_refusal(Reason reason, Operand which, const std::string& operand, 
     case Reason::extent_limit:
       return {operand + " is too large", "an extent of at most " + std::to_string(expected),
               std::to_string(got)};
+    case Reason::stride_limit:
+      return {operand + " has too large a stride", "less than " + count(expected, "bytes"),
+              std::to_string(got)};
     case Reason::negative_stride:
       return {operand + " has a negative stride", "0 or more elements", std::to_string(got)};
     default:
@@ -103,6 +106,9 @@ Refusal run_refusal(Reason reason, std::int64_t expected, std::int64_t got) {
       return {"Control `split_k_slices` is unsupported", "1 to " + std::to_string(expected),
               std::to_string(got)};
     case Reason::swizzle: return {"Control `swizzle` is unsupported", "1, 2, 4 or 8", std::to_string(got)};
+    case Reason::multiprocessors:
+      return {"Control `multiprocessors` is unsupported", "at least " + std::to_string(expected),
+              std::to_string(got)};
     case Reason::control:
       return {"Control `" + word(detail::control_words, got) + "` is unsupported", "it unset", "a value"};
     case Reason::workspace_size:
@@ -133,6 +139,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::negative_extent:
     case Reason::extent_limit:
     case Reason::negative_stride:
+    case Reason::stride_limit:
     case Reason::overlapping_stride: return shape_refusal(reason, operand, name, expected, got);
     default: return run_refusal(reason, expected, got);
   }

@@ -14,11 +14,16 @@ static_assert(detail::word_of(detail::dtype_words, DType::s32) == "s32");
 static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::s32) + 1);
 static_assert(std::size(detail::layout_words) == static_cast<std::size_t>(Layout::column) + 1);
 static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::gemm) + 1);
-static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::split_k_parallel) + 1);
+static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::split_k_cluster) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
 static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::workspace) + 1);
-static_assert(std::size(detail::control_words) == static_cast<std::size_t>(detail::ControlName::swizzle) + 1);
+static_assert(std::size(detail::control_words) ==
+              static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
+static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);
+static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::one_tile) + 1);
+static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
+static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
 static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::invalid_artifact) + 1);
 
 /// The enumerator that a word names; `words` begin with enumerator `first`.
@@ -52,12 +57,21 @@ std::string_view to_string(Mode mode) { return detail::word_of(detail::mode_word
 std::string_view to_string(Activation activation) {
   return detail::word_of(detail::activation_words, activation);
 }
+std::string_view to_string(Raster raster) { return detail::word_of(detail::raster_words, raster); }
+std::string_view to_string(Schedule schedule) { return detail::word_of(detail::schedule_words, schedule); }
+std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::copy_engine_words, engine); }
+std::string_view to_string(Orientation orientation) {
+  return detail::word_of(detail::orientation_words, orientation);
+}
 std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_unit_words, unit); }
 
 Result<DType> parse_dtype(std::string_view name) {
   return parse("type", name, std::span(detail::dtype_words).subspan(1), DType::f16);
 }
 Result<Mode> parse_mode(std::string_view name) { return parse<Mode>("mode", name, detail::mode_words); }
+Result<Raster> parse_raster(std::string_view name) {
+  return parse<Raster>("raster", name, detail::raster_words);
+}
 Result<Activation> parse_activation(std::string_view name) {
   return parse<Activation>("activation", name, detail::activation_words);
 }

@@ -42,10 +42,16 @@ Status check_version(std::string_view what, const std::string& path, int version
               ", which is too old: " + cuda_version_text(oldest_cuda) + " or later is needed"};
 }
 
-Status check_target(std::string_view compiler, int target, std::span<const int> supported) {
+Status check_target(std::string_view compiler, const CompileJob& job, std::span<const int> supported) {
+  const int target = job.target;
   if (target < lowest_target) {
     return {StatusCode::unsupported, "Kernels need compute capability " + std::to_string(lowest_target) +
                                          " or later; the target is " + std::to_string(target)};
+  }
+  if (job.only_cc != 0 && job.only_cc != target) {
+    return {StatusCode::unsupported, quoted(job.entry) + " is for compute capability " +
+                                         std::to_string(job.only_cc) + " alone; the target is " +
+                                         std::to_string(target)};
   }
   if (std::ranges::find(supported, target) != supported.end()) return {};
   return {StatusCode::unsupported, std::string(compiler) + " does not compile for compute capability " +

@@ -17,10 +17,11 @@ inline constexpr int oldest_cuda = 12040;
 /// @param what names it: "NVRTC", with `path`
 Status check_version(std::string_view what, const std::string& path, int version);
 
-/// unsupported where the compiler does not compile for `target`, or where no kernel could.
+/// unsupported where the compiler does not compile for the job's target, or where no kernel or not this one
+/// could.
 /// @param compiler names it with its version
 /// @param supported the compute capabilities that it knows
-Status check_target(std::string_view compiler, int target, std::span<const int> supported);
+Status check_target(std::string_view compiler, const CompileJob& job, std::span<const int> supported);
 
 /// compile_error: the first line of the log that says error, then the whole log.
 /// @param otherwise what to say where the log is empty

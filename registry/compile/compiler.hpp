@@ -18,6 +18,8 @@ struct CompileJob {
   std::string entry;
   /// Compute capability, such as 80 or 90.
   int target = 0;
+  /// The one target that the source is for (EntryText::only_cc); 0: any.
+  int only_cc = 0;
 };
 
 struct CompiledCode {
@@ -31,8 +33,9 @@ class Compiler {
  public:
   /// Names the compiler and its version for cache keys and messages: "nvrtc 13.0", "nvcc 13.0.88".
   virtual std::string_view identity() const = 0;
-  /// Fails with unsupported for a target that this compiler does not know, and compile_error otherwise: the
-  /// message begins with the first line of the log that says error, the whole log follows.
+  /// Fails with unsupported for a target that this compiler does not know or the source is not for, and
+  /// compile_error otherwise: the message begins with the first line of the log that says error, the whole
+  /// log follows.
   virtual Result<CompiledCode> compile(const CompileJob& job) const = 0;
   /// PTX instead of machine code, for `quarry show --ptx`.
   virtual Result<std::string> ptx(const CompileJob& job) const = 0;

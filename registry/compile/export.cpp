@@ -1,11 +1,13 @@
 /// export_kernel: what it writes, and in which order.
 #include "quarry/export.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 
+#include "config_text.hpp"
 #include "registry/basic/text.hpp"
 #include "registry/compile/export.hpp"
 #include "registry/compile/reduction.hpp"
@@ -48,7 +50,19 @@ Status make_folder(const std::filesystem::path& folder) {
   return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }
 
+/// Refuses a kernel whose parameters only this library can make: tensor maps are the driver's.
+Status check_params(const Kernel& kernel) {
+  const auto spaces = config_spaces();
+  const auto space = std::ranges::find(spaces, kernel.metadata().family, &ConfigSpace::family);
+  if (space != spaces.end() && (*space)->params == gemm_params) return {};
+  return {
+      StatusCode::unsupported,
+      detail::quoted(kernel.name()) +
+          " cannot be exported: it is launched with tensor maps, which the driver makes for each problem"};
+}
+
 Status export_into(const Kernel& kernel, const std::filesystem::path& folder, CompileOptions options) {
+  if (Status s = check_params(kernel); !s) return s;
   if (options.target == 0) options.target = default_device_model().cc;
   detail::ExportedKernel exported = detail::describe_export(kernel.row(), options.target);
   const Result<Artifact> code = kernel_code(kernel, options);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "common/gemm_host_profile.hpp"
 #include "quarry/artifact.hpp"
+#include "registry/basic/words.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -43,6 +45,9 @@ std::string export_header(const ExportedKernel& kernel);
 
 /// NAME.json: the same for programs.
 std::string export_json(const ExportedKernel& kernel);
+
+/// The modes that exported kernels may have: all but that of clusters.
+inline constexpr std::span exported_mode_words = std::span(mode_words).first(3);
 
 /// Dynamic shared memory that a function may have without being told.
 inline constexpr int default_shared_bytes = 48 * 1024;

@@ -37,7 +37,8 @@ typedef struct quarry_gemm_problem {
   quarry_epilogue epilogue;
   int mode;        /* enum quarry_mode */
   int slices;      /* of K, for the split modes: from 2 to the number of K tiles */
-  int swizzle;     /* columns of tiles that are walked together: 1, 2, 4 or 8 */
+  int swizzle;     /* columns of tiles (rows, walking along m) that are walked together: 1, 2, 4 or 8 */
+  int raster;      /* enum quarry_raster: along which extent of out tiles are walked first */
   void* workspace; /* device memory, at a multiple of 256, of quarry_gemm_workspace_bytes() bytes */
 } quarry_gemm_problem;
 )c";
@@ -68,6 +69,8 @@ static inline quarry_gemm_problem quarry_gemm_oriented(const quarry_gemm_kernel*
   seen.epilogue.bias_axis = (unsigned char)(problem->epilogue.bias_axis == QUARRY_BIAS_AXIS_ROW
                                                 ? QUARRY_BIAS_AXIS_COLUMN
                                                 : QUARRY_BIAS_AXIS_ROW);
+  seen.raster =
+      problem->raster == QUARRY_RASTER_ALONG_N ? QUARRY_RASTER_ALONG_M : QUARRY_RASTER_ALONG_N;
   return seen;
 }
 
@@ -135,6 +138,7 @@ static inline quarry_gemm_params quarry_gemm_launch_params(const quarry_gemm_ker
   params.tiles_m = quarry_tiles(seen.m, kernel->tile_m);
   params.tiles_n = quarry_tiles(seen.n, kernel->tile_n);
   params.swizzle_log2 = seen.swizzle >= 8 ? 3 : seen.swizzle >= 4 ? 2 : seen.swizzle >= 2 ? 1 : 0;
+  params.raster = (unsigned char)seen.raster;
   params.mode = (unsigned char)(split ? seen.mode : (int)QUARRY_MODE_GEMM);
   params.slices = split ? seen.slices : 1;
   params.k_tiles_per_slice = quarry_tiles(quarry_tiles(params.k, kernel->tile_k), params.slices);

@@ -81,7 +81,8 @@ std::string common_part() {
       "\n#include <assert.h>\n#include <stddef.h>\n#include <string.h>\n";
   constexpr std::string_view bias_axis_words[] = {"row", "column"};
   static_assert(static_cast<int>(BiasAxis::row) == 0 && static_cast<int>(BiasAxis::column) == 1);
-  text += enumeration("mode", mode_words);
+  text += enumeration("mode", exported_mode_words);
+  text += enumeration("raster", raster_words);
   text += enumeration("activation", activation_words);
   text += enumeration("bias_axis", bias_axis_words);
   text += "\n#define QUARRY_REDUCE_THREADS " + std::to_string(reduce_split_k::threads({}));

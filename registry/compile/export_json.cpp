@@ -141,12 +141,13 @@ std::string export_json(const ExportedKernel& kernel) {
   if (kernel.exchanged) {
     json.text("exchange",
               "the code computes out^T = b^T a^T: in its parameters a and b, m and n, row_stride and "
-              "column_stride of every matrix, and the values of bias_axis are exchanged");
+              "column_stride of every matrix, and the values of bias_axis and raster are exchanged");
   }
   write_launch(json, kernel);
   write_params(json, gemm_params_name);
   json.begin_object("numbers");
-  write_words(json, "mode", mode_words);
+  write_words(json, "mode", exported_mode_words);
+  write_words(json, "raster", raster_words);
   write_words(json, "activation", activation_words);
   constexpr std::string_view bias_axis_words[] = {"row", "column"};
   write_words(json, "bias_axis", bias_axis_words);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "entry_text.hpp"
 #include "registry/basic/text.hpp"
 #include "registry/compile/compile_log.hpp"
 #include "registry/compile/process.hpp"
@@ -103,17 +104,18 @@ const Result<NvccCompiler::Abilities>& NvccCompiler::abilities() const {
 Result<NvccCompiler::Output> NvccCompiler::build(const CompileJob& job, bool as_ptx) const {
   const Result<Abilities>& nvcc = abilities();
   if (!nvcc) return nvcc.status();
-  if (Status s = check_target(nvcc->name, job.target, nvcc->targets); !s) return s;
+  if (Status s = check_target(nvcc->name, job, nvcc->targets); !s) return s;
   const TemporaryFolder folder;
   if (Status s = write_sources(folder, job); !s) return s;
   // Names within the folder, so that nothing in its own name can trouble nvcc.
-  std::vector<std::string> words = {file_.path,
-                                    as_ptx ? "-ptx" : "-cubin",
-                                    "-I.",
-                                    "-o",
-                                    "code",
-                                    "kernel.cu",
-                                    (as_ptx ? "-arch=compute_" : "-arch=sm_") + std::to_string(job.target)};
+  std::vector<std::string> words = {
+      file_.path,
+      as_ptx ? "-ptx" : "-cubin",
+      "-I.",
+      "-o",
+      "code",
+      "kernel.cu",
+      (as_ptx ? "-arch=compute_" : "-arch=sm_") + architecture(job.target, job.only_cc)};
   words.insert(words.end(), options.begin(), options.end());
   Result<ProcessOutput> output = run_process(words, folder.path());
   if (!output) return output.status();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "entry_text.hpp"
 #include "registry/compile/compile_log.hpp"
 #include "registry/compile/sources.hpp"
 
@@ -102,14 +103,15 @@ const Result<NvrtcCompiler::Opened>& NvrtcCompiler::opened() const {
 Result<NvrtcCompiler::Output> NvrtcCompiler::build(const CompileJob& job, bool as_ptx) const {
   const Result<Opened>& nvrtc = opened();
   if (!nvrtc) return nvrtc.status();
-  if (Status s = check_target(nvrtc->name, job.target, nvrtc->targets); !s) return s;
+  if (Status s = check_target(nvrtc->name, job, nvrtc->targets); !s) return s;
   const NvrtcFunctions& f = nvrtc->functions;
   Program program(f, job);
   if (program.result() != 0) {
     return Status(StatusCode::compile_error,
                   "error: " + nvrtc->name + " takes no program: " + f.error_string(program.result()));
   }
-  const std::string target = (as_ptx ? "-arch=compute_" : "-arch=sm_") + std::to_string(job.target);
+  const std::string target =
+      (as_ptx ? "-arch=compute_" : "-arch=sm_") + architecture(job.target, job.only_cc);
   const int result = program.compile(target);
   Output output = {"", program.get_text(f.log_size, f.log)};
   if (result != 0) return compile_failure(output.log, nvrtc->name + " error: " + f.error_string(result));

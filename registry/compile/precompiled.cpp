@@ -9,16 +9,6 @@
 namespace quarry::detail {
 namespace {
 
-/// The newest target that the library was built for and that a device of this compute capability runs; 0
-/// where there is none. Code for a compute capability runs on later ones of the same major version.
-int matching_target(int cc) {
-  int best = 0;
-  for (const int target : precompiled_targets()) {
-    if (target / 10 == cc / 10 && target <= cc) best = std::max(best, target);
-  }
-  return best;
-}
-
 std::shared_ptr<const ArtifactData> made(std::uint32_t entry, int cc, int target) {
   const Unit& unit = units()[static_cast<std::size_t>(entry_of(entry).unit)];
   auto artifact = std::make_shared<ArtifactData>();
@@ -34,9 +24,18 @@ std::shared_ptr<const ArtifactData> made(std::uint32_t entry, int cc, int target
 
 }  // namespace
 
+int precompiled_target(std::uint32_t entry, int cc) {
+  if (entry_of(entry).unit < 0) return 0;
+  int best = 0;
+  for (const int target : precompiled_targets()) {
+    if (target / 10 != cc / 10 || target > cc) continue;
+    if (resources(entry, target).registers > 0) best = std::max(best, target);
+  }
+  return best;
+}
+
 std::shared_ptr<const ArtifactData> precompiled_artifact(std::uint32_t entry, int cc) {
-  if (entry_of(entry).unit < 0) return nullptr;
-  const int target = matching_target(cc);
+  const int target = precompiled_target(entry, cc);
   if (target == 0) return nullptr;
   static std::mutex mutex;
   static auto* const kept =  // never destroyed: threads may ask while the process ends

@@ -11,7 +11,7 @@ Status no_entry(std::string_view name, const std::string& why) {
 }
 
 EntrySource source_of(const EntryText& entry, int shared_memory) {
-  return {instantiation({&entry, 1}), entry.config(), shared_memory};
+  return {instantiation({&entry, 1}), entry.config(), shared_memory, entry.only_cc};
 }
 
 Result<EntrySource> family_entry(const ConfigSpace& space, std::string_view name) {

@@ -28,6 +28,7 @@ struct EntrySource {
   std::string text;       ///< "#include ...\nQUARRY_ENTRY(...)\n"
   std::string config;     ///< "quarry::gemm_sm80::Config{{...}, ...}"
   int shared_memory = 0;  ///< bytes of a block, dynamic
+  int only_cc = 0;        ///< the one target that it is for; 0: any
 };
 Result<EntrySource> entry_source(std::string_view entry);
 

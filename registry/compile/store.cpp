@@ -71,7 +71,8 @@ Result<Data> make(std::uint32_t number, int target, const CompileOptions& option
       return Data(std::move(cached));
     }
   }
-  Result<Data> made = compile_now({source->text, entry, target}, **compiler, source->config, key);
+  Result<Data> made =
+      compile_now({source->text, entry, target, source->only_cc}, **compiler, source->config, key);
   if (made && options.use_disk_cache) store_cached(**made);
   return made;
 }

@@ -89,6 +89,19 @@ Status DeviceBuffer::fill(unsigned char value) const {
   return cuda_status(cudaMemset(memory_.get(), value, bytes_), "fill device memory");
 }
 
+Status DeviceBuffer::repeat(std::size_t period) const {
+  const CurrentDevice current(device_);
+  if (Status s = current.status(); !s) return s;
+  std::byte* const first = static_cast<std::byte*>(memory_.get());
+  for (std::size_t filled = period; filled < bytes_;) {
+    const std::size_t more = std::min(filled, bytes_ - filled);
+    const cudaError_t error = cudaMemcpy(first + filled, first, more, cudaMemcpyDeviceToDevice);
+    if (Status s = cuda_status(error, "copy on the device"); !s) return s;
+    filled += more;
+  }
+  return synchronize(device_);
+}
+
 Status synchronize(int device) {
   const CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;

@@ -24,6 +24,8 @@ class DeviceBuffer {
 
   /// Sets every byte.
   Status fill(unsigned char value) const;
+  /// Fills the buffer with copies of its first `period` bytes, from 1 to bytes(), and waits.
+  Status repeat(std::size_t period) const;
   /// Copies `bytes` bytes, at most bytes(), from or to host memory, and waits. A download waits for all work
   /// of the device first and reports its errors; it starts `offset` bytes into the buffer.
   Status upload(const void* from, std::size_t bytes) const;

@@ -7,16 +7,54 @@
 namespace quarry::detail {
 namespace {
 
+/// Size and manner of one launch.
+struct Shape {
+  unsigned grid;
+  unsigned threads;
+  unsigned shared_memory = 0;
+  unsigned cluster = 1;
+  bool overlap = false;
+};
+
 /// Launches a function that takes one struct.
-cudaError_t start(DeviceFunction function, unsigned grid, unsigned threads, unsigned shared_memory,
-                  CUstream_st* stream, const void* params) {
+cudaError_t start(DeviceFunction function, const Shape& shape, CUstream_st* stream, const void* params) {
+  cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_memory;
+  config.gridDim = dim3(shape.grid);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_memory;
   config.stream = stream;
+  config.attrs = attributes;
+  if (shape.cluster > 1) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = shape.cluster;
+    attribute.val.clusterDim.y = 1;
+    attribute.val.clusterDim.z = 1;
+  }
+  if (shape.overlap) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
   void* arguments[] = {const_cast<void*>(params)};  // the runtime only reads them
   return cudaLaunchKernelExC(&config, function, arguments);
+}
+
+/// Whether a kernel waits for the one before it itself, where it starts early: those of Hopper alone do.
+bool knows_overlap(const KernelMetadata& kernel) { return kernel.max_cc == 90; }
+
+/// Launches the GEMM kernel, whichever parameters it takes.
+cudaError_t start_gemm(const GemmLaunch& launch, DeviceFunction function, const TensorMaps& maps,
+                       const LaunchOptions& options) {
+  const Shape shape = {launch.grid, launch.threads, launch.shared_memory, launch.cluster, options.overlap};
+  if (!launch.has_tensor_maps) return start(function, shape, options.stream, &launch.params);
+  const TensorGemmParams params = {.gemm = launch.params,
+                                   .a = maps.a,
+                                   .b = maps.b,
+                                   .out = maps.out,
+                                   .stores_boxes = launch.map_out.has_box()};
+  return start(function, shape, options.stream, &params);
 }
 
 /// What to say when CUDA refuses a launch: often the stream is one of another device.
@@ -57,16 +95,17 @@ Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch,
 }
 
 Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
-                        CUstream_st* stream) {
+                        const TensorMaps& maps, const LaunchOptions& options) {
+  CUstream_st* const stream = options.stream;
   if (launch.counters_bytes > 0) {
     const cudaError_t error = cudaMemsetAsync(launch.params.counters, 0, launch.counters_bytes, stream);
     if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
   }
-  cudaError_t error =
-      start(functions.kernel, launch.grid, launch.threads, launch.shared_memory, stream, &launch.params);
+  const bool overlap = options.overlap && knows_overlap(row.metadata);
+  cudaError_t error = start_gemm(launch, functions.kernel, maps, {stream, overlap});
   if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
   if (launch.reduce_grid == 0) return {};
-  error = start(functions.reduction, launch.reduce_grid, launch.reduce_threads, 0, stream, &launch.reduce);
+  error = start(functions.reduction, {launch.reduce_grid, launch.reduce_threads}, stream, &launch.reduce);
   if (error != cudaSuccess) return refused(error, launch.reduce_entry, stream);
   return {};
 }

@@ -4,6 +4,7 @@
 #include "family.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/library.hpp"
+#include "registry/device/tensor_map.hpp"
 #include "registry/row.hpp"
 
 namespace quarry::detail {
@@ -20,10 +21,17 @@ struct LaunchFunctions {
 Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
                                        std::optional<CUstream_st*> stream, bool compile);
 
+/// How a launch goes on its stream.
+struct LaunchOptions {
+  CUstream_st* stream = nullptr;
+  /// The kernel may start before the one in front of it has ended; see RunOptions::overlap.
+  bool overlap = false;
+};
+
 /// Clears the counters, launches the kernel, launches the reduction. No allocation, no synchronisation, no
-/// load; device_error where CUDA refuses. @pre the stream's device is current, the launch is bound to its
-/// workspace
+/// load; device_error where CUDA refuses. @param maps those of the launch, encoded; only read if it has any
+/// @pre the stream's device is current, the launch is bound to its workspace
 Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
-                        CUstream_st* stream);
+                        const TensorMaps& maps, const LaunchOptions& options);
 
 }  // namespace quarry::detail

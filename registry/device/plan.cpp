@@ -13,10 +13,13 @@ namespace quarry {
 struct detail::PlanState {
   const Row* row;
   PreparedLaunch prepared;
-  LaunchFunctions functions;   // null for the host
+  LaunchFunctions functions;  // null for the host
+  TensorMaps maps;            // of any data; only for a device
+  bool overlap;
   std::uintptr_t alignment_a;  // bytes
   std::uintptr_t alignment_b;
-  std::uintptr_t alignment_out;  // of c and the bias, too: one element
+  std::uintptr_t alignment_out;
+  std::uintptr_t alignment_element;  // of c and the bias: one element of the output
 };
 
 namespace {
@@ -40,10 +43,10 @@ Status check_alignments(const PlanState& plan, const PlanOperands& given) {
   }
   const DType out = types.out.dtype;
   if (needed.c) {
-    if (Status s = check_alignment(Operand::c, out, given.c, plan.alignment_out); !s) return s;
+    if (Status s = check_alignment(Operand::c, out, given.c, plan.alignment_element); !s) return s;
   }
   if (needed.bias) {
-    if (Status s = check_alignment(Operand::bias, out, given.bias, plan.alignment_out); !s) return s;
+    if (Status s = check_alignment(Operand::bias, out, given.bias, plan.alignment_element); !s) return s;
   }
   return check_alignment(Operand::out, out, given.out, plan.alignment_out);
 }
@@ -58,6 +61,35 @@ void set_operands(const PlanState& plan, const PlanOperands& operands, GemmLaunc
   launch.params.c.data = launch.reduce.c.data = c;
   launch.params.out.data = launch.reduce.out.data = operands.out;
   launch.params.epilogue.bias = launch.reduce.epilogue.bias = bias;
+  launch.map_a.data = launch.params.a.data;
+  launch.map_b.data = launch.params.b.data;
+  launch.map_out.data = launch.params.out.data;
+}
+
+/// What pointers of a plan's runs must be multiples of, beside what its kernel needs.
+void set_alignments(detail::PlanState& plan) {
+  const OperandsMetadata& types = plan.row->metadata.operands;
+  const GemmLaunch& launch = plan.prepared.launch;
+  const auto bytes = [](const OperandMetadata& o) {
+    return static_cast<std::uintptr_t>(o.alignment) * static_cast<std::uintptr_t>(bytes_of(o.dtype));
+  };
+  constexpr std::uintptr_t of_maps = 16;
+  plan.alignment_a = bytes(types.a);
+  plan.alignment_b = bytes(types.b);
+  plan.alignment_element = static_cast<std::uintptr_t>(bytes_of(types.out.dtype));
+  plan.alignment_out = launch.map_out.has_box() ? of_maps : plan.alignment_element;
+}
+
+/// Loads and encodes what runs on a device need.
+Status make_ready(detail::PlanState& plan, const PrepareOptions& options) {
+  const int device = plan.prepared.place.device;
+  const GemmLaunch& launch = plan.prepared.launch;
+  const detail::CurrentDevice current(device);
+  if (Status s = current.status(); !s) return s;
+  const auto functions = detail::load_functions(*plan.row, launch, device, std::nullopt, options.compile);
+  if (!functions) return functions.status();
+  plan.functions = *functions;
+  return detail::encode_tensor_maps(launch, plan.maps);
 }
 
 }  // namespace
@@ -76,8 +108,10 @@ Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace wo
 
   const detail::CurrentDevice current(plan.prepared.place.device);
   if (Status s = current.status(); !s) return s;
+  detail::TensorMaps maps = plan.maps;
+  if (Status s = detail::move_tensor_maps(launch, maps); !s) return s;
   bind_workspace(launch, workspace.data);
-  return detail::launch_on_stream(*plan.row, launch, plan.functions, stream);
+  return detail::launch_on_stream(*plan.row, launch, plan.functions, maps, {stream, plan.overlap});
 }
 
 Result<Plan> Kernel::prepare(const GemmArguments& arguments, const PrepareOptions& options) const {
@@ -88,21 +122,10 @@ Result<Plan> Kernel::prepare(const GemmArguments& arguments, const PrepareOption
     return Status(StatusCode::invalid_arguments,
                   "Nothing says where the plan will run: give operands data, or set their `memory`");
   }
-  const OperandsMetadata& types = metadata().operands;
-  const auto bytes = [](const OperandMetadata& o) {
-    return static_cast<std::uintptr_t>(o.alignment) * static_cast<std::uintptr_t>(bytes_of(o.dtype));
-  };
-  plan.alignment_a = bytes(types.a);
-  plan.alignment_b = bytes(types.b);
-  plan.alignment_out = static_cast<std::uintptr_t>(bytes_of(types.out.dtype));
+  plan.overlap = options.overlap;
+  set_alignments(plan);
   if (plan.prepared.place.kind == detail::Place::Kind::device) {
-    const int device = plan.prepared.place.device;
-    const detail::CurrentDevice current(device);
-    if (Status s = current.status(); !s) return s;
-    const auto functions =
-        detail::load_functions(*row_, plan.prepared.launch, device, std::nullopt, options.compile);
-    if (!functions) return functions.status();
-    plan.functions = *functions;
+    if (Status s = make_ready(plan, options); !s) return s;
   }
   try {
     return Plan(std::make_shared<const detail::PlanState>(plan));

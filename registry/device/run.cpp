@@ -21,8 +21,10 @@ Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) co
   const Result<detail::LaunchFunctions> functions =
       detail::load_functions(*row_, launch, device, options.stream, options.compile);
   if (!functions) return functions.status();
+  detail::TensorMaps maps;
+  if (Status s = detail::encode_tensor_maps(launch, maps); !s) return s;
   bind_workspace(launch, options.workspace.data);
-  return detail::launch_on_stream(*row_, launch, *functions, options.stream);
+  return detail::launch_on_stream(*row_, launch, *functions, maps, {options.stream, options.overlap});
 }
 
 }  // namespace quarry

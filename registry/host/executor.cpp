@@ -168,10 +168,9 @@ class Executor {
 
   /// From sums to outputs.
   void finish(const Block& block, const T* sums) const {
-    const bool reduced = launch_.reduce_grid != 0;
-    const EpilogueParams& e = reduced ? launch_.reduce.epilogue : launch_.params.epilogue;
-    const MatrixParams& c = reduced ? launch_.reduce.c : launch_.params.c;
-    const MatrixParams& out = reduced ? launch_.reduce.out : launch_.params.out;
+    const EpilogueParams& e = launch_.params.epilogue;
+    const MatrixParams& c = launch_.params.c;
+    const MatrixParams& out = launch_.params.out;
     const T alpha = scalar(e.alpha, e.alpha_pointer);
     const T beta = scalar(e.beta, e.beta_pointer);
     const auto at = [&block](const MatrixParams& m, int i, int j) {

@@ -26,7 +26,9 @@ struct HostKernel {
 /// That of a registered kernel.
 HostKernel host_kernel(const detail::Row& row);
 
-/// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace.
+/// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace, and
+/// goes by the kernel's parameters alone: those of a reduction say the same. Slices are added in their order,
+/// in whatever mode.
 /// Fails, with nothing written, with `unsupported` for types that the executor does not know and
 /// `device_error` when memory runs out.
 /// @param threads 0: one a processor

@@ -37,6 +37,17 @@ constexpr Number extent(const std::optional<Extent3>& part, int Extent3::*member
   return part ? Number((*part).*member) : Number();
 }
 
+/// One extent of a cluster, where there is one.
+constexpr Number extent(const std::optional<Cluster>& cluster, int Cluster::*member) {
+  return cluster ? Number((*cluster).*member) : Number();
+}
+
+/// A word that may be absent.
+template <class Enum>
+constexpr Number value(const std::optional<Enum>& e) {
+  return e ? value(*e) : Number();
+}
+
 constexpr std::string_view alignment_help =
     "alignment in elements that the pointer, the leading dimension and the batch stride must have; 1: any";
 
@@ -73,6 +84,16 @@ constexpr Field fields[] = {
     integer("design.warps.k", [](K k) { return extent(k.design.warps, &Extent3::k); }, "warps of a block along K"),
     integer("design.stages", [](K k) -> Number { return k.design.stages; },
             "shared-memory stages of the copy pipeline"),
+    integer("design.cluster.m", [](K k) { return extent(k.design.cluster, &Cluster::m); },
+            "blocks of a cluster along M"),
+    integer("design.cluster.n", [](K k) { return extent(k.design.cluster, &Cluster::n); },
+            "blocks of a cluster along N"),
+    word("design.schedule", schedule_words, [](K k) { return value(k.design.schedule); },
+         "how blocks and their warpgroups share the tiles"),
+    word("design.copy_engine", copy_engine_words, [](K k) { return value(k.design.copy_engine); },
+         "what moves operands to shared memory"),
+    word("design.orientation", orientation_words, [](K k) { return value(k.design.orientation); },
+         "which operand goes to the rows of the matrix instruction: A (direct) or B (exchanged)"),
     integer("design.instruction.m", [](K k) { return extent(k.design.instruction, &Extent3::m); },
             "rows of the matrix instruction"),
     integer("design.instruction.n", [](K k) { return extent(k.design.instruction, &Extent3::n); },
@@ -92,6 +113,8 @@ constexpr Field fields[] = {
     boolean("modes.split_k_serial", [](K k) -> Number { return k.modes.split_k_serial; }, "permits serial split-K"),
     boolean("modes.split_k_parallel", [](K k) -> Number { return k.modes.split_k_parallel; },
             "permits parallel split-K"),
+    boolean("modes.split_k_cluster", [](K k) -> Number { return k.modes.split_k_cluster; },
+            "permits split-K within a cluster"),
 };
 // clang-format on
 

@@ -75,6 +75,11 @@ Status read_word(const Source& source, const Setting& setting, const JsonScalar&
     return source.failure(quoted(setting.key) + ": expected three letters of r and c, for a, b and out",
                           json.offset);
   }
+  if (setting.kind == SettingKind::word) {
+    if (parse_word(setting, json.text, value)) return {};
+    return source.failure(quoted(setting.key) + ": " + unknown_word("word", json.text, setting.words),
+                          json.offset);
+  }
   const std::span types = std::span(dtype_words).subspan(1);  // without `none`
   const auto index = value_of(types, json.text);
   if (!index) {
@@ -103,6 +108,7 @@ Status read_numbers(const Source& source, const Setting& setting, const JsonValu
 Status read_value(const Source& source, const Setting& setting, const JsonValue& json, SettingValue& value) {
   switch (setting.kind) {
     case SettingKind::dtype:
+    case SettingKind::word:
     case SettingKind::layouts: return read_word(source, setting, json, value);
     case SettingKind::integer: return read_number(source, setting.key, json, value[0]);
     default: return read_numbers(source, setting, json, value);
@@ -128,7 +134,8 @@ Result<const FamilySides*> family_of(const Source& source, const Members& member
                         member->value.offset);
 }
 
-/// Each key must be one of the family's settings, and each setting must be there.
+/// Each key must be one of the family's settings, and each setting must be there that is not one to leave
+/// out.
 Status check_keys(const Source& source, const Members& members, const ConfigSpace& space) {
   std::vector<std::string_view> known = {"family"};
   for (const Setting& setting : space.settings) known.push_back(setting.key);
@@ -139,8 +146,8 @@ Status check_keys(const Source& source, const Members& members, const ConfigSpac
                           member.offset);
   }
   std::vector<std::string_view> missing;
-  for (const std::string_view key : known) {
-    if (find_member(members, key) == members.end()) missing.push_back(key);
+  for (const Setting& setting : space.settings) {
+    if (!setting.unsaid && find_member(members, setting.key) == members.end()) missing.push_back(setting.key);
   }
   if (missing.empty()) return {};
   const std::string what = missing.size() == 1 ? "key " + quoted(missing[0]) + " is missing"
@@ -156,11 +163,12 @@ Result<FamilyConfig> read_json(std::string_view text) {
   if (!family) return family.status();
   const ConfigSpace& space = *(*family)->space;
   if (Status s = check_keys(source, *members, space); !s) return s;
-  FamilyConfig config = {*family, SettingValues(space.settings.size(), SettingValue{})};
+  FamilyConfig config = {*family, unsaid_values(space)};
   for (std::size_t i = 0; i < space.settings.size(); ++i) {
     const Setting& setting = space.settings[i];
-    const JsonValue& value = find_member(*members, setting.key)->value;
-    if (Status s = read_value(source, setting, value, config.values[i]); !s) return s;
+    const auto member = find_member(*members, setting.key);
+    if (member == members->end()) continue;  // left out, as it may be
+    if (Status s = read_value(source, setting, member->value, config.values[i]); !s) return s;
   }
   return config;
 }

@@ -23,13 +23,17 @@ struct Set {
 
 constinit thread_local std::array<Set, sets> memory = {};
 
-Question::Access access(const ProblemOperand& operand, int columns, int rows) {
-  const auto packed = [&](Layout layout, bool overlap) {
+Question::Access access(const ProblemOperand& operand, DType type, int columns, int rows) {
+  const long long long_stride = (1LL << 40) / bytes_of(type);
+  const bool long_batch = operand.matrix.batch_stride >= long_stride;
+  const auto packed = [&](Layout layout, long long stride, int line) {
     const auto i = static_cast<std::size_t>(layout);
-    return static_cast<std::uint8_t>(operand.alignment[i] << 2 | overlap << 1 | operand.fits[i]);
+    const bool is_long = long_batch || stride >= long_stride;
+    return static_cast<std::uint16_t>(operand.alignment[i] << 4 | is_long << 3 | (stride == 0) << 2 |
+                                      (stride < line) << 1 | operand.fits[i]);
   };
-  return {packed(Layout::row, operand.matrix.row_stride < columns),
-          packed(Layout::column, operand.matrix.column_stride < rows)};
+  return {packed(Layout::row, operand.matrix.row_stride, columns),
+          packed(Layout::column, operand.matrix.column_stride, rows)};
 }
 
 /// Sizes, types and accesses tell the problems of one program apart; the device and the options do not.
@@ -55,15 +59,17 @@ Question question(const GemmProblem& problem, const FindOptions& options, const 
           .k = problem.k,
           .batch = problem.batch,
           .types = problem.types,
-          .a = access(problem.a, problem.k, problem.m),
-          .b = access(problem.b, problem.n, problem.k),
-          .out = access(problem.out, problem.n, problem.m),
+          .a = access(problem.a, problem.types.a, problem.k, problem.m),
+          .b = access(problem.b, problem.types.b, problem.n, problem.k),
+          .out = access(problem.out, problem.types.out, problem.n, problem.m),
           .has_c = problem.has_c,
           .order = options.order,
           .availability = options.availability,
           .mode = static_cast<std::uint8_t>(controls.mode ? static_cast<int>(*controls.mode) + 1 : 0),
           .slices = controls.split_k_slices.value_or(0),
           .swizzle = controls.swizzle.value_or(0),
+          .raster = static_cast<std::uint8_t>(controls.raster ? static_cast<int>(*controls.raster) + 1 : 0),
+          .multiprocessors = controls.multiprocessors.value_or(0),
           .max_workspace = options.max_workspace,
           .device = &device};
 }

@@ -14,10 +14,11 @@ namespace quarry::detail {
 /// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
 /// but which layouts and alignments they give.
 struct Question {
-  /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap.
+  /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap or all lie
+  /// at one place, whether a stride is longer than tensor maps can have.
   struct Access {
-    std::uint8_t row = 0;
-    std::uint8_t column = 0;
+    std::uint16_t row = 0;
+    std::uint16_t column = 0;
     friend constexpr bool operator==(const Access&, const Access&) = default;
   };
 
@@ -32,9 +33,11 @@ struct Question {
   bool has_c = false;
   Order order = Order::best_first;
   Availability availability = Availability::any;
-  std::uint8_t mode = 0;  ///< 0: open
-  int slices = 0;         ///< 0: open
-  int swizzle = 0;        ///< 0: open
+  std::uint8_t mode = 0;    ///< 0: open
+  int slices = 0;           ///< 0: open
+  int swizzle = 0;          ///< 0: open
+  std::uint8_t raster = 0;  ///< 0: open
+  int multiprocessors = 0;  ///< 0: open
   std::size_t max_workspace = 0;
   /// Stands for the device's numbers.
   const DeviceProfiles* device = nullptr;

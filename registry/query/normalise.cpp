@@ -94,7 +94,7 @@ Status check_epilogue(const Epilogue& epilogue, DType accumulator) {
 
 Status check_controls(const Controls& controls) {
   const int slices = controls.split_k_slices.value_or(1);
-  if (controls.mode && *controls.mode > Mode::split_k_parallel) {
+  if (controls.mode && *controls.mode > Mode::split_k_cluster) {
     return invalid("There is no mode of number " + std::to_string(static_cast<int>(*controls.mode)));
   }
   if (slices < 1) {
@@ -102,11 +102,17 @@ Status check_controls(const Controls& controls) {
   }
   if (slices > 1 && controls.mode == Mode::gemm) {
     return invalid("Control `split_k_slices` is " + std::to_string(slices) +
-                   ", which needs a mode of split_k_serial or split_k_parallel, not gemm");
+                   ", which needs a mode of split_k_serial, split_k_parallel or split_k_cluster, not gemm");
   }
   const int swizzle = controls.swizzle.value_or(1);
   if (swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8) {
     return {code, Reason::swizzle, Operand::none, 0, swizzle};
+  }
+  if (controls.raster && *controls.raster > Raster::along_m) {
+    return invalid("There is no raster of number " + std::to_string(static_cast<int>(*controls.raster)));
+  }
+  if (const int most = controls.multiprocessors.value_or(1); most < 1) {
+    return {code, Reason::multiprocessors, Operand::none, 1, most};
   }
   return {};
 }

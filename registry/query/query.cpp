@@ -12,16 +12,19 @@ namespace quarry {
 namespace detail {
 namespace {
 
+/// With the controls as the caller names them. A limit of multiprocessors is his, no choice.
 Candidate candidate(const Row& row, const ChosenControls& chosen, double seconds, std::size_t workspace) {
-  return {row, {chosen.mode, chosen.split_k_slices, chosen.swizzle}, seconds, workspace};
+  const Raster raster = row.exchanged ? exchanged(chosen.raster) : chosen.raster;
+  return {row, {chosen.mode, chosen.split_k_slices, chosen.swizzle, raster}, seconds, workspace};
 }
 
 /// What to remember of a list of one.
 Answer answer_of(const CandidateList& list) {
   const Candidate& first = list.front();
   const Controls& c = first.controls();
+  const Raster raster = first.row().exchanged ? exchanged(*c.raster) : *c.raster;
   return {&first.row(),
-          {*c.mode, *c.split_k_slices, *c.swizzle},
+          {*c.mode, *c.split_k_slices, *c.swizzle, raster},
           first.predicted_seconds(),
           first.workspace(),
           list.matched()};
@@ -48,6 +51,7 @@ Verdict estimate(const Row& row, const GemmProfile& profile, const Request& requ
   offer.controls.mode = estimate.controls.mode;
   offer.controls.split_k_slices = estimate.controls.split_k_slices;
   offer.controls.swizzle = estimate.controls.swizzle;
+  offer.controls.raster = estimate.controls.raster;
   offer.seconds = static_cast<float>(estimate.seconds);
   offer.workspace = estimate.workspace;
   return estimate.workspace > max_workspace ? Verdict::over_workspace : Verdict::taken;

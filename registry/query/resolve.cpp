@@ -37,9 +37,20 @@ bool permits(const ModesMetadata& modes, const Controls& controls) {
   switch (controls.mode.value_or(Mode::gemm)) {
     case Mode::split_k_serial: return modes.split_k_serial;
     case Mode::split_k_parallel: return modes.split_k_parallel;
+    case Mode::split_k_cluster: return modes.split_k_cluster;
     default:
-      return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel;
+      return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel ||
+             modes.split_k_cluster;
   }
+}
+
+/// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
+bool is_persistent(const DesignMetadata& design) {
+  return design.schedule && *design.schedule != Schedule::one_tile;
+}
+
+Status no_multiprocessors_control() {
+  return {unsupported, Reason::control, Operand::none, 0, static_cast<int>(ControlName::multiprocessors)};
 }
 
 Status wrong_mode(const Controls& controls) {
@@ -48,12 +59,14 @@ Status wrong_mode(const Controls& controls) {
   return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
 }
 
-/// The arguments' controls, with the kernel's where they leave something open. Mode and slices go together:
+/// The arguments' controls, with the kernel's where they leave something open; both in the orientation of the
+/// kernel's entry. Mode and slices go together:
 /// where the arguments fix one of them to something else than the kernel's, the kernel's other one says
 /// nothing.
 Controls merged(const Controls& arguments, const Controls& kernel) {
   Controls result = arguments;
   if (!result.swizzle) result.swizzle = kernel.swizzle;
+  if (!result.raster) result.raster = kernel.raster;
   const bool other_mode = arguments.mode && arguments.mode != kernel.mode;
   const bool other_slices = arguments.split_k_slices && arguments.split_k_slices != kernel.split_k_slices;
   if (other_mode || other_slices) return result;
@@ -62,12 +75,22 @@ Controls merged(const Controls& arguments, const Controls& kernel) {
   return result;
 }
 
-ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
+/// Mode, slices and the order of tiles, by the family's estimate where they are open.
+ChosenControls chosen(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
   const Controls& c = problem.controls;
-  if (c.mode && c.split_k_slices && c.swizzle) return {*c.mode, *c.split_k_slices, *c.swizzle};
+  if (c.mode && c.split_k_slices && c.swizzle && c.raster) {
+    return {*c.mode, *c.split_k_slices, *c.swizzle, *c.raster};
+  }
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
   GemmProfile computed;
   return row.family->estimate(profile_of(row, device, computed), problem, any_workspace).controls;
+}
+
+ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
+  ChosenControls controls = chosen(row, problem, device);
+  controls.multiprocessors =
+      std::min(problem.controls.multiprocessors.value_or(device.multiprocessors), device.multiprocessors);
+  return controls;
 }
 
 }  // namespace
@@ -123,6 +146,7 @@ Status check_constraints(const Row& row, const GemmProfile& profile, const GemmP
     return wrong_compute_capability(kernel, device.cc);
   }
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
+  if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
   return row.family->supports(profile, problem, device);
 }
 
@@ -137,7 +161,7 @@ Status resolve(const Row& row, const GemmProblem& normalised, const Controls& ke
   problem = oriented(row, normalised);
   if (Status s = check_constraints(row, problem, device); !s) return s;
   const Controls asked = problem.controls;
-  problem.controls = merged(asked, kernel_controls);
+  problem.controls = merged(asked, row.exchanged ? exchanged(kernel_controls) : kernel_controls);
   // A query's choice for one problem need not go with another.
   if (!check_constraints(row, problem, device)) problem.controls = asked;
   controls = settle(row, problem, device);

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <utility>
 
+#include "registry/device/tensor_map.hpp"
 #include "tests/arch/probe_params.hpp"
 
 /// Where embed.S put the probes' code.
-extern "C" const std::byte quarry_arch_probes[];  // NOLINT: a name for the assembler
+extern "C" const std::byte quarry_arch_probes[];       // NOLINT: a name for the assembler
+extern "C" const std::byte quarry_arch_probes_sm90[];  // NOLINT: a name for the assembler
 
 namespace quarry::test {
 namespace {
@@ -44,11 +46,24 @@ class DeviceWords {
   cudaError_t error_;
 };
 
+/// Makes the probe's tensor map. @return what is wrong, "" where nothing is
+std::string make_map(const Probe& probe, probes::ProbeParams& params) {
+  if (!probe.tensor.exists()) return "";
+  const Status status = detail::encode_tensor_map(
+      probe.tensor.fields(probe.tensor.is_out ? params.out : params.in), params.map);
+  return status ? "" : status.message();
+}
+
 cudaError_t launch(cudaKernel_t kernel, const Probe& probe, probes::ProbeParams params) {
   cudaLaunchConfig_t config = {};
   config.gridDim = {probe.grid, 1, 1};
   config.blockDim = {static_cast<unsigned>(probes::usual.threads), 1, 1};
   config.dynamicSmemBytes = probe.shared_memory;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {probe.cluster, 1, 1};
+  config.attrs = &cluster;
+  config.numAttrs = probe.cluster > 1 ? 1 : 0;
   void* arguments[] = {&params};
   const cudaError_t error = cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments);
   return error != cudaSuccess ? error : cudaDeviceSynchronize();
@@ -57,12 +72,24 @@ cudaError_t launch(cudaKernel_t kernel, const Probe& probe, probes::ProbeParams 
 }  // namespace
 
 DeviceSide::DeviceSide() {
-  fault_ =
-      text_of(cudaLibraryLoadData(&library_, quarry_arch_probes, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  int device = 0;
+  cudaDeviceProp properties = {};
+  (void)cudaGetDevice(&device);
+  (void)cudaGetDeviceProperties(&properties, device);
+  runs_sm90_ = properties.major == 9 && properties.minor == 0;
+  cudaError_t error =
+      cudaLibraryLoadData(&library_, quarry_arch_probes, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (error == cudaSuccess && runs_sm90_) {
+    error = cudaLibraryLoadData(&library_sm90_, quarry_arch_probes_sm90, nullptr, nullptr, 0, nullptr,
+                                nullptr, 0);
+  }
+  fault_ = text_of(error);
 }
 
 DeviceSide::~DeviceSide() {
-  if (library_ != nullptr) (void)cudaLibraryUnload(library_);
+  for (const cudaLibrary_t library : {library_, library_sm90_}) {
+    if (library != nullptr) (void)cudaLibraryUnload(library);
+  }
 }
 
 std::string DeviceSide::description() const {
@@ -79,7 +106,8 @@ std::string DeviceSide::description() const {
 
 SideResult DeviceSide::run(const Probe& probe, const Words& inputs, std::uint32_t fill) const {
   cudaKernel_t kernel = nullptr;
-  cudaError_t error = cudaLibraryGetKernel(&kernel, library_, probe.entry().c_str());
+  cudaError_t error =
+      cudaLibraryGetKernel(&kernel, probe.sm90 ? library_sm90_ : library_, probe.entry().c_str());
   if (error != cudaSuccess) return {"no entry " + probe.entry() + ": " + text_of(error), {}};
   const DeviceWords in(inputs);
   const DeviceWords out(Words(probe.out_words, fill));
@@ -87,9 +115,15 @@ SideResult DeviceSide::run(const Probe& probe, const Words& inputs, std::uint32_
   for (const DeviceWords* memory : {&in, &out, &counters}) {
     if (memory->error() != cudaSuccess) return {text_of(memory->error()), {}};
   }
-  error = launch(
-      kernel, probe,
-      {in.as<const unsigned>(), out.as<unsigned>(), counters.as<int>(), static_cast<int>(probe.items)});
+  probes::ProbeParams params = {.in = in.as<const unsigned>(),
+                                .out = out.as<unsigned>(),
+                                .counters = counters.as<int>(),
+                                .count = static_cast<int>(probe.items),
+                                .tensor_words = static_cast<int>(probe.tensor.words()),
+                                .box_words = static_cast<int>(probe.tensor.box_words()),
+                                .map = {}};
+  if (std::string fault = make_map(probe, params); !fault.empty()) return {std::move(fault), {}};
+  error = launch(kernel, probe, params);
   if (error != cudaSuccess) return {text_of(error), {}};
   SideResult result;
   error = out.append_to(result.words);

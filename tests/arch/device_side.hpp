@@ -22,12 +22,17 @@ class DeviceSide {
   /// "NVIDIA H200 (compute capability 9.0), driver 13.0"
   std::string description() const;
 
-  /// Runs a probe; `fill` is what `out` holds before.
+  /// Whether the device has what the probe shows.
+  bool can_run(const Probe& probe) const { return runs_sm90_ || !probe.sm90; }
+
+  /// Runs a probe that it can run; `fill` is what `out` holds before.
   SideResult run(const Probe& probe, const Words& inputs, std::uint32_t fill) const;
 
  private:
   std::string fault_;
+  bool runs_sm90_ = false;
   cudaLibrary_t library_ = nullptr;
+  cudaLibrary_t library_sm90_ = nullptr;
 };
 
 }  // namespace quarry::test

@@ -6,4 +6,10 @@
 quarry_arch_probes:
     .incbin "probes.fatbin"
     .byte 0
+    .balign 16
+    .globl quarry_arch_probes_sm90
+    .hidden quarry_arch_probes_sm90
+quarry_arch_probes_sm90:
+    .incbin "probes_sm90.fatbin"
+    .byte 0
     .section .note.GNU-stack,"",@progbits

@@ -123,6 +123,7 @@ int run(const DeviceSide& device, const Arguments& arguments) {
                  {}};
   const std::uint64_t fresh_seed = std::random_device{}();
   for (const Probe& probe : probes()) {
+    if (!device.can_run(probe)) continue;
     const Words inputs = inputs_of(probe, recorded_seed);
     const SideResult result = run_and_compare(wrong, device, probe, inputs, arguments, recorded_seed);
     if (!result.fault.empty()) continue;

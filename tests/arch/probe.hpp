@@ -1,15 +1,31 @@
 /// The list of probes: small kernels, each of which shows what a few functions of the hardware seam do.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "arch/tensor_map.hpp"
 #include "tests/arch/comparison.hpp"
 #include "tests/arch/inputs.hpp"
 
 namespace quarry::test {
+
+/// A tensor of words that a probe's tensor map describes, without gaps.
+struct ProbeTensor {
+  bool is_out = false;  ///< it lies in `out`, otherwise in `in`
+  TensorSwizzle swizzle = TensorSwizzle::none;
+  std::array<unsigned, 3> extent = {};  ///< 0: there is none
+  std::array<unsigned, 3> box = {};
+
+  bool exists() const { return extent[0] != 0; }
+  unsigned words() const { return extent[0] * extent[1] * extent[2]; }
+  unsigned box_words() const { return box[0] * box[1] * box[2]; }
+  /// What its map is made of. @param data its first word
+  TensorMapFields fields(const void* data) const;
+};
 
 /// A kernel of probes.cu and how it is run.
 struct Probe {
@@ -30,10 +46,21 @@ struct Probe {
   std::size_t counters = 0;
   /// Items, where it does the same to each.
   std::size_t items = 0;
+  /// Its entry is one of probes_sm90.cu, for compute capability 9.0 alone.
+  bool sm90 = false;
+  /// Blocks of a cluster.
+  unsigned cluster = 1;
+  ProbeTensor tensor = {};
 
   std::string name() const { return inputs.empty() ? kernel : kernel + "/" + inputs; }
   std::string entry() const { return "probe_" + kernel; }
 };
+
+/// Adds those of what a warpgroup does together.
+void add_warpgroup_probes(std::vector<Probe>& all);
+
+/// Adds those of clusters, barriers with phases, bulk tensor copies, kernels that overlap.
+void add_cluster_probes(std::vector<Probe>& all);
 
 /// All probes.
 const std::vector<Probe>& probes();

@@ -116,6 +116,9 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("f32_of_bf16", {"to_f32(BF16)"}, halves, 0x10000, 0x10000, bits));
   all.push_back(items("f16_of_f32", {"to_f16"}, floats_around_f16, to_f16, to_f16 / 2, bits16));
   all.push_back(items("bf16_of_f32", {"to_bf16"}, floats_around_bf16, to_bf16, to_bf16 / 2, bits16));
+  all.push_back(items("pair_of_f16", {"pair_of<F16>"}, floats_around_f16, to_f16 / 2, to_f16 / 2, bits16));
+  all.push_back(
+      items("pair_of_bf16", {"pair_of<BF16>"}, floats_around_bf16, to_bf16 / 2, to_bf16 / 2, bits16));
   all.push_back(items("fma_f32", {"fma(float)"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("fma_f64", {"fma(double)"}, triples_f64, f64, 2 * f64, exact_f64));
   all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));
@@ -289,6 +292,8 @@ std::vector<Probe> make_probes() {
   add_mma_probes<MmaTypes::bf16_f32>(all, "mma_bf16_f32", "mma<BF16>", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::f16_f16>(all, "mma_f16_f16", "mma<F16>(AccumulatorF16)", exact_f16, sum_f16_bound);
   add_number_probes(all);
+  add_warpgroup_probes(all);
+  add_cluster_probes(all);
   return all;
 }
 

@@ -1,6 +1,8 @@
 /// What a probe kernel is given and how many threads run it: known to both sides and to the host.
 #pragma once
 
+#include "arch/tensor_map.hpp"
+
 namespace quarry::probes {
 
 /// Threads of a block: what a probe is instantiated for.
@@ -18,6 +20,9 @@ struct ProbeParams {
   unsigned* out;
   int* counters;  ///< 0 at the start
   int count;      ///< items of a probe that does the same to each
+  int tensor_words;
+  int box_words;
+  TensorMap map;  ///< of a tensor in `in` or `out`, where the probe has one
 };
 
 }  // namespace quarry::probes

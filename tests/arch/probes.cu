@@ -45,6 +45,8 @@ QUARRY_ENTRY(probe_f32_of_f16, probes::ProbeParams, probes::f32_of_f16, probes::
 QUARRY_ENTRY(probe_f32_of_bf16, probes::ProbeParams, probes::f32_of_bf16, probes::usual)
 QUARRY_ENTRY(probe_f16_of_f32, probes::ProbeParams, probes::f16_of_f32, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_f32, probes::ProbeParams, probes::bf16_of_f32, probes::usual)
+QUARRY_ENTRY(probe_pair_of_f16, probes::ProbeParams, probes::pair_of_f16, probes::usual)
+QUARRY_ENTRY(probe_pair_of_bf16, probes::ProbeParams, probes::pair_of_bf16, probes::usual)
 QUARRY_ENTRY(probe_fma_f32, probes::ProbeParams, probes::fma_f32, probes::usual)
 QUARRY_ENTRY(probe_fma_f64, probes::ProbeParams, probes::fma_f64, probes::usual)
 QUARRY_ENTRY(probe_exp2_approximate, probes::ProbeParams, probes::exp2_approximate, probes::usual)

@@ -150,7 +150,8 @@ class ChangedKernels(CommandTest):
         self.assertEqual(again.out, done.out)
 
     def test_a_bank_conflict_is_wrong_where_asked(self):
-        self.change("layout/swizzle.hpp", "return line / (8 / period()) & (period() - 1);", "return 0 * line;")
+        self.change("layout/swizzled_tile.hpp", "return line / ((1 << swizzle().shift) / period()) & ((1 << swizzle().bits) - 1);",
+                    "return 0 * line;")
         run = ("emulate", SM80, "128x128x64", "--kernels", str(self.kernels))
         self.quarry(*run)
         done = run_quarry(*run, "--no-conflicts")

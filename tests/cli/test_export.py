@@ -53,6 +53,8 @@ class Exporting(CompilingTest):
         self.refused("export", name, *out, "--target", "80,90", says="--target")
         self.refused("export", name, *out, "--target", "x", says="--target")
         self.refused("export", "--where", "tile.m == 7", *out, says="no kernel", status=1)
+        hopper = self.names(1, "family == gemm_sm90")[0]
+        self.refused("export", hopper, *out, says=f"`{hopper}` cannot be exported", status=1)
         self.refused("export", name, *out, "--target", "70", says="ompute capability", status=1)
         with open(self.path("file"), "w", encoding="utf-8") as file:
             file.write("x")

@@ -77,9 +77,17 @@ class Finding(CommandTest):
 
     def test_controls_are_kept(self):
         rows = self.quarry("find", "gemm", "512x512x4096", "f16", "--mode", "split_k_parallel", "--split-k", "3",
-                           "--swizzle", "2", "--format", "json").json["candidates"]
+                           "--swizzle", "2", "--raster", "along_m", "--format", "json").json["candidates"]
         self.assertTrue(rows)
-        self.assertEqual({(r["mode"], r["split_k"], r["swizzle"]) for r in rows}, {("split_k_parallel", 3, 2)})
+        self.assertEqual({(r["mode"], r["split_k"], r["swizzle"], r["raster"]) for r in rows},
+                         {("split_k_parallel", 3, 2, "along_m")})
+
+    def test_few_multiprocessors_are_for_persistent_kernels(self):
+        for flags in (("--mode", "split_k_cluster"), ("--multiprocessors", "8")):
+            rows = self.quarry("find", "gemm", "512x512x4096", "f16", *MODEL, *flags, "--format", "json").json["candidates"]
+            self.assertTrue(rows)
+            persistent = flags[0] == "--multiprocessors"
+            self.assertEqual({r["schedule"] in ("cooperative", "ping_pong") for r in rows}, {persistent})
 
     def test_device_models_differ(self):
         times = {model: self.quarry("find", "gemm", "8192x8192x8192", "f16", "--device-model", model, "--limit", "1",
@@ -192,7 +200,8 @@ class BadInput(CommandTest):
                              (("--activation", "rely"), "`relu`"), (("--bias", "rows"), "--bias"),
                              (("--mode", "splitk"), "--mode"), (("--split-k", "0"), "--split-k"),
                              (("--split-k", "5000000000"), "--split-k"), (("--slope", "1e"), "--slope"),
-                             (("--swizzle", "x"), "--swizzle"), (("--max-workspace", "4Q"), "--max-workspace"),
+                             (("--swizzle", "x"), "--swizzle"), (("--raster", "along_k"), "--raster"),
+                             (("--multiprocessors", "0"), "--multiprocessors"), (("--max-workspace", "4Q"), "--max-workspace"),
                              (("--max-workspace", "-1"), "--max-workspace"), (("--device-model", "h2000"), "h200")):
             with self.subTest(flags=flags):
                 self.refused("find", "gemm", "64x64x64", "f16", *flags, says=words)

@@ -1,9 +1,11 @@
 """quarry show."""
 
 import os
+import re
 import stat
 import tempfile
 import unittest
+from random import Random
 from unittest import mock
 
 from quarry_command import FOLDER, CommandTest, run_quarry
@@ -159,8 +161,136 @@ class Code(ShowTest):
             with mock.patch.dict(os.environ, environment):
                 show("--ptx", says=says, status=1)
         self.environment(QUARRY_NVRTC=STUB_NVRTC)
+        hopper = "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8"
+        for target in ("80", "100"):
+            self.refused("show", hopper, "--ptx", "--target", target, says="compute capability 90 alone", status=1)
         show("--ptx", "--target", "75", says="75", status=1)
         show("--ptx", "--target", "123", says="it knows 80", status=1)
+
+
+class Layouts(CommandTest):
+    """What the numbers of a kernel follow from."""
+
+    SM80 = "gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8"
+
+    def names(self, where, *flags):
+        return self.quarry("list", "--where", where, "--format", "names", *flags).lines
+
+    def sections(self, text):
+        """The paragraphs of one kernel: {first words: lines}."""
+        parts = [part.splitlines() for part in text.strip().split("\n\n")]
+        return {part[0].split(":")[0]: part for part in parts}
+
+    def grid(self, lines, title):
+        """The cells of the table whose head starts with this: {row: cells}."""
+        first = next(i for i, line in enumerate(lines) if line.strip().startswith(title + " \\"))
+        rows = {}
+        for line in lines[first + 1:]:
+            if not re.match(r" +\d+( +\S+)+$", line):
+                break
+            number, *cells = line.split()
+            rows[int(number)] = cells
+        return rows
+
+    def check_sums(self, lines, first_thread):
+        """The steps and the table tell the same of the first rows and columns."""
+        steps = re.findall(r"^  (thread|value) \+(\d+), (\d+) times: (.*)$", "\n".join(lines), re.MULTILINE)
+        def place(what, index):
+            row = column = 0
+            for kind, step, times, distance in steps:
+                if kind == what:
+                    times_taken = index // int(step) % int(times)
+                    for extent, length in re.findall(r"(row|column) \+(\d+)", distance):
+                        row += times_taken * int(length) if extent == "row" else 0
+                        column += times_taken * int(length) if extent == "column" else 0
+            return row, column
+        grid = self.grid(lines, "row")
+        self.assertGreaterEqual(len(grid), 8)
+        for row, cells in grid.items():
+            for column, cell in enumerate(cells):
+                thread, value = map(int, cell.split(":"))
+                of_thread = place("thread", thread - first_thread)
+                of_value = place("value", value)
+                self.assertEqual((of_thread[0] + of_value[0], of_thread[1] + of_value[1]), (row, column), cell)
+
+    def check_chunks(self, lines, title):
+        """Each line holds each of its chunks once, and the table is that of a permutation."""
+        grid = self.grid(lines, title)
+        for line, cells in grid.items():
+            self.assertEqual(sorted(map(int, cells)), sorted(map(int, grid[0])), line)
+        self.assertEqual(list(map(int, grid[0])), sorted(map(int, grid[0])))
+        return grid
+
+    def test_tiles_and_sums_of_gemm_sm80(self):
+        shown = self.quarry("show", self.SM80, "--layout")
+        self.assertEqual(shown.lines[0], self.SM80)
+        sections = self.sections(shown.out)
+        self.check_sums(sections["Sums of a block"], 0)
+        self.assertIn("by threads 0 to 127", shown.out)
+        for operand, line in (("a", "m"), ("b", "n")):
+            lines = sections["Tile of " + operand]
+            self.assertIn("8192 bytes from byte " + ("0" if operand == "a" else "8192"), lines[0])
+            grid = self.check_chunks(lines, line)
+            # Of lines of 64 bytes, two share the 128 bytes that are served at once.
+            self.assertEqual([grid[i][0] for i in range(8)], ["0", "0", "8", "8", "16", "16", "24", "24"])
+
+    def test_boxes_and_descriptors_of_gemm_sm90(self):
+        names = self.names("family == gemm_sm90 and copy_engine == tma")
+        self.assertGreater(len(names), 100)
+        random = Random()
+        seed = random.randrange(2**32)
+        random.seed(seed)
+        for name in random.sample(names, 12):
+            with self.subTest(name, seed=seed):
+                shown = self.quarry("show", name, "--layout")
+                sections = self.sections(shown.out)
+                self.check_sums(sections["Sums of a block"], 128)
+                stage = 0
+                for operand in "ab":
+                    lines = sections["Tile of " + operand]
+                    text = "\n".join(lines)
+                    size, offset = map(int, re.search(r"(\d+) bytes from byte (\d+) of a stage", lines[0]).groups())
+                    self.assertEqual(offset, stage)
+                    stage += size
+                    # The boxes cover the tile, each byte once.
+                    next_byte = 0
+                    for first, last in re.findall(r": bytes (\d+) to (\d+)", text):
+                        self.assertEqual(int(first), next_byte)
+                        next_byte = int(last) + 1
+                    self.assertEqual(next_byte, size)
+                    bits, leading, stride, mode = re.search(
+                        r"descriptor: 0x([0-9a-f]{16}) \+ address / 16: leading (\d+) bytes, stride (\d+) bytes, mode (\d)",
+                        text).groups()
+                    self.assertEqual(int(bits, 16), int(mode) << 62 | int(stride) // 16 << 32 | int(leading) // 16 << 16)
+                    line = re.search(r"^ +(\S+) \\ byte", text, re.MULTILINE)[1]
+                    grid = self.check_chunks(lines, line)
+                    self.assertEqual(len(grid[0]), {"0": 1, "1": 8, "2": 4, "3": 2}[mode])
+                self.assertIn("Output, where boxes are stored", sections)
+
+    def test_operands_copied_by_threads_have_no_boxes(self):
+        for name in self.names("family == gemm_sm90 and copy_engine == cp_async", "--limit", "2"):
+            shown = self.quarry("show", name, "--layout").out
+            self.assertIn("copied by threads", shown)
+            self.assertNotIn("boxes of the copy engine", shown)
+            self.assertIn("matrix descriptor", shown)
+
+    def test_a_transposition_says_so(self):
+        name = self.names("family == gemm_sm80 and out.layout == column", "--limit", "1")[0]
+        lines = self.quarry("show", name, "--layout").lines
+        self.assertEqual(lines[0], name)
+        self.assertIn("operands exchanged", lines[1])
+
+    def test_several_kernels_and_a_limit(self):
+        shown = self.quarry("show", "--where", "family == gemm_sm80", "--limit", "3", "--layout").out
+        self.assertEqual(shown.count("Sums of a block"), 3)
+
+    def test_bad_input(self):
+        simt = self.names("family == gemm_simt", "--limit", "1")[0]
+        self.refused("show", simt, "--layout", says=(simt, "no layouts to show", "gemm_simt"), status=1)
+        self.refused("show", self.SM80, simt, "--layout", says=simt, status=1)
+        self.refused("show", self.SM80, "--layout", "--ptx", says="--ptx excludes --layout")
+        self.refused("show", self.SM80, "--layout", "--format", "json", says="--format")
+        self.refused("show", "--where", "tile.m == 7", "--layout", says="no kernel", status=1)
 
 
 if __name__ == "__main__":

@@ -65,11 +65,17 @@ bool parse(int argc, char** argv, Settings& settings) {
   return true;
 }
 
+/// Whether an entry can be compiled for a target.
+bool is_for(std::string_view name, int target) {
+  const Result<detail::EntrySource> source = detail::entry_source(name);
+  return !source || source->only_cc == 0 || source->only_cc == target;
+}
+
 /// Names of the entries to compile, in random order.
 std::vector<std::string_view> choose(const Settings& settings) {
   std::vector<std::string_view> names;
   for (const detail::Entry& entry : detail::entries()) {
-    if (settings.all || entry.unit < 0) names.push_back(entry.name);
+    if ((settings.all || entry.unit < 0) && is_for(entry.name, settings.target)) names.push_back(entry.name);
   }
   std::mt19937 random(static_cast<unsigned>(settings.seed));
   std::ranges::shuffle(names, random);
@@ -99,7 +105,8 @@ Outcome compile_one(std::string_view name, const detail::Compiler& compiler, int
   const Result<detail::EntrySource> source = detail::entry_source(name);
   outcome.status = source.status();
   if (source) {
-    const Result<detail::CompiledCode> code = compiler.compile({source->text, std::string(name), target});
+    const Result<detail::CompiledCode> code =
+        compiler.compile({source->text, std::string(name), target, source->only_cc});
     outcome.status = code.status();
     if (code) outcome.resources = code->resources;
     if (code && code->resources.registers == 0) {

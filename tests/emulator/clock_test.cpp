@@ -8,6 +8,7 @@
 #include "history.hpp"
 
 using namespace quarry;
+using namespace quarry::emulator;
 using test::below;
 using test::History;
 
@@ -40,6 +41,26 @@ void compare(std::mt19937& random, unsigned blocks, unsigned threads, int steps)
 }
 
 }  // namespace
+
+TEST_CASE("Views of different lengths: what one is too short for is not known", "[clock]") {
+  const View shorter = std::make_shared<const std::vector<Step>>(std::vector<Step>{3, 1});
+  const View longer = with_known_step(shorter, 4, 7);
+  CHECK(*longer == std::vector<Step>{3, 1, 0, 0, 7});
+  CHECK(*with_known_step(longer, 4, 2) == *longer);
+  CHECK(*with_known_step(nullptr, 1, 2) == std::vector<Step>{0, 2});
+  CHECK(later(shorter, longer) == longer);  // shared where one knows all of the other
+  CHECK(later(longer, shorter) == longer);
+  const View other = std::make_shared<const std::vector<Step>>(std::vector<Step>{1, 5, 2});
+  CHECK(*later(longer, other) == std::vector<Step>{3, 5, 2, 0, 7});
+  CHECK(*later(other, longer) == std::vector<Step>{3, 5, 2, 0, 7});
+
+  const Clock clock = {1, longer, std::make_shared<const ForeignViews>(ForeignViews{{9, shorter}})};
+  CHECK(knows(clock, 0, 4, 7));
+  CHECK_FALSE(knows(clock, 0, 4, 8));
+  CHECK_FALSE(knows(clock, 0, 5, 1));
+  CHECK(knows_of_block(clock, 9, 1, 1));
+  CHECK_FALSE(knows_of_block(clock, 9, 2, 1));
+}
 
 TEST_CASE("Clocks know what happened before", "[clock]") {
   const unsigned seed = std::random_device()();

@@ -1,5 +1,6 @@
 #include "trial.hpp"
 
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -66,8 +67,9 @@ Trial run_once(Kernel kernel, const Setup& setup, std::uint64_t seed, CopyTiming
   memory.add(arena->out, sizeof arena->out, emulator::MemoryUse::output, "out");
   memory.add(arena->counters, sizeof arena->counters, emulator::MemoryUse::updated, "counters");
   const Work work = {{arena->in, arena->out, arena->counters, setup.argument}, kernel};
-  const emulator::Launch launch = {&entry,           &work, setup.grid, setup.threads, setup.shared_memory,
-                                   setup.blocks_wait};
+  const emulator::Launch launch = {
+      &entry,        &work,          setup.grid, setup.threads, setup.shared_memory, setup.blocks_wait,
+      setup.cluster, setup.dependent};
   const emulator::Options options = {seed, copies, setup.checks, setup.host_threads};
   Trial trial = {emulator::run(launch, memory, options), {}};
   trial.out.assign(arena->out, arena->out + Operands::numbers);
@@ -85,6 +87,20 @@ std::string place(const std::string& name) {
   const std::lock_guard lock(marks_mutex);
   const auto found = marks.find(name);
   return found == marks.end() ? "no thread came to mark " + name : found->second;
+}
+
+TensorMap map_of(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box,
+                 TensorSwizzle swizzle) {
+  const unsigned long long line = 4ULL * extent[0];
+  const TensorMapFields fields = {data,
+                                  DType::s32,
+                                  swizzle,
+                                  {extent[0], extent[1], extent[2]},
+                                  {line, line * extent[1]},
+                                  {box[0], box[1], box[2]}};
+  TensorMap map = {};
+  std::memcpy(map.bytes, &fields, sizeof fields);
+  return map;
 }
 
 void caught(Kernel kernel, const Setup& setup, const std::vector<std::string>& words) {

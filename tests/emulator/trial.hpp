@@ -1,12 +1,14 @@
 /// Small kernels on the emulator: some right, some wrong on purpose, and what must be said of those.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "arch/sm90.hpp"
 #include "emulator/launch.hpp"
 
 namespace quarry::test {
@@ -37,6 +39,8 @@ struct Setup {
   int argument = 0;
   emulator::MemoryChecks checks = {};
   int host_threads = 1;
+  unsigned cluster = 1;
+  bool dependent = false;
 };
 
 /// How it went.
@@ -54,6 +58,10 @@ void mark(const char* name, const emulator::Site& site = emulator::Site::current
 
 /// The text by which a fault names the place that the kernel marked `name`: file and line.
 std::string place(const std::string& name);
+
+/// A map of numbers of an operand: `extent` of them along each extent, dense.
+TensorMap map_of(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box,
+                 TensorSwizzle swizzle = TensorSwizzle::none);
 
 /// Requires that the kernel is found out with every seed tried and every timing of copies, by a fault that
 /// has a thread and all of `words` in it; "@name" stands for the place marked `name`.

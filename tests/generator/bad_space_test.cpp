@@ -110,6 +110,37 @@ const std::vector<BadSpace> bad_spaces = {
      {"spaces[0]", "`axis`"}},
 };
 
+/// The same of the space of gemm_sm90, whose settings may be words.
+const std::vector<BadSpace> bad_words = {
+    {"an unknown word",
+     R"(["ping_pong"])",
+     R"(["pingpong"])",
+     {"axes.schedule[0]", "`pingpong`", "did you mean `ping_pong`?"}},
+    {"a word of another setting",
+     R"(["ping_pong"])",
+     R"(["tma"])",
+     {"axes.schedule[0]", "expected `cooperative`, `ping_pong` or `one_tile`"}},
+    {"no word", R"(["ping_pong"])", R"([""])", {"axes.schedule[0]", "``"}},
+    {"a number where a word belongs", R"(["ping_pong"])", R"([1])", {"axes.schedule[0]", "a string"}},
+    {"a list in the place of a word",
+     R"(["direct", "exchanged"])",
+     R"([["direct", "exchanged"], ["direct"]])",
+     {"axes.orientation[1]", "duplicate config"}},
+    {"a word that must be said", R"("schedule": ["ping_pong"],)", "", {"no axis makes", "`schedule`"}},
+    {"a word twice",
+     R"(["direct", "exchanged"])",
+     R"(["direct", "direct"])",
+     {"axes.orientation[1]", "duplicate config"}},
+    {"a pair of one number",
+     R"("cluster": [1, 1])",
+     R"("cluster": [1])",
+     {"axes.shapes[0].cluster", "2 numbers, got 1"}},
+    {"configs that cannot exist",
+     R"("cluster": [1, 1])",
+     R"("cluster": [4, 1])",
+     {"no config is possible", "cluster must be"}},
+};
+
 /// Exit 2 with a message, and a folder of output as it was.
 void check_refused(const ScratchFolder& scratch, const Spaces& spaces,
                    const std::vector<std::string>& message) {
@@ -139,6 +170,18 @@ TEST_CASE("a wrong space is refused with the place, and nothing is written", "[g
     spaces.set_sm80(replaced(Spaces::small_sm80, bad.from, bad.to));
     std::vector<std::string> message = bad.message;
     message.push_back((spaces.folder() / "gemm_sm80" / "space.json").string());
+    check_refused(scratch, spaces, message);
+  }
+}
+
+TEST_CASE("a space with wrong words is refused with the place", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  for (const BadSpace& bad : bad_words) {
+    INFO(bad.what);
+    spaces.set_sm90(replaced(Spaces::small_sm90, bad.from, bad.to));
+    std::vector<std::string> message = bad.message;
+    message.push_back((spaces.folder() / "gemm_sm90" / "space.json").string());
     check_refused(scratch, spaces, message);
   }
 }
@@ -176,14 +219,16 @@ TEST_CASE("a damaged space is read or refused, never worse", "[generator]") {
   const Spaces spaces(scratch.path() / "kernels");
   const auto out = scratch.path() / "out";
   for (int i = 0; i < 150; ++i) {
-    std::string text = Spaces::small_sm80;
+    const bool sm90 = random() % 2 == 0;
+    std::string text = sm90 ? Spaces::small_sm90 : Spaces::small_sm80;
     for (auto damages = 1 + random() % 3; damages > 0; --damages) {
       const std::size_t at = random() % text.size();
       const std::size_t length = std::min<std::size_t>(random() % 12, text.size() - at);
       const std::string other = text.substr(random() % text.size(), random() % 12);
       text.replace(at, length, other);
     }
-    spaces.set_sm80(text);
+    spaces.set_sm80(sm90 ? Spaces::small_sm80 : text);
+    spaces.set_sm90(sm90 ? text : Spaces::small_sm90);
     std::filesystem::remove_all(out);
     const Outcome outcome =
         run_generator(scratch.path(), {"table", "--kernels", spaces.folder(), "--out", out});

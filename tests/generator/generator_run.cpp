@@ -69,6 +69,18 @@ const std::string Spaces::small_sm80 = R"({
   "constraints": ["stages >= 3"]
 })";
 
+const std::string Spaces::small_sm90 = R"({
+  "family": "gemm_sm90",
+  "axes": {
+    "types": [{"a": "bf16", "b": "bf16", "accumulator": "f32", "out": "bf16"}],
+    "layouts": ["rcr", "rcc"],
+    "shapes": [{"tile": [128, 128, 64], "cluster": [1, 1], "stages": 4}],
+    "schedule": ["ping_pong"],
+    "orientation": ["direct", "exchanged"],
+    "alignment": [[8, 8]]
+  }
+})";
+
 Spaces::Spaces(const fs::path& folder) : folder_(folder) {
   write_file(folder / "gemm_simt" / "space.json", R"({
   "family": "gemm_simt",
@@ -80,10 +92,15 @@ Spaces::Spaces(const fs::path& folder) : folder_(folder) {
   }
 })");
   set_sm80(small_sm80);
+  set_sm90(small_sm90);
 }
 
 void Spaces::set_sm80(const std::string& json) const {
   write_file(folder_ / "gemm_sm80" / "space.json", json);
+}
+
+void Spaces::set_sm90(const std::string& json) const {
+  write_file(folder_ / "gemm_sm90" / "space.json", json);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

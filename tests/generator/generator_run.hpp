@@ -40,12 +40,15 @@ std::map<std::string, std::string> read_folder(const std::filesystem::path& fold
 class Spaces {
  public:
   explicit Spaces(const std::filesystem::path& folder);
-  /// Replaces the space of gemm_sm80.
+  /// Replaces the space of gemm_sm80, of gemm_sm90.
   void set_sm80(const std::string& json) const;
+  void set_sm90(const std::string& json) const;
   const std::filesystem::path& folder() const { return folder_; }
 
   /// A valid gemm_sm80 space of four configs.
   static const std::string small_sm80;
+  /// A valid gemm_sm90 space of four configs and two entries.
+  static const std::string small_sm90;
 
  private:
   std::filesystem::path folder_;

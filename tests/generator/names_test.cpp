@@ -6,6 +6,7 @@
 #include "catch_compat.hpp"
 #include "config_text.hpp"
 #include "quarry/tensor.hpp"
+#include "registry/compile/precompiled.hpp"
 #include "registry/row.hpp"
 
 using namespace quarry;
@@ -87,9 +88,12 @@ TEST_CASE("precompiled entries have a unit with code and a report, others neithe
     const detail::Entry& entry = detail::entries()[i];
     INFO(entry.name);
     CHECK(entry.unit < static_cast<std::int32_t>(units.size()));
+    const bool only_90 = entry.name.starts_with("gemm_sm90");
     for (const int cc : detail::precompiled_targets()) {
       const int registers = detail::resources(i, cc).registers;
-      CHECK((entry.unit >= 0 ? registers > 0 && registers <= 255 : registers == 0));
+      const bool compiled = entry.unit >= 0 && (cc == 90 || !only_90);
+      CHECK(detail::precompiled_target(i, cc) == (compiled ? cc : 0));
+      CHECK((compiled ? registers > 0 && registers <= 255 : registers == 0));
     }
     CHECK(detail::resources(i, 75).registers == 0);
   }
@@ -100,7 +104,7 @@ TEST_CASE("a text is a config's name or it is refused", "[generator]") {
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto rows = detail::rows();
-  constexpr std::string_view letters = "_x0123456789abcfgmrstw";
+  constexpr std::string_view letters = "_x0123456789abcdefghilmnoprstvw";
   for (int i = 0; i < 20'000; ++i) {
     const KernelMetadata& kernel = rows[random() % rows.size()].metadata;
     std::string name(kernel.name);
@@ -120,6 +124,66 @@ TEST_CASE("a text is a config's name or it is refused", "[generator]") {
       CHECK(name != kernel.name);
     }
   }
+}
+
+TEST_CASE("words stand in names where they are not the usual ones", "[generator]") {
+  const ConfigSpace& space = space_of("gemm_sm90");
+  const auto with = [&](Schedule schedule, CopyEngine engine, Orientation orientation) {
+    SettingValues values = values_of(Types{DType::bf16, DType::bf16, DType::f32, DType::bf16},
+                                     Layouts{Layout::row, Layout::column, Layout::row});
+    values.insert(values.end(), {{128, 256, 64},
+                                 {2, 1},
+                                 {4},
+                                 {static_cast<int>(schedule)},
+                                 {static_cast<int>(engine)},
+                                 {static_cast<int>(orientation)},
+                                 {8, 8}});
+    return values;
+  };
+  const std::string begin = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_";
+  const std::string schedules[] = {"cooperative", "ping_pong", "one_tile"};
+  const std::string engines[] = {"", "_cp_async"};
+  const std::string orientations[] = {"", "_exchanged"};
+  for (int i = 0; i < 12; ++i) {
+    const SettingValues values = with(static_cast<Schedule>(i % 3), static_cast<CopyEngine>(i / 3 % 2),
+                                      static_cast<Orientation>(i / 6));
+    const std::string name = begin + schedules[i % 3] + engines[i / 3 % 2] + orientations[i / 6] + "_a8x8";
+    CHECK(config_name(space, values) == name);
+    const Result<SettingValues> parsed = parse_config_name(space, name);
+    INFO(name);
+    REQUIRE(parsed);
+    CHECK(*parsed == values);
+  }
+}
+
+TEST_CASE("a name with wrong words is refused where it is wrong", "[generator]") {
+  const ConfigSpace& space = space_of("gemm_sm90");
+  const auto refused = [&](const std::string& words, const std::string& key, std::size_t offset) {
+    const std::string begin = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4";
+    const std::string name = begin + words;
+    const Result<SettingValues> values = parse_config_name(space, name);
+    INFO(name);
+    REQUIRE(!values);
+    const std::string message = values.status().message();
+    INFO(message);
+    CHECK_THAT(message, Catch::Contains("expected `" + key + "`"));
+    CHECK(message.substr(message.rfind('\n') + 1) == std::string(begin.size() + offset, ' ') + "^");
+  };
+  refused("", "schedule", 0);
+  refused("_a8x8", "schedule", 1);
+  refused("_ping", "schedule", 1);
+  refused("_ping_pon_a8x8", "schedule", 1);
+  refused("_ping_pongs_a8x8", "schedule", 1);
+  refused("_pingpong_a8x8", "schedule", 1);
+  refused("_tma_a8x8", "schedule", 1);
+  refused("_ping_pong", "alignment", 10);
+  refused("_ping_pong_", "alignment", 11);
+  refused("_one_tile_tma_a8x8", "alignment", 10);  // the usual one is not said
+  refused("_one_tile_direct_a8x8", "alignment", 10);
+  refused("_one_tile_cp_async_direct_a8x8", "alignment", 19);
+  refused("_one_tile_cp_asyncs_a8x8", "alignment", 10);
+  refused("_one_tile_exchanged_cp_async_a8x8", "alignment", 20);  // in the wrong order
+  refused("_one_tile_one_tile_a8x8", "alignment", 10);
 }
 
 TEST_CASE("a wrong name is refused where it is wrong", "[generator]") {

@@ -14,9 +14,9 @@ namespace {
 const fs::path real_spaces = fs::path(QUARRY_SOURCE_DIR) / "kernels";
 
 void generate(const ScratchFolder& scratch, const fs::path& kernels, const fs::path& out,
-              const std::string& aot = "true") {
-  const Outcome outcome =
-      run_generator(scratch.path(), {"table", "--kernels", kernels, "--out", out, "--aot", aot});
+              const std::string& aot = "true", const std::string& targets = "80,90") {
+  const Outcome outcome = run_generator(
+      scratch.path(), {"table", "--kernels", kernels, "--out", out, "--aot", aot, "--targets", targets});
   INFO(outcome.error);
   REQUIRE(outcome.exit_code == 0);
 }
@@ -61,8 +61,14 @@ TEST_CASE("the project's own spaces make enough kernels of few entries", "[gener
   const ScratchFolder scratch;
   generate(scratch, real_spaces, scratch.path() / "out");
   const nlohmann::json json = manifest(scratch.path() / "out");
-  CHECK(json["kernels"].size() >= 2000);
-  CHECK(json["entries"].size() <= 1200);
+  std::map<std::string, int> kernels_of;
+  for (const auto& kernel : json["kernels"]) {
+    const std::string name = kernel["name"].get<std::string>();
+    ++kernels_of[name.substr(0, name.find('_', 5))];
+  }
+  CHECK(kernels_of["gemm_sm80"] >= 2000);
+  CHECK(kernels_of["gemm_sm90"] >= 2000);
+  CHECK(json["entries"].size() * 10 <= json["kernels"].size() * 6);
   std::set<std::string> names;
   for (const auto& kernel : json["kernels"]) names.insert(kernel["name"].get<std::string>());
   CHECK(names.size() == json["kernels"].size());
@@ -88,7 +94,9 @@ TEST_CASE("each entry stands in the unit that the manifest names, and in no othe
   std::map<std::string, std::size_t> entries_of;
   for (const auto& entry : json["entries"]) {
     if (is_spare(entry)) continue;
-    const std::string unit = entry["unit"].get<std::string>() + ".cu";
+    const bool one_target = entry.contains("only_cc");
+    const std::string unit = entry["unit"].get<std::string>() + (one_target ? ".sm_90a.cu" : ".cu");
+    CHECK(one_target == entry["name"].get<std::string>().starts_with("gemm_sm90"));
     ++entries_of[unit];
     REQUIRE(units.contains(unit));
     CHECK_THAT(units[unit], Catch::Contains("QUARRY_ENTRY(" + entry["name"].get<std::string>() + ","));
@@ -158,7 +166,7 @@ TEST_CASE("units that are no longer needed are removed", "[generator]") {
   const fs::path out = scratch.path() / "out";
   generate(scratch, real_spaces, out);
   generate(scratch, real_spaces, out, "family == 'gemm_simt'");
-  for (const auto& [path, text] : read_folder(out / "units")) CHECK(!path.starts_with("gemm_sm80"));
+  for (const auto& [path, text] : read_folder(out / "units")) CHECK(!path.starts_with("gemm_sm"));
   generate(scratch, real_spaces, out, "false");
   CHECK(read_folder(out / "units").empty());
   const nlohmann::json json = manifest(out);
@@ -181,6 +189,45 @@ TEST_CASE("an entry is compiled when any of its kernels is chosen, and the reduc
   }
   CHECK(compiled ==
         std::set<std::string>{"gemm_simt_f32_f32_f32_f32_ccr_64x64x16_t4x4", "reduce_split_k_f32_f32"});
+}
+
+TEST_CASE("what is for one compute capability is compiled only where that is a target", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  const fs::path out = scratch.path() / "out";
+  for (const std::string targets : {"80", "90", "80,90"}) {
+    CAPTURE(targets);
+    generate(scratch, spaces.folder(), out, "true", targets);
+    const bool has_90 = targets != "80";
+    const auto units = read_folder(out / "units");
+    CHECK(units.contains("gemm_sm80_f16_f16_f32_f16_rcr_0.cu"));
+    CHECK(units.contains("gemm_sm90_bf16_bf16_f32_bf16_rcr_0.sm_90a.cu") == has_90);
+    const nlohmann::json json = manifest(out);
+    int entries = 0;
+    for (const auto& entry : json["entries"]) {
+      if (!entry["name"].get<std::string>().starts_with("gemm_sm90")) continue;
+      ++entries;
+      CHECK(entry["unit"].is_string() == has_90);
+      CHECK(entry["only_cc"] == 90);
+    }
+    CHECK(entries == 2);
+  }
+}
+
+TEST_CASE("words that are left out have their usual value", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  const std::string without = replaced(Spaces::small_sm90, R"("orientation": ["direct", "exchanged"],)", "");
+  spaces.set_sm90(without);
+  generate(scratch, spaces.folder(), scratch.path() / "one");
+  spaces.set_sm90(replaced(Spaces::small_sm90, R"("orientation": ["direct", "exchanged"],)",
+                           R"("orientation": ["direct"], "copy_engine": ["tma"],)"));
+  generate(scratch, spaces.folder(), scratch.path() / "two");
+  CHECK(read_folder(scratch.path() / "one") == read_folder(scratch.path() / "two"));
+  const std::string table = read_file(scratch.path() / "one" / "table.cpp");
+  CHECK_THAT(table, Catch::Contains("rcr_128x128x64_c1x1_s4_ping_pong_a8x8") &&
+                        Catch::Contains("quarry::Schedule::ping_pong, quarry::CopyEngine::tma, "
+                                        "quarry::Orientation::direct"));
 }
 
 TEST_CASE("a selection that does not parse is refused with a caret", "[generator]") {
@@ -222,6 +269,8 @@ TEST_CASE("a command line that is wrong is refused", "[generator]") {
   refused({"table"}, "--kernels is missing");
   refused({"table", "--kernels"}, "--kernels needs a value");
   refused({"table", "--kernel", "x"}, "did you mean `--kernels`?");
+  refused({"table", "--kernels", "k", "--targets", "90,80"}, "--targets");
+  refused({"table", "--kernels", "k", "--targets", "sm_90"}, "--targets");
   refused({"resources", "--manifest", "m", "--logs", "l", "--out", "o", "--targets", "90,80"}, "--targets");
   CHECK(run_generator(scratch.path(), {"table", "--kernels", scratch.path() / "nowhere"}).exit_code == 1);
   CHECK(run_generator(scratch.path(), {"--help"}).exit_code == 0);
@@ -232,7 +281,8 @@ TEST_CASE("the compiler's reports become a table", "[generator]") {
   const fs::path logs = scratch.path() / "logs";
   const fs::path out = scratch.path() / "resources.cpp";
   write_file(scratch.path() / "manifest.json", R"({"units": ["u"], "entries": [
-      {"name": "first", "unit": "u"}, {"name": "second", "unit": null}, {"name": "third", "unit": "u"}]})");
+      {"name": "first", "unit": "u"}, {"name": "second", "unit": null}, {"name": "third", "unit": "u"},
+      {"name": "fourth", "unit": "u", "only_cc": 90}]})");
   const std::string report = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'first' for 'sm_80'
 ptxas info    : Function properties for first
@@ -251,9 +301,24 @@ ptxas info    : Used 255 registers, used 1 barriers, 584 bytes cmem[0]
   INFO(outcome.error);
   REQUIRE(outcome.exit_code == 0);
   const std::string text = read_file(out);
-  CHECK_THAT(text, Catch::Contains("std::array<Resources, 1>, 3>"));
+  CHECK_THAT(text, Catch::Contains("std::array<Resources, 1>, 4>"));
   const auto first = text.find("{96, 12}"), second = text.find("{0, 0}"), third = text.find("{255, 0}");
   CHECK((first < second && second < third && third != std::string::npos));
+
+  // What is for one target has a report of that one.
+  std::string both = report;
+  for (const std::string part : {"'first'", "'third'"}) {
+    const auto at = report.find("Compiling entry function " + part);
+    both += replaced(report.substr(at, report.find("584 bytes", at) - at), "sm_80", "sm_90") + "\n";
+  }
+  both += "Compiling entry function 'fourth' for 'sm_90a'\nUsed 168 registers, used 1 barriers\n";
+  write_file(logs / "u.log", both);
+  std::vector<std::string> both_targets = words;
+  both_targets.back() = "80,90";
+  REQUIRE(run_generator(scratch.path(), both_targets).exit_code == 0);
+  CHECK_THAT(read_file(out), Catch::Contains("{{{0, 0}, {168, 0}, }}"));
+  write_file(logs / "u.log", report);
+  REQUIRE(run_generator(scratch.path(), words).exit_code == 0);
 
   // A compiled entry that no report speaks of is an error: a table with a hole would pass for "not
   // precompiled".

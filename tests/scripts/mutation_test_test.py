@@ -163,7 +163,7 @@ class OperatorTest(unittest.TestCase):
     def test_layouts_are_weakened_in_their_folder_alone(self):
         text = "constexpr int f(int x) { return x < 8 ? x : 8; }"
         self.assertEqual(found(operators.weaken_layouts, text), [])
-        self.assertEqual([c[1:] for c in found(operators.weaken_layouts, text, "kernels/layout/swizzle.hpp")],
+        self.assertEqual([c[1:] for c in found(operators.weaken_layouts, text, "kernels/layout/swizzled_tile.hpp")],
                          [("8", "4"), ("8", "16"), ("8", "4"), ("8", "16"), ("x < 8 ? x : 8", "0")])
 
 

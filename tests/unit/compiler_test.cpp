@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "catch_compat.hpp"
+#include "entry_text.hpp"
+#include "quarry/quarry.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/row.hpp"
@@ -64,12 +66,14 @@ class Folder {
   fs::path path_;
 };
 
+/// Of one compute capability alone.
+constexpr const char* a_hopper_kernel = "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8";
 constexpr const char* a_kernel = "gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4";
 
 CompileJob job_of(const std::string& entry, int target) {
   const Result<EntrySource> source = entry_source(entry);
   REQUIRE(source);
-  return {source->text, entry, target};
+  return {source->text, entry, target, source->only_cc};
 }
 
 const Compiler& compiler(CompilerBackend backend = CompilerBackend::automatic) {
@@ -200,6 +204,22 @@ TEST_CASE("A target that the compiler or the kernels do not know is unsupported"
   }
 }
 
+TEST_CASE("A kernel of one compute capability is refused for others", "[compiler]") {
+  const Variable file("QUARRY_NVRTC", QUARRY_STUB_NVRTC_USABLE);
+  const Compiler& stub = compiler(CompilerBackend::nvrtc);
+  const std::string alone = "`" + std::string(a_hopper_kernel) + "` is for compute capability 90 alone";
+  for (const int target : {80, 86, 89, 100}) {
+    check_refused(stub.compile(job_of(a_hopper_kernel, target)), StatusCode::unsupported, alone);
+    check_refused(stub.ptx(job_of(a_hopper_kernel, target)), StatusCode::unsupported, alone);
+    const Result<Kernel> kernel = make_kernel(a_hopper_kernel);
+    REQUIRE(kernel);
+    check_refused(kernel->compile({.target = target}), StatusCode::unsupported, "9.0");
+  }
+  CHECK(architecture(90, 90) == "90a");
+  CHECK(architecture(90, 0) == "90");
+  CHECK(architecture(80, 0) == "80");
+}
+
 TEST_CASE("The identity changes with the compiler's file", "[compiler]") {
   const Folder folder;
   const std::string path = (folder.path() / "libnvrtc.so.13").string();
@@ -266,6 +286,13 @@ TEST_CASE("NVRTC compiles kernels", "[compiler]") {
   const Result<std::string> ptx = nvrtc->ptx(job_of(a_kernel, 80));
   REQUIRE(ptx);
   CHECK_THAT(*ptx, Catch::Contains(".target sm_80") && Catch::Contains(".entry " + std::string(a_kernel)));
+  const Result<CompiledCode> hopper = nvrtc->compile(job_of(a_hopper_kernel, 90));
+  INFO(hopper.status().message());
+  REQUIRE(hopper);
+  CHECK(hopper->resources.registers >= 24);
+  const Result<std::string> hopper_ptx = nvrtc->ptx(job_of(a_hopper_kernel, 90));
+  REQUIRE(hopper_ptx);
+  CHECK_THAT(*hopper_ptx, Catch::Contains(".target sm_90a"));
   check_refused(nvrtc->compile(job_of(a_kernel, 75)), StatusCode::unsupported, "80 or later");
   check_refused(nvrtc->compile(job_of(a_kernel, 123)), StatusCode::unsupported, "123");
 }
@@ -325,6 +352,10 @@ TEST_CASE("nvcc compiles kernels and leaves nothing behind", "[compiler]") {
   const Result<std::string> ptx = nvcc->ptx(job_of("reduce_split_k_f32_f16", 80));
   REQUIRE(ptx);
   CHECK_THAT(*ptx, Catch::Contains(".entry reduce_split_k_f32_f16"));
+  const Result<std::string> hopper_ptx = nvcc->ptx(job_of(a_hopper_kernel, 90));
+  INFO(hopper_ptx.status().message());
+  REQUIRE(hopper_ptx);
+  CHECK_THAT(*hopper_ptx, Catch::Contains(".target sm_90a"));
   CHECK_FALSE(nvcc->compile({"int f() { return missing_name; }\n", "broken", 90}));
   CHECK(fs::is_empty(folder.path()));
   const Variable nowhere("TMPDIR", "/nowhere/at/all");

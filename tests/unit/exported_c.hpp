@@ -26,6 +26,7 @@ struct ExportedProblem {
   int mode;
   int slices;
   int swizzle;
+  int raster;
   void* workspace;
 };
 

@@ -27,6 +27,10 @@ KernelMetadata full_kernel() {
   k.design.tile = {128, 256, 32};
   k.design.warps = Extent3{3, 5, 7};
   k.design.stages = 9;
+  k.design.cluster = Cluster{2, 4};
+  k.design.schedule = Schedule::ping_pong;
+  k.design.copy_engine = CopyEngine::cp_async;
+  k.design.orientation = Orientation::exchanged;
   k.design.instruction = Extent3{11, 13, 17};
   k.design.math_unit = MathUnit::tensor_core;
   k.design.threads = 192;
@@ -50,11 +54,12 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
       kernel;
   [[maybe_unused]] const auto& [a, b, c, out, accumulator] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
-  [[maybe_unused]] const auto& [tile, warps, stages, instruction, math_unit, threads, shared_memory] = design;
+  [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
+                                math_unit, threads, shared_memory] = design;
   [[maybe_unused]] const auto& [activation, bias] = epilogue;
-  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel] = modes;
+  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster] = modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 2 + 2);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 5 + 2 + 3);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -84,6 +89,11 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"design.warps.n", "5"},
       {"design.warps.k", "7"},
       {"design.stages", "9"},
+      {"design.cluster.m", "2"},
+      {"design.cluster.n", "4"},
+      {"design.schedule", "ping_pong"},
+      {"design.copy_engine", "cp_async"},
+      {"design.orientation", "exchanged"},
       {"design.instruction.m", "11"},
       {"design.instruction.n", "13"},
       {"design.instruction.k", "17"},
@@ -94,6 +104,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"epilogue.bias", "true"},
       {"modes.split_k_serial", "false"},
       {"modes.split_k_parallel", "true"},
+      {"modes.split_k_cluster", "false"},
   };
   const KernelMetadata kernel = full_kernel();
   std::vector<std::pair<std::string, std::string>> shown;
@@ -110,7 +121,8 @@ TEST_CASE("What a kernel lacks is absent", "[fields]") {
     absent.insert(shortest_path(each));
     CHECK(value_text(each, nothing).empty());
   }
-  CHECK(absent == std::set<std::string_view>{"max_cc", "stages", "warps.m", "warps.n", "warps.k",
+  CHECK(absent == std::set<std::string_view>{"max_cc", "stages", "warps.m", "warps.n", "warps.k", "cluster.m",
+                                             "cluster.n", "schedule", "copy_engine", "orientation",
                                              "instruction.m", "instruction.n", "instruction.k"});
 }
 
@@ -193,7 +205,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
   CHECK(paths("epilogue") == Paths{"activation", "bias"});
-  CHECK(paths("design").size() == 13);
+  CHECK(paths("design").size() == 18);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());
   CHECK(paths("arps").empty());

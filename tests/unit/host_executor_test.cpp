@@ -52,7 +52,6 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
   if (mode == Mode::split_k_parallel) {
     launch.reduce = {nullptr, p.c, p.out, p.epilogue, p.m, p.n, p.batch, slices};
     launch.reduce_grid = 1;
-    p.c = p.out = {};  // the reduction's alone
   }
   return launch;
 }
@@ -97,7 +96,7 @@ RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, Ra
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   REQUIRE(problem);
   RandomCase made{*std::move(problem), random_kernel(random, types), {}};
-  constexpr Mode modes[] = {Mode::gemm, Mode::split_k_serial, Mode::split_k_parallel};
+  constexpr Mode modes[] = {Mode::gemm, Mode::split_k_serial, Mode::split_k_parallel, Mode::split_k_cluster};
   const Mode mode = test::one_of(random, modes);
   const int slices = mode == Mode::gemm ? 1 : test::between(random, 1, 5);
   made.launch = launch_of(made.problem.arguments, made.kernel, mode, slices);

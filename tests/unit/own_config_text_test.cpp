@@ -13,6 +13,12 @@ namespace {
 const std::string good =
     R"({"family": "gemm_sm80", "a": "f16", "b": "f16", "accumulator": "f32", "out": "f16", "layouts": "rcr", )"
     R"("tile": [96, 64, 48], "warps": [2, 2, 1], "stages": 3, "alignment": [8, 8]})";
+/// Of a family with words; those left out are tma and direct.
+const std::string good_sm90 =
+    R"({"family": "gemm_sm90", "a": "bf16", "b": "bf16", "accumulator": "f32", "out": "bf16", )"
+    R"("layouts": "rcr", "tile": [128, 96, 64], "cluster": [2, 1], "stages": 5, "schedule": "ping_pong", )"
+    R"("alignment": [8, 8]})";
+const std::string good_sm90_name = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x96x64_c2x1_s5_ping_pong_a8x8";
 const std::string good_name = "gemm_sm80_f16_f16_f32_f16_rcr_96x64x48_w2x2x1_s3_a8x8";
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -71,6 +77,37 @@ TEST_CASE("blanks and the order of keys do not matter", "[own]") {
     REQUIRE(kernel);
     CHECK(kernel->name() == good_name);
   }
+}
+
+TEST_CASE("words are said, or left out where they are the usual ones", "[own]") {
+  REQUIRE(make_kernel(good_sm90));
+  CHECK(make_kernel(good_sm90)->name() == good_sm90_name);
+  const std::string said =
+      replaced(good_sm90, "\"alignment\"", R"("orientation": "direct", "copy_engine": "tma", "alignment")");
+  CHECK(make_kernel(said)->name() == good_sm90_name);
+  std::string other = replaced(said, "\"direct\"", "\"exchanged\"");
+  other = replaced(replaced(other, "128, 96, 64", "96, 128, 64"), "[2, 1]", "[1, 2]");
+  REQUIRE(make_kernel(other));
+  CHECK(make_kernel(other)->name() ==
+        "gemm_sm90_bf16_bf16_f32_bf16_rcr_96x128x64_c1x2_s5_ping_pong_exchanged_a8x8");
+}
+
+TEST_CASE("words that are none are refused", "[own]") {
+  check_refused(replaced(good_sm90, "ping_pong", "pingpong"),
+                "`schedule`: unknown word `pingpong`; did you mean `ping_pong`?", "\"pingpong\"");
+  check_refused(replaced(good_sm90, "ping_pong", "tma"),
+                "`schedule`: unknown word `tma`; expected `cooperative`, `ping_pong` or `one_tile`",
+                "\"tma\"");
+  check_refused(replaced(good_sm90, "ping_pong", ""), "`schedule`: unknown word ``", "\"\"");
+  check_refused(replaced(good_sm90, "\"ping_pong\"", "1"), "`schedule`: expected a string, got a number",
+                "1,");
+  check_refused(replaced(good_sm90, "\"ping_pong\"", "[\"ping_pong\"]"),
+                "`schedule`: expected a string, got a list", "[\"ping_pong\"]");
+  check_refused(replaced(good_sm90, "\"schedule\": \"ping_pong\", ", ""), "key `schedule` is missing", "{");
+  check_refused(replaced(good_sm90, "\"alignment\"", R"("orientation": "left", "alignment")"),
+                "`orientation`: unknown word `left`", "\"left\"");
+  check_refused(replaced(good_sm90, "\"alignment\"", R"("copy": "tma", "alignment")"), "unknown key `copy`",
+                "\"copy\"");
 }
 
 TEST_CASE("JSON that is cut short is refused at every length", "[own]") {
@@ -234,6 +271,64 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("shared memory", simt + "512x256x64_t16x8");
   check("2048 products", simt + "64x64x64_t8x8");
   check("64 elements", simt + "8x64x64_t4x4");
+}
+
+TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the constraint", "[own]") {
+  const auto check = [](const std::string& what, const std::string& name) {
+    const Result<Kernel> kernel = make_kernel("gemm_sm90_" + name);
+    INFO(name);
+    REQUIRE(!kernel);
+    CHECK(kernel.status().code() == StatusCode::unsupported);
+    CHECK_THAT(kernel.status().message(),
+               Catch::Contains("`gemm_sm90_" + name + "`: ") && Catch::Contains(what));
+  };
+  check("no matrix instruction", "f16_bf16_f32_f16_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "f32_f32_f32_f32_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "f16_f16_f32_bf16_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "f16_f16_f16_f32_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "bf16_bf16_bf16_bf16_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "s8_s8_s32_s32_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+
+  const std::string rcr = "bf16_bf16_f32_bf16_rcr_", rrr = "bf16_bf16_f32_bf16_rrr_";
+  const std::string ccr = "bf16_bf16_f32_bf16_ccr_";
+  check("tile.m must be 64, 128, 192 or 256", rcr + "96x128x64_c1x1_s4_cooperative_a8x8");
+  check("tile.m must be 64, 128, 192 or 256", rcr + "320x64x64_c1x1_s2_cooperative_a8x8");
+  check("tile.n must be 64, 128, 192 or 256", rcr + "128x96x64_c1x1_s4_cooperative_exchanged_a8x8");
+  check("tile.n must be a multiple of 8", rcr + "128x100x64_c1x1_s4_cooperative_a8x8");
+  check("tile.n must be a multiple of 8", rcr + "128x264x64_c1x1_s2_cooperative_a8x8");
+  check("tile.m must be a multiple of 8", rcr + "12x128x64_c1x1_s4_cooperative_exchanged_a8x8");
+  check("tile.n must be a multiple of 16", rrr + "128x136x64_c1x1_s4_cooperative_a8x8");
+  check("tile.m must be a multiple of 16", ccr + "24x128x64_c1x1_s4_cooperative_exchanged_a8x8");
+  check("tile.k must be a multiple of 16", rcr + "128x128x40_c1x1_s4_cooperative_a8x8");
+  check("tile.k must be a multiple of 16", rcr + "64x64x320_c1x1_s2_one_tile_a8x8");
+  check("tile.k must be up to 64 or a multiple of 64", rcr + "128x128x96_c1x1_s4_cooperative_a8x8");
+
+  check("cluster must be", rcr + "128x128x64_c4x1_s4_cooperative_a8x8");
+  check("cluster must be", rcr + "128x128x64_c1x3_s4_cooperative_a8x8");
+  check("cannot share the copies", rcr + "128x24x64_c2x1_s4_cooperative_a8x8");
+  check("cannot share the copies", rrr + "24x128x64_c1x2_s4_cooperative_exchanged_a8x8");
+
+  check("cooperative schedule needs", rcr + "64x128x64_c1x1_s4_cooperative_a8x8");
+  check("tile.n must be 128 or more", rcr + "128x64x64_c1x1_s4_cooperative_exchanged_a8x8");
+  check("ping_pong schedule", rcr + "192x64x64_c1x1_s4_ping_pong_a8x8");
+  check("needs tile.n 64 or 128", rcr + "64x256x64_c1x1_s4_ping_pong_exchanged_a8x8");
+  check("256 registers for sums", rcr + "256x256x64_c1x1_s2_cooperative_a8x8");
+  check("256 registers for sums", rcr + "128x256x64_c1x1_s3_ping_pong_a8x8");
+  check("208 registers for sums", rcr + "256x208x64_c1x1_s2_cooperative_a8x8");
+
+  check("alignment must be 8 and 8", rcr + "128x128x64_c1x1_s4_cooperative_a8x4");
+  check("alignment must be 8 and 8", rcr + "128x128x64_c1x1_s4_cooperative_a16x16");
+  check("cluster must be 1x1", rcr + "128x128x64_c2x1_s4_cooperative_cp_async_a4x4");
+  check("no ping_pong schedule", rcr + "128x128x64_c1x1_s4_ping_pong_cp_async_a4x4");
+  check("alignment must be 2 or 4", rcr + "128x128x64_c1x1_s4_cooperative_cp_async_a8x8");
+  check("alignment must be 2 or 4", rcr + "128x128x64_c1x1_s4_cooperative_cp_async_a1x4");
+  check("tile.k must be 64", rcr + "128x128x32_c1x1_s4_cooperative_cp_async_a4x4");
+  check("multiple of 64", rrr + "128x96x64_c1x1_s4_cooperative_cp_async_a4x4");
+
+  check("stages must be 2 to 12", rcr + "64x64x64_c1x1_s1_one_tile_a8x8");
+  check("stages must be 2 to 12", rcr + "64x16x16_c1x1_s13_one_tile_a8x8");
+  check("multiple of 1024 bytes", rcr + "64x8x16_c1x1_s4_one_tile_a8x8");
+  check("bytes of shared memory, more than any device has", rcr + "128x256x64_c1x1_s5_cooperative_a8x8");
 }
 
 TEST_CASE("any text is a kernel or is refused with a message", "[own]") {

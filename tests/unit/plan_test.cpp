@@ -312,6 +312,30 @@ TEST_CASE("a plan refuses pointers that are less aligned than its kernel needs")
   CHECK(problem.check_output());
 }
 
+TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it was made for") {
+  const Result<Kernel> kernel =
+      make_kernel("gemm_sm90_f16_f16_f32_f16_rrr_128x64x64_c1x1_s4_cooperative_a8x8");
+  REQUIRE(kernel);
+  RandomProblem problem = full_problem();
+  GemmArguments args = problem.arguments;
+  Result<Plan> plan = kernel->prepare(args);
+  REQUIRE(plan);
+  PlanOperands shifted = operands_of(args);
+  shifted.out = static_cast<std::byte*>(shifted.out) + 2;
+  const Status status = plan->run(shifted, nullptr);
+  CHECK(status.operand() == Operand::out);
+  CHECK(status.message() == "Operand `out` is misaligned: expected a multiple of 8 elements, got 1");
+  CHECK_FALSE(problem.check_output());
+  CHECK(plan->run(operands_of(args), nullptr));
+  CHECK(problem.check_output());
+
+  args.out.data = nullptr;
+  args.out.assumed_alignment = 2;  // then elements are stored one by one, anywhere
+  plan = kernel->prepare(args);
+  REQUIRE(plan);
+  CHECK(plan->run(operands_of(problem.arguments), nullptr, {}));
+}
+
 TEST_CASE("run and prepare refuse what supports refuses") {
   const auto seed = std::random_device()();
   INFO("seed " << seed);

@@ -56,6 +56,8 @@ void check_same(const Candidate& one, const Candidate& other) {
   REQUIRE(one.controls().mode == other.controls().mode);
   REQUIRE(one.controls().split_k_slices == other.controls().split_k_slices);
   REQUIRE(one.controls().swizzle == other.controls().swizzle);
+  REQUIRE(one.controls().raster == other.controls().raster);
+  REQUIRE(one.controls().multiprocessors == other.controls().multiprocessors);
 }
 
 void check_same(const CandidateList& one, const CandidateList& other) {
@@ -326,6 +328,7 @@ TEST_CASE("workspaces keep to the maximum, and to what the kernel says", "[query
       if (args.controls.mode) REQUIRE(c.controls().mode == args.controls.mode);
       if (args.controls.split_k_slices) REQUIRE(c.controls().split_k_slices == args.controls.split_k_slices);
       if (args.controls.swizzle) REQUIRE(c.controls().swizzle == args.controls.swizzle);
+      if (args.controls.raster) REQUIRE(c.controls().raster == args.controls.raster);
     }
   }
   // Nobody is left out for a workspace that it can do without.

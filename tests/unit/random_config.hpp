@@ -21,28 +21,44 @@ inline int random_number(Random& random, std::string_view key) {
   return between(random, 1, 5);
 }
 
+inline SettingValue random_value(Random& random, const Setting& setting) {
+  constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+  SettingValue value = {};
+  for (std::size_t i = 0; i < width(setting.kind); ++i) {
+    switch (setting.kind) {
+      case SettingKind::dtype: value[i] = static_cast<int>(one_of(random, types)); break;
+      case SettingKind::layouts: value[i] = static_cast<int>(random() % 2); break;
+      case SettingKind::word: value[i] = static_cast<int>(random() % setting.words.size()); break;
+      default: value[i] = random_number(random, setting.key);
+    }
+  }
+  return value;
+}
+
 /// Values of all settings; most are no config of the family.
 inline SettingValues random_values(Random& random, const ConfigSpace& space) {
-  constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
   SettingValues values;
-  for (const Setting& setting : space.settings) {
-    SettingValue value = {};
-    for (std::size_t i = 0; i < width(setting.kind); ++i) {
-      switch (setting.kind) {
-        case SettingKind::dtype: value[i] = static_cast<int>(one_of(random, types)); break;
-        case SettingKind::layouts: value[i] = static_cast<int>(random() % 2); break;
-        default: value[i] = random_number(random, setting.key);
-      }
-    }
-    values.push_back(value);
+  for (const Setting& setting : space.settings) values.push_back(random_value(random, setting));
+  return values;
+}
+
+/// Values of a registered kernel but for a few settings; many are a config of the family.
+inline SettingValues values_near_registered(Random& random, const ConfigSpace& space) {
+  const auto rows = detail::rows();
+  const KernelMetadata* kernel = nullptr;
+  while (kernel == nullptr || kernel->family != space.family) kernel = &rows[random() % rows.size()].metadata;
+  SettingValues values = *parse_config_name(space, kernel->name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (random() % 4 == 0) values[i] = random_value(random, space.settings[i]);
   }
   return values;
 }
 
-/// Values that the family can do.
+/// Values that the family can do. Few configs can have random values where there are many settings.
 inline SettingValues random_config(Random& random, const ConfigSpace& space) {
   for (;;) {
-    const SettingValues values = random_values(random, space);
+    const SettingValues values =
+        coin(random) ? random_values(random, space) : values_near_registered(random, space);
     if (space.fault(values).empty()) return values;
   }
 }
@@ -61,6 +77,7 @@ inline std::string json_value(const Setting& setting, const SettingValue& value)
              name_of(Layouts{static_cast<Layout>(value[0]), static_cast<Layout>(value[1]),
                              static_cast<Layout>(value[2])}) +
              '"';
+    case SettingKind::word: return '"' + std::string(setting.words[static_cast<std::size_t>(value[0])]) + '"';
     case SettingKind::integer: return std::to_string(value[0]);
     default: break;
   }
@@ -70,10 +87,11 @@ inline std::string json_value(const Setting& setting, const SettingValue& value)
   return text + "]";
 }
 
-/// A config as JSON, its keys in any order.
+/// A config as JSON, its keys in any order; those with their usual words are there or not.
 inline std::string json_of(Random& random, const ConfigSpace& space, const SettingValues& values) {
   std::vector<std::string> members = {"\"family\": \"" + std::string(space.family) + "\""};
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (space.settings[i].unsaid == values[i][0] && coin(random)) continue;
     members.push_back('"' + std::string(space.settings[i].key) +
                       "\": " + json_value(space.settings[i], values[i]));
   }

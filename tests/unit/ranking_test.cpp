@@ -69,7 +69,7 @@ TEST_CASE("a large square runs on tensor cores with large tiles, near the ceilin
   CHECK(*best.controls().swizzle > 1);
   const double flops = 2 * std::pow(4096.0, 3) / best.predicted_seconds();
   CHECK(flops > 300e12);
-  CHECK(flops < 617e12);
+  CHECK(flops < 132 * 4096 * h200().clock);  // what wgmma can do at most
 }
 
 TEST_CASE("plain FMA stands behind tensor cores", "[ranking]") {
@@ -88,7 +88,7 @@ TEST_CASE("a small output with a long K is cut into slices", "[ranking]") {
   const Candidate best = ranked(test::plain_problem(256, 256, 8192)).front();
   CHECK(*best.controls().split_k_slices > 1);
   CHECK(*best.controls().mode != Mode::gemm);
-  CHECK(best.workspace() > 0);
+  CHECK((best.workspace() > 0) == (best.controls().mode != Mode::split_k_cluster));
   GemmArguments whole = test::plain_problem(256, 256, 8192);
   whole.controls.split_k_slices = 1;
   CHECK(best_seconds(whole) > 1.2 * best.predicted_seconds());

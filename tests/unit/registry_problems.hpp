@@ -1,6 +1,7 @@
 /// Random problems for what the registry holds, mostly near to what some kernel takes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -27,9 +28,43 @@ inline Layouts layouts_of(const detail::Row& row) {
 
 inline Controls random_controls(Random& random) {
   Controls controls;
-  if (random() % 4 == 0) controls.mode = static_cast<Mode>(between(random, 0, 2));
+  if (random() % 4 == 0) controls.mode = static_cast<Mode>(between(random, 0, 3));
   if (random() % 4 == 0) controls.split_k_slices = controls.mode == Mode::gemm ? 1 : between(random, 1, 12);
   if (random() % 4 == 0) controls.swizzle = 1 << between(random, 0, 3);
+  if (random() % 4 == 0) controls.raster = static_cast<Raster>(between(random, 0, 1));
+  if (random() % 8 == 0) controls.multiprocessors = between(random, 1, 200);
+  return controls;
+}
+
+/// Blocks of a kernel's cluster.
+inline int cluster_blocks(const DesignMetadata& design) {
+  return design.cluster ? design.cluster->m * design.cluster->n : 1;
+}
+
+inline bool is_persistent(const DesignMetadata& design) {
+  return design.schedule && *design.schedule != Schedule::one_tile;
+}
+
+/// Whether a kernel has a mode.
+inline bool has_mode(const KernelMetadata& kernel, Mode mode) {
+  switch (mode) {
+    case Mode::split_k_serial: return kernel.modes.split_k_serial;
+    case Mode::split_k_parallel: return kernel.modes.split_k_parallel;
+    case Mode::split_k_cluster: return kernel.modes.split_k_cluster;
+    default: return true;
+  }
+}
+
+/// Controls without what a kernel does not permit, whatever the problem.
+inline Controls permitted(Controls controls, const KernelMetadata& kernel) {
+  if (controls.mode && !has_mode(kernel, *controls.mode)) controls.mode = Mode::split_k_parallel;
+  if (controls.mode == Mode::split_k_cluster && controls.split_k_slices) {
+    controls.split_k_slices = std::min(*controls.split_k_slices, 8);
+  }
+  if (!is_persistent(kernel.design)) controls.multiprocessors.reset();
+  if (controls.multiprocessors) {
+    controls.multiprocessors = std::max(*controls.multiprocessors, cluster_blocks(kernel.design));
+  }
   return controls;
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("What an embedded source includes is embedded, and all that is embedde
     for (const std::string& include : includes_of(std::string(file.text))) {
       REQUIRE(include.size() > 2);
       const std::string name = include.substr(1, include.size() - 2);
-      if (name == "arch/emulated/arch.hpp") continue;  // the CPU's side of the seam
+      if (name.starts_with("arch/emulated/")) continue;  // the CPU's side of the seam
       INFO(include);
       CHECK(include.front() == '"');
       CHECK(known.contains(name));

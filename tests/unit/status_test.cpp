@@ -78,6 +78,8 @@ TEST_CASE("Refusals of shapes are sentences", "[status]") {
         "Operand `a` has a negative stride: expected 0 or more elements, got -1");
   CHECK(sentence(Reason::overlapping_stride, Operand::out, 64, 32) ==
         "Operand `out` overlaps itself: expected a stride of at least 64 elements, got 32");
+  CHECK(sentence(Reason::stride_limit, Operand::a, std::int64_t{1} << 40, std::int64_t{1} << 41) ==
+        "Operand `a` has too large a stride: expected less than 1099511627776 bytes, got 2199023255552");
 }
 
 TEST_CASE("Refusals of devices, controls and workspaces are sentences", "[status]") {
@@ -95,6 +97,10 @@ TEST_CASE("Refusals of devices, controls and workspaces are sentences", "[status
         "Control `swizzle` is unsupported: expected 1, 2, 4 or 8, got 3");
   CHECK(sentence(Reason::control, Operand::none, 0, number(detail::ControlName::swizzle)) ==
         "Control `swizzle` is unsupported: expected it unset, got a value");
+  CHECK(sentence(Reason::control, Operand::none, 0, number(detail::ControlName::multiprocessors)) ==
+        "Control `multiprocessors` is unsupported: expected it unset, got a value");
+  CHECK(sentence(Reason::multiprocessors, Operand::none, 4, 2) ==
+        "Control `multiprocessors` is unsupported: expected at least 4, got 2");
   CHECK(sentence(Reason::workspace_size, Operand::workspace, 1024, 0) ==
         "Operand `workspace` is too small: expected 1024 bytes, got 0");
   CHECK(sentence(Reason::workspace_alignment, Operand::workspace, 256) ==

@@ -21,8 +21,13 @@ TEST_CASE("Every type but none parses back", "[words]") {
 }
 
 TEST_CASE("Every mode and activation parses back", "[words]") {
-  for (int i = 0; i <= static_cast<int>(Mode::split_k_parallel); ++i) {
+  for (int i = 0; i <= static_cast<int>(Mode::split_k_cluster); ++i) {
     const auto parsed = parse_mode(to_string(static_cast<Mode>(i)));
+    REQUIRE(parsed);
+    CHECK(static_cast<int>(*parsed) == i);
+  }
+  for (int i = 0; i <= static_cast<int>(Raster::along_m); ++i) {
+    const auto parsed = parse_raster(to_string(static_cast<Raster>(i)));
     REQUIRE(parsed);
     CHECK(static_cast<int>(*parsed) == i);
   }
@@ -41,6 +46,10 @@ TEST_CASE("Words are those of the documents", "[words]") {
   CHECK(to_string(Mode::split_k_serial) == "split_k_serial");
   CHECK(to_string(Activation::gelu_tanh) == "gelu_tanh");
   CHECK(to_string(MathUnit::tensor_core) == "tensor_core");
+  CHECK(to_string(Raster::along_m) == "along_m");
+  CHECK(to_string(Schedule::one_tile) == "one_tile");
+  CHECK(to_string(CopyEngine::cp_async) == "cp_async");
+  CHECK(to_string(Orientation::exchanged) == "exchanged");
   CHECK(to_string(Operand::workspace) == "workspace");
   CHECK(to_string(StatusCode::ok) == "ok");
   CHECK(to_string(StatusCode::invalid_arguments) == "invalid_arguments");
@@ -64,7 +73,7 @@ TEST_CASE("An unknown word is refused with the nearest ones", "[words]") {
 
 TEST_CASE("Where no word is near, all are listed", "[words]") {
   CHECK(parse_mode("quux").status().message() ==
-        "unknown mode `quux`; expected `gemm`, `split_k_serial` or `split_k_parallel`");
+        "unknown mode `quux`; expected `gemm`, `split_k_serial`, `split_k_parallel` or `split_k_cluster`");
 }
 
 TEST_CASE("Words that are none do no harm", "[words]") {

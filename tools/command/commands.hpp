@@ -17,6 +17,7 @@ void add_find(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "entry_text.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/compile/compiler_files.hpp"
+#include "registry/compile/precompiled.hpp"
 #include "registry/compile/process.hpp"
 #include "registry/compile/temporary_folder.hpp"
 #include "registry/row.hpp"
@@ -33,13 +35,10 @@ bool is_cubin(const Artifact& artifact) {
           "ELF");
 }
 
-/// The compute capability that precompiled code which runs on `cc` was made for.
-int precompiled_for(int cc) {
-  int best = cc;
-  for (const int target : detail::precompiled_targets()) {  // ascending
-    if (target / 10 == cc / 10 && target <= cc) best = target;
-  }
-  return best;
+/// What cuobjdump calls the precompiled code of a kernel that runs on `cc`: "sm_90".
+std::string precompiled_architecture(const Kernel& kernel, int cc) {
+  const int target = detail::precompiled_target(kernel.row().entry, cc);
+  return "sm_" + architecture(target, kernel.metadata().max_cc.value_or(0));
 }
 
 Result<std::string> run_on(std::vector<std::string> words, const Artifact& artifact) {
@@ -75,7 +74,7 @@ Result<std::string> disassemble(const Kernel& kernel, int target) {
     if (!artifact) return artifact.status();
   }
   if (is_cubin(*artifact)) return run_on({nvdisasm, "-c"}, *artifact);
-  return run_on({cuobjdump, "-sass", "-arch", "sm_" + std::to_string(precompiled_for(target)), "-fun",
+  return run_on({cuobjdump, "-sass", "-arch", precompiled_architecture(kernel, target), "-fun",
                  std::string(artifact->entry())},
                 *artifact);
 }

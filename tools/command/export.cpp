@@ -43,14 +43,17 @@ void add_export(CLI::App& app, Action& action) {
       app, "export",
       {.help = "Write kernels as files that a program launches without this library",
        .usage = "NAME... -o FOLDER [FLAGS]",
-       .examples = {"quarry find gemm 512x512x512 f16 --limit 1 --format names | quarry export - -o exported",
-                    "quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
-                    "exported --target 80"},
+       .examples =
+           {"quarry find gemm 512x512x512 f16 --where 'family == gemm_sm80' --limit 1 --format names | "
+            "quarry export - -o exported",
+            "quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
+            "exported --target 80"},
        .notes =
            "For each kernel: NAME.cubin, NAME.h (grid, parameters and workspace in C) and NAME.json (the "
            "same for programs),\n"
            "and the code of the reduction that a parallel split-K needs. Prints the path of each "
-           "NAME.json."});
+           "NAME.json.\n"
+           "Kernels of gemm_sm90, which take tensor maps, are not exported."});
   add_selection_flags(*command, flags->selection);
   command->add_option("-o,--output", flags->folder, "Folder to write into; made where it is not there")
       ->type_name("FOLDER");

@@ -57,6 +57,7 @@ std::vector<Column> columns(bool several_problems) {
                              {.name = "mode"},
                              {.name = "split_k"},
                              {.name = "swizzle"},
+                             {.name = "raster", .in_table = false},
                              {.name = "precompiled"}};
   for (Column& column : kernel_columns()) {
     column.in_table = false;
@@ -84,10 +85,11 @@ Cell candidate_cell(const Match& match, std::size_t column, const DeviceModel& d
     case 5: return controls.mode ? Cell(std::string(to_string(*controls.mode))) : Cell();
     case 6: return number_or_absent(controls.split_k_slices);
     case 7: return number_or_absent(controls.swizzle);
+    case 8: return controls.raster ? Cell(std::string(to_string(*controls.raster))) : Cell();
     default: return candidate.precompiled(device.cc);
   }
 }
-constexpr std::size_t own_columns = 9;
+constexpr std::size_t own_columns = 10;
 
 /// The listing without the kernel's columns that it has already.
 void drop_repeated(std::vector<Column>& all, std::vector<std::size_t>& numbers) {

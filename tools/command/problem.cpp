@@ -78,6 +78,8 @@ std::string command_text(const Problem& p) {
   if (p.controls.mode) flag("mode", std::string(to_string(*p.controls.mode)));
   if (p.controls.split_k_slices) flag("split-k", std::to_string(*p.controls.split_k_slices));
   if (p.controls.swizzle) flag("swizzle", std::to_string(*p.controls.swizzle));
+  if (p.controls.raster) flag("raster", std::string(to_string(*p.controls.raster)));
+  if (p.controls.multiprocessors) flag("multiprocessors", std::to_string(*p.controls.multiprocessors));
   return text;
 }
 

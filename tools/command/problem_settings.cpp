@@ -18,9 +18,11 @@ constexpr Setting settings[] = {
     {"activation", "NAME", "identity, relu, leaky_relu, tanh, sigmoid, silu, hardswish, gelu or gelu_tanh"},
     {"slope", "X", "Slope of leaky_relu for negative values (0.01)"},
     {"bias", "row|column", "Add a bias vector, one value for each row or column of the output"},
-    {"mode", "MODE", "gemm, split_k_serial or split_k_parallel (otherwise chosen)"},
+    {"mode", "MODE", "gemm, split_k_serial, split_k_parallel or split_k_cluster (otherwise chosen)"},
     {"split-k", "N", "Slices of K (otherwise chosen)"},
     {"swizzle", "N", "Tile columns that are walked together: 1, 2, 4 or 8 (otherwise chosen)"},
+    {"raster", "ORDER", "Tiles are walked along_n or along_m first (otherwise chosen)"},
+    {"multiprocessors", "N", "Most multiprocessors that a persistent kernel uses (all)"},
 };
 
 /// Reads settings, keeping the first failure.
@@ -111,6 +113,8 @@ Status read_controls(Reader& reader, Problem& problem) {
   problem.controls.mode = reader.read("mode", parse_mode);
   problem.controls.split_k_slices = as_int(reader.integer("split-k", int_max));
   problem.controls.swizzle = as_int(reader.integer("swizzle", int_max));
+  problem.controls.raster = reader.read("raster", parse_raster);
+  problem.controls.multiprocessors = as_int(reader.integer("multiprocessors", int_max));
   return reader.status();
 }
 

@@ -180,6 +180,7 @@ const std::vector<Column>& columns() {
                                           {.name = "mode", .in_table = false},
                                           {.name = "split_k"},
                                           {.name = "swizzle"},
+                                          {.name = "raster", .in_table = false},
                                           {.name = "on"},
                                           {.name = "seed"},
                                           {.name = "rows_checked", .in_table = false},
@@ -200,13 +201,14 @@ Cell cell_of(const Outcome& outcome, std::size_t column) {
     case 2: return std::string(to_string(controls.mode.value_or(Mode::gemm)));
     case 3: return std::int64_t{controls.split_k_slices.value_or(1)};
     case 4: return std::int64_t{controls.swizzle.value_or(1)};
-    case 5: return std::string(to_string(outcome.place));
-    case 6: return static_cast<std::int64_t>(outcome.seed);
-    case 7: return outcome.checked_rows;
-    case 8: return ran ? Cell(outcome.verdict.comparison.error) : Cell();
-    case 9: return ran ? Cell(outcome.verdict.comparison.bound) : Cell();
-    case 10: return outcome.verdict.right();
-    case 11: return outcome.seconds ? Cell(*outcome.seconds * 1e6) : Cell();
+    case 5: return std::string(to_string(controls.raster.value_or(Raster::along_n)));
+    case 6: return std::string(to_string(outcome.place));
+    case 7: return static_cast<std::int64_t>(outcome.seed);
+    case 8: return outcome.checked_rows;
+    case 9: return ran ? Cell(outcome.verdict.comparison.error) : Cell();
+    case 10: return ran ? Cell(outcome.verdict.comparison.bound) : Cell();
+    case 11: return outcome.verdict.right();
+    case 12: return outcome.seconds ? Cell(*outcome.seconds * 1e6) : Cell();
     default: return outcome.seconds ? Cell(flops(outcome.problem) / *outcome.seconds * 1e-12) : Cell();
   }
 }
@@ -218,7 +220,8 @@ void print_story(const Outcome& o) {
   text += "kernel    " + std::string(o.kernel.name()) + "\n";
   text += "controls  mode " + std::string(to_string(controls.mode.value_or(Mode::gemm))) + ", split-K " +
           std::to_string(controls.split_k_slices.value_or(1)) + ", swizzle " +
-          std::to_string(controls.swizzle.value_or(1)) + "\n";
+          std::to_string(controls.swizzle.value_or(1)) + " " +
+          std::string(to_string(controls.raster.value_or(Raster::along_n))) + "\n";
   text += "ran on    ";
   text +=
       o.place == Place::device ? "the device" : "the host executor: the CPU, computing what the kernel would";

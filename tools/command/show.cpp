@@ -13,6 +13,7 @@
 #include "registry/row.hpp"
 #include "selection.hpp"
 #include "show_code.hpp"
+#include "show_layout.hpp"
 #include "table.hpp"
 
 namespace quarry::command {
@@ -22,6 +23,7 @@ struct ShowFlags {
   SelectionFlags selection;
   ListingFlags listing;
   std::optional<CodeForm> form;
+  bool layout = false;
   std::string target;
 };
 
@@ -100,6 +102,9 @@ int show(const ShowFlags& flags) {
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
   if (flags.form && !kernels->empty()) return show_form(*kernels, flags);
+  if (flags.layout && !kernels->empty()) {
+    return show_layout(std::span(*kernels).first(std::min(kernels->size(), row_limit(flags.listing))));
+  }
 
   std::vector<Column> columns = kernel_columns();
   const std::size_t kernel_columns = columns.size();
@@ -126,7 +131,7 @@ int show(const ShowFlags& flags) {
   return failed;
 }
 
-/// Adds --source, --ptx, --sass and --target.
+/// Adds --source, --ptx, --sass, --target and --layout.
 void add_code_flags(CLI::App& command, ShowFlags& flags) {
   const std::tuple<const char*, CodeForm, const char*> forms[] = {
       {"--source", CodeForm::source, "Show the source that is compiled, and the files that it is made of"},
@@ -142,6 +147,11 @@ void add_code_flags(CLI::App& command, ShowFlags& flags) {
     }
     options.push_back(option);
   }
+  CLI::Option* const layout = command.add_flag(
+      "--layout", flags.layout, "Show which thread holds which sum, and how tiles lie in shared memory");
+  for (CLI::Option* const other : options) layout->excludes(other);
+  for (const char* listing : {"--columns", "--sort", "--format"})
+    layout->excludes(command.get_option(listing));
   command
       .add_option("--target", flags.target,
                   "Compute capability of --ptx and --sass, as 80; otherwise the device's, or 90")

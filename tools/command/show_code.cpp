@@ -47,7 +47,7 @@ Result<std::string> ptx_text(const Kernel& kernel, int target) {
   if (!source) return source.status();
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);
   if (!compiler) return compiler.status();
-  return (*compiler)->ptx({source->text, entry, target});
+  return (*compiler)->ptx({source->text, entry, target, source->only_cc});
 }
 
 Result<std::string> text_of(const Kernel& kernel, CodeForm form, int target) {

@@ -65,6 +65,36 @@ void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   if (problem.activation == Activation::leaky_relu) problem.slope = 0.25F;
 }
 
+/// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each.
+void random_order(Problem& problem, Dice& dice) {
+  constexpr int swizzles[] = {1, 2, 4, 8};
+  problem.controls.swizzle = dice.one_of(swizzles);
+  problem.controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
+  if (!dice.one_in(3)) problem.controls.multiprocessors = static_cast<int>(dice.between(1, 6));
+}
+
+/// The way of splitting K that a kernel has in the place of one that it has not.
+Mode permitted(Mode mode, const ModesMetadata& modes) {
+  const auto has = [&modes](Mode one) {
+    switch (one) {
+      case Mode::split_k_serial: return modes.split_k_serial;
+      case Mode::split_k_parallel: return modes.split_k_parallel;
+      case Mode::split_k_cluster: return modes.split_k_cluster;
+      default: return true;
+    }
+  };
+  for (const Mode one : {mode, Mode::split_k_cluster, Mode::split_k_serial, Mode::split_k_parallel}) {
+    if (has(one)) return one;
+  }
+  return Mode::gemm;
+}
+
+/// The least multiprocessors that a kernel can keep to; 0 where it keeps to no number.
+int least_multiprocessors(const DesignMetadata& design) {
+  if (!design.schedule || *design.schedule == Schedule::one_tile) return 0;
+  return design.cluster ? design.cluster->m * design.cluster->n : 1;
+}
+
 /// An operand at exactly this alignment: its leading dimension is an odd multiple, with padding.
 OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, std::int64_t columns,
                   Dice& dice) {
@@ -101,8 +131,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
     default: long_sums(problem, dice); break;
   }
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
-  constexpr int swizzles[] = {1, 2, 4, 8};
-  problem.controls.swizzle = dice.one_of(swizzles);
+  random_order(problem, dice);
   random_epilogue(key, problem, dice);
   return problem;
 }
@@ -131,12 +160,10 @@ Controls controls_for(const KernelMetadata& kernel, const Problem& problem) {
   const std::int64_t k_tiles =
       std::max<std::int64_t>((k + kernel.design.tile.k - 1) / kernel.design.tile.k, 1);
   const int slices = static_cast<int>(std::min<std::int64_t>(controls.split_k_slices.value_or(1), k_tiles));
-  // The other way of splitting where a kernel has but one.
-  if (controls.mode == Mode::split_k_serial && !kernel.modes.split_k_serial)
-    controls.mode = Mode::split_k_parallel;
-  if (controls.mode == Mode::split_k_parallel && !kernel.modes.split_k_parallel) {
-    controls.mode = kernel.modes.split_k_serial ? Mode::split_k_serial : Mode::gemm;
-  }
+  if (controls.mode) controls.mode = permitted(*controls.mode, kernel.modes);
+  const int least = least_multiprocessors(kernel.design);
+  if (least == 0) controls.multiprocessors.reset();
+  if (controls.multiprocessors) controls.multiprocessors = std::max(*controls.multiprocessors, least);
   if (slices < 2) controls.mode = Mode::gemm;
   if (controls.mode.value_or(Mode::gemm) == Mode::gemm) {
     controls.mode = Mode::gemm;

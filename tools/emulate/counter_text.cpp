@@ -13,10 +13,12 @@ struct SharedRow {
   const char* name;
   const char* key;
   SharedCounters Counters::*counters;
+  bool only_where_used = false;
 };
 constexpr SharedRow shared_rows[] = {{"shared load", "shared_load", &Counters::shared_load},
                                      {"shared store", "shared_store", &Counters::shared_store},
                                      {"matrix load", "matrix_load", &Counters::matrix_load},
+                                     {"matrix store", "matrix_store", &Counters::matrix_store, true},
                                      {"copy, write", "copy_store", &Counters::copy_store}};
 
 struct GlobalRow {
@@ -40,6 +42,19 @@ constexpr NumberRow number_rows[] = {{"matrix multiplies", "matrix_multiplies", 
                                      {"atomics", "atomics", &Counters::atomics},
                                      {"bytes copied", "bytes_copied", &Counters::bytes_copied}};
 
+/// What only some kernels do: no line where it is 0.
+constexpr NumberRow further_rows[] = {
+    {"warpgroup products", "warpgroup_multiplies", &Counters::warpgroup_multiplies},
+    {"  groups", "warpgroup_groups", &Counters::warpgroup_groups},
+    {"mbarrier waits", "mbarrier_waits", &Counters::mbarrier_waits},
+    {"cluster barriers", "cluster_barriers", &Counters::cluster_barriers},
+    {"tensor loads", "tensor_loads", &Counters::tensor_loads},
+    {"  bytes read", "tensor_bytes_read", &Counters::tensor_bytes_read},
+    {"  bytes landed", "tensor_bytes_landed", &Counters::tensor_bytes_landed},
+    {"tensor stores", "tensor_stores", &Counters::tensor_stores},
+    {"  bytes stored", "tensor_bytes_stored", &Counters::tensor_bytes_stored},
+    {"peer bytes read", "peer_bytes", &Counters::peer_bytes}};
+
 template <class... Values>
 void add_line(std::string& text, const char* format, Values... values) {
   char line[160];
@@ -56,6 +71,7 @@ std::string counters_text(const Counters& counters) {
   add_line(text, "%-18s %14s %14s %14s\n", "shared memory", "instructions", "bank passes", "conflicts");
   for (const SharedRow& row : shared_rows) {
     const SharedCounters& c = counters.*row.counters;
+    if (row.only_where_used && c.instructions == 0) continue;
     add_line(text, "  %-16s %14llu %14llu %14llu\n", row.name, number(c.instructions), number(c.passes),
              number(c.conflicts));
   }
@@ -67,6 +83,9 @@ std::string counters_text(const Counters& counters) {
   }
   for (const NumberRow& row : number_rows) {
     add_line(text, "%-18s %14llu\n", row.name, number(counters.*row.number));
+  }
+  for (const NumberRow& row : further_rows) {
+    if (counters.*row.number > 0) add_line(text, "%-18s %14llu\n", row.name, number(counters.*row.number));
   }
   return text;
 }
@@ -85,6 +104,7 @@ nlohmann::ordered_json counters_json(const Counters& counters) {
                      {"efficiency", c.efficiency()}};
   }
   for (const NumberRow& row : number_rows) json[row.key] = counters.*row.number;
+  for (const NumberRow& row : further_rows) json[row.key] = counters.*row.number;
   return json;
 }
 

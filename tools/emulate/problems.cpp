@@ -1,5 +1,8 @@
 #include "tools/emulate/problems.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "registry/basic/text.hpp"
 #include "tools/command/seed.hpp"
 #include "tools/command/verify_problems.hpp"
@@ -27,6 +30,39 @@ Result<emulator::CopyTiming> parse_copies(std::string_view word) {
                 "--copies: expected late, early or mixed, got " + detail::quoted(word));
 }
 
+/// What only some kernels are asked for beside: slices within a cluster, tiles along M first, blocks that
+/// walk over several tiles.
+Controls further_controls(const KernelMetadata& kernel, Controls controls, std::int64_t turn,
+                          std::uint64_t seed) {
+  const auto draw = [&](std::uint64_t number, std::uint64_t sides) {
+    return static_cast<int>(command::derived_seed(seed, number) % sides);
+  };
+  constexpr int most_in_cluster = 8;
+  if (!kernel.design.schedule) return controls;
+  if (kernel.modes.split_k_cluster && controls.split_k_slices && turn < round_of_problems / 2) {
+    controls.mode = Mode::split_k_cluster;
+    controls.split_k_slices = std::min(*controls.split_k_slices, most_in_cluster);
+  }
+  controls.raster = draw(2, 2) == 0 ? Raster::along_n : Raster::along_m;
+  const Cluster cluster = kernel.design.cluster.value_or(Cluster{});
+  if (*kernel.design.schedule != Schedule::one_tile) {
+    controls.multiprocessors = cluster.m * cluster.n * (1 + draw(3, 3));
+  }
+  return controls;
+}
+
+/// An epilogue that is short, as kernels which know one leave it: alpha alone, to an output as aligned as can
+/// be.
+void make_plain(command::Problem& problem, command::StorageKey& storage) {
+  if (problem.alpha == 0) problem.alpha = 0.5;
+  problem.beta = 0;
+  problem.in_place = false;
+  problem.c.reset();
+  problem.bias.reset();
+  problem.activation = Activation::identity;
+  storage.out_alignment = std::max(storage.out_alignment, 16 / bytes_of(problem.out.dtype));
+}
+
 EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std::int64_t number,
                                    std::optional<emulator::CopyTiming> copies) {
   using emulator::CopyTiming;
@@ -41,8 +77,12 @@ EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std
   if (problem.controls.mode) {
     problem.controls.mode = turn < round_of_problems / 2 ? Mode::split_k_serial : Mode::split_k_parallel;
   }
-  problem = command::stored(problem, command::storage_key(kernel.metadata()), made.seed);
-  problem.controls = command::controls_for(kernel.metadata(), problem);
+  command::StorageKey storage = command::storage_key(kernel.metadata());
+  const std::uint64_t drawn = command::derived_seed(made.seed, std::hash<std::string_view>()(kernel.name()));
+  if (kernel.metadata().design.schedule && drawn % 2 == 0) make_plain(problem, storage);
+  problem = command::stored(problem, storage, made.seed);
+  problem.controls =
+      further_controls(kernel.metadata(), command::controls_for(kernel.metadata(), problem), turn, made.seed);
   made.problem = problem;
   made.copies = copies.value_or(turns[turn]);
   made.guarded = guarded_end(made.seed);

@@ -99,15 +99,31 @@ Status run_grid(const std::string& name, const emulator::Launch& launch, emulato
   return outcome.good() ? Status() : Status(StatusCode::device_error, outcome.fault);
 }
 
+/// The emulator reads a map's fields as they are.
+TensorMap map_of(const TensorMapFields& fields) {
+  TensorMap map = {};
+  static_assert(sizeof fields <= sizeof map.bytes);
+  std::memcpy(map.bytes, &fields, sizeof fields);
+  return map;
+}
+
 Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Modules& modules,
                   emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
   const std::string name(detail::entry_of(row.entry).name);
+  const TensorGemmParams tensor_params = {.gemm = launch.params,
+                                          .a = map_of(launch.map_a),
+                                          .b = map_of(launch.map_b),
+                                          .out = map_of(launch.map_out),
+                                          .stores_boxes = launch.map_out.has_box()};
+  const void* const params = &launch.params;
   const emulator::Launch kernel = {.entry = &modules[name],
-                                   .params = &launch.params,
+                                   .params = launch.has_tensor_maps ? &tensor_params : params,
                                    .grid = launch.grid,
                                    .threads = launch.threads,
                                    .shared_memory = launch.shared_memory,
-                                   .blocks_wait = launch.params.mode == Mode::split_k_serial};
+                                   .blocks_wait = launch.params.mode == Mode::split_k_serial,
+                                   .cluster = launch.cluster,
+                                   .dependent = launch.has_tensor_maps};
   if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
   if (launch.reduce_grid == 0) return {};
   const std::string reduction(launch.reduce_entry);

@@ -13,7 +13,7 @@ class HandWritten:
     edits: list  # of (file, text, replacement); the mutant is named by the first
 
 
-SWIZZLE = "kernels/layout/swizzle.hpp"
+SWIZZLE = "kernels/layout/swizzled_tile.hpp"
 COPY = "kernels/common/operand_copy.cuh"
 FRAGMENTS = "kernels/common/warp_fragments.cuh"
 SCHEDULER = "kernels/common/tile_scheduler.cuh"
@@ -31,13 +31,13 @@ ACQUIRE = "arch::load_acquire(counter_)"
 HAND_WRITTEN = [
     # Swizzles, weaker for copies and reads alike.
     HandWritten("weaken swizzle", "the key changes with half as many bits",
-                [(SWIZZLE, "& (period() - 1); }", "& (period() - 1) / 2; }")]),
+                [(SWIZZLE, "& ((1 << swizzle().bits) - 1);", "& ((1 << swizzle().bits) - 1) / 2;")]),
     HandWritten("weaken swizzle", "the key changes half as often",
-                [(SWIZZLE, "return line / (8 / period())", "return line / 2 / (8 / period())")]),
+                [(SWIZZLE, "return line / ((1", "return line / 2 / ((1")]),
     HandWritten("weaken swizzle", "the key of short lines changes with every line",
-                [(SWIZZLE, "return line / (8 / period()) &", "return line &")]),
+                [(SWIZZLE, "return line / ((1 << swizzle().shift) / period()) &", "return line &")]),
     HandWritten("weaken swizzle", "the key never changes but with eight lines",
-                [(SWIZZLE, "return line / (8 / period()) &", "return line / 8 &")]),
+                [(SWIZZLE, "return line / ((1 << swizzle().shift) / period()) &", "return line / 8 &")]),
     # Swizzles, wrong on one side.
     HandWritten("weaken swizzle", "reads do not permute",
                 [(FRAGMENTS, "shared().offset(line, chunk + i * block_chunks)",

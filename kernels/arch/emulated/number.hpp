@@ -12,6 +12,17 @@ QUARRY_DEVICE float to_f32(BF16 x) { return host::bf16_to_f32(x.bits); }
 QUARRY_DEVICE F16 to_f16(float x) { return {host::f32_to_f16(x)}; }
 QUARRY_DEVICE BF16 to_bf16(float x) { return {host::f32_to_bf16(x)}; }
 
+template <class T>
+QUARRY_DEVICE unsigned pair_of(float low, float high);
+template <>
+QUARRY_DEVICE unsigned pair_of<F16>(float low, float high) {
+  return to_f16(low).bits | static_cast<unsigned>(to_f16(high).bits) << 16;
+}
+template <>
+QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
+  return to_bf16(low).bits | static_cast<unsigned>(to_bf16(high).bits) << 16;
+}
+
 QUARRY_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 

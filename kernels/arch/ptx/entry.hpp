@@ -10,10 +10,25 @@
 /// In front of a loop whose body must exist once, to keep machine code small.
 #define QUARRY_ROLLED _Pragma("unroll 1")
 
+namespace quarry::arch {
+
+/// Blocks that a multiprocessor must hold at once, in __launch_bounds__: least_blocks of the config, where it
+/// has such a function; 0 leaves it to the compiler.
+template <class Config>
+constexpr int least_blocks_of(const Config& config) {
+  if constexpr (requires { least_blocks(config); }) {
+    return least_blocks(config);
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace quarry::arch
+
 /// Defines the entry `name` that runs `kernel<config>` on one parameter struct. An instantiation unit is a
 /// list of these.
-#define QUARRY_ENTRY(name, Params, kernel, config)              \
-  extern "C" __global__ void __launch_bounds__(threads(config)) \
-      name(const __grid_constant__ Params params) {             \
-    kernel<config>(params);                                     \
+#define QUARRY_ENTRY(name, Params, kernel, config)                                                     \
+  extern "C" __global__ void __launch_bounds__(threads(config), quarry::arch::least_blocks_of(config)) \
+      name(const __grid_constant__ Params params) {                                                    \
+    kernel<config>(params);                                                                            \
   }

@@ -35,9 +35,9 @@ struct Word<32> {
 template <class T>
 using WordOf = typename Word<sizeof(T)>::Type;
 
-/// First byte of the block's dynamic shared memory, aligned to 128 bytes.
+/// First byte of the block's dynamic shared memory, aligned to 1,024 bytes.
 QUARRY_DEVICE SharedAddress shared_memory() {
-  extern __shared__ __align__(128) unsigned char quarry_shared_memory[];
+  extern __shared__ __align__(1024) unsigned char quarry_shared_memory[];
   return {static_cast<unsigned>(__cvta_generic_to_shared(quarry_shared_memory))};
 }
 

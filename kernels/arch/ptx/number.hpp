@@ -28,6 +28,22 @@ QUARRY_DEVICE BF16 to_bf16(float x) {
   return value;
 }
 
+/// Two numbers rounded as to_f16 and to_bf16 do, `low` in the lower half of the word.
+template <class T>
+QUARRY_DEVICE unsigned pair_of(float low, float high);
+template <>
+QUARRY_DEVICE unsigned pair_of<F16>(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+template <>
+QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
 /// a * b + c, rounded once.
 QUARRY_DEVICE float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __fma_rn(a, b, c); }

@@ -25,6 +25,19 @@ QUARRY_DEVICE void bf16_of_f32(const ProbeParams& params) {
   map_items<block, float>(params, [](float x) { return arch::to_bf16(x); });
 }
 
+/// Successive numbers two by two.
+template <Block block>
+QUARRY_DEVICE void pair_of_f16(const ProbeParams& params) {
+  using Pair = arch::Vector<float, 2>;
+  map_items<block, Pair>(params, [](const Pair& x) { return arch::pair_of<arch::F16>(x.v[0], x.v[1]); });
+}
+
+template <Block block>
+QUARRY_DEVICE void pair_of_bf16(const ProbeParams& params) {
+  using Pair = arch::Vector<float, 2>;
+  map_items<block, Pair>(params, [](const Pair& x) { return arch::pair_of<arch::BF16>(x.v[0], x.v[1]); });
+}
+
 template <Block block>
 QUARRY_DEVICE void fma_f32(const ProbeParams& params) {
   fma_items<block, float>(params);

@@ -1,0 +1,57 @@
+/// What a thread of a kernel can do besides device.hpp on compute capability 9.0: clusters, mbarriers, bulk
+/// tensor copies, kernels that overlap. As there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/site.hpp"
+
+namespace quarry::emulator {
+
+unsigned cluster_rank();
+unsigned cluster_blocks();
+unsigned cluster_index();
+unsigned grid_clusters();
+void cluster_arrive(const Site& site);
+/// Hands on nothing but which mbarriers there are (mbarrier_init_fence).
+void cluster_arrive_relaxed(const Site& site);
+void cluster_wait(const Site& site);
+/// Reads shared memory of the cluster's block `rank`.
+void peer_read(unsigned from, int rank, void* to, unsigned bytes, unsigned alignment, const Site& site);
+
+void mbarrier_init(unsigned barrier, int arrivals, const Site& site);
+void mbarrier_init_fence(const Site& site);
+void mbarrier_arrive(unsigned barrier, const Site& site);
+void mbarrier_arrive_expect(unsigned barrier, int bytes, const Site& site);
+void mbarrier_arrive_at(unsigned barrier, int rank, const Site& site);
+void mbarrier_wait(unsigned barrier, int parity, const Site& site);
+
+/// What a tensor map says, without types: extents innermost first.
+struct Tensor {
+  const std::byte* data;
+  unsigned element_bytes;
+  /// Bits 4 and up of an address are XORed with so many bits from bit 7 on: 0 to 3.
+  unsigned swizzle_bits;
+  std::uint64_t extent[3];
+  std::uint64_t stride[2];  ///< bytes
+  unsigned box[3];
+};
+
+/// Where a box begins: elements along each extent.
+struct BoxPlace {
+  int at[3];
+};
+
+/// Loads to the blocks of the cluster whose bits are set in `blocks`.
+void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsigned barrier, unsigned blocks,
+                 const Site& site);
+void tensor_store(const Tensor& tensor, const BoxPlace& place, unsigned from, const Site& site);
+void tensor_store_commit();
+/// Waits until at most `pending` of the thread's groups of stores still read shared memory (or, with
+/// `written`, are under way at all).
+void tensor_store_wait(unsigned pending, bool written);
+
+void wait_for_earlier_kernels();
+
+}  // namespace quarry::emulator

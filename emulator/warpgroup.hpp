@@ -1,0 +1,43 @@
+/// What a thread of a kernel can do with its warpgroup: the functions that
+/// kernels/arch/emulated/warpgroup.hpp is made of. As those of device.hpp. All threads of a warpgroup call
+/// each of them, in the same order.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/site.hpp"
+
+namespace quarry::emulator {
+
+/// Types of operands and sums of a matrix instruction.
+enum class ProductTypes : std::uint8_t { f16_f32, bf16_f32, f16_f16 };
+
+/// 64 x n sums of a 64 x 16 A and a 16 x n B, each contiguous in shared memory along K, or along M or N.
+struct ProductShape {
+  ProductTypes types;
+  bool a_along_m;
+  bool b_along_n;
+  int n;  ///< 8 to 256, a multiple of 8
+
+  /// Words of a thread's part of the sums.
+  unsigned words() const { return static_cast<unsigned>(n) / (types == ProductTypes::f16_f16 ? 4 : 2); }
+  friend bool operator==(const ProductShape&, const ProductShape&) = default;
+};
+
+/// A word of a thread's sums, which are numbers of a kernel's own type.
+using SumWord [[gnu::may_alias]] = std::uint32_t;
+
+/// Starts a product of the operands that the matrix descriptors name. `sums` is this thread's part, which
+/// belongs to the instruction until it is waited for: until then it holds poison.
+void warpgroup_multiply(const ProductShape& shape, SumWord* sums, std::uint64_t a, std::uint64_t b,
+                        bool accumulate, const Site& site);
+void warpgroup_fence(const Site& site);
+void warpgroup_commit(const Site& site);
+/// Waits until at most `pending` groups are under way.
+void warpgroup_wait(unsigned pending, const Site& site);
+
+/// The warpgroup's threads have so many registers each from here on: no more than before, no fewer.
+void give_registers(unsigned registers, const Site& site);
+void take_registers(unsigned registers, const Site& site);
+
+}  // namespace quarry::emulator

@@ -1,0 +1,58 @@
+/// The product of one matrix instruction of a warpgroup, and its operands in shared memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "emulator/shared_memory.hpp"
+#include "emulator/warpgroup.hpp"
+
+namespace quarry::emulator {
+
+inline constexpr int product_m = 64;
+inline constexpr int product_k = 16;
+inline constexpr int most_product_n = 256;
+
+/// Elements of a chunk, 16 bytes.
+inline constexpr int chunk_elements = 8;
+
+/// Chunks of an operand of so many rows (of A) or columns (of B).
+constexpr unsigned chunks_of(int extent) {
+  return static_cast<unsigned>(extent * product_k / chunk_elements);
+}
+
+/// The addresses of an operand's chunks, as a matrix descriptor says (PTX ISA, wgmma: matrix descriptor,
+/// canonical layouts). Contiguous along K: of each row its two chunks; otherwise: of each k the chunks of all
+/// rows.
+/// @param chunks chunks_of(extent) of them
+/// @return what is wrong with the descriptor, "" where nothing is
+std::string find_chunks(std::uint64_t descriptor, int extent, bool along_mn, std::span<unsigned> chunks);
+
+/// Operands as numbers.
+struct ProductOperands {
+  float a[product_m][product_k];
+  float b[most_product_n / chunk_elements][product_k][chunk_elements];
+};
+
+/// Takes over an operand's bytes. @param chunks as find_chunks gave them; they exist
+void read_a(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
+            const SharedMemory& memory);
+void read_b(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
+            const SharedMemory& memory);
+
+/// Sums of 64 rows, eight columns after eight.
+struct ProductSums {
+  float v[most_product_n / chunk_elements][product_m][chunk_elements];
+};
+
+/// Products summed in order of K, in f32, and then added to the sums, or in place of them. f16 sums are
+/// rounded.
+void multiply(const ProductOperands& operands, const ProductShape& shape, bool accumulate, ProductSums& sums);
+
+/// The words of thread `thread` of the warpgroup among the sums, to it and from it. See WarpgroupSumsF32.
+void get_words(const ProductSums& sums, const ProductShape& shape, unsigned thread, SumWord* words);
+void set_words(ProductSums& sums, const ProductShape& shape, unsigned thread, const SumWord* words);
+
+}  // namespace quarry::emulator

@@ -1,0 +1,58 @@
+/// The bulk tensor copy engine, over the fields of a tensor map; see arch/ptx/tensor_copy.hpp.
+#pragma once
+
+#include "arch/emulated/entry.hpp"
+#include "arch/tensor_map.hpp"
+#include "arch/types_sm90.hpp"
+#include "emulator/device.hpp"
+#include "emulator/device_sm90.hpp"
+
+namespace quarry::arch {
+
+/// What the map was made of. Here a map holds its fields themselves.
+inline emulator::Tensor tensor_of(const TensorMap& map) {
+  static_assert(sizeof(TensorMapFields) <= sizeof map.bytes);
+  TensorMapFields fields;
+  __builtin_memcpy(&fields, map.bytes, sizeof fields);
+  return {static_cast<const std::byte*>(fields.data), static_cast<unsigned>(bytes_of(fields.dtype)),
+          static_cast<unsigned>(fields.swizzle),      {fields.extent[0], fields.extent[1], fields.extent[2]},
+          {fields.stride[0], fields.stride[1]},       {fields.box[0], fields.box[1], fields.box[2]}};
+}
+
+QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
+
+QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
+                               SharedAddress barrier,
+                               const emulator::Site& site = emulator::Site::current()) {
+  emulator::tensor_load(to.value, tensor_of(map), {{x, y, z}}, barrier.value, 1U << emulator::cluster_rank(),
+                        site);
+}
+
+QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map, int x, int y, int z,
+                                         SharedAddress barrier, unsigned blocks,
+                                         const emulator::Site& site = emulator::Site::current()) {
+  emulator::tensor_load(to.value, tensor_of(map), {{x, y, z}}, barrier.value, blocks & 0xffffU, site);
+}
+
+QUARRY_DEVICE void tensor_store(const TensorMap& map, int x, int y, int z, SharedAddress from,
+                                const emulator::Site& site = emulator::Site::current()) {
+  emulator::tensor_store(tensor_of(map), {{x, y, z}}, from.value, site);
+}
+
+QUARRY_DEVICE void tensor_store_commit() { emulator::tensor_store_commit(); }
+
+template <int Pending>
+QUARRY_DEVICE void tensor_store_wait_read() {
+  emulator::tensor_store_wait(Pending, false);
+}
+
+template <int Pending>
+QUARRY_DEVICE void tensor_store_wait() {
+  emulator::tensor_store_wait(Pending, true);
+}
+
+QUARRY_DEVICE void async_proxy_fence(const emulator::Site& site = emulator::Site::current()) {
+  emulator::async_proxy_fence(site);
+}
+
+}  // namespace quarry::arch

@@ -1,0 +1,74 @@
+/// The matrix multiply-add of a warpgroup; see arch/ptx/warpgroup.hpp.
+#pragma once
+
+#include "arch/emulated/entry.hpp"
+#include "arch/types_sm90.hpp"
+#include "emulator/warpgroup.hpp"
+
+namespace quarry::arch {
+
+QUARRY_DEVICE void warpgroup_fence(const emulator::Site& site = emulator::Site::current()) {
+  emulator::warpgroup_fence(site);
+}
+
+QUARRY_DEVICE void warpgroup_commit(const emulator::Site& site = emulator::Site::current()) {
+  emulator::warpgroup_commit(site);
+}
+
+template <int Pending>
+QUARRY_DEVICE void warpgroup_wait(const emulator::Site& site = emulator::Site::current()) {
+  static_assert(Pending >= 0 && Pending <= 7, "wgmma.wait_group takes 0 to 7");
+  emulator::warpgroup_wait(Pending, site);
+}
+
+template <int N>
+QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF32<N>& sums) {
+  static_cast<void>(sums);
+}
+template <int N>
+QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF16<N>& sums) {
+  static_cast<void>(sums);
+}
+
+template <int Registers>
+QUARRY_DEVICE void give_registers(const emulator::Site& site = emulator::Site::current()) {
+  emulator::give_registers(Registers, site);
+}
+
+template <int Registers>
+QUARRY_DEVICE void take_registers(const emulator::Site& site = emulator::Site::current()) {
+  emulator::take_registers(Registers, site);
+}
+
+/// What the emulator calls a combination of types.
+template <class Input, class Sums>
+struct ProductOf;
+template <int N>
+struct ProductOf<F16, WarpgroupSumsF32<N>> {
+  static constexpr auto types = emulator::ProductTypes::f16_f32;
+  static constexpr int n = N;
+};
+template <int N>
+struct ProductOf<BF16, WarpgroupSumsF32<N>> {
+  static constexpr auto types = emulator::ProductTypes::bf16_f32;
+  static constexpr int n = N;
+};
+template <int N>
+struct ProductOf<F16, WarpgroupSumsF16<N>> {
+  static constexpr auto types = emulator::ProductTypes::f16_f16;
+  static constexpr int n = N;
+};
+
+template <class Input, Major a_major, Major b_major, class Sums>
+QUARRY_DEVICE void warpgroup_multiply(Sums& sums, MatrixDescriptor a, MatrixDescriptor b, int accumulate,
+                                      const emulator::Site& site = emulator::Site::current()) {
+  using Product = ProductOf<Input, Sums>;
+  static_assert(Product::n >= 8 && Product::n <= 256 && Product::n % 8 == 0,
+                "wgmma has 8 to 256 columns, in eights");
+  constexpr emulator::ProductShape shape = {Product::types, a_major == Major::mn, b_major == Major::mn,
+                                            Product::n};
+  auto* const words = reinterpret_cast<emulator::SumWord*>(sums.v);
+  emulator::warpgroup_multiply(shape, words, a, b, accumulate != 0, site);
+}
+
+}  // namespace quarry::arch

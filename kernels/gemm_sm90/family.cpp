@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include "common/gemm_family.hpp"
+#include "gemm_sm90/clusters.hpp"
+#include "gemm_sm90/config.hpp"
+#include "gemm_sm90/estimate.hpp"
+#include "gemm_sm90/tensor_maps.hpp"
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
+
+/// What gemm_supports does not know of: the limits of tensor maps, and of clusters.
+Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
+  constexpr auto code = StatusCode::unsupported;
+  const int slices = problem.controls.split_k_slices.value_or(1);
+  if (problem.controls.mode == Mode::split_k_cluster && !kernel.cuts_by_cluster) {
+    return {code, detail::Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
+  }
+  if (problem.controls.mode == Mode::split_k_cluster && slices > most_cluster_slices) {
+    return {code, detail::Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
+  }
+  const int multiprocessors = problem.controls.multiprocessors.value_or(kernel.cluster);
+  if (multiprocessors < kernel.cluster) {
+    return {code, detail::Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
+  }
+  if (kernel.cluster > 1) {
+    const std::int64_t blocks = gemm_blocks(kernel, problem, slices) * kernel.cluster;
+    if (blocks > grid_limit) return {code, detail::Reason::grid_limit, Operand::none, grid_limit, blocks};
+  }
+  if (!kernel.maps_operands || has_plain_strides(kernel.layouts, problem)) return {};
+  return check_maps(kernel.layouts, problem);
+}
+
+/// Blocks of a launch whose grid is `work` clusters if none computes more than one tile.
+unsigned grid_blocks(const Config& config, unsigned work, int multiprocessors) {
+  const unsigned cluster = blocks_of_cluster(config);
+  if (config.schedule == Schedule::one_tile || multiprocessors <= 0) return work * cluster;
+  return std::min(work, clusters_at_once(cluster, multiprocessors)) * cluster;
+}
+
+class GemmSm90 final : public GemmFamily {
+ public:
+  std::string_view name() const override { return "gemm_sm90"; }
+
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
+    return gemm_sm90::profile(config_of(config), device);
+  }
+
+  Status supports(const GemmProfile& kernel, const GemmProblem& problem,
+                  const DeviceModel& device) const override {
+    if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    return check_hopper(kernel.traits, problem);
+  }
+
+  Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
+                    std::size_t max_workspace) const override {
+    return gemm_sm90::estimate(kernel, problem, max_workspace);
+  }
+
+  GemmLaunch launch(const void* config, const GemmProblem& problem,
+                    const ChosenControls& controls) const override {
+    const Config& c = config_of(config);
+    GemmLaunch launch = GemmFamily::launch(config, problem, controls);
+    if (launch.params.mode == Mode::split_k_cluster) {
+      launch.cluster = static_cast<unsigned>(launch.params.slices);
+    } else {
+      launch.cluster = blocks_of_cluster(c);
+      launch.grid = grid_blocks(c, launch.grid, controls.multiprocessors);
+    }
+    add_maps(c, problem, launch);
+    return launch;
+  }
+
+ private:
+  GemmTraits traits(const void* config) const override { return gemm_sm90::traits(config_of(config)); }
+  BlockCost block_cost(const void*, const DeviceModel&) const override { return {}; }  // see profile
+};
+
+constinit const GemmSm90 instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,91 @@
+/// The ring of stages between the warpgroup that copies and those that multiply: for each stage a barrier
+/// that says that it is full, and one that says that it is empty.
+#pragma once
+
+#include "gemm_sm90/shape.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Arrivals that make a stage empty: of each warp that reads it, in each block whose copies it holds up.
+template <Config config>
+constexpr int readers() {
+  const int groups = config.schedule == Schedule::ping_pong ? 1 : consumers(config);
+  return 4 * groups * (config.cluster.m + config.cluster.n - 1);
+}
+
+/// Arrivals that make it full: of the thread that starts its copies, or of every thread that copies.
+template <Config config>
+constexpr int writers() {
+  return config.copy == CopyEngine::tma ? 1 : warpgroup_threads;
+}
+
+/// One side's walk around the ring.
+template <Config config>
+class Pipeline {
+ public:
+  QUARRY_DEVICE explicit Pipeline(arch::SharedAddress memory) : memory_(memory) {}
+
+  /// Makes the barriers; by one thread.
+  QUARRY_DEVICE static void init(arch::SharedAddress memory) {
+    QUARRY_ROLLED
+    for (int stage = 0; stage < config.stages; ++stage) {
+      arch::mbarrier_init(full(memory, stage), writers<config>());
+      arch::mbarrier_init(empty(memory, stage), readers<config>());
+    }
+  }
+
+  /// First byte of the current stage, and its barriers.
+  QUARRY_DEVICE arch::SharedAddress stage() const { return memory_ + stage_ * stage_bytes(config); }
+  QUARRY_DEVICE arch::SharedAddress full() const { return full(memory_, stage_); }
+  QUARRY_DEVICE arch::SharedAddress empty() const { return empty(memory_, stage_); }
+  QUARRY_DEVICE int index() const { return stage_; }
+
+  /// For the side that copies: waits until the current stage may be written. The first round finds all empty:
+  /// a barrier's phase before its first counts as ended.
+  QUARRY_DEVICE void acquire() const { arch::mbarrier_wait(empty(), parity_ ^ 1); }
+
+  /// For the side that multiplies: waits until the current stage has landed.
+  QUARRY_DEVICE void wait() const { arch::mbarrier_wait(full(), parity_); }
+
+  QUARRY_DEVICE void advance() {
+    if (++stage_ == config.stages) {
+      stage_ = 0;
+      parity_ ^= 1;
+    }
+  }
+
+  /// Goes on by so many stages.
+  QUARRY_DEVICE void advance(int stages) {
+    const int rounds = (stage_ + stages) / config.stages;
+    stage_ = stage_ + stages - rounds * config.stages;
+    parity_ ^= rounds & 1;
+  }
+
+ private:
+  QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int stage) {
+    return memory + barriers_offset(config) + 8 * stage;
+  }
+  QUARRY_DEVICE static arch::SharedAddress empty(arch::SharedAddress memory, int stage) {
+    return memory + barriers_offset(config) + 8 * (config.stages + stage);
+  }
+
+  arch::SharedAddress memory_;
+  int stage_ = 0;
+  int parity_ = 0;
+};
+
+/// Says that this warp has read a stage: to all blocks whose copies fill it, a lane each.
+template <Config config>
+QUARRY_DEVICE void release(arch::SharedAddress empty_barrier, const ClusterPlace& place) {
+  if constexpr (config.cluster.m * config.cluster.n == 1) {
+    if (arch::lane_index() == 0) arch::mbarrier_arrive(empty_barrier);
+  } else {
+    const int lane = arch::lane_index();
+    const unsigned blocks = sharers_of_a<config>(place) | sharers_of_b<config>(place);
+    if (lane < config.cluster.m * config.cluster.n && (blocks >> lane & 1) != 0) {
+      arch::mbarrier_arrive_at(empty_barrier, lane);
+    }
+  }
+}
+
+}  // namespace quarry::gemm_sm90

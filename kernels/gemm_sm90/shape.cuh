@@ -1,0 +1,63 @@
+/// What follows from a config inside the kernel: who a thread is, where things lie in shared memory.
+#pragma once
+
+#include "arch/sm90.hpp"
+#include "gemm_sm90/config.hpp"
+
+namespace quarry::gemm_sm90 {
+
+/// Sums of `n` columns, by the type of the accumulator.
+template <DType accumulator, int n>
+struct SumsType {
+  using Type = arch::WarpgroupSumsF32<n>;
+};
+template <int n>
+struct SumsType<DType::f16, n> {
+  using Type = arch::WarpgroupSumsF16<n>;
+};
+
+/// The sums of a warpgroup: blocks of 64 rows.
+template <Config config>
+struct Sums {
+  typename SumsType<config.types.accumulator, config.tile.n>::Type block[blocks_m(config)];
+};
+
+/// Place of a block in its cluster's tile.
+struct ClusterPlace {
+  int rank;
+  int m;
+  int n;
+};
+
+template <Config config>
+QUARRY_DEVICE ClusterPlace cluster_place() {
+  if constexpr (config.cluster.m * config.cluster.n == 1) {
+    return {0, 0, 0};
+  } else {
+    const int rank = arch::cluster_rank();
+    return {rank, rank % config.cluster.m, rank / config.cluster.m};
+  }
+}
+
+/// Blocks, as bits of their ranks, that need the same tile of A: those of a row of the cluster. Of B: a
+/// column.
+template <Config config>
+QUARRY_DEVICE unsigned sharers_of_a(const ClusterPlace& place) {
+  unsigned row = 0;
+  QUARRY_UNROLL
+  for (int n = 0; n < config.cluster.n; ++n) row |= 1u << n * config.cluster.m;
+  return row << place.m;
+}
+template <Config config>
+QUARRY_DEVICE unsigned sharers_of_b(const ClusterPlace& place) {
+  constexpr unsigned column = (1u << config.cluster.m) - 1;
+  return column << place.n * config.cluster.m;
+}
+
+/// Which warpgroup of the block a thread belongs to; the same for the whole warp.
+QUARRY_DEVICE int warpgroup_index() { return arch::warp_index() / 4; }
+
+/// Warp of its warpgroup.
+QUARRY_DEVICE int warp_of_group() { return arch::thread_index() / 32 % 4; }
+
+}  // namespace quarry::gemm_sm90

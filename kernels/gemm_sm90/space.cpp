@@ -1,0 +1,188 @@
+/// gemm_sm90 configs as text: gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8.
+#include <algorithm>
+
+#include "config_text.hpp"
+#include "gemm_sm90/describe.hpp"
+#include "registry/basic/text.hpp"
+#include "registry/basic/words.hpp"
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+constexpr Setting settings[] = {
+    {"a", SettingKind::dtype},
+    {"b", SettingKind::dtype},
+    {"accumulator", SettingKind::dtype},
+    {"out", SettingKind::dtype},
+    {"layouts", SettingKind::layouts},
+    {"tile", SettingKind::triple},
+    {"cluster", SettingKind::pair, "c"},
+    {"stages", SettingKind::integer, "s"},
+    {"schedule", SettingKind::word, "", detail::schedule_words},
+    {"copy_engine", SettingKind::word, "", detail::copy_engine_words, static_cast<int>(CopyEngine::tma)},
+    {"orientation", SettingKind::word, "", detail::orientation_words, static_cast<int>(Orientation::direct)},
+    {"alignment", SettingKind::pair, "a"},
+};
+
+Config config_of(const SettingValues& v) {
+  return {types_of(v),
+          layouts_of(v),
+          tile_of(v[5]),
+          {v[6][0], v[6][1]},
+          v[7][0],
+          static_cast<Schedule>(v[8][0]),
+          static_cast<CopyEngine>(v[9][0]),
+          static_cast<Orientation>(v[10][0]),
+          alignment_of(v[11])};
+}
+
+SettingValues entry_values(const SettingValues& v) {
+  const Config c = entry(config_of(v));
+  SettingValues values = values_of(c.types, c.layouts);
+  values.insert(values.end(), {value_of(c.tile),
+                               {c.cluster.m, c.cluster.n},
+                               {c.stages},
+                               {static_cast<int>(c.schedule)},
+                               {static_cast<int>(c.copy)},
+                               {static_cast<int>(c.orientation)},
+                               value_of(c.alignment)});
+  return values;
+}
+
+KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
+  return describe(config_of(v), name);
+}
+
+std::string literal(const SettingValues& v) {
+  const Config c = config_of(v);
+  std::string text = "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]);
+  text += ", " + literal_of(std::span(v[6]).first(2)) + ", " + std::to_string(c.stages);
+  text.append(", quarry::Schedule::").append(detail::word_of(detail::schedule_words, c.schedule));
+  text.append(", quarry::CopyEngine::").append(detail::word_of(detail::copy_engine_words, c.copy));
+  text.append(", quarry::Orientation::").append(detail::word_of(detail::orientation_words, c.orientation));
+  return text + ", " + literal_of(std::span(v[11]).first(2)) + "}";
+}
+
+// ---- Faults. Of the config whose device code runs: its m is along the instruction's rows.
+
+/// Types that wgmma.m64nNk16 takes, and an output that the sums are not narrowed for on the way.
+bool has_instruction(const Types& t) {
+  if (t.a != t.b) return false;
+  const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
+  if (t.a == DType::bf16) return f32_sum;
+  return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
+}
+
+/// What an extent of the device code's tile is called in the row's own orientation.
+std::string extent_name(const Config& c, bool m) {
+  return m == (c.orientation == Orientation::direct) ? "tile.m" : "tile.n";
+}
+
+std::string tile_fault(const Config& c, const Config& code) {
+  if (code.tile.m % instruction_m != 0 || code.tile.m > 256)
+    return extent_name(c, true) + " must be 64, 128, 192 or 256";
+  if (code.tile.n % 8 != 0 || code.tile.n > 256)
+    return extent_name(c, false) + " must be a multiple of 8, up to 256";
+  if (code.layouts.b == Layout::row && code.tile.n % 16 != 0)
+    return extent_name(c, false) + " must be a multiple of 16 where it is contiguous in memory";
+  if (c.tile.k % instruction_k != 0 || c.tile.k > 256) return "tile.k must be a multiple of 16, up to 256";
+  const bool along_k = box_a(code).k_contiguous || box_b(code).k_contiguous;
+  if (along_k && c.tile.k > 64 && c.tile.k % 64 != 0)
+    return "tile.k must be up to 64 or a multiple of 64 where K is contiguous in memory";
+  return "";
+}
+
+std::string cluster_fault(const Config& c, const Config& code) {
+  if (c.cluster.m > 2 || c.cluster.n > 2) return "cluster must be 1x1, 2x1, 1x2 or 2x2";
+  for (const OperandBox& box : {box_a(code), box_b(code)}) {
+    // Eight lines are what a swizzle repeats after.
+    if (box.lines() % (8 * box.sharers) != 0)
+      return "the cluster's blocks cannot share the copies of an operand in eights of lines";
+  }
+  return "";
+}
+
+std::string schedule_fault(const Config& c, const Config& code) {
+  if (c.schedule == Schedule::cooperative && consumers(code) < 2)
+    return "the cooperative schedule needs two warpgroups that multiply: " + extent_name(c, true) +
+           " must be 128 or more";
+  if (c.schedule == Schedule::ping_pong && code.tile.m > 128)
+    return "the ping_pong schedule, with a tile for each warpgroup, needs " + extent_name(c, true) +
+           " 64 or 128";
+  return "";
+}
+
+/// Registers of a multiplying thread beside its sums that no kernel does without.
+constexpr int least_spare_registers = 24;
+
+std::string register_fault(const Config& code) {
+  const int sums = accumulator_registers(code);
+  const int registers = moves_registers(code) ? consumer_registers(code) : launch_registers(code);
+  const int most = std::min(200, registers - least_spare_registers);
+  if (sums <= most) return "";
+  return "a thread would need " + std::to_string(sums) + " registers for sums, and can have " +
+         std::to_string(most);
+}
+
+std::string tma_fault(const Config& c) {
+  if (c.alignment == Alignment{8, 8}) return "";
+  return "alignment must be 8 and 8, as the copy engine tma moves 16 bytes";
+}
+
+std::string cp_async_fault(const Config& c, const Config& code) {
+  if (c.cluster != ClusterShape{1, 1}) return "copy engine cp_async shares nothing: cluster must be 1x1";
+  if (c.schedule == Schedule::ping_pong) return "copy engine cp_async has no ping_pong schedule";
+  for (const int alignment : {c.alignment.a, c.alignment.b}) {
+    if (alignment != 2 && alignment != 4) return "alignment must be 2 or 4 with copy engine cp_async";
+  }
+  if (c.tile.k != 64) return "tile.k must be 64 with copy engine cp_async";
+  for (const OperandBox& box : {box_a(code), box_b(code)}) {
+    if (!box.k_contiguous && box.extent % 64 != 0)
+      return "an extent that is contiguous in memory must be a multiple of 64 with copy engine cp_async";
+  }
+  return "";
+}
+
+std::string memory_fault(const Config& c, const Config& code) {
+  if (c.stages < 2 || c.stages > 12) return "stages must be 2 to 12";
+  // Each stage begins where the widest swizzle does.
+  if (stage_bytes(code) % 1024 != 0) return "a stage must be a multiple of 1024 bytes";
+  if (shared_memory_bytes(code) > 227 * 1024) {
+    return "it needs " + std::to_string(shared_memory_bytes(code)) +
+           " bytes of shared memory, more than any device has";
+  }
+  return "";
+}
+
+std::string fault(const SettingValues& v) {
+  const Config c = config_of(v);
+  const Config code = entry(c);
+  if (!has_instruction(c.types)) return "no matrix instruction has these types";
+  // One after another: what is computed for one relies on those before it.
+  std::string why = tile_fault(c, code);
+  if (why.empty()) why = cluster_fault(c, code);
+  if (why.empty()) why = schedule_fault(c, code);
+  if (why.empty()) why = register_fault(code);
+  if (why.empty()) why = c.copy == CopyEngine::tma ? tma_fault(c) : cp_async_fault(c, code);
+  if (why.empty()) why = memory_fault(c, code);
+  return why;
+}
+
+const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
+
+std::string unit_group(const SettingValues& v) { return name_of(types_of(v)) + "_" + name_of(layouts_of(v)); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+const ConfigSpace space = {"gemm_sm90",
+                           settings,
+                           fault,
+                           entry_values,
+                           describe_values,
+                           literal,
+                           unit_group,
+                           kept,
+                           "quarry::TensorGemmParams"};
+
+}  // namespace quarry::gemm_sm90

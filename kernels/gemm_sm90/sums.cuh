@@ -1,0 +1,19 @@
+/// The sums of a warpgroup as the epilogue reads them.
+#pragma once
+
+#include "arch/sm90.hpp"
+
+namespace quarry::gemm_sm90 {
+
+/// The neighbouring sums that a lane holds in columns 8 group + 2 (lane % 4) and the next: of row lane / 4 of
+/// its warp's 16 (`half` 0) or of the row eight further down (1).
+template <int n>
+QUARRY_DEVICE arch::Vector<float, 2> sum_pair(const arch::WarpgroupSumsF32<n>& sums, int group, int half) {
+  return {sums.v[4 * group + 2 * half], sums.v[4 * group + 2 * half + 1]};
+}
+template <int n>
+QUARRY_DEVICE arch::Vector<float, 2> sum_pair(const arch::WarpgroupSumsF16<n>& sums, int group, int half) {
+  return arch::row_pair(arch::AccumulatorF16{{sums.v[2 * group], sums.v[2 * group + 1]}}, half);
+}
+
+}  // namespace quarry::gemm_sm90

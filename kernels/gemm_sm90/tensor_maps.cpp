@@ -1,0 +1,115 @@
+#include "gemm_sm90/tensor_maps.hpp"
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+/// A multiple of 16 bytes for where a stride is never used, as there is only one line or one batch entry.
+constexpr unsigned long long any_stride = 16;
+
+/// A matrix as the copy engine walks it.
+struct Lines {
+  const void* data;
+  DType dtype;
+  int elements;  ///< of a line
+  int lines;
+  int batch;
+  long long line_stride;  ///< in elements
+  long long batch_stride;
+};
+
+/// @param along_rows lines are rows
+Lines lines_of(const MatrixParams& m, DType type, int rows, int columns, int batch, bool along_rows) {
+  return {.data = m.data,
+          .dtype = type,
+          .elements = along_rows ? columns : rows,
+          .lines = along_rows ? rows : columns,
+          .batch = m.batch_stride == 0 ? 1 : batch,
+          .line_stride = along_rows ? m.row_stride : m.column_stride,
+          .batch_stride = m.batch_stride};
+}
+
+Lines lines_of_a(const Layouts& layouts, const GemmProblem& p) {
+  return lines_of(p.a.matrix, p.types.a, p.m, p.k, p.batch, layouts.a == Layout::row);
+}
+Lines lines_of_b(const Layouts& layouts, const GemmProblem& p) {
+  return lines_of(p.b.matrix, p.types.b, p.k, p.n, p.batch, layouts.b == Layout::row);
+}
+Lines lines_of_out(const Layouts& layouts, const GemmProblem& p) {
+  return lines_of(p.out.matrix, p.types.out, p.m, p.n, p.batch, layouts.out == Layout::row);
+}
+
+/// Whether a stride that is used is past the limit.
+bool is_too_long(int extent, long long stride, int element_bytes) {
+  return extent > 1 && stride >= map_stride_limit / element_bytes;
+}
+
+bool has_long_strides(const Lines& l) {
+  const int bytes = bytes_of(l.dtype);
+  return is_too_long(l.lines, l.line_stride, bytes) || is_too_long(l.batch, l.batch_stride, bytes);
+}
+
+Status check(const Lines& l, const GemmProblem& problem, Operand name) {
+  const bool repeats = l.lines > 1 && l.line_stride == 0;
+  const bool is_callers_a = (name == Operand::a) != problem.is_exchanged;
+  const Operand who = is_callers_a ? Operand::a : Operand::b;
+  const int bytes = bytes_of(l.dtype);
+  if (repeats) return {StatusCode::unsupported, detail::Reason::overlapping_stride, who, 16 / bytes, 0};
+  if (!has_long_strides(l)) return {};
+  const bool by_line = is_too_long(l.lines, l.line_stride, bytes);
+  return {StatusCode::unsupported, detail::Reason::stride_limit, who, map_stride_limit,
+          (by_line ? l.line_stride : l.batch_stride) * bytes};
+}
+
+unsigned long long stride_bytes(int extent, long long stride, int element_bytes) {
+  if (extent <= 1) return any_stride;
+  return static_cast<unsigned long long>(stride) * static_cast<unsigned long long>(element_bytes);
+}
+
+TensorMapFields map_of(const Lines& l, TensorSwizzle swizzle, int box_elements, int box_lines) {
+  const auto extent = [](int size) { return static_cast<unsigned long long>(size); };
+  const int bytes = bytes_of(l.dtype);
+  return {
+      .data = l.data,
+      .dtype = l.dtype,
+      .swizzle = swizzle,
+      .extent = {extent(l.elements), extent(l.lines), extent(l.batch)},
+      .stride = {stride_bytes(l.lines, l.line_stride, bytes), stride_bytes(l.batch, l.batch_stride, bytes)},
+      .box = {static_cast<unsigned>(box_elements), static_cast<unsigned>(box_lines), 1}};
+}
+
+TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
+  return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
+}
+
+/// Whether the kernel itself writes the output, and to where the copy engine can store. It writes chunks of
+/// 16 bytes as a whole (so an H200 does; the PTX ISA does not say), which the end of a line must not cut.
+bool stores_boxes(const Config& config, const GemmProblem& problem, const GemmParams& params) {
+  const int elements = 16 / bytes_of(config.types.out);
+  const Lines lines = lines_of_out(config.layouts, problem);
+  return params.mode != Mode::split_k_parallel && lines.elements % elements == 0 &&
+         problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements && !has_long_strides(lines);
+}
+
+}  // namespace
+
+Status check_maps(const Layouts& layouts, const GemmProblem& problem) {
+  if (problem.k == 0) return {};
+  if (Status status = check(lines_of_a(layouts, problem), problem, Operand::a); !status) return status;
+  return check(lines_of_b(layouts, problem), problem, Operand::b);
+}
+
+void add_maps(const Config& config, const GemmProblem& problem, GemmLaunch& launch) {
+  launch.has_tensor_maps = true;
+  if (launch.grid == 0) return;
+  if (config.copy == CopyEngine::tma && problem.k > 0) {
+    launch.map_a = map_of(lines_of_a(config.layouts, problem), box_a(config));
+    launch.map_b = map_of(lines_of_b(config.layouts, problem), box_b(config));
+  }
+  if (stores_boxes(config, problem, launch.params)) {
+    const OutputBox box = box_out(config);
+    launch.map_out =
+        map_of(lines_of_out(config.layouts, problem), box.swizzle(), box.line_elements(), box.lines());
+  }
+}
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,37 @@
+/// What the copy engine is told of a problem's operands, and which operands it can be told of. Host only.
+#pragma once
+
+#include "common/gemm_host_profile.hpp"
+#include "family.hpp"
+#include "gemm_sm90/config.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::gemm_sm90 {
+
+/// Strides of a tensor map are below that, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
+inline constexpr long long map_stride_limit = 1LL << 40;
+
+/// Whether strides of A and B are such that check_maps has nothing to refuse: nearly all are, and a query
+/// asks this of every kernel.
+constexpr bool has_plain_strides(const Layouts& layouts, const GemmProblem& problem) {
+  const MatrixParams& a = problem.a.matrix;
+  const MatrixParams& b = problem.b.matrix;
+  const long long line_a = layouts.a == Layout::row ? a.row_stride : a.column_stride;
+  const long long line_b = layouts.b == Layout::row ? b.row_stride : b.column_stride;
+  constexpr int widest = 8;  // bytes of an element
+  const long long any = line_a | line_b | a.batch_stride | b.batch_stride;
+  return line_a > 0 && line_b > 0 && any < map_stride_limit / widest;
+}
+
+/// Ok when A and B can be described by tensor maps, as far as their alignment does not decide: lines that all
+/// lie at one place, and strides past the maps' limit are refused, naming the caller's operand. (Extents have
+/// 31 bits, a map's have 32.)
+Status check_maps(const Layouts& layouts, const GemmProblem& problem);
+
+/// Fills the maps of a launch whose parameters are filled. Those of A and B only where the copy engine copies
+/// them; that of the output only where it can store boxes: aligned to 16 bytes, contiguous, and written by
+/// this kernel.
+/// @pre supports()
+void add_maps(const Config& config, const GemmProblem& problem, GemmLaunch& launch);
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,161 @@
+"""quarry bench: what it refuses, and what it says without a device. Where there is one, one small problem is timed."""
+
+import json
+import os
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from quarry_command import CommandTest, run_quarry
+
+SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "suites", "gemm_dev.json")
+SMALL = ("bench", "gemm", "64x64x64", "f16")
+
+
+def has_device():
+    findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}
+    return "device 0" in findings
+
+
+class BadInput(CommandTest):
+    def test_problems(self):
+        self.refused("bench", says="no problem given")
+        self.refused("bench", "gemm", "8x8", "f16", says="8x8")
+        self.refused("bench", "gemm", "64x64x64", says="which type")
+        for shape in ("0x8x8", "8x0x8", "8x8x0"):
+            self.refused("bench", "gemm", shape, "f16", says=[shape, "nothing to time"])
+
+    def test_numbers(self):
+        for flag, wrong in (("--top", "0"), ("--top", "x"), ("--repeats", "2"), ("--repeats", "-5"), ("--repeats", "1001"),
+                            ("--gap-ms", "-1"), ("--gap-ms", "1.5"), ("--seed", "-1"),
+                            ("--top", "99999999999999999999")):
+            self.refused(*SMALL, flag, wrong, says=flag)
+
+    def test_names(self):
+        self.refused(*SMALL, "--kernel", "gemm_what", says="gemm_what")
+        self.refused(*SMALL, "--where", "tile.q == 1", lines=3, says="tile.q")
+        self.refused(*SMALL, "--columns", "ratoi", says=["`ratoi`", "`ratio`"])
+        self.refused(*SMALL, "--sort", "nothing", says="`nothing`")
+
+    def test_files_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for flag in ("--svg", "--dump-times"):
+                self.refused(*SMALL, flag, os.path.join(folder, "no", "file"), says=[flag, "no folder"])
+                self.refused(*SMALL, flag, folder, says=[flag, "is no file"])
+                self.refused(*SMALL, flag, "/dev/null", says=[flag, "is no file"])
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_cublaslt_that_is_none(self):
+        self.refused(*SMALL, "--cublaslt", "/nowhere/libcublasLt.so", says=["--cublaslt", "/nowhere/libcublasLt.so"])
+        with tempfile.NamedTemporaryFile("w", suffix=".so") as file:
+            file.write("no library")
+            file.flush()
+            self.refused(*SMALL, "--cublaslt", file.name, says=["--cublaslt", file.name])
+
+    def test_a_library_that_is_another(self):
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            libc = next((line.split()[-1] for line in maps if "/libc.so" in line or "/libc-" in line), None)
+        if libc is None:
+            self.skipTest("the C library was not found")
+        self.refused(*SMALL, "--cublaslt", libc, says="has no function cublasLt")
+
+    def test_shapes_files(self):
+        def refused(text, says):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                file.write(text)
+                file.flush()
+                self.refused("bench", "gemm", "f16", "--shapes", file.name, says=says)
+        refused("{", "not JSON")
+        refused("{}", "problems")
+        refused('{"problems": [{"m": 8, "n": 8}]}', ["problem 1", "`k`"])
+        refused('{"problems": [{"m": 8, "n": 8, "k": 8}, {"m": -8, "n": 8, "k": 8}]}', "problem 2")
+        refused('{"problems": [{"m": 8, "n": 8, "k": 0}]}', "nothing to time")
+        self.refused("bench", "gemm", "f16", "--shapes", "/nowhere/shapes.json", says="/nowhere/shapes.json")
+
+
+class TheSuite(CommandTest):
+    def test_it_is_read(self):
+        with open(SUITE, encoding="utf-8") as file:
+            shapes = [f"{p['m']}x{p['n']}x{p['k']}" for p in json.load(file)["problems"]]
+        found = self.quarry("find", "gemm", "bf16", "--b", "col", "--shapes", SUITE, "--format", "json").json
+        self.assertEqual([p["problem"] for p in found["problems"]], shapes)
+        self.assertTrue(all(p["matched"] > 0 for p in found["problems"]))
+
+
+class WithoutADevice(CommandTest):
+    def setUp(self):
+        if has_device():
+            self.skipTest("this machine has a device")
+
+    def test_a_clear_error(self):
+        done = self.refused(*SMALL, status=1, says="nothing can be timed here")
+        self.assertIn("CUDA", done.err)
+        self.refused("bench", "gemm", "bf16", "--b", "col", "--shapes", SUITE, "--all", "--format", "json", status=1,
+                     says="nothing can be timed here")
+
+    def test_files_are_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = os.path.join(folder, "ratios.svg")
+            with open(svg, "w", encoding="utf-8") as file:
+                file.write("mine")
+            self.refused(*SMALL, "--svg", svg, "--dump-times", os.path.join(folder, "times"), status=1, says="CUDA")
+            with open(svg, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "mine")
+            self.assertEqual(os.listdir(folder), ["ratios.svg"])
+
+
+class WithADevice(CommandTest):
+    def setUp(self):
+        if not has_device():
+            self.skipTest("this machine has no device")
+
+    def test_figures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            times = os.path.join(folder, "times")
+            done = self.quarry("bench", "gemm", "300x200x104", "f16", "--b", "col", "--top", "4", "--repeats", "3",
+                               "--gap-ms", "1", "--seed", "5", "--format", "json", "--dump-times", times)
+            with open(times, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+        document = done.json
+        row = document["results"][0]
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(row["problem"], "300x200x104")
+        self.assertEqual(row["left_out"], 0)
+        self.assertGreater(row["us"], 0)
+        self.assertGreater(row["first_ratio"], 0)
+        self.assertEqual(len(lines), row["timed"])
+        self.assertIn(row["kernel"], [line["kernel"] for line in lines])
+        self.assertIn(row["kernel"], [f["name"] for f in document["finalists"][0]["kernels"]])
+        if document["cublaslt_version"] is not None:
+            self.assertAlmostEqual(row["ratio"], row["cublaslt_us"] / row["us"], places=6)
+            self.assertAlmostEqual(document["geometric_means"]["ratio"], row["ratio"], places=6)
+
+    def test_layouts_and_types_agree_with_cublaslt(self):
+        for flags in (("f16",), ("f16", "--b", "col"), ("bf16", "--a", "col"), ("f16", "--out", "f32:col"),
+                      ("f32", "--a", "col", "--b", "col", "--out", "col"), ("f64", "--b", "col"),
+                      ("f16", "--b", "col", "--accumulator", "f16"), ("f16", "--batch", "3", "--b", "col"),
+                      ("f16", "--out", "f16:ld=208", "--beta", "0.5", "--alpha", "2")):
+            with self.subTest(flags=flags):
+                done = self.quarry("bench", "gemm", "136x200x72", *flags, "--top", "2", "--repeats", "3", "--gap-ms", "0",
+                                   "--format", "json")
+                self.assertEqual(done.json["finalists"][0]["left_out"], [])
+
+    def test_one_kernel_without_cublaslt(self):
+        name = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines[-1]
+        done = self.quarry(*SMALL, "--kernel", name, "--cublaslt", "none", "--repeats", "3", "--gap-ms", "0")
+        self.assertIn(name, done.out)
+        self.assertNotIn("cublaslt", done.out)
+
+    def test_a_chart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            svg = os.path.join(folder, "ratios.svg")
+            done = run_quarry(*SMALL, "--top", "1", "--repeats", "3", "--gap-ms", "0", "--svg", svg)
+            if "cuBLASLt was not found" in done.err:
+                self.skipTest("there is no cuBLASLt")
+            self.assertEqual(done.status, 0, done.err)
+            texts = [e.text for e in xml.etree.ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("64x64x64", texts)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+#include "bench_operands.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "registry/device/properties.hpp"
+#include "trial.hpp"
+
+namespace quarry::command {
+namespace {
+
+constexpr std::size_t most_sets = 4096;
+/// Of the L2, that all sets hold together.
+constexpr double times_l2 = 4;
+/// Multiplications that a reference may cost: a fraction of a second on a few cores.
+constexpr double reference_multiplications = 5e8;
+/// Outputs up to this size are checked as a whole.
+constexpr std::size_t small_output = std::size_t{2} << 20;
+constexpr unsigned char poison = 0xff;
+/// Sets start at a multiple of this, as the host's memory does.
+constexpr std::size_t set_alignment = 256;
+
+std::size_t period_of(const host::GuardedTensor& tensor) {
+  return (tensor.storage_bytes() + set_alignment - 1) / set_alignment * set_alignment;
+}
+
+Status too_large(const std::string& what) {
+  return Status(StatusCode::device_error, "the operands need more memory than " + what + " has");
+}
+
+/// Refuses operands that memory cannot hold, before any is touched.
+Status check_memory(const Problem& problem, std::size_t sets, const detail::DeviceProperties& device) {
+  const auto operand = [&problem](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t along = spec.layout == Layout::row ? columns : rows;
+    const double across = static_cast<double>(spec.layout == Layout::row ? rows : columns);
+    return across * static_cast<double>(std::max(along, spec.ld)) * bytes_of(spec.dtype) *
+           static_cast<double>(std::max<std::int64_t>(problem.batch, 1));
+  };
+  double bytes = operand(problem.a, problem.m, problem.k) + operand(problem.b, problem.k, problem.n) +
+                 operand(problem.out, problem.m, problem.n);
+  if (problem.beta != 0 && !problem.in_place)
+    bytes += operand(problem.c.value_or(problem.out), problem.m, problem.n);
+  const double host =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes > 0.9 * host) return too_large("this machine");
+  if (bytes * static_cast<double>(sets) > 0.9 * static_cast<double>(device.memory_bytes))
+    return too_large("the device");
+  return {};
+}
+
+}  // namespace
+
+double touched_bytes(const Problem& p) {
+  const auto bytes = [](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
+    return static_cast<double>(rows) * static_cast<double>(columns) * bytes_of(spec.dtype);
+  };
+  double all = bytes(p.a, p.m, p.k) + bytes(p.b, p.k, p.n) + bytes(p.out, p.m, p.n);
+  if (p.beta != 0) all += bytes(p.c.value_or(p.out), p.m, p.n);
+  return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
+}
+
+std::size_t sets_for(double bytes, double l2) {
+  const double sets = std::ceil(times_l2 * l2 / std::max(bytes, 1.0));
+  return static_cast<std::size_t>(std::clamp(sets, 2.0, static_cast<double>(most_sets)));
+}
+
+Status BenchOperands::copy(const host::GuardedTensor& tensor, std::size_t sets, Rotating& rotating,
+                           TensorView& view) {
+  rotating.period = period_of(tensor);
+  rotating.offset = tensor.offset();
+  Result<detail::DeviceBuffer> buffer = detail::DeviceBuffer::allocate(sets * rotating.period, used_device);
+  if (!buffer) return buffer.status();
+  rotating.buffer = *std::move(buffer);
+  view = tensor.view().on({MemoryKind::device, used_device});
+  view.data = rotating.data(0);
+  if (Status s = rotating.buffer.upload(tensor.storage(), tensor.storage_bytes()); !s) return s;
+  return rotating.buffer.repeat(rotating.period);
+}
+
+Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t seed) {
+  const Result<detail::DeviceProperties> device = detail::device_properties(used_device);
+  if (!device) return device.status();
+  BenchOperands made;
+  made.sets_ = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
+  if (Status fits = check_memory(problem, made.sets_, *device); !fits) return fits;
+  Result<host::RandomProblem> host =
+      host::RandomProblem::make(arguments_of(problem), {.seed = seed, .in_place = problem.in_place});
+  if (!host) return host.status();
+  made.host_ = *std::move(host);
+  Result<host::Reference> reference =
+      host::compute_reference(made.host_.arguments, {.max_multiplications = reference_multiplications});
+  if (!reference) return reference.status();
+  made.reference_ = *std::move(reference);
+
+  made.arguments_ = made.host_.arguments;
+  GemmArguments& args = made.arguments_;
+  if (Status s = copy(made.host_.a, made.sets_, made.a_, args.a); !s) return s;
+  if (Status s = copy(made.host_.b, made.sets_, made.b_, args.b); !s) return s;
+  if (Status s = copy(made.host_.out, made.sets_, made.out_, args.out); !s) return s;
+  if (made.host_.options.in_place) {
+    args.c = args.out;
+  } else if (args.c) {
+    if (Status s = copy(made.host_.c, made.sets_, made.c_, *args.c); !s) return s;
+  }
+  if (args.epilogue.bias) {
+    if (Status s = copy(made.host_.bias, made.sets_, made.bias_, *args.epilogue.bias); !s) return s;
+  }
+  return made;
+}
+
+PlanOperands BenchOperands::operands(std::size_t set) const {
+  std::byte* const out = out_.data(set);
+  return {.a = a_.data(set),
+          .b = b_.data(set),
+          .c = host_.options.in_place ? out : c_.data(set),
+          .out = out,
+          .bias = bias_.data(set)};
+}
+
+Status BenchOperands::reset() {
+  if (!host_.options.in_place) return out_.buffer.fill(poison);
+  host_.reset_output();
+  return out_.buffer.upload(host_.out.storage(), host_.out.storage_bytes());
+}
+
+/// The reference's rows, of a row-major output.
+Status BenchOperands::download_rows() {
+  const TensorView& out = host_.out.view();
+  const std::size_t matrix = out.rank - 2U;  // where the extents of the matrix begin
+  const auto element = static_cast<std::size_t>(bytes_of(out.dtype));
+  const std::size_t bytes = static_cast<std::size_t>(out.extents[matrix + 1]) * element;
+  for (std::int64_t entry = 0; entry < (matrix == 0 ? 1 : out.extents[0]); ++entry) {
+    for (const std::int64_t row : reference_.rows) {
+      const std::int64_t index = (matrix == 0 ? 0 : entry * out.strides[0]) + row * out.strides[matrix];
+      const std::size_t at = out_.offset + static_cast<std::size_t>(index) * element;
+      if (Status s = out_.buffer.download(host_.out.storage() + at, at, bytes); !s) return s;
+    }
+  }
+  return {};
+}
+
+Result<host::Comparison> BenchOperands::check(const host::Tolerance& tolerance) {
+  const TensorView& out = host_.out.view();
+  const bool by_rows = host_.out.storage_bytes() > small_output && out.strides[out.rank - 1U] == 1;
+  const Status copied =
+      by_rows ? download_rows() : out_.buffer.download(host_.out.storage(), 0, host_.out.storage_bytes());
+  if (!copied) return copied;
+  return host::compare(reference_, out, tolerance);
+}
+
+}  // namespace quarry::command

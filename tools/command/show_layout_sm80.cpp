@@ -1,0 +1,43 @@
+#include "common/operand_tile.cuh"
+#include "gemm_sm80/sums_layout.hpp"
+#include "layout_text.hpp"
+#include "show_layout.hpp"
+
+namespace quarry::command {
+namespace {
+
+/// An operand's tile of one stage.
+std::string operand_text(char name, const OperandTile& tile, int offset) {
+  const SwizzledTile shared = tile.shared();
+  const std::string extent(1, name == 'a' ? 'm' : 'n');
+  const std::string line = tile.k_contiguous ? extent : "k";
+  const std::string element = tile.k_contiguous ? "k" : extent;
+  std::string text = "\nTile of " + std::string(1, name) + ": " + std::to_string(tile.extent) + " along " +
+                     extent + ", " + std::to_string(tile.k) + " along k, " + std::to_string(tile.bytes()) +
+                     " bytes from byte " + std::to_string(offset) + " of a stage on\n";
+  text += "  lines along " + element + ": " + std::to_string(tile.lines()) + " of " +
+          std::to_string(tile.line_elements() * OperandTile::element_bytes) + " bytes, copied " +
+          std::to_string(tile.alignment * OperandTile::element_bytes) + " bytes at a time\n";
+  const layout::Layout places = shared.places(tile.lines());
+  text += "  chunks of 16 bytes, (chunk, line): " + text_of(places);
+  if (shared.swizzle().bits > 0) text += ", of indices permuted by " + text_of(shared.swizzle());
+  text += "\n  which element begins a chunk; it repeats after eight lines:\n";
+  return text + chunks_text(line, tile.lines(), shared.chunks_per_line, OperandTile::chunk_elements,
+                            [&](int l, int chunk) { return shared.offset(l, chunk); });
+}
+
+}  // namespace
+
+std::string layouts_of(const gemm_sm80::Config& c) {
+  const OperandTile a = {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a};
+  const OperandTile b = {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b};
+  const layout::Layout sums = block_sums(c);
+  std::string text = "\nSums of a block: " + std::to_string(c.tile.m) + " rows, " + std::to_string(c.tile.n) +
+                     " columns, by threads 0 to " + std::to_string(threads(c) - 1) + " (mma.m16n8k16)\n";
+  text += "  (thread, value) -> row + " + std::to_string(c.tile.m) + " * column: " + text_of(sums) + "\n";
+  text += steps_text(sums, c.tile.m);
+  text += "  thread:value of the first rows and columns:\n" + holders_text(sums, c.tile.m, c.tile.n, 0);
+  return text + operand_text('a', a, 0) + operand_text('b', b, a.bytes());
+}
+
+}  // namespace quarry::command
