@@ -355,7 +355,10 @@ TEST_CASE("every kernel is found by its name, and no other name", "[query]") {
     const Result<Kernel> kernel = find_kernel(row.metadata.name);
     REQUIRE(kernel);
     REQUIRE(&kernel->row() == &row);
-    REQUIRE_FALSE(find_kernel(std::string(row.metadata.name) + "x"));
+  }
+  // A wrong name is compared with all others for the message: a sample is enough.
+  for (std::size_t i = 0; i < detail::rows().size(); i += 23) {
+    REQUIRE_FALSE(find_kernel(std::string(detail::rows()[i].metadata.name) + "x"));
   }
   std::string name(detail::rows().front().metadata.name);
   name.back() = '\x7f';
