@@ -25,6 +25,17 @@ SIMT = "kernels/gemm_simt/kernel.cuh"
 SIMT_CONFIG = "kernels/gemm_simt/config.hpp"
 REDUCE = "kernels/reduce_split_k/kernel.cuh"
 
+SM90 = "kernels/gemm_sm90/kernel.cuh"
+BOX_STORE = "kernels/gemm_sm90/box_store.cuh"
+CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
+LINE_WRITER = "kernels/gemm_sm90/line_writer.cuh"
+MAINLOOP = "kernels/gemm_sm90/mainloop.cuh"
+PIPELINE = "kernels/gemm_sm90/pipeline.cuh"
+SHAPE = "kernels/gemm_sm90/shape.cuh"
+TENSOR_PRODUCER = "kernels/gemm_sm90/tensor_producer.cuh"
+THREAD_PRODUCER = "kernels/gemm_sm90/thread_producer.cuh"
+WORK_LIST = "kernels/gemm_sm90/work_list.cuh"
+
 RELEASE = "arch::store_release(counter_, slice_ + 1);"
 ACQUIRE = "arch::load_acquire(counter_)"
 
@@ -126,4 +137,72 @@ HAND_WRITTEN = [
                 [(SM80, "if (place.k != turn) continue;", "if (turn > 0) break;")]),
     HandWritten("wrong tile", "the reduction leaves the first slice out", [(REDUCE, "int slice = 1;", "int slice = 2;")]),
     HandWritten("wrong tile", "a pass is written where the one before was", [(STAGED, "rows.tile_row(pass, row)", "rows.tile_row(0, row)")]),
+    # The ring of gemm_sm90.
+    HandWritten("wrong stage", "the ring has one stage", [(PIPELINE, "return memory_ + stage_ * stage_bytes(config);", "return memory_;")]),
+    HandWritten("wrong stage", "B lies where A lies for those who multiply",
+                [(MAINLOOP, "descriptor_at(b.descriptor(), stage + a.bytes())", "descriptor_at(b.descriptor(), stage)")]),
+    HandWritten("wrong stage", "B lies where A lies for the one that copies",
+                [(TENSOR_PRODUCER, "load_part<b>(params.b, pipeline.stage() + a.bytes(),", "load_part<b>(params.b, pipeline.stage(),")]),
+    HandWritten("wrong stage", "B lies where A lies for those who copy", [(THREAD_PRODUCER, "pipeline.stage() + a.bytes()", "pipeline.stage()")]),
+    HandWritten("wrong stage", "a stage is released while it is multiplied",
+                [(MAINLOOP, "arch::warpgroup_wait<1>();\n      release<config>(last, place);",
+                  "arch::warpgroup_wait<1>();\n      release<config>(pipeline.empty(), place);")]),
+    HandWritten("wrong stage", "the stage after the one that was read is released",
+                [(MAINLOOP, "    last = pipeline.empty();\n    pipeline.advance();", "    pipeline.advance();\n    last = pipeline.empty();")]),
+    HandWritten("wrong stage", "a stage is full when the one after it has landed", [(THREAD_PRODUCER, "landed.full()", "pipeline.full()")]),
+    HandWritten("wrong stage", "boxes leave by one buffer",
+                [(BOX_STORE, "buffers_ + turn_ * output_buffer_bytes(config);", "buffers_;")]),
+    HandWritten("wrong stage", "warpgroups share their buffers",
+                [(SM90, "(group * 4 + warp_of_group()) * warp_output_bytes", "warp_of_group() * warp_output_bytes")]),
+    HandWritten("wrong stage", "a skipped tile counts as so many rounds",
+                [(PIPELINE, "stage_ = stage_ + stages - rounds * config.stages;", "stage_ = stage_ + 0 * stages;")]),
+    # Who arrives, who waits.
+    HandWritten("wrong count", "a stage is empty when one warpgroup has read it",
+                [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "1;")]),
+    HandWritten("wrong count", "a stage is empty when every warpgroup has read it",
+                [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "consumers(config);")]),
+    HandWritten("wrong count", "a stage is full when one thread has copied", [(PIPELINE, "config.copy == CopyEngine::tma ? 1 : warpgroup_threads;", "1;")]),
+    HandWritten("wrong count", "other blocks of the cluster do not hold up a stage",
+                [(PIPELINE, "4 * groups * (config.cluster.m + config.cluster.n - 1);", "4 * groups;")]),
+    HandWritten("drop wait", "the block ends without waiting for others' signals",
+                [(TENSOR_PRODUCER, "if constexpr (config.cluster.m * config.cluster.n > 1)", "if constexpr (false)")]),
+    HandWritten("drop wait", "blocks of a cluster do not wait for each other's barriers",
+                [(SM90, "if constexpr (config.cluster.m * config.cluster.n == 1)", "if constexpr (true)")]),
+    HandWritten("drop wait", "the sums of others are read without a barrier",
+                [(CLUSTER_SUM, "  arch::cluster_arrive();\n  arch::cluster_wait();\n", "")]),
+    HandWritten("drop wait", "blocks end while others read their sums",
+                [(CLUSTER_SUM, "  arch::cluster_arrive_relaxed();  // others may still read this block's sums\n  arch::cluster_wait();\n", "")]),
+    HandWritten("wrong barrier", "only a block's own stages are released",
+                [(PIPELINE, "sharers_of_a<config>(place) | sharers_of_b<config>(place);", "1u << place.rank;")]),
+    HandWritten("wrong barrier", "both warpgroups wait for the same turn", [(SM90, "named_barrier(2 + group_,", "named_barrier(2,")]),
+    # Which tile, which part of it.
+    HandWritten("wrong tile", "the block's row in the cluster does not count", [(WORK_LIST, "* config.cluster.m + place_.m;", "* config.cluster.m;")]),
+    HandWritten("wrong tile", "the block's column in the cluster does not count", [(WORK_LIST, "* config.cluster.n + place_.n;", "* config.cluster.n;")]),
+    HandWritten("wrong tile", "blocks of a cluster have works of their own",
+                [(WORK_LIST, "? arch::block_index() : arch::cluster_index();", "? arch::block_index() : arch::block_index();")]),
+    HandWritten("wrong tile", "the grid is as many clusters as blocks",
+                [(WORK_LIST, "? arch::grid_blocks() : arch::grid_clusters();", "? arch::grid_blocks() : arch::grid_blocks();")]),
+    HandWritten("wrong tile", "rows and columns of a cluster are exchanged",
+                [(SHAPE, "{rank, rank % config.cluster.m, rank / config.cluster.m};", "{rank, rank / config.cluster.n, rank % config.cluster.n};")]),
+    HandWritten("wrong tile", "a shared tile is loaded from the part of the other operand",
+                [(TENSOR_PRODUCER, "batch_b, place.m,", "batch_b, place.n,")]),
+    HandWritten("wrong tile", "every sharer loads the first part", [(TENSOR_PRODUCER, "const int line = part * box.part_lines();", "const int line = 0 * part;")]),
+    HandWritten("wrong tile", "parts of a shared tile lie on each other",
+                [(TENSOR_PRODUCER, "panel * box.panel_bytes() + part * box.part_bytes()", "panel * box.panel_bytes()")]),
+    HandWritten("wrong tile", "panels lie on each other", [(TENSOR_PRODUCER, "(panel * box.panel_bytes() + part", "(0 * panel + part")]),
+    HandWritten("wrong tile", "one A for the whole batch", [(TENSOR_PRODUCER, "gemm.a.batch_stride == 0 ? 0 : work.batch;", "0;")]),
+    HandWritten("wrong tile", "a shared A is looked for in every batch entry",
+                [(TENSOR_PRODUCER, "gemm.a.batch_stride == 0 ? 0 : work.batch;", "work.batch;")]),
+    HandWritten("wrong tile", "one B for the whole batch", [(TENSOR_PRODUCER, "gemm.b.batch_stride == 0 ? 0 : work.batch;", "0;")]),
+    HandWritten("wrong tile", "a shared B is looked for in every batch entry",
+                [(TENSOR_PRODUCER, "gemm.b.batch_stride == 0 ? 0 : work.batch;", "work.batch;")]),
+    HandWritten("wrong tile", "a slice begins at the start of K", [(TENSOR_PRODUCER, "work.first_k_tile * config.tile.k;", "0;")]),
+    HandWritten("wrong tile", "a slice begins at the start of K", [(THREAD_PRODUCER, "work.first_k_tile * config.tile.k;", "0;")]),
+    HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks)", "stage + 0 * group")]),
+    HandWritten("wrong tile", "warpgroups write the same rows", [(SM90, "group_in_tile * blocks_m(config) * instruction_m;", "0;")]),
+    HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "peer_load<Quad<float>>(at, block)", "peer_load<Quad<float>>(at, arch::cluster_rank())")]),
+    HandWritten("wrong tile", "blocks of the cluster finish the same part", [(CLUSTER_SUM, "arch::cluster_rank() * threads + thread;", "thread;")]),
+    HandWritten("wrong tile", "slices of one tile are partial outputs of one place",
+                [(LINE_WRITER, "static_cast<long long>(work_.slice) * params_.batch + work_.batch", "static_cast<long long>(work_.batch)")]),
+    HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_STORE, "box.row_major ? row : column, batch,", "box.row_major ? row : column, 0,")]),
 ]

@@ -13,6 +13,7 @@ class Stage:
     arguments: tuple
 
 
+SM90 = r"kernels/gemm_sm90"
 COMMON = r"kernels/common/.*"
 
 # Each way to copy an operand (as wide as 8, 4, 2 elements; one by one; another way for each operand), both orders of lines for
@@ -37,6 +38,19 @@ SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f6
         "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
         "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2")
 
+# Operands by the copy engine: sums in one go and in slices of a cluster, clusters of both directions, turns of two warpgroups with
+# one and two blocks of rows, warpgroups that share a tile, registers that move, outputs in both orders, in boxes of 16- and of
+# 32-bit elements and of the narrowest columns, sums in f16. And by threads, in pieces of 4 and 8 bytes, both orders of lines.
+SM90_FIRST = ("gemm_sm90_f16_f16_f32_f16_rcr_64x32x128_c1x1_s4_one_tile_a8x8",
+              "gemm_sm90_f16_f16_f32_f16_rcr_128x128x64_c2x2_s6_ping_pong_a8x8")
+SM90_REST = ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8",
+             "gemm_sm90_f16_f16_f16_f16_ccc_64x8x128_c1x1_s5_one_tile_a8x8",
+             "gemm_sm90_f16_f16_f32_f32_rrr_128x64x64_c1x1_s4_one_tile_a8x8",
+             "gemm_sm90_bf16_bf16_f32_bf16_crr_128x256x64_c1x2_s4_cooperative_a8x8",
+             "gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8")
+SM90_THREADS = ("gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a2x2",
+                "gemm_sm90_bf16_bf16_f32_f32_crr_128x128x64_c1x1_s6_cooperative_cp_async_a4x4")
+
 SM80_SOURCES = rf"kernels/gemm_sm80/.*|kernels/layout/.*|{COMMON}"
 
 # What is cheap and catches most comes first. Six problems are a round of all kinds.
@@ -48,6 +62,10 @@ STAGES = [
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST, ("--problems", "6")),
     Stage(COMMON, SIMT[1:3], ("--problems", "6")),
+    Stage(rf"{SM90}/(kernel|pipeline|shape|tensor_producer|work_list)\.cuh", SM90_FIRST[1:], ("--problems", "6")),
+    Stage(rf"{SM90}/thread_producer\.cuh", SM90_THREADS, ("--problems", "6")),
+    Stage(rf"{SM90}/(?!thread_producer).*", SM90_FIRST[:1], ("--problems", "6")),
+    Stage(rf"{SM90}/(?!thread_producer).*", SM90_REST, ("--problems", "6")),
 ]
 
 

@@ -32,12 +32,17 @@ class CallStatement:
     kind: str
 
 
+# A ring is gone along by `advance` and waited for by `acquire`; a turn is passed on, which lets another go on as an arrival does.
+KINDS_OF_CALLS = (*((word, word) for word in ("barrier", "commit", "fence", "release", "wait", "arrive")), ("acquire", "wait"),
+                  ("pass_on", "arrive"), ("advance", "step"))
+
+
 def kind_of(name, chained):
     """What a called function is for, by its name. `chained`: the last of calls one after another, as in a(b).wait()."""
     last = (chained or name).replace("->", ".").replace("::", ".").split(".")[-1]
-    for word in ("barrier", "commit", "fence", "release", "wait"):
+    for word, kind in KINDS_OF_CALLS:
         if re.search(rf"(^|_){word}(_|$)", last):
-            return word
+            return kind
     return "call"
 
 
@@ -71,9 +76,10 @@ def drop_waiting_loops(source):
 
 
 def weaken_order(source):
-    """A plain access instead of one that orders others; a barrier for the warp that was one for the block."""
+    """A plain access instead of one that orders others; a barrier for the warp, or without order, that was one for more."""
     weaker = (("store_release", "global_store", "plain access"), ("load_acquire", "global_load<int>", "plain access"),
-              ("block_barrier", "warp_barrier", "weaken barrier"))
+              ("block_barrier", "warp_barrier", "weaken barrier"), ("cluster_arrive", "cluster_arrive_relaxed", "weaken barrier"),
+              ("mbarrier_init_fence", "async_proxy_fence", "weaken fence"))
     for word, weak, operator in weaker:
         for match in re.finditer(rf"\b{word}\b(?=\()", source.code):
             yield Change(operator, Span(match.start(), match.end()), weak)
@@ -89,7 +95,8 @@ def swap_order(source):
     """Neighbouring calls in the other order, where one of them orders others."""
     calls = list(call_statements(source))
     for first, second in zip(calls, calls[1:]):
-        if first.kind == second.kind == "call" or source.code[first.span.end : second.span.begin].strip():
+        within = second.span.begin < first.span.end  # a lambda that is an argument
+        if within or first.kind == second.kind == "call" or source.code[first.span.end : second.span.begin].strip():
             continue
         both = Span(first.span.begin, second.span.end)
         text = second.span.of(source.code) + " " + first.span.of(source.code)
@@ -211,8 +218,8 @@ def drop_remainders(source):
 
 
 def drop_permutations(source):
-    """An XOR dropped: what it permutes is not permuted here, though it is elsewhere."""
-    for match in re.finditer(r"\s\^\s", source.code):
+    """An XOR dropped: what it permutes is not permuted here, though it is elsewhere. (Of parities, see wrong_parity.)"""
+    for match in re.finditer(r"(?<!parity_)\s\^\s", source.code):
         end = match.end()
         while source.code[end] not in ";,|?" and source.code[end] not in CLOSING:
             end = source.partner[end] + 1 if source.code[end] in OPENING else end + 1
@@ -231,8 +238,49 @@ def weaken_layouts(source):
         yield Change("weaken swizzle", span, "0")
 
 
+def arguments_of(source, names):
+    """(name, spans of the arguments) of each call of functions of arch/, by their names."""
+    for match in re.finditer(rf"\barch::({names})\(", source.code):
+        span = Span(match.end(), source.partner[match.end() - 1])
+        yield match[1], source.split(span, ",")
+
+
+def wrong_parity(source):
+    """Waits for a barrier's other phase."""
+    for _, arguments in arguments_of(source, "mbarrier_wait"):
+        yield Change("wrong parity", arguments[-1], f"({arguments[-1].of(source.code)}) ^ 1")
+
+
+def wrong_counts(source):
+    """Barriers that expect more or less: arrivals, bytes of copies, threads; registers that do not add up."""
+    steps = {"mbarrier_init": 1, "mbarrier_arrive_expect": 16, "named_barrier": 32, "named_barrier_arrive": 32}
+    for name, arguments in arguments_of(source, "|".join(steps)):
+        for sign in "+-":
+            yield Change("wrong count", arguments[-1], f"({arguments[-1].of(source.code)}) {sign} {steps[name]}")
+    for match in re.finditer(r"\b(give|take)_registers<([^;]*)>\(", source.code):
+        yield Change("wrong count", Span(match.start(2), match.end(2)), f"({match[2]}) + 8")
+
+
+def wrong_barriers(source):
+    """Another named barrier; the barrier of another block of the cluster."""
+    for name, arguments in arguments_of(source, "named_barrier|named_barrier_arrive|mbarrier_arrive_at"):
+        wrong = arguments[-1] if name == "mbarrier_arrive_at" else arguments[0]
+        yield Change("wrong barrier", wrong, f"({wrong.of(source.code)}) ^ 1")
+
+
+def wrong_masks(source):
+    """Copies for many blocks that leave one out, or reach one more; those for the ones that share the other operand."""
+    for _, arguments in arguments_of(source, "tensor_load_multicast"):
+        mask = arguments[-1].of(source.code)
+        yield Change("wrong mask", arguments[-1], f"{mask} & ({mask} - 1)")
+        yield Change("wrong mask", arguments[-1], f"{mask} | 1u")
+    for match in re.finditer(r"\bsharers_of_([ab])<config>\(place\)", source.code):
+        yield Change("wrong mask", Span(match.start(1), match.end(1)), "b" if match[1] == "a" else "a")
+
+
 OPERATORS = (drop_calls, drop_waiting_loops, weaken_order, more_pending, swap_order, drop_conditions, drop_clamps, move_bounds,
-             move_loops, off_by_one, drop_updates, drop_remainders, drop_permutations, weaken_layouts)
+             move_loops, off_by_one, drop_updates, drop_remainders, drop_permutations, weaken_layouts,
+             wrong_parity, wrong_counts, wrong_barriers, wrong_masks)
 
 
 def changes(source: Source):
