@@ -38,7 +38,6 @@ class Pipeline {
   QUARRY_DEVICE arch::SharedAddress stage() const { return memory_ + stage_ * stage_bytes(config); }
   QUARRY_DEVICE arch::SharedAddress full() const { return full(memory_, stage_); }
   QUARRY_DEVICE arch::SharedAddress empty() const { return empty(memory_, stage_); }
-  QUARRY_DEVICE int index() const { return stage_; }
 
   /// For the side that copies: waits until the current stage may be written. The first round finds all empty:
   /// a barrier's phase before its first counts as ended.
