@@ -26,7 +26,7 @@ class BadInput(CommandTest):
             self.refused("bench", "gemm", shape, "f16", says=[shape, "nothing to time"])
 
     def test_numbers(self):
-        for flag, wrong in (("--top", "0"), ("--top", "x"), ("--repeats", "2"), ("--repeats", "-5"), ("--repeats", "1001"),
+        for flag, wrong in (("--top", "0"), ("--top", "x"), ("--vary", "-1"), ("--vary", "x"), ("--repeats", "2"), ("--repeats", "-5"), ("--repeats", "1001"),
                             ("--gap-ms", "-1"), ("--gap-ms", "1.5"), ("--seed", "-1"),
                             ("--top", "99999999999999999999")):
             self.refused(*SMALL, flag, wrong, says=flag)

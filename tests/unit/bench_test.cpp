@@ -10,6 +10,7 @@
 
 #include "catch_compat.hpp"
 #include "tools/command/bench_chart.hpp"
+#include "tools/command/bench_controls.hpp"
 #include "tools/command/bench_protocol.hpp"
 #include "tools/command/bench_result.hpp"
 #include "tools/command/bench_statistics.hpp"
@@ -266,4 +267,39 @@ TEST_CASE("the chart holds every bar and label, and no text can break it") {
   CHECK(count(svg, "<rect ") == 1 + 2 + 8);
   CHECK(count(svg, "<text ") == count(svg, "</text>"));
   CHECK(svg_chart(texts, {}).ends_with("</svg>\n"));
+}
+
+TEST_CASE("other controls: each order of tiles once, but for the chosen one") {
+  Controls chosen{.mode = Mode::gemm, .split_k_slices = 1, .swizzle = 8, .raster = Raster::along_n};
+  const std::vector<Controls> others = other_controls(chosen, {});
+  std::set<std::pair<int, int>> seen;
+  for (const Controls& other : others) {
+    CHECK(other.mode == Mode::gemm);
+    CHECK(other.split_k_slices == 1);
+    seen.emplace(static_cast<int>(*other.raster), *other.swizzle);
+  }
+  CHECK(others.size() == 7);
+  CHECK(seen.size() == 7);
+  CHECK(seen.count({static_cast<int>(Raster::along_n), 8}) == 0);
+}
+
+TEST_CASE("other controls: a few slices more and less, two at least") {
+  const Controls chosen{.mode = Mode::split_k_cluster, .split_k_slices = 3, .swizzle = 1};
+  std::vector<int> slices;
+  for (const Controls& other : other_controls(chosen, {})) {
+    CHECK(other.mode == Mode::split_k_cluster);
+    slices.push_back(*other.split_k_slices);
+  }
+  CHECK(slices == std::vector<int>{2, 4, 5});
+}
+
+TEST_CASE("other controls: what the problem fixes stays") {
+  const Controls chosen{.mode = Mode::gemm, .split_k_slices = 1, .swizzle = 2, .raster = Raster::along_m};
+  for (const Controls& other : other_controls(chosen, {.swizzle = 2, .multiprocessors = 7})) {
+    CHECK(other.swizzle == 2);
+    CHECK(other.multiprocessors == 7);
+  }
+  CHECK(other_controls(chosen, {.swizzle = 2, .raster = Raster::along_m}).empty());
+  const Controls cut{.mode = Mode::split_k_parallel, .split_k_slices = 4};
+  CHECK(other_controls(cut, {.split_k_slices = 4}).empty());
 }

@@ -28,6 +28,7 @@ struct BenchFlags {
   std::string kernel;
   std::string top = "16";
   bool all = false;
+  std::string vary = "4";
   std::string repeats = "11";
   std::string gap_ms = "10";
   std::string seed;
@@ -50,6 +51,9 @@ Result<BenchOptions> read_options(const BenchFlags& flags) {
   const Result<std::int64_t> top = parse_integer("--top", flags.top, 1, 1'000'000);
   if (!top) return top.status();
   options.top = flags.all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(*top);
+  const Result<std::int64_t> vary = parse_integer("--vary", flags.vary, 0, 1'000'000);
+  if (!vary) return vary.status();
+  options.vary = static_cast<std::size_t>(*vary);
   const Result<std::int64_t> repeats = parse_integer("--repeats", flags.repeats, 3, 1000);
   if (!repeats) return repeats.status();
   options.repeats = static_cast<int>(*repeats);
@@ -258,6 +262,10 @@ void add_flags(CLI::App& command, BenchFlags& flags) {
   command.add_option("--top", flags.top, "Time so many kernels, the predicted best ones (16)")
       ->type_name("N");
   command.add_flag("--all", flags.all, "Time every kernel that matches");
+  command
+      .add_option("--vary", flags.vary,
+                  "Time the fastest N kernels with other orders of tiles and slices of K, too (4)")
+      ->type_name("N");
   command.add_option("--repeats", flags.repeats, "Bursts of each finalist (11)")->type_name("N");
   command.add_option("--gap-ms", flags.gap_ms, "Idle time before each burst with gaps (10)")->type_name("MS");
   command.add_option("--seed", flags.seed, "Seed of operands and order; otherwise a fresh one")

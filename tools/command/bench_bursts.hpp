@@ -28,9 +28,11 @@ struct Contestant {
 /// of operands.
 class DeviceBursts : public Bursts {
  public:
-  DeviceBursts(const BenchOperands& operands, std::vector<Contestant> contestants,
-               std::chrono::milliseconds gap)
-      : operands_(operands), contestants_(std::move(contestants)), gap_(gap) {}
+  DeviceBursts(const BenchOperands& operands, std::chrono::milliseconds gap)
+      : operands_(operands), gap_(gap) {}
+
+  /// The contestant takes part under the next number, from 0 on. Not while a burst is under way.
+  void add(Contestant contestant) { contestants_.push_back(std::move(contestant)); }
 
   /// Makes room for laps. To be called first; may be called again when no burst is under way.
   Status make_laps(std::size_t laps);

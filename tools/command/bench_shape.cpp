@@ -5,8 +5,10 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "bench_bursts.hpp"
+#include "bench_controls.hpp"
 #include "progress.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/query/query.hpp"
@@ -31,13 +33,17 @@ constexpr double back_to_back_burst_seconds = 2e-3;
 /// cuBLASLt adds slices of K in the output's type in some algorithms, which is less exact.
 constexpr double algorithm_tolerance = 8;
 
+FindOptions find_options(const BenchSetting& setting) {
+  return {.limit = setting.options.top,
+          .max_workspace = bench_workspace,
+          .availability = setting.options.availability,
+          .device = &setting.device};
+}
+
 Result<std::vector<Candidate>> find_candidates(const Problem& problem, const BenchSetting& setting,
                                                BenchResult& result) {
   const GemmArguments arguments = arguments_of(problem);
-  const FindOptions options{.limit = setting.options.top,
-                            .max_workspace = bench_workspace,
-                            .availability = setting.options.availability,
-                            .device = &setting.device};
+  const FindOptions options = find_options(setting);
   if (setting.options.kernel) {
     const Result<Candidate> only = Query::candidate_of(*setting.options.kernel, arguments, options);
     if (!only) return only.status();
@@ -77,12 +83,20 @@ class ShapeBench {
     if (!operands) return operands.status();
     operands_ = *std::move(operands);
     result_.sets = operands_.sets();
-    if (Status s = add_kernels(*candidates); !s) return s;
-    if (candidates_.empty()) return Status(StatusCode::device_error, "no kernel gave a right result");
-    if (Status s = add_algorithms(); !s) return s;
-    DeviceBursts bursts(operands_, std::move(contestants_), setting_.options.gap);
+    DeviceBursts bursts(operands_, setting_.options.gap);
     if (Status s = bursts.make_laps(1); !s) return s;
+    for (const Candidate& candidate : *candidates) {
+      const Result<bool> added = add_kernel(bursts, candidate, operands_.arguments());
+      if (!added) return added.status();
+      if (*added && &candidate == candidates->data()) has_first_ = true;
+    }
+    result_.timed = kernels();
+    if (candidates_.empty()) return Status(StatusCode::device_error, "no kernel gave a right result");
     if (Status s = warm_up(bursts); !s) return s;
+    if (Status s = time_new(bursts); !s) return s;
+    if (Status s = vary_controls(bursts); !s) return s;
+    if (Status s = add_algorithms(bursts); !s) return s;
+    if (Status s = time_new(bursts); !s) return s;
     if (Status s = eliminate(bursts); !s) return s;
     return finish(bursts);
   }
@@ -92,7 +106,7 @@ class ShapeBench {
 
   /// Whether the contestant takes part: its first result is right. Says what is wrong otherwise; a failure of
   /// the device ends all.
-  Result<bool> admit(Contestant contestant) {
+  Result<bool> admit(DeviceBursts& bursts, Contestant contestant) {
     const auto refuse = [&](const std::string& why) {
       setting_.say(shape_text(result_.problem) + ": left out " + contestant.name + ": " + why);
       result_.wrong.push_back(contestant.name);
@@ -109,38 +123,49 @@ class ShapeBench {
                     compared->bound);
       return refuse(numbers);
     }
-    contestants_.push_back(std::move(contestant));
+    bursts.add(std::move(contestant));
     return true;
   }
 
-  Status add_kernels(const std::vector<Candidate>& found) {
-    for (const Candidate& candidate : found) {
-      const Result<Plan> plan =
-          candidate.prepare(operands_.arguments(), {.overlap = setting_.options.overlap});
-      if (!plan) {
-        setting_.say(shape_text(result_.problem) + ": left out " + std::string(candidate.name()) + ": " +
-                     plan.status().message());
-        result_.wrong.push_back(std::string(candidate.name()));
-        continue;
-      }
-      const Workspace workspace{setting_.workspace.data(), setting_.workspace.bytes()};
-      const Result<bool> right =
-          admit({.name = std::string(candidate.name()),
-                 .launch = [plan = *plan, workspace](
-                               const PlanOperands& operands,
-                               CUstream_st* stream) { return plan.run(operands, stream, workspace); },
-                 .expected_seconds = candidate.predicted_seconds(),
-                 .tolerance = host::tolerance(candidate.metadata(), result_.problem.k)});
-      if (!right) return right.status();
-      if (!*right) continue;
-      if (&candidate == found.data()) has_first_ = true;
-      candidates_.push_back(candidate);
+  /// Whether the kernel takes part, run as the candidate says.
+  Result<bool> add_kernel(DeviceBursts& bursts, const Candidate& candidate, const GemmArguments& arguments) {
+    const Result<Plan> plan = candidate.prepare(arguments, {.overlap = setting_.options.overlap});
+    if (!plan) {
+      setting_.say(shape_text(result_.problem) + ": left out " + std::string(candidate.name()) + ": " +
+                   plan.status().message());
+      result_.wrong.push_back(std::string(candidate.name()));
+      return false;
     }
-    result_.timed = kernels();
+    const Workspace workspace{setting_.workspace.data(), setting_.workspace.bytes()};
+    Result<bool> right =
+        admit(bursts, {.name = std::string(candidate.name()),
+                       .launch = [plan = *plan, workspace](
+                                     const PlanOperands& operands,
+                                     CUstream_st* stream) { return plan.run(operands, stream, workspace); },
+                       .expected_seconds = candidate.predicted_seconds(),
+                       .tolerance = host::tolerance(candidate.metadata(), result_.problem.k)});
+    if (right && *right) candidates_.push_back(candidate);
+    return right;
+  }
+
+  /// The fastest kernels so far take part with other controls, too.
+  Status vary_controls(DeviceBursts& bursts) {
+    const GemmArguments& problem = operands_.arguments();
+    for (const std::size_t i : shortest(brief_, setting_.options.vary)) {
+      const Candidate kernel = candidates_[i];
+      for (const Controls& controls : other_controls(kernel.controls(), problem.controls)) {
+        GemmArguments arguments = problem;
+        arguments.controls = controls;
+        const Result<Candidate> other = Query::candidate_of(kernel, arguments, find_options(setting_));
+        if (!other || other->workspace() > bench_workspace)
+          continue;  // such controls are not for this kernel
+        if (const Result<bool> added = add_kernel(bursts, *other, arguments); !added) return added.status();
+      }
+    }
     return {};
   }
 
-  Status add_algorithms() {
+  Status add_algorithms(DeviceBursts& bursts) {
     if (setting_.library == nullptr) return {};
     Result<CublasLtProblem> made = CublasLtProblem::make(*setting_.library, result_.problem);
     if (!made) {
@@ -155,13 +180,13 @@ class ShapeBench {
     for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= algorithm_tolerance;
     for (std::size_t i = 0; i < algorithms_->algorithms(); ++i) {
       const Result<bool> right =
-          admit({.name = "cuBLASLt algorithm " + std::to_string(i + 1),
-                 .launch =
-                     [this, i](const PlanOperands& operands, CUstream_st* stream) {
-                       return algorithms_->run(i, operands, setting_.workspace.data(), stream);
-                     },
-                 .expected_seconds = candidates_.front().predicted_seconds(),
-                 .tolerance = tolerance});
+          admit(bursts, {.name = "cuBLASLt algorithm " + std::to_string(i + 1),
+                         .launch =
+                             [this, i](const PlanOperands& operands, CUstream_st* stream) {
+                               return algorithms_->run(i, operands, setting_.workspace.data(), stream);
+                             },
+                         .expected_seconds = candidates_.front().predicted_seconds(),
+                         .tolerance = tolerance});
       if (!right) return right.status();
       if (*right && i == 0) has_first_algorithm_ = true;
     }
@@ -178,11 +203,14 @@ class ShapeBench {
     return {};
   }
 
-  /// The contestants from `begin` to `end` with the shortest brief times.
-  std::vector<std::size_t> best(std::size_t begin, std::size_t end, std::size_t keep) const {
-    std::vector<std::size_t> numbers = shortest(std::span(brief_).subspan(begin, end - begin), keep);
-    for (std::size_t& number : numbers) number += begin;
-    return numbers;
+  /// Adds the contestants with the shortest of these times, and both first choices.
+  void add_best(std::vector<std::size_t>& numbers, std::span<const double> times, std::size_t keep_kernels,
+                std::size_t keep_algorithms) const {
+    for (const std::size_t i : shortest(times.first(kernels()), keep_kernels)) add(numbers, i);
+    for (const std::size_t i : shortest(times.subspan(kernels()), keep_algorithms))
+      add(numbers, kernels() + i);
+    if (has_first_) add(numbers, 0);
+    if (has_first_algorithm_) add(numbers, kernels());
   }
 
   /// Times those who stay once more, briefly.
@@ -195,25 +223,45 @@ class ShapeBench {
     return {};
   }
 
-  /// Chooses the finalists.
-  Status eliminate(DeviceBursts& bursts) {
-    const std::size_t all = bursts.contestants().size();
-    std::vector<std::size_t> everyone(all);
-    for (std::size_t i = 0; i < all; ++i) {
-      everyone[i] = i;
+  /// Times those who came since the last time, briefly.
+  Status time_new(DeviceBursts& bursts) {
+    std::vector<std::size_t> who;
+    for (std::size_t i = brief_.size(); i < bursts.contestants().size(); ++i) {
+      who.push_back(i);
       brief_.push_back(bursts.contestants()[i].expected_seconds);
     }
-    if (Status s = time_again(bursts, everyone, 1); !s) return s;
-    std::vector<std::size_t> second = best(0, kernels(), second_kernels);
-    std::ranges::copy(best(kernels(), all, second_algorithms), std::back_inserter(second));
-    if (has_first_) add(second, 0);
-    if (has_first_algorithm_) add(second, kernels());
-    if (Status s = time_again(bursts, second, 3); !s) return s;
+    return time_again(bursts, who, 1);
+  }
 
-    finalists_ = best(0, kernels(), last_kernels);
-    std::ranges::copy(best(kernels(), all, last_algorithms), std::back_inserter(finalists_));
-    if (has_first_) add(finalists_, 0);
-    if (has_first_algorithm_) add(finalists_, kernels());
+  /// Times some with gaps, so few times that it takes a second or two. @param times where they go
+  Status time_calmly(DeviceBursts& bursts, std::span<const std::size_t> who, std::vector<double>& times) {
+    constexpr int repeats = 2;
+    const double least = *std::ranges::min_element(brief_);
+    const Result<std::vector<Spread>> spreads =
+        time_with_gaps(bursts, who, launches_for(gap_burst_seconds, least), repeats, dice_);
+    if (!spreads) return spreads.status();
+    for (std::size_t i = 0; i < who.size(); ++i) times[who[i]] = (*spreads)[i].median;
+    return {};
+  }
+
+  /// Chooses the finalists: the best of brief bursts, which follow one another; and of large problems, for
+  /// which a device that was idle has a higher clock, the best of bursts with gaps.
+  Status eliminate(DeviceBursts& bursts) {
+    const double least = *std::ranges::min_element(brief_);
+    is_large_ = std::max(least, candidates_.front().predicted_seconds()) >= large_seconds;
+    std::vector<double> calm(brief_.size());
+    std::vector<std::size_t> second;
+    add_best(second, brief_, second_kernels, second_algorithms);
+    if (is_large_) {
+      std::vector<std::size_t> everyone(brief_.size());
+      std::iota(everyone.begin(), everyone.end(), std::size_t{0});
+      if (Status s = time_calmly(bursts, everyone, calm); !s) return s;
+      add_best(second, calm, second_kernels, second_algorithms);
+      if (Status s = time_calmly(bursts, second, calm); !s) return s;
+    }
+    if (Status s = time_again(bursts, second, 3); !s) return s;
+    add_best(finalists_, brief_, last_kernels, last_algorithms);
+    if (is_large_) add_best(finalists_, calm, last_kernels, last_algorithms);
     for (std::size_t i = 0; i < kernels(); ++i) {
       result_.brief.push_back({std::string(candidates_[i].name()), candidates_[i].controls(),
                                candidates_[i].predicted_seconds(), brief_[i]});
@@ -236,7 +284,7 @@ class ShapeBench {
     if (!gaps) return gaps.status();
     std::vector<Timing> timings;
     for (const Spread& spread : *gaps) timings.push_back({.gaps = spread});
-    if (std::max(least, candidates_.front().predicted_seconds()) >= large_seconds) {
+    if (is_large_) {
       if (Status s = load(bursts, least, timings); !s) return s;
     }
     for (std::size_t i = 0; i < finalists_.size(); ++i) enter(bursts, finalists_[i], timings[i]);
@@ -280,13 +328,15 @@ class ShapeBench {
   Dice dice_{result_.seed};
   BenchOperands operands_;
   std::unique_ptr<CublasLtProblem> algorithms_;
-  /// Kernels that take part, best predicted first; contestants are these, then cuBLASLt's algorithms.
+  /// Kernels that take part, best predicted first, then those with other controls;
+  /// contestants are these, then cuBLASLt's algorithms.
   std::vector<Candidate> candidates_;
-  std::vector<Contestant> contestants_;
   bool has_first_ = false;
   bool has_first_algorithm_ = false;
   /// Seconds of each contestant, as far as known.
   std::vector<double> brief_;
+  /// Whether it is timed back to back, too.
+  bool is_large_ = false;
   std::vector<std::size_t> finalists_;
 };
 

@@ -15,6 +15,8 @@ namespace quarry::command {
 struct BenchOptions {
   /// Kernels to time, the predicted best ones.
   std::size_t top = 16;
+  /// Kernels that are timed with other controls, too: the fastest ones with their own.
+  std::size_t vary = 4;
   /// This one alone.
   std::optional<Kernel> kernel = std::nullopt;
   Availability availability = Availability::any;
