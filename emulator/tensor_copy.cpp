@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "emulator/checks.hpp"
 #include "emulator/cluster.hpp"
@@ -43,6 +44,18 @@ std::string fault_of(const Tensor& t) {
   if (t.swizzle_bits > 3) return wrong("swizzle is none that there is");
   if (t.swizzle_bits > 0 && line_bytes(t) > 16U << t.swizzle_bits)
     return wrong("box has lines longer than its swizzle");
+  return "";
+}
+
+/// What the engine does not take of a place. (An H200 stops with an illegal instruction then, which the PTX
+/// ISA does not say.)
+std::string fault_of(const Tensor& t, const BoxPlace& place, bool is_store) {
+  if (std::int64_t{place.at[0]} * t.element_bytes % chunk_bytes != 0) {
+    return "copies a box that begins at element " + std::to_string(place.at[0]) +
+           " of its lines, which is no multiple of 16 bytes";
+  }
+  if (is_store && *std::ranges::min_element(place.at) < 0)
+    return "stores a box that begins in front of its tensor";
   return "";
 }
 
@@ -268,6 +281,7 @@ void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsig
   Thread& thread = *current;
   check_earlier_kernels(thread, site);
   check(thread, fault_of(tensor), site);
+  check(thread, fault_of(tensor, place, false), site);
   check(thread, fault_of_blocks(thread.block->cluster(), blocks), site);
   check(thread, start_loads(thread, {to, &tensor, &place, barrier, blocks}, site), site);
 }
@@ -277,6 +291,7 @@ void tensor_store(const Tensor& tensor, const BoxPlace& place, unsigned from, co
   SharedMemory& shared = thread.block->shared();
   check_earlier_kernels(thread, site);
   check(thread, fault_of(tensor), site);
+  check(thread, fault_of(tensor, place, true), site);
   if (from % to_alignment != 0)
     check(thread, "copies from shared memory that is not aligned to 128 bytes", site);
   const AccessId access =

@@ -19,14 +19,17 @@ constexpr std::size_t loaded_words = 40 * 9 * 3;
 constexpr std::size_t boxes = 12;
 constexpr unsigned cast_blocks = 4;
 
-/// The tensor, then places of boxes: inside, at each edge, and outside.
+/// The tensor, then places of boxes: inside, at each edge, and outside. Along a line they begin at multiples
+/// of 16 bytes, as they must.
 Words tensor_and_places(Random& random, std::size_t count) {
   Words in = random_words(random, loaded_words);
   constexpr int most[] = {40, 9, 3};
+  constexpr int step[] = {4, 1, 1};
   for (std::size_t i = 0; i < count; ++i) {
-    for (const int extent : most) {
-      const auto span = static_cast<std::uint32_t>(2 * extent);
-      in.push_back(static_cast<std::uint32_t>(static_cast<int>(random.below(span)) - extent / 2));
+    for (int axis = 0; axis < 3; ++axis) {
+      const int steps = most[axis] / step[axis];
+      const int at = static_cast<int>(random.below(static_cast<std::uint32_t>(2 * steps))) - steps / 2;
+      in.push_back(static_cast<std::uint32_t>(at * step[axis]));
     }
   }
   return in;
@@ -46,13 +49,13 @@ constexpr std::array<unsigned, 3> stored = {44, 7, 2};
 template <unsigned line>
 Words stores(Random& random) {
   constexpr unsigned lines = 4;
-  constexpr unsigned along = (44 + line - 1) / line + 1;
+  constexpr unsigned along = (44 + line - 1) / line;
   Words places;
   for (unsigned z = 0; z < 2; ++z) {
-    for (int y = -1; y < 7; y += static_cast<int>(lines)) {
+    for (unsigned y = 0; y < 7; y += lines) {
       for (unsigned x = 0; x < along; ++x) {
-        places.push_back(x * line - 4);
-        places.push_back(static_cast<std::uint32_t>(y));
+        places.push_back(x * line);
+        places.push_back(y);
         places.push_back(z);
       }
     }
@@ -84,7 +87,7 @@ void add_copies(std::vector<Probe>& all) {
                  .items = boxes,
                  .sm90 = true,
                  .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
-  constexpr std::size_t count = ((44 + line - 1) / line + 1) * 2 * 2;
+  constexpr std::size_t count = ((44 + line - 1) / line) * 2 * 2;
   all.push_back({.kernel = "tensor_store",
                  .inputs = name_of(swizzle),
                  .covers = {"tensor_store", "tensor_store_commit", "tensor_store_wait_read",

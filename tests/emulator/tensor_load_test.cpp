@@ -36,13 +36,13 @@ struct Case {
 };
 constexpr Case cases[] = {
     {0, 0, 0, 8, TensorSwizzle::none, 0},         {8, 4, 0, 8, TensorSwizzle::none, 128},
-    {-3, -2, -1, 8, TensorSwizzle::none, 0},      {27, 13, 1, 8, TensorSwizzle::none, 0},
+    {-4, -2, -1, 8, TensorSwizzle::none, 0},      {28, 13, 1, 8, TensorSwizzle::none, 0},
     {-8, 0, 0, 8, TensorSwizzle::none, 0},        {0, 16, 0, 8, TensorSwizzle::none, 0},
-    {3, 1, 0, 4, TensorSwizzle::bytes32, 0},      {3, 1, 0, 8, TensorSwizzle::bytes32, 384},
-    {5, 2, 0, 16, TensorSwizzle::bytes64, 0},     {5, 2, 1, 16, TensorSwizzle::bytes64, 256},
-    {1, 3, 0, 32, TensorSwizzle::bytes128, 0},    {-7, 3, 0, 32, TensorSwizzle::bytes128, 1024},
-    {1, -1, 0, 32, TensorSwizzle::bytes128, 384},  // the pattern goes by address
-    {2, 3, 1, 16, TensorSwizzle::bytes128, 128},
+    {4, 1, 0, 4, TensorSwizzle::bytes32, 0},      {4, 1, 0, 8, TensorSwizzle::bytes32, 384},
+    {8, 2, 0, 16, TensorSwizzle::bytes64, 0},     {4, 2, 1, 16, TensorSwizzle::bytes64, 256},
+    {4, 3, 0, 32, TensorSwizzle::bytes128, 0},    {-8, 3, 0, 32, TensorSwizzle::bytes128, 1024},
+    {4, -1, 0, 32, TensorSwizzle::bytes128, 384},  // the pattern goes by address
+    {12, 3, 1, 16, TensorSwizzle::bytes128, 128},
 };
 
 /// Where the hardware puts a byte, as CUDA's programming guide draws it: chunk c of 16 bytes of a row of 128
@@ -243,6 +243,13 @@ void never_waited(const Operands& o) { load_once(o.in, {32, 1, 1}, {4, 1, 1}, Te
 void load_unaligned_place(const Operands& o) {
   load_once(o.in, {32, 1, 1}, {4, 1, 1}, TensorSwizzle::none, 64);
 }
+void load_between_chunks(const Operands& o) {
+  const auto map = map_of(o.in, {32, 1, 1}, {4, 1, 1}, TensorSwizzle::none);
+  make(1, 1);
+  if (arch::thread_index() != 0) return;
+  mark("load");
+  arch::tensor_load(arch::shared_memory(), map, 6, 0, 0, barrier(0));
+}
 void load_unaligned_data(const Operands& o) {
   load_once(o.in + 1, {32, 1, 1}, {4, 1, 1}, TensorSwizzle::none, 0);
 }
@@ -373,7 +380,7 @@ TEST_CASE("Tensor loads are counted", "[tensor_load]") {
   constexpr int over_edge = 3;
   const test::Trial edge = test::run_once(load_box, {.shared_memory = 4224, .argument = over_edge});
   REQUIRE(edge.outcome.fault == "");
-  CHECK(edge.outcome.counters.tensor_bytes_read == 4 * 5 * 3);
+  CHECK(edge.outcome.counters.tensor_bytes_read == 4 * 4 * 3);
   CHECK(edge.outcome.counters.tensor_bytes_landed == 4 * 8 * 4 * 2);
 }
 
@@ -395,6 +402,8 @@ TEST_CASE("The same seed lands loads in the same order", "[tensor_load]") {
 TEST_CASE("Loads that the engine does not take", "[tensor_load]") {
   caught(load_unaligned_place, usual,
          {"copies to shared memory at byte 64, which is not a multiple of 128", "@load"});
+  caught(load_between_chunks, usual,
+         {"begins at element 6 of its lines, which is no multiple of 16 bytes", "@load"});
   caught(load_unaligned_data, usual, {"tensor map whose data is not aligned to 16 bytes", "@load"});
   caught(load_unaligned_stride, usual, {"tensor map whose stride is no multiple of 16 bytes", "@load"});
   caught(load_odd_line, usual, {"tensor map whose box has lines of no multiple of 16 bytes", "@load"});

@@ -17,7 +17,7 @@ constexpr int never_written = 0;
 struct Case {
   int x, y, z;
 };
-constexpr Case cases[] = {{0, 0, 0}, {16, 4, 0}, {21, 6, 1}, {-5, -1, -1}, {32, 0, 0}};
+constexpr Case cases[] = {{0, 0, 0}, {16, 4, 0}, {20, 6, 1}, {28, 7, 1}, {32, 0, 0}};
 
 void store_box(const Operands& o) {
   const Case& c = cases[o.argument];
@@ -134,17 +134,20 @@ void store_twice(const Operands& o) {
   arch::tensor_store_wait_read<0>();
 }
 
-void store_once(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box, int from) {
+void store_once(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box, int from,
+                emulator::BoxPlace place = {{0, 0, 0}}) {
   const auto map = map_of(data, extent, box);
   if (arch::thread_index() != 0) return;
   for (int i = 0; i < 1024; i += 4) arch::shared_store(arch::shared_memory() + i, i);
   arch::async_proxy_fence();
   mark("store");
-  arch::tensor_store(map, 0, 0, 0, arch::shared_memory() + from);
+  arch::tensor_store(map, place.at[0], place.at[1], place.at[2], arch::shared_memory() + from);
 }
 void store_to_input(const Operands& o) { store_once(o.in, {32, 1, 1}, {4, 1, 1}, 0); }
 void store_past_operand(const Operands& o) { store_once(o.out, {32, 33, 1}, {4, 33, 1}, 0); }
 void store_past_memory(const Operands& o) { store_once(o.out, {32, 1, 1}, {32, 1, 1}, 1024); }
+void store_between_chunks(const Operands& o) { store_once(o.out, {32, 1, 1}, {4, 1, 1}, 0, {{2, 0, 0}}); }
+void store_in_front(const Operands& o) { store_once(o.out, {32, 4, 1}, {4, 2, 1}, 0, {{0, -1, 0}}); }
 void store_unaligned(const Operands& o) { store_once(o.out, {32, 1, 1}, {4, 1, 1}, 16); }
 
 constexpr test::Setup warp = {.threads = 32};
@@ -162,7 +165,7 @@ TEST_CASE("Tensor stores are counted", "[tensor_store]") {
   const test::Trial trial = test::run_once(store_box, {.argument = 2});
   REQUIRE(trial.outcome.fault == "");
   CHECK(trial.outcome.counters.tensor_stores == 1);
-  CHECK(trial.outcome.counters.tensor_bytes_stored == 4 * 11 * 2 * 1);
+  CHECK(trial.outcome.counters.tensor_bytes_stored == 4 * 12 * 2 * 1);
 }
 
 TEST_CASE("A buffer is filled again when its store has read it", "[tensor_store]") {
@@ -195,6 +198,11 @@ TEST_CASE("What a store writes is there when it was waited for", "[tensor_store]
   fine(store_twice<true>, {}, {1, 2, 3, 4});
   caught(store_twice<false>, {},
          {"race: byte 0 of out was being written by a bulk copy", "@store", "@again"});
+}
+
+TEST_CASE("Places that a store does not take", "[tensor_store]") {
+  caught(store_between_chunks, {}, {"element 2 of its lines, which is no multiple of 16 bytes", "@store"});
+  caught(store_in_front, {}, {"stores a box that begins in front of its tensor", "@store"});
 }
 
 TEST_CASE("Stores keep to the bounds of memory", "[tensor_store]") {
