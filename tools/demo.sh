@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets the machine up, builds the `quarry` command (`dev` preset) and answers a real problem with it: which kernels can do it,
 # which is best and why, and does it compute what it should. Without a GPU, kernels run on the host executor.
-# 2 minutes at most on two cores. Another build folder than build/demo can be given.
+# 3 minutes on two cores. Another build folder than build/demo can be given.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
