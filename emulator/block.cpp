@@ -54,6 +54,7 @@ bool Block::begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned
     thread.in_no_group = 0;
     thread.stores = {};
     thread.mbarrier = nullptr;
+    thread.waits = 0;
     thread.at_cluster_barrier = false;
     thread.inits = nullptr;
     thread.peer_accesses.clear();
@@ -175,12 +176,29 @@ void Block::meet(Thread& thread, Collective collective, const Site& site, void (
   }
   warp.arrived |= 1U << thread.lane();
   if (warp.arrived != warp.all) return wait(thread, Waiting::warp, site);
+  if (collective == Collective::cluster_arrive) check_waited_together(thread, site);
   complete(warp);
   warp.arrived = 0;
   warp.log.flush(counters_);
   const unsigned first_thread = thread.index - thread.lane();
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (warp.all >> lane & 1) wake(threads_[first_thread + lane]);
+    if (warp.all >> lane & 1) threads_[first_thread + lane].waits = 0;
+  }
+}
+
+/// The cluster's barrier does not bring the lanes of a warp together that have come different ways, of which
+/// one has waited and others have not.
+void Block::check_waited_together(Thread& thread, const Site& site) {
+  const unsigned first_thread = thread.index - thread.lane();
+  for (unsigned i = first_thread; i < std::min<unsigned>(first_thread + 32, thread_count()); ++i) {
+    if (threads_[i].waits == threads_[first_thread].waits) continue;
+    fail(thread, [&] {
+      return "divergence: " + thread_text(first_thread, index_) + " is at " + text_of(site) +
+             ", which a whole warp must reach together, and has waited at mbarriers " +
+             std::to_string(threads_[first_thread].waits) + " times since its warp met, lane " +
+             std::to_string(i % 32) + " of it " + std::to_string(threads_[i].waits) + " times";
+    });
   }
 }
 
@@ -215,6 +233,7 @@ void Block::complete_block_barrier() {
   for (Thread& thread : threads_) {
     thread.clock.view = view;
     thread.clock.foreign = foreign;
+    thread.waits = 0;
     if (thread.waiting == Waiting::block_barrier) wake(thread);
   }
   for (Warp& warp : warps_) warp.at_barrier = 0;

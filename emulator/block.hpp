@@ -65,6 +65,8 @@ enum class Collective : std::uint8_t {
   multiply_f16_f32,
   multiply_f16_f16,
   multiply_bf16_f32,
+  multiply_tf32_f32,
+  multiply_f64,
   shuffle,
   ballot,
   warp_barrier,
@@ -108,6 +110,7 @@ struct Thread {
   int barrier = 0;                     ///< which named barrier
   const Mbarrier* mbarrier = nullptr;  ///< which mbarrier, and the end of which phase
   unsigned parity = 0;
+  unsigned waits = 0;               ///< at mbarriers since its warp last met
   bool at_cluster_barrier = false;  ///< arrived there, and has not waited yet
   unsigned cluster_turn = 0;        ///< which time that was
   View inits;                       ///< which mbarriers it has made, and mbarrier_init_fence followed
@@ -134,8 +137,8 @@ struct Warp {
   Collective collective = Collective::none;
   Site site;
   unsigned first_lane = 0;  ///< who arrived first
-  std::array<std::array<std::uint32_t, 12>, 32> in;
-  std::array<std::array<std::uint32_t, 4>, 32> out;
+  std::array<std::array<std::uint32_t, 14>, 32> in;
+  std::array<std::array<std::uint32_t, 8>, 32> out;
   WarpLog log;
   Site barrier_site;  ///< where lanes arrived at the block's barrier, and how many
   unsigned at_barrier = 0;
@@ -235,6 +238,7 @@ class Block {
  private:
   static void run_thread(void* thread);
   void end_in_warpgroup(Thread& thread);
+  void check_waited_together(Thread& thread, const Site& site);
   void complete_block_barrier();
   std::string fault_at_named_barrier(const Thread& thread, int id, unsigned expected, const Site& site) const;
   bool join_named_barrier(Thread& thread, NamedBarrier& barrier, unsigned expected, bool waits);

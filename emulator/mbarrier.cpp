@@ -239,6 +239,7 @@ void mbarrier_wait(unsigned barrier, int parity, const Site& site) {
   if (parity != 0 && parity != 1) check(thread, "waits for parity " + std::to_string(parity), site);
   thread.accesses = 0;
   ++block.count().mbarrier_waits;
+  ++thread.waits;
   thread.mbarrier = &at;
   thread.parity = static_cast<unsigned>(parity);
   while (at.ended % 2 == thread.parity) {

@@ -35,6 +35,10 @@ void warpgroup_wait(unsigned pending, const Site& site) {
   check_all(own().end_wait(thread, pending), site);
 }
 
+void warpgroup_hold(SumWord* sums, unsigned words, const Site& site) {
+  check(*current, own().hold(*current, sums, words), site);
+}
+
 void give_registers(unsigned registers, const Site& site) {
   check_all(own().give_registers(*current, registers, site), site);
 }

@@ -28,13 +28,17 @@ struct ProductShape {
 using SumWord [[gnu::may_alias]] = std::uint32_t;
 
 /// Starts a product of the operands that the matrix descriptors name. `sums` is this thread's part, which
-/// belongs to the instruction until it is waited for: until then it holds poison.
+/// belongs to the instruction until it is waited for, and may not be read before `warpgroup_hold`: until then
+/// it holds poison.
 void warpgroup_multiply(const ProductShape& shape, SumWord* sums, std::uint64_t a, std::uint64_t b,
                         bool accumulate, const Site& site);
 void warpgroup_fence(const Site& site);
 void warpgroup_commit(const Site& site);
 /// Waits until at most `pending` groups are under way.
 void warpgroup_wait(unsigned pending, const Site& site);
+/// What comes before this use of a thread's sums stays before it, and what comes after it after: a compiler
+/// may move the rest across fences and waits.
+void warpgroup_hold(SumWord* sums, unsigned words, const Site& site);
 
 /// The warpgroup's threads have so many registers each from here on: no more than before, no fewer.
 void give_registers(unsigned registers, const Site& site);

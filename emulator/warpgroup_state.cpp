@@ -159,13 +159,32 @@ std::string Warpgroup::fault_of_sums(const Part& part, const Sums& sums, const T
   if (joined.call.accumulate && any_equal(words, count, never_set)) {
     return "adds to sums that were never set";
   }
+  if (joined.call.accumulate) return fault_of_touched(part, sums, thread, words, count);
   if (part.words == nullptr || fences > part.fences) return "";
-  if (joined.call.accumulate) {
+  return "multiplies into sums that it has touched since it waited for them, without a warpgroup_fence";
+}
+
+/// Of sums that an instruction adds to: they are as instructions have left them, or were set, held, and then
+/// fenced.
+std::string Warpgroup::fault_of_touched(const Part& part, const Sums& sums, const Thread& thread,
+                                        const SumWord* words, unsigned count) const {
+  if (part.awaits_hold && all_equal(words, count, poison_of(sums.shape))) return "";
+  const std::size_t bytes = count * sizeof *words;
+  if (part.words != nullptr && !part.awaits_hold) {
     SumWord known[most_words];
     get_words(*sums.values, sums.shape, place_in_group(thread), known);
-    if (std::memcmp(known, words, count * sizeof *words) == 0) return "";
+    if (std::memcmp(known, words, bytes) == 0) return "";
   }
-  return "multiplies into sums that it has touched since it waited for them, without a warpgroup_fence";
+  const Member& me = member(thread);
+  if (part.words != nullptr && me.fences <= part.fences) {
+    return "multiplies into sums that it has touched since it waited for them, without a warpgroup_fence";
+  }
+  const auto held = std::ranges::find(me.held, words, &Held::words);
+  const bool as_held = held != me.held.end() && held->values.size() == count &&
+                       std::memcmp(held->values.data(), words, bytes) == 0;
+  if (!as_held) return "multiplies into sums that it has set without a warpgroup_hold behind that";
+  if (me.fences > held->fences) return "";
+  return "multiplies into sums that it has set without a warpgroup_fence behind their warpgroup_hold";
 }
 
 /// Sums under way lie in registers, all at once.
@@ -190,7 +209,8 @@ std::string Warpgroup::hand_in(Thread& thread, const Joined& joined, SumWord* wo
   fault = fault_of_registers(thread, joined);
   if (!fault.empty()) return fault;
   if (!part.under_way) {
-    if (joined.call.accumulate) set_words(*sums.values, sums.shape, place_in_group(thread), words);
+    const bool are_given = joined.call.accumulate && !part.awaits_hold;
+    if (are_given) set_words(*sums.values, sums.shape, place_in_group(thread), words);
     for (unsigned i = 0; i < joined.call.shape.words(); ++i) words[i] = poison_of(joined.call.shape);
   }
   part = {words, true, member(thread).groups + 1, part.fences, joined.site};
@@ -228,11 +248,32 @@ std::string Warpgroup::end_wait(Thread& thread, unsigned pending) {
       return "has touched sums while a matrix instruction was under way that it had started at " +
              text_of(part.site);
     }
-    get_words(*sums.values, sums.shape, place_in_group(thread), part.words);
     part.under_way = false;
+    part.awaits_hold = true;
     part.fences = member(thread).fences;
   }
   learn(thread, groups);
+  return "";
+}
+
+std::string Warpgroup::hold(Thread& thread, SumWord* words, unsigned count) {
+  for (Sums& sums : sums_) {
+    Part& part = sums.parts[place_in_group(thread)];
+    if (part.words != words) continue;
+    if (part.under_way) return "";
+    if (!part.awaits_hold) continue;
+    if (!all_equal(words, sums.shape.words(), poison_of(sums.shape))) {
+      return "has touched sums of the matrix instruction at " + text_of(part.site) +
+             " before it called warpgroup_hold";
+    }
+    get_words(*sums.values, sums.shape, place_in_group(thread), words);
+    part.awaits_hold = false;
+  }
+  Member& me = member(thread);
+  auto held = std::ranges::find(me.held, words, &Held::words);
+  if (held == me.held.end()) held = me.held.insert(held, {.words = words, .values = {}});
+  held->values.assign(words, words + count);
+  held->fences = me.fences;
   return "";
 }
 

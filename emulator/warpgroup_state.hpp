@@ -47,7 +47,8 @@ struct WarpgroupCall {
 /// No thread waits for the others where it calls a function, but in `wait`, and for registers: that all call
 /// the same is seen when they get there. A matrix instruction starts when all have come to it, and is done
 /// when its group is waited for, or at once, as the launch's timing of copies says. Until the wait its sums
-/// are poison in the threads, and the memory of its operands counts as being read.
+/// are poison in the threads, and the memory of its operands counts as being read. The threads get them back
+/// where they hold them, as a compiler may read them earlier than the source does until then.
 class Warpgroup {
  public:
   void begin();
@@ -59,8 +60,10 @@ class Warpgroup {
   std::string begin_wait(Thread& thread, unsigned pending, const Site& site);
   /// Whether all threads have started what a thread that may leave so many groups waits for.
   bool has_started(const Thread& thread, unsigned pending) const;
-  /// Ends the wait: the sums are the thread's again. @pre has_started
+  /// Ends the wait: the sums may be held. @pre has_started
   std::string end_wait(Thread& thread, unsigned pending);
+  /// The sums are the thread's again, and as they are from here on.
+  std::string hold(Thread& thread, SumWord* words, unsigned count);
   std::string give_registers(Thread& thread, unsigned registers, const Site& site);
   std::string begin_taking(Thread& thread, unsigned registers, const Site& site);
   bool has_taken(const Thread& thread) const;
@@ -84,8 +87,9 @@ class Warpgroup {
     SumWord* words = nullptr;
     bool under_way = false;
     unsigned group = 0;        ///< the last one with an instruction for these sums
-    unsigned long fences = 0;  ///< that the thread had made when it got them back
+    unsigned long fences = 0;  ///< that the thread had made when it had waited for them
     Site site;                 ///< of the last instruction
+    bool awaits_hold = false;  ///< waited for, but still poison
   };
   /// Variables that instructions have summed in.
   struct Sums {
@@ -93,11 +97,18 @@ class Warpgroup {
     std::array<Part, warpgroup_threads> parts;
     std::unique_ptr<ProductSums> values = std::make_unique<ProductSums>();
   };
+  /// Sums as a thread held them last.
+  struct Held {
+    const SumWord* words = nullptr;
+    std::vector<std::uint32_t> values;
+    unsigned long fences = 0;  ///< that it had made before
+  };
   struct Member {
     std::uint64_t calls = 0;
     unsigned groups = 0;
     unsigned long fences = 0;
     unsigned takes = 0;
+    std::vector<Held> held;
   };
 
   Member& member(const Thread& thread);
@@ -109,6 +120,8 @@ class Warpgroup {
   std::string hand_in(Thread& thread, const Joined& joined, SumWord* words);
   std::string fault_of_sums(const Part& part, const Sums& sums, const Thread& thread, const Joined& joined,
                             const SumWord* words) const;
+  std::string fault_of_touched(const Part& part, const Sums& sums, const Thread& thread, const SumWord* words,
+                               unsigned count) const;
   std::string fault_of_registers(const Thread& thread, const Joined& joined) const;
   void run_first(const Thread& thread);
   void run_groups(const Thread& thread, unsigned groups);

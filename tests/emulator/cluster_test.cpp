@@ -105,6 +105,20 @@ void part_arrives(const Operands&) {
   }
 }
 
+/// One lane waits for a barrier, and its warp meets it again before the cluster's barrier, or does not.
+template <bool right>
+void one_lane_waits(const Operands&) {
+  const int t = arch::thread_index();
+  if (t == 0) {
+    arch::mbarrier_init(arch::shared_memory(), 1);
+    arch::mbarrier_init_fence();
+    arch::mbarrier_arrive(arch::shared_memory());
+    arch::mbarrier_wait(arch::shared_memory(), 0);
+  }
+  if constexpr (right) arch::warp_barrier();
+  meet();
+}
+
 /// What one block writes to global memory, another reads behind the barrier.
 template <bool right>
 void through_global(const Operands& o) {
@@ -171,6 +185,8 @@ TEST_CASE("The cluster's barrier is arrived at once and then waited for", "[clus
          {"deadlock: no thread can go on", "(and 63 more) waits at the cluster's barrier at ", "@wait",
           "(and 63 more) has ended"});
   caught(part_arrives, setup, {"divergence", "@other"});
+  fine(one_lane_waits<true>, setup);
+  caught(one_lane_waits<false>, setup, {"divergence", "has waited at mbarriers 1 times since its warp met"});
 }
 
 TEST_CASE("Launches of clusters that a device refuses", "[cluster]") {

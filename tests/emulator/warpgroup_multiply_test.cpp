@@ -36,6 +36,7 @@ void multiply(const Operands& o) {
   }
   arch::warpgroup_commit();
   arch::warpgroup_wait<0>();
+  arch::warpgroup_hold(sums);
   const int me = arch::thread_index();
   int good = 0;
   for (int i = 0; i < n / 2; ++i) {

@@ -44,16 +44,20 @@ void right_order(const Operands& o) {
   arch::warpgroup_wait<0>();
   multiply(sums, 2, 1);  // nobody has touched them
   finish();
+  arch::warpgroup_hold(sums);
   for (float& sum : sums.v) sum += 0.5F;
   for (float& sum : sums.v) sum -= 0.5F;
   arch::warpgroup_fence();
   multiply(sums, 3, 1);
   finish();
+  arch::warpgroup_hold(sums);
   show(o, sums, 4);
   for (float& sum : sums.v) sum = 0;
+  arch::warpgroup_hold(sums);
   arch::warpgroup_fence();
   for (int step = 0; step < 4; ++step) multiply(sums, step, 1);
   finish();
+  arch::warpgroup_hold(sums);
   show(o, sums, 4);
 }
 
@@ -66,6 +70,7 @@ void two_sums(const Operands& o) {
   for (Sums& each : sums) multiply(each, 1, 1);
   arch::warpgroup_commit();
   arch::warpgroup_wait<0>();
+  for (Sums& each : sums) arch::warpgroup_hold(each);
   show(o, sums[0], 2);
   show(o, sums[1], 2);
 }
@@ -79,6 +84,66 @@ void used_too_early(const Operands& o) {
   const int me = arch::thread_index();
   arch::global_store(o.out + me, sums.v[2] == sums.v[2] ? 1 : 0);
   arch::warpgroup_wait<0>();
+}
+
+/// The compiler may read what is read behind a wait before it.
+void used_without_a_hold(const Operands& o) {
+  prepare();
+  Sums sums;
+  arch::warpgroup_fence();
+  multiply(sums, 0, 0);
+  arch::warpgroup_commit();
+  arch::warpgroup_hold(sums);
+  arch::warpgroup_wait<0>();
+  const int me = arch::thread_index();
+  arch::global_store(o.out + me, sums.v[2] == sums.v[2] ? 1 : 0);
+}
+
+void touched_before_the_hold(const Operands&) {
+  prepare();
+  Sums sums;
+  arch::warpgroup_fence();
+  mark("start");
+  multiply(sums, 0, 0);
+  finish();
+  if (is_thread(40)) sums.v[1] = 2;
+  arch::warpgroup_hold(sums);
+}
+
+template <bool holds>
+void set_without_a_hold(const Operands&) {
+  prepare();
+  Sums sums = {};
+  if (holds) arch::warpgroup_hold(sums);
+  if (is_thread(2)) sums.v[3] = 1;
+  arch::warpgroup_fence();
+  mark("here");
+  multiply(sums, 0, 1);
+  finish();
+}
+
+void changed_without_a_hold(const Operands&) {
+  prepare();
+  Sums sums;
+  arch::warpgroup_fence();
+  multiply(sums, 0, 0);
+  finish();
+  arch::warpgroup_hold(sums);
+  for (float& sum : sums.v) sum += 1;
+  arch::warpgroup_fence();
+  mark("here");
+  multiply(sums, 1, 1);
+  finish();
+}
+
+void held_behind_the_fence(const Operands&) {
+  prepare();
+  Sums sums = {};
+  arch::warpgroup_fence();
+  arch::warpgroup_hold(sums);
+  mark("here");
+  multiply(sums, 0, 1);
+  finish();
 }
 
 void touched_before_the_next(const Operands&) {
@@ -132,9 +197,11 @@ void no_fence_after_zeroing(const Operands&) {
   for (int tile = 0; tile < 2; ++tile) {
     if (tile == 0) arch::warpgroup_fence();
     for (float& sum : sums.v) sum = 0;
+    arch::warpgroup_hold(sums);
     mark("here");
     multiply(sums, 0, 1);
     finish();
+    arch::warpgroup_hold(sums);
   }
 }
 
@@ -213,6 +280,19 @@ TEST_CASE("a missing warpgroup_fence is caught") {
   caught(no_fence_at_first, one_group, {"before any warpgroup_fence", "@here"});
   caught(no_fence_after_zeroing, one_group, {"without a warpgroup_fence", "@here"});
   caught(no_fence_before_starting_anew, one_group, {"without a warpgroup_fence", "@here"});
+}
+
+TEST_CASE("sums are poison until they were held") {
+  fine(used_without_a_hold, one_group, std::vector<int>(128, 0));
+  caught(touched_before_the_hold, one_group, {"before it called warpgroup_hold", "@start"});
+}
+
+TEST_CASE("sums that are set without a warpgroup_hold before the fence are caught") {
+  caught(set_without_a_hold<false>, one_group, {"without a warpgroup_hold", "@here"});
+  caught(set_without_a_hold<true>, one_group, {"without a warpgroup_hold", "@here"});
+  caught(changed_without_a_hold, one_group, {"without a warpgroup_hold", "@here"});
+  caught(held_behind_the_fence, one_group,
+         {"without a warpgroup_fence behind their warpgroup_hold", "@here"});
 }
 
 TEST_CASE("sums that were never set are caught") {

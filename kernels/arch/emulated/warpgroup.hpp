@@ -22,12 +22,14 @@ QUARRY_DEVICE void warpgroup_wait(const emulator::Site& site = emulator::Site::c
 }
 
 template <int N>
-QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF32<N>& sums) {
-  static_cast<void>(sums);
+QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF32<N>& sums,
+                                  const emulator::Site& site = emulator::Site::current()) {
+  emulator::warpgroup_hold(reinterpret_cast<emulator::SumWord*>(sums.v), sums.registers, site);
 }
 template <int N>
-QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF16<N>& sums) {
-  static_cast<void>(sums);
+QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF16<N>& sums,
+                                  const emulator::Site& site = emulator::Site::current()) {
+  emulator::warpgroup_hold(reinterpret_cast<emulator::SumWord*>(sums.v), sums.registers, site);
 }
 
 template <int Registers>
