@@ -60,4 +60,9 @@ void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::
 void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                       const Site& site);
 
+/// The product of m16n8k8 of f32 operands, and of m8n8k4 for 16 rows of f64.
+void multiply_tf32_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                       const Site& site);
+void multiply_f64(double (&sum)[4], const double (&a)[2], double b, const Site& site);
+
 }  // namespace quarry::emulator

@@ -3,6 +3,7 @@
 
 #include "emulator/block.hpp"
 #include "emulator/device.hpp"
+#include "emulator/matrix.hpp"
 #include "emulator/patterns.hpp"
 #include "registry/basic/numbers.hpp"
 
@@ -94,29 +95,11 @@ void complete_f16(Warp& warp) {
   }
 }
 
-/// Hands in the operands of a lane; ends the block where one of them was never set.
-void hand_in(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], const std::uint32_t* sum,
-             std::size_t sum_words, const Site& site) {
-  Thread& thread = *current;
-  auto& in = thread.block->warp_of(thread).in[thread.lane()];
-  std::memcpy(&in[0], a, sizeof a);
-  std::memcpy(&in[words_a], b, sizeof b);
-  std::memcpy(&in[words_a + words_b], sum, sum_words * sizeof *sum);
-  for (std::size_t i = 0; i < words_a + words_b + sum_words; ++i) {
-    if (in[i] != never_set) continue;
-    const char* const name = i < words_a ? "A" : i < words_a + words_b ? "B" : "the sums";
-    thread.block->fail(thread, [&] {
-      return thread_text(thread.index, thread.block->index()) + " multiplies a fragment of " + name +
-             " that was never set, at " + text_of(site);
-    });
-  }
-}
-
 void multiply_f32(Collective collective, float (&sum)[4], const std::uint32_t (&a)[4],
                   const std::uint32_t (&b)[2], void (*complete)(Warp&), const Site& site) {
   std::uint32_t words[4];
   std::memcpy(words, sum, sizeof words);
-  hand_in(a, b, words, 4, site);
+  hand_in(a, b, words, site);
   Thread& thread = *current;
   thread.block->meet(thread, collective, site, complete);
   std::memcpy(sum, thread.block->warp_of(thread).out[thread.lane()].data(), sizeof sum);
@@ -180,6 +163,25 @@ void store_matrices(unsigned line, bool transposed, const std::uint32_t (&fragme
 
 }  // namespace
 
+void hand_in(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
+             std::span<const std::uint32_t> sum, const Site& site) {
+  Thread& thread = *current;
+  std::uint32_t* word = thread.block->warp_of(thread).in[thread.lane()].data();
+  const auto take = [&](std::span<const std::uint32_t> words, const char* name) {
+    for (const std::uint32_t value : words) {
+      *word++ = value;
+      if (value != never_set) continue;
+      thread.block->fail(thread, [&] {
+        return thread_text(thread.index, thread.block->index()) + " multiplies a fragment of " + name +
+               " that was never set, at " + text_of(site);
+      });
+    }
+  };
+  take(a, "A");
+  take(b, "B");
+  take(sum, "the sums");
+}
+
 void store_matrix(unsigned line, bool transposed, const std::uint32_t (&fragment)[4], const Site& site) {
   store_matrices(line, transposed, fragment, site);
 }
@@ -229,7 +231,7 @@ void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::
 
 void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                       const Site& site) {
-  hand_in(a, b, sum, 2, site);
+  hand_in(a, b, sum, site);
   Thread& thread = *current;
   thread.block->meet(thread, Collective::multiply_f16_f16, site, [](Warp& warp) {
     ++current->block->count().matrix_multiplies;

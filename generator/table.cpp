@@ -24,9 +24,9 @@ std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
   for (std::size_t family = 0; family < expansions.size(); ++family) {
     const ConfigSpace& space = *expansions[family].space;
     for (const Config& config : expansions[family].configs) {
-      const Operation operation = space.describe(config.values, config.name).operation;
-      const std::uint64_t key =
-          detail::functional_key(operation, types_of(config.values), layouts_of(config.values));
+      const KernelMetadata kernel = space.describe(config.values, config.name);
+      const std::uint64_t key = detail::functional_key(kernel.operation, kernel.design.math,
+                                                       types_of(config.values), layouts_of(config.values));
       rows.push_back({config.name, family, config.values, key, 0, false});
     }
   }

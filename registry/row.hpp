@@ -58,9 +58,9 @@ struct KeyRange {
   std::uint32_t end;
 };
 
-/// Operation, types and layouts, packed.
-constexpr std::uint64_t functional_key(Operation operation, const Types& t, const Layouts& l) {
-  std::uint64_t key = static_cast<std::uint64_t>(operation);
+/// Operation, math, types and layouts, packed.
+constexpr std::uint64_t functional_key(Operation operation, Math math, const Types& t, const Layouts& l) {
+  std::uint64_t key = static_cast<std::uint64_t>(operation) << 4 | static_cast<std::uint64_t>(math);
   for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
   for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);
   return key;

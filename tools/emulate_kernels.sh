@@ -21,8 +21,8 @@ seed=${3:-$RANDOM$RANDOM}
 quarry=$build/quarry
 "$quarry" emulate --help >/dev/null 2>&1 || die "$quarry has no emulator: build the dev or asan preset"
 
-# What gemm_sm80 promises beside right results: no bank conflict.
-promising="family == gemm_sm80"
+# What gemm_sm80 promises beside right results: no bank conflict. (Of f64 sums, the epilogue reads 32 bytes a lane, in two goes.)
+promising="family == gemm_sm80 and a.dtype != f64"
 status=0
 run() { shown "$quarry" emulate --problems "$problems" --seed "$seed" "$@" || status=1; }
 

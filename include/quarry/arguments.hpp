@@ -62,6 +62,9 @@ struct GemmArguments {
   TensorView out;
   /// Type that products are summed in; unset: f64 for f64 operands, f32 otherwise.
   std::optional<DType> accumulator = std::nullopt;
+  /// What may be done to f32 operands to be faster. Kernels that multiply them as they are qualify, too;
+  /// operands of other types are never touched.
+  Math math = Math::exact;
   Epilogue epilogue = {};
   Controls controls = {};
 };

@@ -60,6 +60,8 @@ struct DesignMetadata {
   std::optional<Orientation> orientation = std::nullopt;
   /// Shape of the matrix instruction.
   std::optional<Extent3> instruction = std::nullopt;
+  /// What it does to f32 operands.
+  Math math = Math::exact;
   MathUnit math_unit = MathUnit::simt;
   /// Threads of a block.
   int threads = 0;

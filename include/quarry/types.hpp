@@ -84,6 +84,16 @@ enum class BiasAxis : unsigned char {
   column,  ///< one value for each column: N values
 };
 
+/// What a kernel may do to f32 operands before it multiplies them, to be faster. Sums are f32 all the same.
+enum class Math : unsigned char {
+  exact,      ///< nothing
+  fast_tf32,  ///< rounded to 11 significant bits (tf32)
+  fast_f32,  ///< split into two such numbers, three products (3xTF32): about as exact as f32. Infinities give
+             ///< NaN
+  fast_f16,  ///< rounded to f16, whose largest number is 65504
+  fast_bf16,  ///< rounded to bf16
+};
+
 /// The functional unit that multiplies.
 enum class MathUnit : unsigned char { simt, tensor_core };
 

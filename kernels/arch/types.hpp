@@ -29,8 +29,12 @@ struct BF16 {
   unsigned short bits;
 };
 
+/// What a matrix instruction multiplies of f32 operands: the upper 19 of their bits.
+struct TF32 {};
+
 /// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
-/// operand of an m16n8k16 instruction, or the right operands of two.
+/// operand of an m16n8k16 instruction, or the right operands of two. Of 32-bit elements, a 16 x 8 matrix in
+/// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each.
 using MatrixFragment = Vector<unsigned, 4>;
 
 /// A lane's part of the 16 x 8 right operand of an m16n8k16 instruction.
@@ -41,6 +45,14 @@ using FragmentB = Vector<unsigned, 2>;
 struct AccumulatorF32 {
   float v[4];
 };
+
+/// The same with f64 sums, of m8n8k4 instructions for rows 0 to 7 and 8 to 15.
+struct AccumulatorF64 {
+  double v[4];
+};
+
+/// A lane's part of the 16 x 4 left operand of those: column lane % 4 of rows lane / 4 and lane / 4 + 8.
+using FragmentF64 = Vector<double, 2>;
 
 /// The same with f16 sums, a pair of columns in each word.
 struct AccumulatorF16 {

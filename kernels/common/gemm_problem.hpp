@@ -25,6 +25,7 @@ struct ProblemOperand {
 /// of 0 are legal.
 struct GemmProblem {
   Types types = {};
+  Math math = Math::exact;
   ProblemOperand a;
   ProblemOperand b;
   ProblemOperand c;  ///< matrix.data may be null for a fake tensor; see has_c

@@ -36,8 +36,8 @@ class PieceWalk {
     cursor_ = static_cast<const char*>(source.first) + (line() * line_bytes + element() * tile.element_bytes);
     round_bytes_ = map.line_step * line_bytes;
     rewind_bytes_ = tile_bytes(source) - map.line_rounds * round_bytes_;
-    shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements) +
-                     element() % tile.chunk_elements * tile.element_bytes;
+    shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements()) +
+                     element() % tile.chunk_elements() * tile.element_bytes;
     present_ = 0;
     if (source.k_tiles == 1) return;
     QUARRY_UNROLL
@@ -65,7 +65,7 @@ class PieceWalk {
   QUARRY_DEVICE int shared_offset(int line_round, int column_round) const {
     const int line = line_round * map.line_step;
     const int permuted =
-        shared_offset_ ^ tile.shared().key(line) * 16;  // the key is linear in the bits of the line
+        shared_offset_ ^ tile.shared().key(line) * tile.chunk_bytes();  // linear in the bits of the line
     return permuted + line * tile.line_elements() * tile.element_bytes + column_bytes(column_round);
   }
 
@@ -172,7 +172,7 @@ class AsyncCopier {
 
  private:
   using Walk = PieceWalk<tile, tile.alignment, threads>;
-  static constexpr int bytes = tile.alignment * OperandTile::element_bytes;
+  static constexpr int bytes = tile.alignment * tile.element_bytes;
 
   Walk walk_;
 };
@@ -225,16 +225,16 @@ class RegisterCopier {
   }
 
  private:
-  using Walk = PieceWalk<tile, OperandTile::chunk_elements, threads>;
-  using Chunk = arch::Vector<unsigned, OperandTile::chunk_elements / 2>;
+  using Walk = PieceWalk<tile, tile.chunk_elements(), threads>;
+  using Chunk = arch::Vector<unsigned, tile.chunk_elements() / 2>;
 
   /// The first `valid` elements at `from`, zeros after them.
   QUARRY_DEVICE static Chunk fetch(const char* from, int valid) {
     Chunk chunk = {};
     QUARRY_UNROLL
-    for (int i = 0; i < OperandTile::chunk_elements; ++i) {
+    for (int i = 0; i < tile.chunk_elements(); ++i) {
       unsigned element = 0;
-      if (i < valid) element = arch::global_load<unsigned short>(from + i * OperandTile::element_bytes);
+      if (i < valid) element = arch::global_load<unsigned short>(from + i * tile.element_bytes);
       chunk.v[i / 2] |= element << i % 2 * 16;
     }
     return chunk;
@@ -247,7 +247,7 @@ class RegisterCopier {
 
 /// cp.async moves 4 bytes or more.
 constexpr bool copies_asynchronously(const OperandTile& tile) {
-  return tile.alignment * OperandTile::element_bytes >= 4;
+  return tile.alignment * tile.element_bytes >= 4;
 }
 
 /// The copier for an operand's alignment.

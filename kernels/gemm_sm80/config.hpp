@@ -3,10 +3,12 @@
 
 #include "common/config_parts.hpp"
 #include "common/gemm_epilogue_layout.hpp"
+#include "common/operand_tile.cuh"
 
 namespace quarry::gemm_sm80 {
 
-/// One kernel: multistage cp.async into swizzled shared memory, ldmatrix, mma.sync m16n8k16, staged epilogue.
+/// One kernel: multistage cp.async into swizzled shared memory, warps' matrix instructions (mma.sync), staged
+/// epilogue.
 struct Config {
   Types types;
   Layouts layouts;
@@ -14,11 +16,27 @@ struct Config {
   Warps warps;
   int stages;
   Alignment alignment;
+  Math math = Math::exact;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// Shape of the matrix instruction (PTX ISA, mma.m16n8k16).
-inline constexpr Tile instruction = {16, 8, 16};
+/// Shape of the matrix instruction (PTX ISA, mma.m16n8k16 and m16n8k8, m8n8k4).
+constexpr Tile instruction(const Config& c) {
+  if (c.types.a == DType::f64) return {8, 8, 4};
+  const bool tf32 = c.math == Math::fast_tf32 || c.math == Math::fast_f32;
+  return {16, 8, tf32 ? 8 : 16};
+}
+
+/// One operand's tile of a stage.
+constexpr OperandTile tile_a(const Config& c) {
+  return {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a, bytes_of(c.types.a)};
+}
+constexpr OperandTile tile_b(const Config& c) {
+  return {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b, bytes_of(c.types.b)};
+}
+
+/// Bytes of what sums leave the main loop as.
+constexpr int compute_bytes(const Config& c) { return c.types.accumulator == DType::f64 ? 8 : 4; }
 
 /// Threads of a block.
 constexpr int threads(const Config& c) { return 32 * c.warps.m * c.warps.n * c.warps.k; }
@@ -28,22 +46,23 @@ constexpr Tile warp_tile(const Config& c) {
   return {c.tile.m / c.warps.m, c.tile.n / c.warps.n, c.tile.k / c.warps.k};
 }
 
-/// Bytes of one operand's tile in one stage.
-constexpr int stage_bytes_a(const Config& c) { return c.tile.m * c.tile.k * bytes_of(c.types.a); }
-constexpr int stage_bytes_b(const Config& c) { return c.tile.n * c.tile.k * bytes_of(c.types.b); }
-
 /// Bytes of dynamic shared memory: the pipeline's stages, later used again to stage the epilogue.
 constexpr int shared_memory_bytes(const Config& c) {
-  const int pipeline = c.stages * (stage_bytes_a(c) + stage_bytes_b(c));
-  const int epilogue = staging_bytes(staging_rows(c.tile, c.warps), c.tile.n, 4);
+  const int pipeline = c.stages * (tile_a(c).bytes() + tile_b(c).bytes());
+  const int epilogue = staging_bytes(staging_rows(c.tile, c.warps), c.tile.n, compute_bytes(c));
   return pipeline > epilogue ? pipeline : epilogue;
 }
 
 /// The config whose device code a row runs: a column-major output is its transpose, row-major.
 constexpr Config entry(const Config& c) {
   if (c.layouts.out == Layout::row) return c;
-  return {exchanged(c.types), exchanged(c.layouts),  exchanged(c.tile), exchanged(c.warps),
-          c.stages,           exchanged(c.alignment)};
+  return {exchanged(c.types),
+          exchanged(c.layouts),
+          exchanged(c.tile),
+          exchanged(c.warps),
+          c.stages,
+          exchanged(c.alignment),
+          c.math};
 }
 
 }  // namespace quarry::gemm_sm80

@@ -25,7 +25,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design = {.tile = extent(c.tile),
                    .warps = Extent3{c.warps.m, c.warps.n, c.warps.k},
                    .stages = c.stages,
-                   .instruction = extent(instruction),
+                   .instruction = extent(instruction(c)),
+                   .math = c.math,
                    .math_unit = MathUnit::tensor_core,
                    .threads = threads(c),
                    .shared_memory = shared_memory_bytes(c)};

@@ -11,9 +11,27 @@ GemmTraits traits(const Config& c) {
           c.types.out, threads(c), shared_memory_bytes(c)};
 }
 
-/// Cycles of a multiprocessor to issue the copy of one element, by alignment. Copies of 16, 8 and 4 bytes go
-/// by cp.async, single elements through registers.
-constexpr double issue_cycles[] = {0, 8.0 / 32, 2.5 / (32 * 2), 0, 3.0 / (32 * 4), 0, 0, 0, 4.0 / (32 * 8)};
+/// Cycles of a multiprocessor to issue the copy of one element. Pieces of 16, 8 and 4 bytes go by cp.async,
+/// two bytes through registers.
+double issue_cycles(int alignment, int element_bytes) {
+  const int piece = alignment * element_bytes;
+  const double cycles = piece >= 16 ? 4 : piece == 8 ? 3 : piece == 4 ? 2.5 : 8;
+  return cycles / (32 * alignment);
+}
+
+/// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them. TF32 has half
+/// the rate of 16-bit types (NVIDIA A100 and H100 white papers); 3xTF32 needs three products and the
+/// splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0 (measured).
+double math_rate(const Config& c, const DeviceModel& device) {
+  if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * (device.cc >= 90 ? 1 : 2);
+  switch (c.math) {
+    case Math::fast_tf32: return device.tensor_flops_per_clock / 2;
+    case Math::fast_f32: return device.tensor_flops_per_clock / 7;
+    case Math::fast_f16:
+    case Math::fast_bf16: return device.tensor_flops_per_clock / 1.5;
+    default: return device.tensor_flops_per_clock;
+  }
+}
 
 BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const Tile& t = c.tile;
@@ -21,14 +39,15 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const int element = bytes_of(c.types.a);
   const int copied = element * t.k * (t.m + t.n);
   const int read = element * t.k * (t.m * w.n + t.n * w.m);  // each warp along N reads all of its rows of A
-  const double issue = t.k * (t.m * issue_cycles[c.alignment.a] + t.n * issue_cycles[c.alignment.b]);
+  const double issue =
+      t.k * (t.m * issue_cycles(c.alignment.a, element) + t.n * issue_cycles(c.alignment.b, element));
   const Tile warp = warp_tile(c);
-  const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32);
-  const int fragments = (warp.m + warp.n) / 2;  // two sets, of 16 halves a row and column for 32 lanes
-  return {.math = 2 * t.m * t.n * t.k / device.tensor_flops_per_clock,
+  const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
+  const int fragments = (warp.m + warp.n) / 2;  // two sets, of 32 bytes a row and column for 32 lanes
+  return {.math = 2 * t.m * t.n * t.k / math_rate(c, device),
           .shared = (copied + read) * cycles_per_shared_byte,
           .copy = std::max(copied * cycles_per_l2_byte, issue),
-          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / instruction.k) + 30,
+          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / instruction(c).k) + 30,
           .registers = sums + fragments + 40};
 }
 

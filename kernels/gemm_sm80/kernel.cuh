@@ -12,6 +12,7 @@
 #include "common/tile_writer.cuh"
 #include "common/warp_fragments.cuh"
 #include "gemm_sm80/config.hpp"
+#include "gemm_sm80/product.cuh"
 
 namespace quarry::gemm_sm80 {
 
@@ -23,6 +24,10 @@ template <>
 struct AccumulatorType<DType::f16> {
   using Type = arch::AccumulatorF16;
 };
+template <>
+struct AccumulatorType<DType::f64> {
+  using Type = arch::AccumulatorF64;
+};
 
 /// What follows from a config inside the kernel.
 template <Config config>
@@ -31,18 +36,23 @@ struct Shape {
   static constexpr int threads = gemm_sm80::threads(config);
   static constexpr int blocks_m = warp.m / 16;  ///< instructions of a warp along M
   static constexpr int blocks_n = warp.n / 16;  ///< pairs of instructions along N, which share a fragment
-  static constexpr int k_steps = warp.k / 16;   ///< steps of a warp through a stage
-  static constexpr OperandTile a = {config.layouts.a == Layout::row, config.tile.m, config.tile.k,
-                                    config.alignment.a};
-  static constexpr OperandTile b = {config.layouts.b == Layout::column, config.tile.n, config.tile.k,
-                                    config.alignment.b};
+  static constexpr int step_k = instruction(config).k;
+  static constexpr int k_steps = warp.k / step_k;  ///< steps of a warp through a stage
+  static constexpr OperandTile a = tile_a(config);
+  static constexpr OperandTile b = tile_b(config);
   static constexpr int stage_bytes = a.bytes() + b.bytes();
 
   using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
+  using Product = gemm_sm80::Product<config.types.a, config.math>;
+  static constexpr int parts = Product::parts;
+  using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, Element<config.types.a>,
+                                    a.has_matrix_loads()>::Type;
+  using ReaderB = typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, Element<config.types.b>,
+                                    b.has_matrix_loads()>::Type;
 
   static_assert(blocks_m * 16 * config.warps.m == config.tile.m, "a warp's M is a multiple of 16");
   static_assert(blocks_n * 16 * config.warps.n == config.tile.n, "a warp's N is a multiple of 16");
-  static_assert(k_steps * 16 * config.warps.k == config.tile.k, "a warp's K is a multiple of 16");
+  static_assert(k_steps * step_k * config.warps.k == config.tile.k, "a warp's K is a multiple of a step");
   static_assert(config.stages >= 2, "one stage is read while another is filled");
   static_assert(config.types.a == config.types.b, "the matrix instruction takes operands of one type");
 };
@@ -67,11 +77,11 @@ struct Sums {
   typename Shape<config>::Accumulator block[Shape<config>::blocks_m][2 * Shape<config>::blocks_n] = {};
 };
 
-/// The operands of one step of a warp.
+/// The operands of one step of a warp, as they were read.
 template <Config config>
 struct Fragments {
-  arch::MatrixFragment a[Shape<config>::blocks_m];
-  arch::MatrixFragment b[Shape<config>::blocks_n];
+  typename Shape<config>::ReaderA::Part a[Shape<config>::blocks_m][Shape<config>::parts];
+  typename Shape<config>::ReaderB::Part b[Shape<config>::blocks_n][Shape<config>::parts];
 };
 
 /// Where one operand's tiles lie for a block: from (`first` along M or N, the slice's first K tile) on.
@@ -132,14 +142,17 @@ class StageCopier {
 template <Config config>
 QUARRY_DEVICE void multiply(Sums<config>& sums, const Fragments<config>& fragments) {
   using S = Shape<config>;
+  using Product = typename S::Product;
+  typename Product::A a[S::blocks_m];
+  QUARRY_UNROLL
+  for (int m = 0; m < S::blocks_m; ++m) a[m] = Product::a(fragments.a[m]);
   QUARRY_UNROLL
   for (int n = 0; n < 2 * S::blocks_n; ++n) {
-    const arch::MatrixFragment& pair = fragments.b[n / 2];
-    const arch::FragmentB b = {pair.v[n % 2 * 2], pair.v[n % 2 * 2 + 1]};
+    const typename Product::B b = Product::b(fragments.b[n / 2], n % 2);
     QUARRY_UNROLL
     for (int i = 0; i < S::blocks_m; ++i) {
       const int m = n % 2 == 0 ? i : S::blocks_m - 1 - i;
-      arch::mma<Element<config.types.a>>(sums.block[m][n], fragments.a[m], b);
+      Product::add(sums.block[m][n], a[m], b);
     }
   }
 }
@@ -161,15 +174,19 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums
   };
 
   const WarpPlace place = warp_place<config>();
-  const FragmentReader<S::a, Side::a, S::blocks_m, S::k_steps> reader_a(place.m * S::warp.m,
-                                                                        place.k * S::warp.k);
-  const FragmentReader<S::b, Side::b, S::blocks_n, S::k_steps> reader_b(place.n * S::warp.n,
-                                                                        place.k * S::warp.k);
+  const typename S::ReaderA reader_a(place.m * S::warp.m, place.k * S::warp.k);
+  const typename S::ReaderB reader_b(place.n * S::warp.n, place.k * S::warp.k);
   const auto load = [&](Fragments<config>& fragments, arch::SharedAddress stage, int k_step) {
     QUARRY_UNROLL
-    for (int i = 0; i < S::blocks_m; ++i) fragments.a[i] = reader_a.load(stage, k_step, i);
-    QUARRY_UNROLL
-    for (int i = 0; i < S::blocks_n; ++i) fragments.b[i] = reader_b.load(stage + S::a.bytes(), k_step, i);
+    for (int part = 0; part < S::parts; ++part) {
+      const int step = k_step * S::parts + part;
+      QUARRY_UNROLL
+      for (int i = 0; i < S::blocks_m; ++i) fragments.a[i][part] = reader_a.load(stage, step, i);
+      QUARRY_UNROLL
+      for (int i = 0; i < S::blocks_n; ++i) {
+        fragments.b[i][part] = reader_b.load(stage + S::a.bytes(), step, i);
+      }
+    }
   };
 
   StageCopier<config> copier(params, work);
@@ -220,6 +237,7 @@ template <Config config, class Staged>
 QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, int pass,
                               const Staged& staged) {
   using S = Shape<config>;
+  using Pair = arch::Vector<Compute<config.types.accumulator>, 2>;
   const int row = place.m * 16 + arch::lane_index() / 4;
   const int column = place.n * S::warp.n + arch::lane_index() % 4 * 2;
   QUARRY_UNROLL
@@ -231,10 +249,10 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
       if (m != pass) continue;
       QUARRY_UNROLL
       for (int i = 0; i < 4 * S::blocks_n; ++i) {
-        arch::Vector<float, 2> pair = arch::row_pair(sums.block[m][i / 2], i % 2);
+        Pair pair = arch::row_pair(sums.block[m][i / 2], i % 2);
         const arch::SharedAddress to = staged.at(row + i % 2 * 8, column + i / 2 * 8);
         if (turn > 0) {
-          const auto earlier = arch::shared_load<arch::Vector<float, 2>>(to);
+          const auto earlier = arch::shared_load<Pair>(to);
           pair = {earlier.v[0] + pair.v[0], earlier.v[1] + pair.v[1]};
         }
         arch::shared_store(to, pair);
@@ -253,11 +271,12 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   Sums<config> sums;
   if (work.k_tiles > 0) mainloop<config>(params, work, sums);
 
-  using Epilogue = StandardEpilogue<float, Element<config.types.out>>;
+  using C = Compute<config.types.accumulator>;
+  using Epilogue = StandardEpilogue<C, Element<config.types.out>>;
   constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
-  const TileWriter<float, Epilogue> writer(params, work, config.tile);
+  const TileWriter<C, Epilogue> writer(params, work, config.tile);
   const WarpPlace place = warp_place<config>();
-  write_tile<float, config.tile.n, rows, S::threads>(
+  write_tile<C, config.tile.n, rows, S::threads>(
       memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });
 }
 

@@ -4,6 +4,8 @@
 #include "common/piece_map.hpp"
 #include "config_text.hpp"
 #include "gemm_sm80/describe.hpp"
+#include "quarry/tensor.hpp"
+#include "registry/basic/words.hpp"
 
 namespace quarry::gemm_sm80 {
 namespace {
@@ -17,17 +19,26 @@ constexpr Setting settings[] = {
     {"tile", SettingKind::triple},
     {"warps", SettingKind::triple, "w"},
     {"stages", SettingKind::integer, "s"},
+    {"math", SettingKind::word, "", detail::math_words, static_cast<int>(Math::exact)},
     {"alignment", SettingKind::pair, "a"},
 };
 
 Config config_of(const SettingValues& v) {
-  return {types_of(v), layouts_of(v), tile_of(v[5]), warps_of(v[6]), v[7][0], alignment_of(v[8])};
+  return {types_of(v),
+          layouts_of(v),
+          tile_of(v[5]),
+          warps_of(v[6]),
+          v[7][0],
+          alignment_of(v[9]),
+          static_cast<Math>(v[8][0])};
 }
 
 SettingValues entry_values(const SettingValues& v) {
   const Config c = entry(config_of(v));
   SettingValues values = values_of(c.types, c.layouts);
-  values.insert(values.end(), {value_of(c.tile), value_of(c.warps), {c.stages}, value_of(c.alignment)});
+  values.insert(
+      values.end(),
+      {value_of(c.tile), value_of(c.warps), {c.stages}, {static_cast<int>(c.math)}, value_of(c.alignment)});
   return values;
 }
 
@@ -37,13 +48,20 @@ KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
 
 std::string literal(const SettingValues& v) {
   const Config c = config_of(v);
+  const std::string math = c.math == Math::exact ? "" : ", quarry::Math::" + std::string(to_string(c.math));
   return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[8]).first(2)) +
-         "}";
+         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[9]).first(2)) +
+         math + "}";
 }
 
-/// Types that mma.m16n8k16 takes, and an output that the accumulator is not narrowed for on the way.
-bool has_instruction(const Types& t) {
+bool all_are(const Types& t, DType type) {
+  return t.a == type && t.b == type && t.accumulator == type && t.out == type;
+}
+
+/// Types that a matrix instruction takes, and an output that the accumulator is not narrowed for on the way.
+bool has_instruction(const Types& t, Math math) {
+  if (math != Math::exact) return all_are(t, DType::f32);
+  if (t.a == DType::f64) return all_are(t, DType::f64);
   if (t.a != t.b) return false;
   const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
   if (t.a == DType::bf16) return f32_sum;
@@ -55,7 +73,7 @@ std::string copy_fault(std::string_view operand, const OperandTile& tile, int th
   // Narrower copies than cp.async has go through registers, in whole chunks. All copies of a thread are
   // unrolled, and what is in registers should stay there: beyond these numbers, compilers take minutes.
   const bool asynchronous = tile.alignment * tile.element_bytes >= 4;
-  const PieceMap map = piece_map(tile, asynchronous ? tile.alignment : tile.chunk_elements, threads);
+  const PieceMap map = piece_map(tile, asynchronous ? tile.alignment : tile.chunk_elements(), threads);
   const int most_pieces = asynchronous ? 128 : 16;
   const std::string who = std::to_string(threads) + " threads ";
   const std::string what = "the tile of " + std::string(operand);
@@ -66,33 +84,56 @@ std::string copy_fault(std::string_view operand, const OperandTile& tile, int th
   return "";
 }
 
-bool is_alignment(int elements) { return elements == 1 || elements == 2 || elements == 4 || elements == 8; }
+/// Whether lines so aligned can be copied in pieces of that: of 16 bytes at most.
+bool is_alignment(int elements, DType type) {
+  const bool power_of_two = elements > 0 && (elements & (elements - 1)) == 0;
+  return power_of_two && elements * bytes_of(type) <= 16;
+}
+
+std::string alignment_fault(DType type) {
+  std::string most;
+  for (int elements = 1; elements * bytes_of(type) <= 16; elements *= 2) {
+    const bool last = elements * bytes_of(type) == 16;
+    most += (elements == 1 ? "" : last ? " or " : ", ") + std::to_string(elements);
+  }
+  return "alignment must be " + most;
+}
+
+/// Sums that a thread has registers for.
+int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
 
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
-  if (!has_instruction(c.types)) return "no matrix instruction has these types";
+  if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
     return "the tile is not a multiple of the warps";
   }
   const Tile warp = warp_tile(c);
   if (warp.m % 16 != 0 || warp.n % 16 != 0) return "a warp's tile must be a multiple of 16 along M and N";
-  if (warp.k % instruction.k != 0) return "a warp's tile must be a multiple of 16 along K";
-  if (warp.m * warp.n > 32 * 128) return "a warp's tile needs more than 128 accumulators a thread";
+  if (warp.k % instruction(c).k != 0)
+    return "a warp's tile must be a multiple of " + std::to_string(instruction(c).k) + " along K";
+  if (warp.m * warp.n > 32 * most_accumulators(c))
+    return "a warp's tile needs more than " + std::to_string(most_accumulators(c)) + " accumulators a thread";
+  if (tile_a(c).line_elements() % tile_a(c).chunk_elements() != 0 ||
+      tile_b(c).line_elements() % tile_b(c).chunk_elements() != 0)
+    return "lines of a tile must be a multiple of 32 bytes";
   if (std::max({c.warps.m, c.warps.n, c.warps.k}) > 32 || threads(c) > 1024) return "more than 1024 threads";
   if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
-  if (!is_alignment(c.alignment.a) || !is_alignment(c.alignment.b)) return "alignment must be 1, 2, 4 or 8";
+  if (!is_alignment(c.alignment.a, c.types.a) || !is_alignment(c.alignment.b, c.types.b))
+    return alignment_fault(c.types.a);
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
-  std::string copies =
-      copy_fault("a", {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a}, threads(c));
-  if (copies.empty()) {
-    copies = copy_fault("b", {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b}, threads(c));
-  }
+  std::string copies = copy_fault("a", tile_a(c), threads(c));
+  if (copies.empty()) copies = copy_fault("b", tile_b(c), threads(c));
   return copies;
 }
 
 const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
 
-std::string unit_group(const SettingValues& v) { return name_of(types_of(v)) + "_" + name_of(layouts_of(v)); }
+std::string unit_group(const SettingValues& v) {
+  const Math math = config_of(v).math;
+  const std::string group = name_of(types_of(v)) + "_" + name_of(layouts_of(v));
+  return math == Math::exact ? group : group + "_" + std::string(to_string(math));
+}
 
 }  // namespace
 

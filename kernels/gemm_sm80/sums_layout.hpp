@@ -14,8 +14,9 @@ constexpr layout::Layout block_sums(const Config& c) {
   const Tile warp = warp_tile(c);
   const quarry::layout::Layout one = warp_sums(c.tile.m);
   const auto warps = nested(leaf(c.warps.m, warp.m), leaf(c.warps.n, warp.n * c.tile.m), leaf(c.warps.k, 0));
-  const auto instructions = nested(leaf(warp.n / instruction.n, instruction.n * c.tile.m),
-                                   leaf(warp.m / instruction.m, instruction.m));
+  // Of m8n8 instructions, two make the 16 rows.
+  const auto instructions =
+      nested(leaf(warp.n / instruction(c).n, instruction(c).n * c.tile.m), leaf(warp.m / 16, 16));
   return nested(nested(mode(one, 0), warps), nested(mode(one, 1), instructions));
 }
 

@@ -16,6 +16,7 @@ static_assert(std::size(detail::layout_words) == static_cast<std::size_t>(Layout
 static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::gemm) + 1);
 static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::split_k_cluster) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
+static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
 static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::workspace) + 1);
 static_assert(std::size(detail::control_words) ==
@@ -63,6 +64,7 @@ std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::c
 std::string_view to_string(Orientation orientation) {
   return detail::word_of(detail::orientation_words, orientation);
 }
+std::string_view to_string(Math math) { return detail::word_of(detail::math_words, math); }
 std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_unit_words, unit); }
 
 Result<DType> parse_dtype(std::string_view name) {
@@ -72,6 +74,7 @@ Result<Mode> parse_mode(std::string_view name) { return parse<Mode>("mode", name
 Result<Raster> parse_raster(std::string_view name) {
   return parse<Raster>("raster", name, detail::raster_words);
 }
+Result<Math> parse_math(std::string_view name) { return parse<Math>("math", name, detail::math_words); }
 Result<Activation> parse_activation(std::string_view name) {
   return parse<Activation>("activation", name, detail::activation_words);
 }

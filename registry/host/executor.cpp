@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "registry/host/activation.hpp"
@@ -81,16 +82,53 @@ struct Lines {
   int count;
 };
 
+/// What a kernel multiplies of an operand's value.
+enum class Share : unsigned char { all, tf32, tf32_rest, f16, bf16 };
+
+/// The shares of A and B whose products a kernel adds up.
+struct Shares {
+  Share a;
+  Share b;
+};
+
+std::span<const Shares> shares_of(Math math) {
+  static constexpr Shares all[] = {{Share::all, Share::all}};
+  static constexpr Shares tf32[] = {{Share::tf32, Share::tf32}};
+  static constexpr Shares three[] = {
+      {Share::tf32_rest, Share::tf32}, {Share::tf32, Share::tf32_rest}, {Share::tf32, Share::tf32}};
+  static constexpr Shares f16[] = {{Share::f16, Share::f16}};
+  static constexpr Shares bf16[] = {{Share::bf16, Share::bf16}};
+  switch (math) {
+    case Math::fast_tf32: return tf32;
+    case Math::fast_f32: return three;
+    case Math::fast_f16: return f16;
+    case Math::fast_bf16: return bf16;
+    default: return all;
+  }
+}
+
+template <class T>
+T share_of(T value, Share share) {
+  const auto x = static_cast<float>(value);
+  switch (share) {
+    case Share::tf32: return f32_to_tf32(x);
+    case Share::tf32_rest: return f32_to_tf32(x - f32_to_tf32(x));
+    case Share::f16: return rounded_to_f16(x);
+    case Share::bf16: return rounded_to_bf16(x);
+    default: return value;
+  }
+}
+
 /// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0.
 template <class T>
-void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, T* packed) {
+void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, Share share, T* packed) {
   const int padded = (lines.count + width - 1) / width * width;
   with_element(lines.type, [&]<class E>(E) {
     const auto put = [&](int line, int p) {
       T value = 0;
       if (line < lines.count && positions[p] >= 0) {
         const std::int64_t at = lines.first + line * lines.line_stride + positions[p] * lines.k_stride;
-        value = static_cast<T>(read_element<E>(lines.data, at));
+        value = share_of(static_cast<T>(read_element<E>(lines.data, at)), share);
       }
       packed[(line / width * depth + p) * width + line % width] = value;
     };
@@ -145,9 +183,11 @@ class Executor {
     for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
-      pack(rows, scratch.positions, depth, rows_at_once, scratch.a);
-      pack(columns, scratch.positions, depth, columns_at_once<T>, scratch.b);
-      multiply(block, depth, scratch);
+      for (const Shares& shares : shares_of(kernel_.math)) {
+        pack(rows, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
+        pack(columns, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
+        multiply(block, depth, scratch);
+      }
     }
   }
 
@@ -234,6 +274,7 @@ HostKernel host_kernel(const detail::Row& row) {
   const Types types = {m.operands.a.dtype, m.operands.b.dtype, m.operands.accumulator, m.operands.out.dtype};
   HostKernel kernel;
   kernel.types = row.exchanged ? exchanged(types) : types;
+  kernel.math = m.design.math;
   kernel.tile_k = m.design.tile.k;
   kernel.warps_k = m.design.warps ? m.design.warps->k : 1;
   kernel.instruction_k = m.design.instruction ? m.design.instruction->k : 1;

@@ -15,6 +15,8 @@ namespace quarry::host {
 /// What the executor needs to know of a kernel beside the launch. In the launch's orientation.
 struct HostKernel {
   Types types = {};
+  /// What it does to f32 operands. (Of 3xTF32, a step's three products are added one after another here.)
+  Math math = Math::exact;
   /// K extent of a pipeline stage, and how many groups of warps divide it among them.
   int tile_k = 1;
   int warps_k = 1;

@@ -15,11 +15,24 @@ double accumulation(DType accumulator, MathUnit unit, double k) {
   }
 }
 
+/// What rounding both operands adds.
+double operand_rounding(Math math) {
+  switch (math) {
+    case Math::fast_tf32:
+    case Math::fast_f16: return 0x1p-10;
+    case Math::fast_bf16: return 0x1p-7;
+    case Math::fast_f32: return 0x1p-24 * 8;
+    default: return 0;
+  }
+}
+
 }  // namespace
 
-Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k) {
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math) {
   Tolerance t;
-  t.accumulation = accumulation(accumulator, unit, static_cast<double>(k));
+  const bool adds_apart = math == Math::fast_f32;  // by instructions that round
+  t.accumulation = accumulation(accumulator, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
+                   operand_rounding(math);
   switch (out) {
     case DType::f16: t.output = 0x1p-11, t.smallest = 0x1p-25; break;
     case DType::bf16: t.output = 0x1p-8, t.smallest = 0x1p-134; break;
@@ -31,7 +44,8 @@ Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k)
 }
 
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
-  return tolerance(kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k);
+  return tolerance(kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k,
+                   kernel.design.math);
 }
 
 }  // namespace quarry::host

@@ -26,6 +26,10 @@ namespace quarry::host {
 /// | f32         | tensor core | 2^-24 16 + 1e-8 K           |
 /// | f16         | any         | 2^-11 (2 + sqrt K + K / 64) |
 ///
+/// Kernels that round f32 operands first (Math) err by that, too: 2^-10 for fast_tf32 and fast_f16, 2^-7 for
+/// fast_bf16, twice what one operand is off at most. fast_f32 adds up like f32 by FMA, with a constant of 24.
+/// Operands that f16 cannot hold are beyond any bound.
+///
 /// Why: errors of rounding are random, so that they add up as sqrt K does; the f64 bound leaves room for the
 /// reference's own. f32 through FMA was measured as 1.2e-6 at K = 4096, where the bound is 8.6e-6. Tensor
 /// cores truncate f32 sums, which errs to one side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at
@@ -39,7 +43,7 @@ struct Tolerance {
 };
 
 /// The bounds for these types over K products.
-Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k);
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math = Math::exact);
 
 /// Those of a kernel.
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k);

@@ -100,6 +100,8 @@ constexpr Field fields[] = {
             "columns of the matrix instruction"),
     integer("design.instruction.k", [](K k) { return extent(k.design.instruction, &Extent3::k); },
             "K extent of the matrix instruction"),
+    word("design.math", math_words, [](K k) { return value(k.design.math); },
+         "what it does to f32 operands before it multiplies them"),
     word("design.math_unit", math_unit_words, [](K k) { return value(k.design.math_unit); },
          "functional unit that multiplies"),
     integer("design.threads", [](K k) -> Number { return k.design.threads; }, "threads of a block"),

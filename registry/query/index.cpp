@@ -24,6 +24,11 @@ const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key) {
 
 RowRanges compatible_rows(const GemmProblem& problem) {
   RowRanges result;
+  const auto add = [&](Math math, const Layouts& layouts) {
+    const KeyRange* range =
+        find_key(key_ranges(), functional_key(Operation::gemm, math, problem.types, layouts));
+    if (range != nullptr) result.add(*range);
+  };
   constexpr Layout layouts[] = {Layout::row, Layout::column};
   for (const Layout a : layouts) {
     if (!problem.a.fits[static_cast<int>(a)]) continue;
@@ -31,9 +36,8 @@ RowRanges compatible_rows(const GemmProblem& problem) {
       if (!problem.b.fits[static_cast<int>(b)]) continue;
       for (const Layout out : layouts) {
         if (!problem.out.fits[static_cast<int>(out)]) continue;
-        const KeyRange* range =
-            find_key(key_ranges(), functional_key(Operation::gemm, problem.types, {a, b, out}));
-        if (range != nullptr) result.add(*range);
+        add(Math::exact, {a, b, out});
+        if (problem.math != Math::exact) add(problem.math, {a, b, out});
       }
     }
   }

@@ -13,7 +13,8 @@
 
 namespace quarry::detail {
 
-/// Some ranges of rows, in registry order. At most eight: each of a, b and out may fit both layouts.
+/// Some ranges of rows, in registry order. At most sixteen: each of a, b and out may fit both layouts, and
+/// f32 operands may be multiplied as they are, or faster.
 class RowRanges {
  public:
   const KeyRange* begin() const { return ranges_; }
@@ -21,11 +22,11 @@ class RowRanges {
   bool empty() const { return count_ == 0; }
   /// Rows in all ranges.
   std::size_t rows() const;
-  /// Adds a range. @pre at most seven are there
+  /// Adds a range. @pre at most fifteen are there
   void add(const KeyRange& range);
 
  private:
-  KeyRange ranges_[8] = {};
+  KeyRange ranges_[16] = {};
   int count_ = 0;
 };
 

@@ -29,8 +29,12 @@ Question::Access access(const ProblemOperand& operand, DType type, int columns, 
   const auto packed = [&](Layout layout, long long stride, int line) {
     const auto i = static_cast<std::size_t>(layout);
     const bool is_long = long_batch || stride >= long_stride;
-    return static_cast<std::uint16_t>(operand.alignment[i] << 4 | is_long << 3 | (stride == 0) << 2 |
-                                      (stride < line) << 1 | operand.fits[i]);
+    // Where lines begin in the 128 bytes that L2 keeps together.
+    const auto bytes = static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(bytes_of(type));
+    const int begin = std::countr_zero(bytes | 128);
+    const bool is_part = bytes == std::uint64_t{1} << begin;
+    return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | operand.alignment[i] << 4 | is_long << 3 |
+                                      (stride == 0) << 2 | (stride < line) << 1 | operand.fits[i]);
   };
   return {packed(Layout::row, operand.matrix.row_stride, columns),
           packed(Layout::column, operand.matrix.column_stride, rows)};
@@ -59,6 +63,7 @@ Question question(const GemmProblem& problem, const FindOptions& options, const 
           .k = problem.k,
           .batch = problem.batch,
           .types = problem.types,
+          .math = problem.math,
           .a = access(problem.a, problem.types.a, problem.k, problem.m),
           .b = access(problem.b, problem.types.b, problem.n, problem.k),
           .out = access(problem.out, problem.types.out, problem.n, problem.m),

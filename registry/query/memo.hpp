@@ -15,7 +15,8 @@ namespace quarry::detail {
 /// but which layouts and alignments they give.
 struct Question {
   /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap or all lie
-  /// at one place, whether a stride is longer than tensor maps can have.
+  /// at one place or begin at multiples of which power of two, whether a stride is longer than tensor maps
+  /// can have.
   struct Access {
     std::uint16_t row = 0;
     std::uint16_t column = 0;
@@ -27,6 +28,7 @@ struct Question {
   int k = 0;
   int batch = 0;
   Types types = {};
+  Math math = Math::exact;
   Access a;
   Access b;
   Access out;

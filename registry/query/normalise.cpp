@@ -185,6 +185,7 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;
   problem = {};
   problem.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
+  problem.math = args.math;
   problem.a = problem_operand(args.a);
   problem.b = problem_operand(args.b);
   problem.out = problem_operand(args.out);
@@ -212,6 +213,8 @@ Status normalise(const GemmArguments& args, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
   if (bytes_of(accumulator) == 0) return invalid("The accumulator has no data type");
+  if (args.math > Math::fast_bf16)
+    return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
   if (Status s = check_c(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;
   if (Status s = check_epilogue(args.epilogue, accumulator); !s) return s;

@@ -19,6 +19,13 @@ Status check_type(Operand name, DType expected, DType got) {
   return {unsupported, Reason::dtype, name, static_cast<int>(expected), static_cast<int>(got)};
 }
 
+/// Whether the problem allows what the kernel does to its operands.
+Status check_math(Math kernel, Math allowed) {
+  if (kernel == Math::exact || kernel == allowed) return {};
+  return {unsupported, "Math is unsupported: expected " + std::string(to_string(kernel)) + ", got " +
+                           std::string(to_string(allowed))};
+}
+
 /// @param contiguous whether one of the operand's strides is 1
 Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
   if (operand.fits[static_cast<int>(expected)]) return {};
@@ -129,6 +136,7 @@ Status check_signature(const Row& row, const GemmProblem& problem) {
                              std::string(to_string(operands.accumulator)) + ", got " +
                              std::string(to_string(problem.types.accumulator))};
   }
+  if (Status s = check_math(row.metadata.design.math, problem.math); !s) return s;
   if (Status s = check_layout(Operand::a, operands.a.layout, problem.a); !s) return s;
   if (Status s = check_layout(Operand::b, operands.b.layout, problem.b); !s) return s;
   return check_layout(Operand::out, operands.out.layout, problem.out);

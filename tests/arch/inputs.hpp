@@ -53,7 +53,7 @@ template <int limit>
 Words arguments_f64(Random& random);
 
 /// Types of the operands and sums of a matrix multiplication.
-enum class MmaTypes : std::uint8_t { f16_f32, bf16_f32, f16_f16 };
+enum class MmaTypes : std::uint8_t { f16_f32, bf16_f32, f16_f16, tf32_f32 };
 
 /// Whole numbers from -8 to 8, so that every product and sum is exact.
 template <MmaTypes types>
@@ -70,6 +70,10 @@ Words mma_zeros(Random& random);
 /// Infinities and NaNs here and there among whole numbers.
 template <MmaTypes types>
 Words mma_specials(Random& random);
+
+/// Of each thread two f64 of A, one of B and four sums: whole numbers, or numbers between 1 and 2.
+Words mma_f64_integers(Random& random);
+Words mma_f64_floats(Random& random);
 
 /// Multiplications of a matrix probe: one a warp.
 inline constexpr std::size_t mma_warps = 8;

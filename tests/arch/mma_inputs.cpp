@@ -1,6 +1,6 @@
 /// Inputs of matrix multiplications. Of each thread: four words of A and two of B, each with two elements,
-/// then its sums, four words in f32 or two with two elements in f16. What stands where in the matrices does
-/// not matter here.
+/// (of f32 operands one), then its sums, four words in f32 or two with two elements in f16. What stands where
+/// in the matrices does not matter here.
 #include <bit>
 
 #include "registry/basic/numbers.hpp"
@@ -16,6 +16,7 @@ constexpr std::size_t warp_threads = 32;
 /// An operand's element, by its type.
 template <MmaTypes types>
 std::uint32_t element(float x) {
+  if (types == MmaTypes::tf32_f32) return std::bit_cast<std::uint32_t>(x);
   return types == MmaTypes::bf16_f32 ? host::f32_to_bf16(x) : host::f32_to_f16(x);
 }
 
@@ -27,6 +28,7 @@ template <MmaTypes types, class Make>
 Words for_each_element(Make make) {
   const auto pair = [&](Part part, std::size_t warp) {
     const std::uint32_t low = make(part, warp);
+    if (types == MmaTypes::tf32_f32) return low;
     return low | make(part, warp) << 16;
   };
   Words words;
@@ -79,7 +81,9 @@ Words mma_integers(Random& random) {
 template <MmaTypes types>
 Words mma_floats(Random& random) {
   // Sums in f16 must not become infinite: 17 terms below 2^8.
-  const int most = types == MmaTypes::bf16_f32 ? 20 : types == MmaTypes::f16_f32 ? 8 : 4;
+  const int most = types == MmaTypes::bf16_f32 || types == MmaTypes::tf32_f32 ? 20
+                   : types == MmaTypes::f16_f32                               ? 8
+                                                                              : 4;
   return for_each_element<types>([&](Part part, std::size_t warp) {
     // The second half of the warps has negative products.
     const bool negative = warp % 2 == 1 && part != Part::b;
@@ -124,14 +128,41 @@ Words mma_specials(Random& random) {
     const std::uint32_t sign = random.below(2);
     const std::uint32_t which = random.below(64);
     if (which > 1) return any_element<types>(part, small_integer(random));
-    if (part == Part::sum && types != MmaTypes::f16_f16) {
+    if ((part == Part::sum && types != MmaTypes::f16_f16) || types == MmaTypes::tf32_f32) {
       return sign << 31 | (which == 0 ? 0x7f800000U : 0x7f800001U + random.below(0x7fffff));
     }
     return sign << 15 | (which == 0 ? infinity : infinity + 1 + random.below(0x3f));
   });
 }
 
+namespace {
+
+Words mma_f64(Random& random, double (*make)(Random&)) {
+  constexpr std::size_t numbers = 2 + 1 + 4;
+  Words words;
+  for (std::size_t i = 0; i < mma_warps * warp_threads * numbers; ++i) {
+    const auto bits = std::bit_cast<std::uint64_t>(make(random));
+    words.push_back(static_cast<std::uint32_t>(bits));
+    words.push_back(static_cast<std::uint32_t>(bits >> 32));
+  }
+  return words;
+}
+
+}  // namespace
+
+Words mma_f64_integers(Random& random) {
+  return mma_f64(random, [](Random& r) { return static_cast<double>(small_integer(r)); });
+}
+
+Words mma_f64_floats(Random& random) {
+  return mma_f64(random, [](Random& r) { return std::bit_cast<double>(0x3ffULL << 52 | r.next() >> 12); });
+}
+
 template Words mma_integers<MmaTypes::f16_f32>(Random&);
+template Words mma_integers<MmaTypes::tf32_f32>(Random&);
+template Words mma_floats<MmaTypes::tf32_f32>(Random&);
+template Words mma_zeros<MmaTypes::tf32_f32>(Random&);
+template Words mma_specials<MmaTypes::tf32_f32>(Random&);
 template Words mma_integers<MmaTypes::bf16_f32>(Random&);
 template Words mma_integers<MmaTypes::f16_f16>(Random&);
 template Words mma_floats<MmaTypes::f16_f32>(Random&);

@@ -28,6 +28,8 @@ constexpr Comparison erfc_bound = {.element = Comparison::Element::f64, .ulps = 
 constexpr Comparison sum_f32_bound = {.element = Comparison::Element::f32, .ulps = 14};
 /// The same sums, so close that rounding them to f16 gives the same or a neighbour.
 constexpr Comparison sum_f16_bound = {.element = Comparison::Element::f16, .ulps = 1};
+/// Sums of five terms, in whatever order.
+constexpr Comparison sum_f64_bound = {.element = Comparison::Element::f64, .ulps = 2};
 
 template <std::size_t count>
 Words words(Random& random) {
@@ -119,6 +121,7 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("pair_of_f16", {"pair_of<F16>"}, floats_around_f16, to_f16 / 2, to_f16 / 2, bits16));
   all.push_back(
       items("pair_of_bf16", {"pair_of<BF16>"}, floats_around_bf16, to_bf16 / 2, to_bf16 / 2, bits16));
+  all.push_back(items("tf32_of_f32", {"to_tf32"}, floats_around_f16, to_f16, to_f16, exact_f32));
   all.push_back(items("fma_f32", {"fma(float)"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("fma_f64", {"fma(double)"}, triples_f64, f64, 2 * f64, exact_f64));
   all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));
@@ -145,7 +148,7 @@ void add_mma_probes(std::vector<Probe>& all, const char* kernel, const char* cov
   };
   add("integers", mma_integers<types>, bits);
   add("floats", mma_floats<types>, bound);
-  add("subnormals", mma_subnormals<types>, bits);
+  if constexpr (types != MmaTypes::tf32_f32) add("subnormals", mma_subnormals<types>, bits);
   add("zeros", mma_zeros<types>, bits);
   add("specials", mma_specials<types>, exact);
 }
@@ -291,6 +294,16 @@ std::vector<Probe> make_probes() {
   add_mma_probes<MmaTypes::f16_f32>(all, "mma_f16_f32", "mma<F16>(AccumulatorF32)", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::bf16_f32>(all, "mma_bf16_f32", "mma<BF16>", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::f16_f16>(all, "mma_f16_f16", "mma<F16>(AccumulatorF16)", exact_f16, sum_f16_bound);
+  add_mma_probes<MmaTypes::tf32_f32>(all, "mma_tf32_f32", "mma<TF32>", exact_f32, sum_f32_bound);
+  for (const bool whole : {true, false}) {
+    all.push_back({.kernel = "mma_f64",
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = {"mma", "row_pair(AccumulatorF64)"},
+                   .make_inputs = whole ? mma_f64_integers : mma_f64_floats,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks});
+  }
   add_number_probes(all);
   add_warpgroup_probes(all);
   add_cluster_probes(all);

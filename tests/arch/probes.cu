@@ -39,6 +39,8 @@ QUARRY_ENTRY(probe_load_matrix_x4_transposed, probes::ProbeParams, probes::load_
 QUARRY_ENTRY(probe_mma_f16_f32, probes::ProbeParams, probes::mma_f16_f32, probes::usual)
 QUARRY_ENTRY(probe_mma_bf16_f32, probes::ProbeParams, probes::mma_bf16_f32, probes::usual)
 QUARRY_ENTRY(probe_mma_f16_f16, probes::ProbeParams, probes::mma_f16_f16, probes::usual)
+QUARRY_ENTRY(probe_mma_tf32_f32, probes::ProbeParams, probes::mma_tf32_f32, probes::usual)
+QUARRY_ENTRY(probe_mma_f64, probes::ProbeParams, probes::mma_f64, probes::usual)
 QUARRY_ENTRY(probe_row_pair, probes::ProbeParams, probes::row_pair, probes::usual)
 
 QUARRY_ENTRY(probe_f32_of_f16, probes::ProbeParams, probes::f32_of_f16, probes::usual)
@@ -47,6 +49,7 @@ QUARRY_ENTRY(probe_f16_of_f32, probes::ProbeParams, probes::f16_of_f32, probes::
 QUARRY_ENTRY(probe_bf16_of_f32, probes::ProbeParams, probes::bf16_of_f32, probes::usual)
 QUARRY_ENTRY(probe_pair_of_f16, probes::ProbeParams, probes::pair_of_f16, probes::usual)
 QUARRY_ENTRY(probe_pair_of_bf16, probes::ProbeParams, probes::pair_of_bf16, probes::usual)
+QUARRY_ENTRY(probe_tf32_of_f32, probes::ProbeParams, probes::tf32_of_f32, probes::usual)
 QUARRY_ENTRY(probe_fma_f32, probes::ProbeParams, probes::fma_f32, probes::usual)
 QUARRY_ENTRY(probe_fma_f64, probes::ProbeParams, probes::fma_f64, probes::usual)
 QUARRY_ENTRY(probe_exp2_approximate, probes::ProbeParams, probes::exp2_approximate, probes::usual)

@@ -148,7 +148,7 @@ void bench_keys() {
     for (const detail::Row& row : detail::rows()) {
       const OperandsMetadata& o = row.metadata.operands;
       const Types types = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
-      found += detail::functional_key(row.metadata.operation, types,
+      found += detail::functional_key(row.metadata.operation, row.metadata.design.math, types,
                                       {o.a.layout, o.b.layout, o.out.layout}) == wanted;
     }
     return found;

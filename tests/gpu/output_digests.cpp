@@ -29,6 +29,7 @@ GemmArguments shape_for(const KernelMetadata& kernel, test::Random& random) {
                                           {o.a.layout, o.b.layout, o.out.layout},
                                           {.m = 300, .n = 300, .k = 400, .alignment_bytes = 16});
   args.epilogue.alpha = 1;
+  args.math = kernel.design.math;
   return args;
 }
 

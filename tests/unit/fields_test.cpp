@@ -32,6 +32,7 @@ KernelMetadata full_kernel() {
   k.design.copy_engine = CopyEngine::cp_async;
   k.design.orientation = Orientation::exchanged;
   k.design.instruction = Extent3{11, 13, 17};
+  k.design.math = Math::fast_f32;
   k.design.math_unit = MathUnit::tensor_core;
   k.design.threads = 192;
   k.design.shared_memory = 4096;
@@ -55,11 +56,11 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [a, b, c, out, accumulator] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
-                                math_unit, threads, shared_memory] = design;
+                                math, math_unit, threads, shared_memory] = design;
   [[maybe_unused]] const auto& [activation, bias] = epilogue;
   [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster] = modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 5 + 2 + 3);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 2 + 3);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -97,6 +98,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"design.instruction.m", "11"},
       {"design.instruction.n", "13"},
       {"design.instruction.k", "17"},
+      {"design.math", "fast_f32"},
       {"design.math_unit", "tensor_core"},
       {"design.threads", "192"},
       {"design.shared_memory", "4096"},
@@ -205,7 +207,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
   CHECK(paths("epilogue") == Paths{"activation", "bias"});
-  CHECK(paths("design").size() == 18);
+  CHECK(paths("design").size() == 19);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());
   CHECK(paths("arps").empty());

@@ -62,6 +62,7 @@ host::RandomProblem problem_for(test::Random& random, const Kernel& kernel) {
   GemmArguments shape =
       test::random_shape(random, test::types_of(kernel.row()), test::layouts_of(kernel.row()),
                          {.m = 90, .n = 90, .k = 300, .alignment_bytes = alignment});
+  shape.math = kernel.metadata().design.math;
   shape.controls = test::permitted(test::random_controls(random), kernel.metadata());
   const std::int64_t k = shape.a.extents[shape.a.rank - 1U];
   const int tile_k = kernel.metadata().design.tile.k;

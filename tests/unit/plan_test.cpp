@@ -153,6 +153,7 @@ TEST_CASE("every registered kernel runs on host tensors, exactly on small intege
     limits.alignment_bytes = std::max(o.a.alignment * bytes_of(types.a), o.b.alignment * bytes_of(types.b));
     GemmArguments shape = test::random_shape(random, types, {o.a.layout, o.b.layout, o.out.layout}, limits);
     shape.epilogue.activation = Activation::relu;
+    shape.math = kernel.metadata().design.math;
     Result<RandomProblem> problem =
         RandomProblem::make(shape, {.seed = random(), .values = host::Values::small_integers});
     REQUIRE(problem);

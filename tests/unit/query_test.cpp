@@ -93,8 +93,8 @@ TEST_CASE("the table is sorted as its indexes say", "[query]") {
             (i + 1 < ranges.size() && ranges[i + 1].key == ranges[i].key + 1 ? &ranges[i + 1] : nullptr));
     rows += ranges[i].end - ranges[i].begin;
     for (const Row& row : detail::rows().subspan(ranges[i].begin, ranges[i].end - ranges[i].begin)) {
-      REQUIRE(detail::functional_key(row.metadata.operation, test::types_of(row), test::layouts_of(row)) ==
-              ranges[i].key);
+      REQUIRE(detail::functional_key(row.metadata.operation, row.metadata.design.math, test::types_of(row),
+                                     test::layouts_of(row)) == ranges[i].key);
     }
   }
   CHECK(rows == detail::rows().size());

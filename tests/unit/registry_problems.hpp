@@ -77,6 +77,8 @@ inline GemmArguments problem_for(Random& random, const detail::Row& row) {
   GemmArguments args =
       random_shape(random, types_of(row), layouts_of(row),
                    {.m = most, .n = most, .k = most, .alignment_bytes = one_of(random, alignments)});
+  args.math = row.metadata.design.math;
+  if (args.math == Math::exact && coin(random)) args.math = static_cast<Math>(between(random, 0, 4));
   args.controls = random_controls(random);
   if (random() % 16 == 0) args.a.strides[static_cast<std::size_t>(between(random, 0, args.a.rank - 1))] = 0;
   if (random() % 16 == 0) args.b.strides[static_cast<std::size_t>(between(random, 0, args.b.rank - 1))] = 3;

@@ -39,6 +39,7 @@ GemmArguments arguments_of(const Problem& p) {
       .b = view_of(p.b, p.batch, p.k, p.n),
       .out = view_of(p.out, p.batch, p.m, p.n),
       .accumulator = p.accumulator,
+      .math = p.math,
       .epilogue = {.alpha = p.alpha, .beta = p.beta, .activation = p.activation, .leaky_slope = p.slope},
       .controls = p.controls};
   if (p.beta != 0) arguments.c = view_of(p.c.value_or(p.out), p.batch, p.m, p.n);
@@ -70,6 +71,7 @@ std::string command_text(const Problem& p) {
   flag("out", operand_text(p.out));
   if (p.batch > 0) flag("batch", std::to_string(p.batch));
   if (p.accumulator) flag("accumulator", std::string(to_string(*p.accumulator)));
+  if (p.math != Math::exact) flag("math", std::string(to_string(p.math)));
   if (p.alpha != 1) flag("alpha", number(p.alpha));
   if (p.beta != (p.c || p.in_place ? 1 : 0)) flag("beta", number(p.beta));
   if (p.activation != Activation::identity) flag("activation", std::string(to_string(p.activation)));

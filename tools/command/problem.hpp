@@ -36,6 +36,7 @@ struct Problem {
   bool in_place = false;
   OperandSpec out = {};
   std::optional<DType> accumulator = {};
+  Math math = Math::exact;
   double alpha = 1;
   double beta = 0;
   Activation activation = Activation::identity;

@@ -13,6 +13,7 @@ constexpr Setting settings[] = {
     {"out", "OPERAND", "How the output is stored"},
     {"batch", "N", "Entries of a batch"},
     {"accumulator", "TYPE", "Type that products are summed in (f64 operands: f64, others: f32)"},
+    {"math", "NAME", "What may be done to f32 operands: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
     {"alpha", "X", "Factor of the product (1)"},
     {"beta", "X", "Factor of C (0)"},
     {"activation", "NAME", "identity, relu, leaky_relu, tanh, sigmoid, silu, hardswish, gelu or gelu_tanh"},
@@ -127,6 +128,7 @@ Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts) {
   Reader reader(texts);
   problem.batch = reader.integer("batch", std::numeric_limits<std::int64_t>::max()).value_or(0);
   problem.accumulator = reader.read("accumulator", parse_dtype);
+  problem.math = reader.read("math", parse_math).value_or(Math::exact);
   for (const auto read : {read_operands, read_epilogue, read_controls}) {
     if (Status status = read(reader, problem); !status) return status;
   }

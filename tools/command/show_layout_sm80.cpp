@@ -16,24 +16,27 @@ std::string operand_text(char name, const OperandTile& tile, int offset) {
                      extent + ", " + std::to_string(tile.k) + " along k, " + std::to_string(tile.bytes()) +
                      " bytes from byte " + std::to_string(offset) + " of a stage on\n";
   text += "  lines along " + element + ": " + std::to_string(tile.lines()) + " of " +
-          std::to_string(tile.line_elements() * OperandTile::element_bytes) + " bytes, copied " +
-          std::to_string(tile.alignment * OperandTile::element_bytes) + " bytes at a time\n";
+          std::to_string(tile.line_elements() * tile.element_bytes) + " bytes, copied " +
+          std::to_string(tile.alignment * tile.element_bytes) + " bytes at a time\n";
   const layout::Layout places = shared.places(tile.lines());
-  text += "  chunks of 16 bytes, (chunk, line): " + text_of(places);
+  text += "  chunks of " + std::to_string(tile.chunk_bytes()) + " bytes, (chunk, line): " + text_of(places);
   if (shared.swizzle().bits > 0) text += ", of indices permuted by " + text_of(shared.swizzle());
   text += "\n  which element begins a chunk; it repeats after eight lines:\n";
-  return text + chunks_text(line, tile.lines(), shared.chunks_per_line, OperandTile::chunk_elements,
+  return text + chunks_text(line, tile.lines(), shared.chunks_per_line, tile.chunk_elements(),
                             [&](int l, int chunk) { return shared.offset(l, chunk); });
 }
 
 }  // namespace
 
 std::string layouts_of(const gemm_sm80::Config& c) {
-  const OperandTile a = {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a};
-  const OperandTile b = {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b};
+  const OperandTile a = tile_a(c);
+  const OperandTile b = tile_b(c);
+  const Tile one = instruction(c);
   const layout::Layout sums = block_sums(c);
   std::string text = "\nSums of a block: " + std::to_string(c.tile.m) + " rows, " + std::to_string(c.tile.n) +
-                     " columns, by threads 0 to " + std::to_string(threads(c) - 1) + " (mma.m16n8k16)\n";
+                     " columns, by threads 0 to " + std::to_string(threads(c) - 1) + " (mma.m" +
+                     std::to_string(one.m) + "n" + std::to_string(one.n) + "k" + std::to_string(one.k) +
+                     ")\n";
   text += "  (thread, value) -> row + " + std::to_string(c.tile.m) + " * column: " + text_of(sums) + "\n";
   text += steps_text(sums, c.tile.m);
   text += "  thread:value of the first rows and columns:\n" + holders_text(sums, c.tile.m, c.tile.n, 0);

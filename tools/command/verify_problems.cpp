@@ -108,8 +108,8 @@ OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, 
 
 ResultKey result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& operands = kernel.operands;
-  return {operands.a.dtype,   operands.b.dtype,           operands.accumulator,
-          operands.out.dtype, kernel.epilogue.activation, kernel.epilogue.bias};
+  return {operands.a.dtype,   operands.b.dtype,           operands.accumulator, operands.out.dtype,
+          kernel.design.math, kernel.epilogue.activation, kernel.epilogue.bias};
 }
 
 StorageKey storage_key(const KernelMetadata& kernel) {
@@ -125,6 +125,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
   problem.b.dtype = key.b;
   problem.out.dtype = key.out;
   problem.accumulator = key.accumulator;
+  problem.math = key.math;
   switch (number % 3) {
     case 0: several_tiles(problem, dice); break;
     case 1: small_sizes(problem, dice); break;

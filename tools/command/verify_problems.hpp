@@ -16,6 +16,7 @@ namespace quarry::command {
 /// references: a value of a random operand does not depend on how the operand is stored.
 struct ResultKey {
   DType a, b, accumulator, out;
+  Math math;
   bool activation, bias;
   friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };

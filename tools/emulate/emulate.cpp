@@ -81,6 +81,7 @@ Result<Problem> problem_for(const Kernel& kernel, const std::string& shape_word,
   settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));
   settings.try_emplace("out", spec(operands.out.dtype, operands.out.layout));
   settings.try_emplace("accumulator", to_string(operands.accumulator));
+  settings.try_emplace("math", to_string(kernel.metadata().design.math));
   return make_problem(*shape, settings);
 }
 

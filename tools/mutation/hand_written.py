@@ -59,7 +59,8 @@ HAND_WRITTEN = [
     HandWritten("weaken swizzle", "reads take every block's offset for the first one's",
                 [(FRAGMENTS, "offset_[along % distinct]", "offset_[0] + along % distinct * 16 * block_chunks")]),
     HandWritten("weaken swizzle", "the copier uses the key of the next round's line",
-                [(COPY, "tile.shared().key(line) * 16", "tile.shared().key(line + map.line_step) * 16")]),
+                [(COPY, "tile.shared().key(line) * tile.chunk_bytes()",
+                  "tile.shared().key(line + map.line_step) * tile.chunk_bytes()")]),
     # Padding, the same for those who write and those who read.
     HandWritten("weaken padding", "staged rows follow each other without padding",
                 [(STAGED_LAYOUT, "(tile_n + 31) / 32 * 32 + 8;", "(tile_n + 31) / 32 * 32;")]),

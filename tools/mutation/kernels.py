@@ -28,6 +28,13 @@ SM80_REST = ("gemm_sm80_f16_f16_f16_f16_ccr_16x64x64_w1x2x2_s5_a8x8",
              "gemm_sm80_bf16_bf16_f32_f32_rcr_32x32x64_w1x1x2_s4_a1x1",
              "gemm_sm80_f16_f16_f32_f16_ccc_128x64x32_w2x2x1_s3_a8x8",
              "gemm_sm80_f16_f16_f32_f16_rcr_128x128x64_w2x2x1_s2_a8x8")
+# What is done to f32 operands, in both orders of lines; and f64.
+SM80_MATH = ("gemm_sm80_f32_f32_f32_f32_crr_64x64x32_w2x2x1_s3_fast_tf32_a4x4",
+             "gemm_sm80_f32_f32_f32_f32_rcr_32x32x64_w1x1x2_s4_fast_f32_a1x1",
+             "gemm_sm80_f32_f32_f32_f32_ccr_64x64x32_w2x2x1_s3_fast_f16_a2x2",
+             "gemm_sm80_f32_f32_f32_f32_rrr_64x64x32_w2x2x1_s3_fast_bf16_a4x4")
+SM80_F64 = ("gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2",
+            "gemm_sm80_f64_f64_f64_f64_rcr_32x32x32_w1x1x2_s4_a1x1")
 # Without a bank conflict, whatever the problem.
 SM80_NO_CONFLICTS = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
                      "gemm_sm80_f16_f16_f32_f16_crr_64x64x32_w2x2x1_s5_a8x8",
@@ -50,8 +57,25 @@ SM90_REST = ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8",
              "gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8")
 SM90_THREADS = ("gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a2x2",
                 "gemm_sm90_bf16_bf16_f32_f32_crr_128x128x64_c1x1_s6_cooperative_cp_async_a4x4")
+# Each is one problem that random ones are not, or seldom: (kernel, arguments).
+SM90_PROBLEMS = (
+    # Outputs of 32 bits that leave by boxes, in rows and in columns, and boxes of 24 columns.
+    ("gemm_sm90_f16_f16_f32_f32_rrr_128x64x64_c1x1_s4_one_tile_a8x8", "136x72x600", "--mode", "gemm"),
+    ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8", "72x40x200", "--mode", "gemm"),
+    ("gemm_sm90_f16_f16_f32_f16_rcr_64x48x128_c1x1_s7_one_tile_a8x8", "72x96x200", "--mode", "gemm"),
+    # More boxes than there are buffers.
+    ("gemm_sm90_bf16_bf16_f32_bf16_crr_128x256x64_c1x2_s4_cooperative_a8x8", "128x1024x64", "--mode", "gemm",
+     "--multiprocessors", "2"),
+    # A tile as long as twice all stages: whoever goes on to the next one out of turn finds the same parities.
+    ("gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8", "256x384x512", "--mode", "gemm",
+     "--multiprocessors", "2"),
+    # A block without a cluster that goes on behind a slice without K tiles.
+    ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "128x128x256", "--mode", "split_k_parallel",
+     "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
 SM80_SOURCES = rf"kernels/gemm_sm80/.*|kernels/layout/.*|{COMMON}"
+
+SM80_OPERANDS = r"kernels/gemm_sm80/.*|kernels/common/(operand_tile|operand_copy|warp_fragments)\.cuh|kernels/layout/.*"
 
 # What is cheap and catches most comes first. Six problems are a round of all kinds.
 STAGES = [
@@ -61,11 +85,14 @@ STAGES = [
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST, ("--problems", "6")),
+    Stage(SM80_OPERANDS, SM80_MATH + SM80_F64, ("--problems", "6")),
+    Stage(SM80_OPERANDS, SM80_MATH, ("--problems", "2", "--no-conflicts")),
     Stage(COMMON, SIMT[1:3], ("--problems", "6")),
     Stage(rf"{SM90}/(kernel|pipeline|shape|tensor_producer|work_list)\.cuh", SM90_FIRST[1:], ("--problems", "6")),
-    Stage(rf"{SM90}/thread_producer\.cuh", SM90_THREADS, ("--problems", "6")),
+    Stage(rf"{SM90}/(kernel|pipeline|thread_producer)\.cuh", SM90_THREADS, ("--problems", "6")),
     Stage(rf"{SM90}/(?!thread_producer).*", SM90_FIRST[:1], ("--problems", "6")),
     Stage(rf"{SM90}/(?!thread_producer).*", SM90_REST, ("--problems", "6")),
+    *(Stage(rf"{SM90}/(?!thread_producer).*", (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
 ]
 
 

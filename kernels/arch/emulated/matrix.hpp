@@ -38,6 +38,17 @@ QUARRY_DEVICE void mma<BF16>(AccumulatorF32& sum, const MatrixFragment& a, const
   emulator::multiply_bf16_f32(sum.v, a.v, b.v, site);
 }
 
+template <>
+QUARRY_DEVICE void mma<TF32>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b,
+                             const emulator::Site& site) {
+  emulator::multiply_tf32_f32(sum.v, a.v, b.v, site);
+}
+
+QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b,
+                       const emulator::Site& site = emulator::Site::current()) {
+  emulator::multiply_f64(sum.v, a.v, b, site);
+}
+
 template <class Input>
 QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b,
                        const emulator::Site& site = emulator::Site::current());
@@ -49,6 +60,9 @@ QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const 
 }
 
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<double, 2> row_pair(const AccumulatorF64& sum, int half) {
   return {sum.v[2 * half], sum.v[2 * half + 1]};
 }
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF16& sum, int half) {

@@ -23,6 +23,8 @@ QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
   return to_bf16(low).bits | static_cast<unsigned>(to_bf16(high).bits) << 16;
 }
 
+QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }
+
 QUARRY_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 

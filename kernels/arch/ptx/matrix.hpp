@@ -48,6 +48,27 @@ QUARRY_DEVICE void mma<BF16>(AccumulatorF32& sum, const MatrixFragment& a, const
       : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
 }
 
+/// The same for a 16 x 8 `a` and an 8 x 8 `b` of f32, of which the lower 13 bits do not count (m16n8k8).
+template <>
+QUARRY_DEVICE void mma<TF32>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum.v[0]), "+f"(sum.v[1]), "+f"(sum.v[2]), "+f"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+/// sum += a b for a 16 x 4 `a` and a 4 x 8 `b` of f64 (m8n8k4, twice). Of `b` the lane has row lane % 4 of
+/// column lane / 4.
+QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(sum.v[0]), "+d"(sum.v[1])
+               : "d"(a.v[0]), "d"(b));
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(sum.v[2]), "+d"(sum.v[3])
+               : "d"(a.v[1]), "d"(b));
+}
+
 /// The same with f16 sums; only for f16 operands.
 template <class Input>
 QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b);
@@ -63,6 +84,9 @@ QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const 
 /// The two sums of neighbouring columns that this lane holds of row lane / 4 (`half` 0) or lane / 4 + 8
 /// (`half` 1).
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<double, 2> row_pair(const AccumulatorF64& sum, int half) {
   return {sum.v[2 * half], sum.v[2 * half + 1]};
 }
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF16& sum, int half) {

@@ -44,6 +44,13 @@ QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
   return pair;
 }
 
+/// Rounds to the nearest number of 11 significant bits, ties away from 0, as f32: what mma<TF32> takes.
+QUARRY_DEVICE float to_tf32(float x) {
+  unsigned value;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(value) : "f"(x));
+  return __builtin_bit_cast(float, value);
+}
+
 /// a * b + c, rounded once.
 QUARRY_DEVICE float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __fma_rn(a, b, c); }

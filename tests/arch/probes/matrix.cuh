@@ -71,6 +71,26 @@ QUARRY_DEVICE void mma_f16_f16(const ProbeParams& params) {
   multiply<block, arch::F16, arch::AccumulatorF16>(params);
 }
 
+template <Block block>
+QUARRY_DEVICE void mma_tf32_f32(const ProbeParams& params) {
+  multiply<block, arch::TF32, arch::AccumulatorF32>(params);
+}
+
+/// The same of f64: two of A, one of B, four sums.
+template <Block block>
+QUARRY_DEVICE void mma_f64(const ProbeParams& params) {
+  const int me = global_thread<block>();
+  const auto* const in = reinterpret_cast<const double*>(params.in) + 7 * me;
+  auto* const out = reinterpret_cast<double*>(params.out) + 4 * me;
+  const arch::FragmentF64 a = {arch::global_load<double>(in), arch::global_load<double>(in + 1)};
+  arch::AccumulatorF64 sums;
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<double>(in + 3 + i);
+  arch::mma(sums, a, arch::global_load<double>(in + 2));
+  QUARRY_UNROLL
+  for (int half = 0; half < 2; ++half) arch::global_store(out + 2 * half, arch::row_pair(sums, half));
+}
+
 /// `in`: four words a thread, the sums in f32, of which the first two are also taken for sums in f16. `out`:
 /// the pairs of rows 0 and 1, of both.
 template <Block block>

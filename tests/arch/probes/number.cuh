@@ -39,6 +39,11 @@ QUARRY_DEVICE void pair_of_bf16(const ProbeParams& params) {
 }
 
 template <Block block>
+QUARRY_DEVICE void tf32_of_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::to_tf32(x); });
+}
+
+template <Block block>
 QUARRY_DEVICE void fma_f32(const ProbeParams& params) {
   fma_items<block, float>(params);
 }

@@ -1,0 +1,146 @@
+/// From fragments as a warp reads them to the matrix instruction: what a config's `math` does to its
+/// operands.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/element.cuh"
+#include "gemm_sm80/config.hpp"
+
+namespace quarry::gemm_sm80 {
+
+/// The right operand of one instruction, out of what is read for two.
+QUARRY_DEVICE arch::FragmentB half_of(const arch::MatrixFragment& pair, int half) {
+  return {pair.v[2 * half], pair.v[2 * half + 1]};
+}
+
+/// How operands are multiplied: `a` makes the left operand of an instruction of what readers gave for 16
+/// rows, `b` the right one of either half of 16 columns, `add` multiplies. `parts`: reads a step.
+///
+/// As they are: f16 and bf16.
+template <DType type, Math math>
+struct Product {
+  static constexpr int parts = 1;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+  template <class Sum>
+  QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
+    arch::mma<Element<type>>(sum, a, b);
+  }
+};
+
+/// The words of a fragment rounded, each by itself.
+template <int count>
+QUARRY_DEVICE arch::Vector<unsigned, count> rounded_to_tf32(const arch::Vector<unsigned, count>& words) {
+  arch::Vector<unsigned, count> rounded;
+  QUARRY_UNROLL
+  for (int i = 0; i < count; ++i) {
+    rounded.v[i] = __builtin_bit_cast(unsigned, arch::to_tf32(__builtin_bit_cast(float, words.v[i])));
+  }
+  return rounded;
+}
+
+/// f32 rounded to 11 bits.
+template <>
+struct Product<DType::f32, Math::fast_tf32> {
+  static constexpr int parts = 1;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return rounded_to_tf32(read[0]); }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) {
+    return rounded_to_tf32(half_of(read[0], half));
+  }
+  QUARRY_DEVICE static void add(arch::AccumulatorF32& sum, const A& a, const B& b) {
+    arch::mma<arch::TF32>(sum, a, b);
+  }
+};
+
+/// f32 as the sum of two numbers of 11 bits each; of their four products that of the small ones is left out.
+template <>
+struct Product<DType::f32, Math::fast_f32> {
+  template <class Words>
+  struct Split {
+    Words big;
+    Words small;
+  };
+  static constexpr int parts = 1;
+  using Part = arch::MatrixFragment;
+  using A = Split<arch::MatrixFragment>;
+  using B = Split<arch::FragmentB>;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return split(read[0]); }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return split(half_of(read[0], half)); }
+
+  /// The matrix unit truncates its sums. Over a long K that errs to one side, so each step's sum begins at 0
+  /// and is added by an instruction that rounds.
+  QUARRY_DEVICE static void add(arch::AccumulatorF32& sum, const A& a, const B& b) {
+    arch::AccumulatorF32 step = {};
+    arch::mma<arch::TF32>(step, a.small, b.big);
+    arch::mma<arch::TF32>(step, a.big, b.small);
+    arch::mma<arch::TF32>(step, a.big, b.big);
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) sum.v[i] += step.v[i];
+  }
+
+ private:
+  template <int count>
+  QUARRY_DEVICE static Split<arch::Vector<unsigned, count>> split(
+      const arch::Vector<unsigned, count>& words) {
+    Split<arch::Vector<unsigned, count>> both = {rounded_to_tf32(words), {}};
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const float rest = __builtin_bit_cast(float, words.v[i]) - __builtin_bit_cast(float, both.big.v[i]);
+      both.small.v[i] = __builtin_bit_cast(unsigned, arch::to_tf32(rest));
+    }
+    return both;
+  }
+};
+
+/// f32 rounded to a 16-bit type, in registers. An instruction multiplies 16 along K, which two reads bring;
+/// in which order does not matter, as long as both operands have the same.
+template <class Narrow>
+struct NarrowedProduct {
+  static constexpr int parts = 2;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) {
+    return {pair(read[0], 0, 2), pair(read[0], 1, 3), pair(read[1], 0, 2), pair(read[1], 1, 3)};
+  }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) {
+    return {pair(read[0], 2 * half, 2 * half + 1), pair(read[1], 2 * half, 2 * half + 1)};
+  }
+  QUARRY_DEVICE static void add(arch::AccumulatorF32& sum, const A& a, const B& b) {
+    arch::mma<Narrow>(sum, a, b);
+  }
+
+ private:
+  QUARRY_DEVICE static unsigned pair(const Part& read, int low, int high) {
+    return arch::pair_of<Narrow>(__builtin_bit_cast(float, read.v[low]),
+                                 __builtin_bit_cast(float, read.v[high]));
+  }
+};
+template <>
+struct Product<DType::f32, Math::fast_f16> : NarrowedProduct<arch::F16> {};
+template <>
+struct Product<DType::f32, Math::fast_bf16> : NarrowedProduct<arch::BF16> {};
+
+template <>
+struct Product<DType::f64, Math::exact> {
+  static constexpr int parts = 1;
+  using Part = arch::FragmentF64;
+  using A = arch::FragmentF64;
+  using B = double;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return read[0].v[half]; }
+  QUARRY_DEVICE static void add(arch::AccumulatorF64& sum, const A& a, const B& b) { arch::mma(sum, a, b); }
+};
+
+}  // namespace quarry::gemm_sm80
