@@ -25,6 +25,22 @@ class Finding(CommandTest):
             self.assertAlmostEqual(row["predicted_tflops"], 2 * 512**3 / row["predicted_us"] * 1e-6, places=6)
             self.assertEqual((row["a.dtype"], row["out.dtype"], row["accumulator"]), ("f16", "f16", "f32"))
 
+    def test_math(self):
+        def maths(*flags):
+            found = self.quarry("find", "gemm", "512x512x512", "f32", "--b", "col", *flags, *MODEL, "--columns", "math",
+                                "--format", "json")
+            return {row["math"] for row in found.json["candidates"]}
+        self.assertEqual(maths(), {"exact"})
+        for math in ("fast_tf32", "fast_f32", "fast_f16", "fast_bf16"):
+            self.assertEqual(maths("--math", math), {"exact", math})
+            done = self.quarry("run", "gemm", "70x50x90", "f32", "--math", math, "--where", f"math == {math}")
+            self.assertIn("right", done.out)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{"problems": [{"m": 64, "n": 64, "k": 64, "math": "fast_bf16"}]}')
+            file.flush()
+            found = self.quarry("find", "gemm", "f32", "--shapes", file.name, "--columns", "math", "--format", "json")
+        self.assertEqual({row["math"] for row in found.json["candidates"]}, {"exact", "fast_bf16"})
+
     def test_formats_agree(self):
         problem = ("find", "gemm", "512x512x512", "bf16", "--b", "col", *MODEL, "--limit", "5")
         names = self.quarry(*problem, "--format", "names").lines
@@ -202,7 +218,7 @@ class BadInput(CommandTest):
                              (("--split-k", "5000000000"), "--split-k"), (("--slope", "1e"), "--slope"),
                              (("--swizzle", "x"), "--swizzle"), (("--raster", "along_k"), "--raster"),
                              (("--multiprocessors", "0"), "--multiprocessors"), (("--max-workspace", "4Q"), "--max-workspace"),
-                             (("--max-workspace", "-1"), "--max-workspace"), (("--device-model", "h2000"), "h200")):
+                             (("--max-workspace", "-1"), "--max-workspace"), (("--math", "tf32"), "fast_tf32"), (("--device-model", "h2000"), "h200")):
             with self.subTest(flags=flags):
                 self.refused("find", "gemm", "64x64x64", "f16", *flags, says=words)
 
