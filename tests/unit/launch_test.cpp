@@ -64,7 +64,9 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
   Random random(seed);
   int checked = 0;
   int by_mode[4] = {};
-  for (int i = 0; i < 4000; ++i) {
+  // Few kernels split K by cluster: problems are drawn until each mode has been seen often enough.
+  const auto enough = [&] { return checked > 1000 && std::ranges::min(by_mode) > 20; };
+  for (int i = 0; i < 50000 && !enough(); ++i) {
     const Row& row = test::any_row(random);
     GemmArguments args = test::problem_for(random, row);
     Resolved r;
@@ -125,8 +127,7 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
                           [&](const detail::Entry& entry) { return entry.name == launch.reduce_entry; }));
     }
   }
-  CHECK(checked > 1000);
-  for (const int launches : by_mode) CHECK(launches > 20);
+  CHECK(enough());
 }
 
 TEST_CASE("operands reach the launch in the orientation of its code", "[launch]") {
