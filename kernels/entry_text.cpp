@@ -3,6 +3,19 @@
 #include "quarry/tensor.hpp"
 
 namespace quarry {
+namespace {
+
+EntryText reduction_entry(DType partial, DType out) {
+  const std::string from(to_string(partial));
+  const std::string to(to_string(out));
+  return {.name = reduction_name({partial, partial, partial, out}),
+          .folder = "reduce_split_k",
+          .params = "quarry::ReduceParams",
+          .config_type = "quarry::reduce_split_k::Config",
+          .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}"};
+}
+
+}  // namespace
 
 std::string architecture(int target, int only_cc) {
   return std::to_string(target) + (only_cc == target ? "a" : "");
@@ -22,20 +35,17 @@ std::vector<EntryText> reduction_entries() {
   std::vector<EntryText> entries;
   for (const DType partial : {DType::f32, DType::f64}) {
     for (const DType out : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-      const std::string from(to_string(partial));
-      const std::string to(to_string(out));
-      entries.push_back({.name = reduction_name({partial, partial, partial, out}),
-                         .folder = "reduce_split_k",
-                         .params = "quarry::ReduceParams",
-                         .config_type = "quarry::reduce_split_k::Config",
-                         .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}"});
+      entries.push_back(reduction_entry(partial, out));
     }
+  }
+  for (const DType out : {DType::s32, DType::s8, DType::u8, DType::f32}) {
+    entries.push_back(reduction_entry(DType::s32, out));
   }
   return entries;
 }
 
 std::string reduction_name(const Types& types) {
-  const DType partial = types.accumulator == DType::f64 ? DType::f64 : DType::f32;
+  const DType partial = partial_type(types.accumulator);
   return "reduce_split_k_" + std::string(to_string(partial)) + "_" + std::string(to_string(types.out));
 }
 

@@ -9,9 +9,10 @@
 
 namespace quarry {
 
-/// alpha or beta: a host value, or a device pointer to one value of the compute type (f64 when the
-/// accumulator is f64, f32 otherwise) that is read when the kernel runs. With host tensors the pointer is a
-/// host pointer.
+/// alpha or beta: a host value, or a device pointer to one value of the compute type that is read
+/// when the kernel runs: f64 when the accumulator is f64, s32 when accumulator and output are s32, f32
+/// otherwise. With host tensors the pointer is a host pointer. In s32, host values must be whole numbers of
+/// 32 bits, arithmetic wraps, and only the activations identity and relu are there.
 struct Scalar {
   double value = 0;
   const void* pointer = nullptr;
@@ -60,7 +61,8 @@ struct GemmArguments {
   /// Same type and extents as `out`; may be `out` itself. Needed when beta is not 0.
   std::optional<TensorView> c = std::nullopt;
   TensorView out;
-  /// Type that products are summed in; unset: f64 for f64 operands, f32 otherwise.
+  /// Type that products are summed in; unset: f64 for f64 operands, s32 for s8 and u8 ones, f32 otherwise.
+  /// s32 sums wrap; up to K = 33,025 none is so large.
   std::optional<DType> accumulator = std::nullopt;
   /// What may be done to f32 operands to be faster. Kernels that multiply them as they are qualify, too;
   /// operands of other types are never touched.

@@ -32,6 +32,16 @@ struct BF16 {
 /// What a matrix instruction multiplies of f32 operands: the upper 19 of their bits.
 struct TF32 {};
 
+/// Four neighbouring s8 in a word, the first one in its lowest bits.
+struct S8x4 {
+  unsigned bits;
+};
+
+/// The same of u8.
+struct U8x4 {
+  unsigned bits;
+};
+
 /// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
 /// operand of an m16n8k16 instruction, or the right operands of two. Of 32-bit elements, a 16 x 8 matrix in
 /// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each.

@@ -51,6 +51,11 @@ QUARRY_DEVICE float normal_cdf(float x) {
 }
 QUARRY_DEVICE double normal_cdf(double x) { return 0.5 * arch::erfc(-0.70710678118654752 * x); }
 
+/// `function` of x, of those that take whole numbers to whole numbers; the others leave it.
+QUARRY_DEVICE int activate(Activation function, float /*leaky_slope*/, int x) {
+  return function == Activation::relu && x < 0 ? 0 : x;
+}
+
 /// `function` of x.
 template <class C>
 QUARRY_DEVICE C activate(Activation function, float leaky_slope, C x) {

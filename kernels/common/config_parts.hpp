@@ -15,6 +15,22 @@ struct Types {
   friend constexpr bool operator==(const Types&, const Types&) = default;
 };
 
+/// The type that sums leave the main loop in, that partial sums of split-K are kept and added in: f64 for
+/// f64, s32 for s32, f32 otherwise.
+constexpr DType partial_type(DType accumulator) {
+  return accumulator == DType::f64 || accumulator == DType::s32 ? accumulator : DType::f32;
+}
+
+/// The type that the epilogue computes in, which alpha and beta are of: that of partial sums, but f32 where
+/// s32 sums become anything else than s32.
+constexpr DType compute_type(DType accumulator, DType out) {
+  const DType partial = partial_type(accumulator);
+  return partial == DType::s32 && out != DType::s32 ? DType::f32 : partial;
+}
+
+/// Whether elements of this type are bytes, four of which one instruction multiplies.
+constexpr bool is_byte(DType type) { return type == DType::s8 || type == DType::u8; }
+
 /// Memory layouts of a GEMM's operands.
 struct Layouts {
   Layout a;

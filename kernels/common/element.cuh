@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "common/config_parts.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
@@ -25,23 +26,26 @@ struct ElementType<DType::f64> {
   using Type = double;
 };
 
+template <>
+struct ElementType<DType::s8> {
+  using Type = signed char;
+};
+template <>
+struct ElementType<DType::u8> {
+  using Type = unsigned char;
+};
+template <>
+struct ElementType<DType::s32> {
+  using Type = int;
+};
+
 /// What an element is stored as.
 template <DType type>
 using Element = typename ElementType<type>::Type;
 
-template <DType>
-struct ComputeType {
-  using Type = float;
-};
-template <>
-struct ComputeType<DType::f64> {
-  using Type = double;
-};
-
-/// What sums of an accumulator type leave the main loop as, and what the epilogue computes in: f64 for f64,
-/// f32 otherwise.
+/// What sums of an accumulator type leave the main loop as: partial_type.
 template <DType accumulator>
-using Compute = typename ComputeType<accumulator>::Type;
+using Compute = Element<partial_type(accumulator)>;
 
 /// The value of a stored element; exact.
 template <class C>
@@ -60,9 +64,47 @@ template <class C>
 QUARRY_DEVICE C to_compute(double x) {
   return static_cast<C>(x);
 }
+template <class C>
+QUARRY_DEVICE C to_compute(int x) {
+  return static_cast<C>(x);
+}
+template <class C>
+QUARRY_DEVICE C to_compute(signed char x) {
+  return static_cast<C>(x);
+}
+template <class C>
+QUARRY_DEVICE C to_compute(unsigned char x) {
+  return static_cast<C>(x);
+}
+
+/// a + b, a * b and a * b + c, rounded once; whole numbers wrap.
+template <class C>
+QUARRY_DEVICE C added(C a, C b) {
+  return a + b;
+}
+template <>
+QUARRY_DEVICE int added<int>(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+template <class C>
+QUARRY_DEVICE C multiplied(C a, C b) {
+  return a * b;
+}
+template <>
+QUARRY_DEVICE int multiplied<int>(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
+}
+template <class C>
+QUARRY_DEVICE C multiplied_added(C a, C b, C c) {
+  return arch::fma(a, b, c);
+}
+template <>
+QUARRY_DEVICE int multiplied_added<int>(int a, int b, int c) {
+  return static_cast<int>(static_cast<unsigned>(a) * static_cast<unsigned>(b) + static_cast<unsigned>(c));
+}
 
 /// A computed value rounded to what is stored: to the nearest, ties to even; from f64 to half precision by
-/// way of f32.
+/// way of f32. To bytes as arch::to_s8 does.
 template <class T>
 QUARRY_DEVICE T to_element(float x) {
   return static_cast<T>(x);
@@ -74,6 +116,18 @@ QUARRY_DEVICE arch::F16 to_element<arch::F16>(float x) {
 template <>
 QUARRY_DEVICE arch::BF16 to_element<arch::BF16>(float x) {
   return arch::to_bf16(x);
+}
+template <>
+QUARRY_DEVICE signed char to_element<signed char>(float x) {
+  return arch::to_s8(x);
+}
+template <>
+QUARRY_DEVICE unsigned char to_element<unsigned char>(float x) {
+  return arch::to_u8(x);
+}
+template <class T>
+QUARRY_DEVICE T to_element(int x) {
+  return x;
 }
 template <class T>
 QUARRY_DEVICE T to_element(double x) {

@@ -11,10 +11,26 @@
 
 namespace quarry {
 
-/// out = activation(alpha * sum + beta * c + bias), everything chosen at run time, computed in `Compute`.
-template <class Compute, class Out>
+/// What the epilogue computes in (compute_type), from the type of the sums and that of the output.
+template <class Sum, class Out>
+struct EpilogueCompute {
+  using Type = Sum;
+};
+template <class Out>
+struct EpilogueCompute<int, Out> {
+  using Type = float;
+};
+template <>
+struct EpilogueCompute<int, int> {
+  using Type = int;
+};
+
+/// out = activation(alpha * sum + beta * c + bias), everything chosen at run time.
+template <class Sum, class Out>
 class StandardEpilogue {
  public:
+  using Compute = typename EpilogueCompute<Sum, Out>::Type;
+
   /// What is added to the sums of a quad.
   struct Source {
     Quad<Out> c;
@@ -41,13 +57,13 @@ class StandardEpilogue {
   }
 
   /// From sums to outputs. With alpha 0 the sums do not count, even where they are NaN.
-  QUARRY_DEVICE Quad<Out> apply(const Quad<Compute>& sum, const Source& source) const {
+  QUARRY_DEVICE Quad<Out> apply(const Quad<Sum>& sum, const Source& source) const {
     Quad<Out> result;
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      Compute x = alpha_ == 0 ? 0 : alpha_ * sum.v[i];
-      x = arch::fma(beta_, to_compute<Compute>(source.c.v[i]), x);
-      x += to_compute<Compute>(source.bias.v[i]);
+      Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, to_compute<Compute>(sum.v[i]));
+      x = multiplied_added(beta_, to_compute<Compute>(source.c.v[i]), x);
+      x = added(x, to_compute<Compute>(source.bias.v[i]));
       result.v[i] = to_element<Out>(activate(activation_, leaky_slope_, x));
     }
     return result;
@@ -73,9 +89,8 @@ class StandardEpilogue {
 };
 
 /// Runs the three steps for one quad.
-template <class Epilogue, class Compute>
-QUARRY_DEVICE void finish(const Epilogue& epilogue, int row, int column, int count,
-                          const Quad<Compute>& sum) {
+template <class Epilogue, class Sum>
+QUARRY_DEVICE void finish(const Epilogue& epilogue, int row, int column, int count, const Quad<Sum>& sum) {
   epilogue.store(row, column, count, epilogue.apply(sum, epilogue.load(row, column, count)));
 }
 

@@ -13,11 +13,6 @@ constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
 
-/// Partial sums are kept in the type of the epilogue's arithmetic.
-constexpr DType partial_type(DType accumulator) {
-  return accumulator == DType::f64 ? DType::f64 : DType::f32;
-}
-
 /// The caller's name of an operand.
 Operand callers(Operand operand, const GemmProblem& problem) {
   if (!problem.is_exchanged) return operand;
@@ -39,7 +34,18 @@ std::size_t all_tiles(const GemmTraits& kernel, const GemmProblem& problem) {
   return static_cast<std::size_t>(gemm_blocks(kernel, problem, 1));
 }
 
+std::string_view reduce_integers(DType out) {
+  switch (out) {
+    case DType::s32: return "reduce_split_k_s32_s32";
+    case DType::s8: return "reduce_split_k_s32_s8";
+    case DType::u8: return "reduce_split_k_s32_u8";
+    case DType::f32: return "reduce_split_k_s32_f32";
+    default: return {};
+  }
+}
+
 std::string_view reduce_entry(DType partials, DType out) {
+  if (partials == DType::s32) return reduce_integers(out);
   const bool f64 = partials == DType::f64;
   switch (out) {
     case DType::f16: return f64 ? "reduce_split_k_f64_f16" : "reduce_split_k_f32_f16";

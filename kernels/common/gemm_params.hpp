@@ -19,10 +19,10 @@ struct MatrixParams {
 struct EpilogueParams {
   double alpha;
   double beta;
-  /// Where not null, read instead of the values above: f64 for an f64 accumulator, f32 otherwise.
+  /// Where not null, read instead of the values above: one number of compute_type (f64, s32 or f32).
   const void* alpha_pointer;
   const void* beta_pointer;
-  /// Null: no bias. Element i of the bias belongs to row i or to column i of the output; f32 addition.
+  /// Null: no bias. Element i of the bias belongs to row i or to column i of the output.
   const void* bias;
   BiasAxis bias_axis;
   Activation activation;
@@ -52,7 +52,7 @@ struct GemmParams {
   /// Slices of K and how many K tiles (of the kernel's tile.k) each has; the last may have fewer, or none.
   int slices;
   int k_tiles_per_slice;
-  /// split_k_serial: partial tiles, f32 (f64 when the accumulator is), tile by tile, each tile.m * tile.n
+  /// split_k_serial: partial tiles of partial_type (f64, s32 or f32), tile by tile, each tile.m * tile.n
   /// row-major; tile
   ///   index = batch entry * tiles_m * tiles_n + row of tiles * tiles_n + column of tiles.
   /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense; [slice][batch][n][m]
@@ -75,7 +75,7 @@ struct TensorGemmParams {
 
 /// Parameters of the reduction that follows split_k_parallel: out = epilogue(sum over slices, in order).
 struct ReduceParams {
-  const void* partials;  ///< [slice][batch][m][n], f32 or f64
+  const void* partials;  ///< [slice][batch][m][n] of partial_type
   MatrixParams c;
   MatrixParams out;
   EpilogueParams epilogue;

@@ -69,7 +69,7 @@ class TileWriter {
     }
     if (serial_) {
       Compute* const partial = partial_tile() + (row * tile_.n + column);
-      if (work_.slice > 0) sum = added(arch::global_load<Quad<Compute>>(partial), sum);
+      if (work_.slice > 0) sum = quads_added(arch::global_load<Quad<Compute>>(partial), sum);
       if (work_.slice + 1 < params_.slices) {
         arch::global_store(partial, sum);
         return;
@@ -84,10 +84,10 @@ class TileWriter {
   }
 
  private:
-  QUARRY_DEVICE static Quad<Compute> added(const Quad<Compute>& earlier, const Quad<Compute>& later) {
+  QUARRY_DEVICE static Quad<Compute> quads_added(const Quad<Compute>& earlier, const Quad<Compute>& later) {
     Quad<Compute> sum;
     QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) sum.v[i] = earlier.v[i] + later.v[i];
+    for (int i = 0; i < 4; ++i) sum.v[i] = added(earlier.v[i], later.v[i]);
     return sum;
   }
 

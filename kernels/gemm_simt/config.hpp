@@ -6,8 +6,8 @@
 
 namespace quarry::gemm_simt {
 
-/// One kernel: plain fused multiply-add from shared memory, any stride along both extents, any alignment and
-/// size.
+/// One kernel: plain fused multiply-add, or sums of four products of bytes, from shared memory; any stride
+/// along both extents, any alignment and size.
 struct Config {
   Types types;
   Layouts layouts;
@@ -21,17 +21,28 @@ struct Config {
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }
 
-/// Bytes of one element in shared memory and in the accumulators: products are computed in the accumulator's
-/// type, f16 ones in f32 and rounded after each addition.
-constexpr int compute_bytes(const Config& c) { return c.types.accumulator == DType::f64 ? 8 : 4; }
+/// Neighbours along K of one line of an operand that lie in one item of shared memory, and that one
+/// instruction multiplies: four bytes share a word, other types have an item to themselves.
+constexpr int packed_k(const Config& c) { return is_byte(c.types.a) ? 4 : 1; }
 
-/// Elements from one k of a staged operand to the next. The padding keeps vectors of four aligned, and
-/// spreads threads that walk K while they store over the banks.
+/// Items along K of a tile: what the main loop multiplies in one step each.
+constexpr int k_steps(const Config& c) { return c.tile.k / packed_k(c); }
+
+/// Bytes of one item in shared memory and of an accumulator: products are computed in the accumulator's type,
+/// f16 ones in f32 and rounded after each addition.
+constexpr int compute_bytes(const Config& c) { return bytes_of(partial_type(c.types.accumulator)); }
+
+/// Items from one step along K of a staged operand to the next. The padding keeps vectors of four aligned,
+/// and spreads threads that walk K while they store over the banks.
 constexpr int line_elements(int extent) { return extent + 4; }
 
-/// Bytes of one stage: all k of A, then all k of B.
-constexpr int stage_bytes_a(const Config& c) { return c.tile.k * line_elements(c.tile.m) * compute_bytes(c); }
-constexpr int stage_bytes_b(const Config& c) { return c.tile.k * line_elements(c.tile.n) * compute_bytes(c); }
+/// Bytes of one stage: all steps of A, then all steps of B.
+constexpr int stage_bytes_a(const Config& c) {
+  return k_steps(c) * line_elements(c.tile.m) * compute_bytes(c);
+}
+constexpr int stage_bytes_b(const Config& c) {
+  return k_steps(c) * line_elements(c.tile.n) * compute_bytes(c);
+}
 
 /// Rows of the output tile that one pass of the epilogue stages: one for each thread along M.
 constexpr int staging_rows(const Config& c) { return c.tile.m / c.thread_m; }

@@ -1,5 +1,5 @@
-/// GEMM with plain fused multiply-add, for any type, stride and alignment: a tile of each operand in shared
-/// memory while the next one is on its way through registers.
+/// GEMM with plain fused multiply-add, or for bytes dot products of four, for any stride and alignment: a
+/// tile of each operand in shared memory while the next one is on its way through registers.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -13,12 +13,50 @@
 
 namespace quarry::gemm_simt {
 
-/// One operand of a block: walks its K tiles, from global memory through registers into a stage, where
-/// element (extent, k) of a tile lies at k * line_elements(extent) + extent, in the type that is computed
-/// with.
+/// What the main loop multiplies at once, an item of shared memory: a number of the accumulator's type, or
+/// four bytes.
+template <DType stored, DType accumulator>
+struct ItemType {
+  using Type = Compute<accumulator>;
+};
+template <>
+struct ItemType<DType::s8, DType::s32> {
+  using Type = arch::S8x4;
+};
+template <>
+struct ItemType<DType::u8, DType::s32> {
+  using Type = arch::U8x4;
+};
+
+/// An item from `packed` neighbours along K, `k_stride` elements apart, of which the first
+/// `count` exist; the others are zero. One element becomes what is computed with; four bytes share a word,
+/// the first one in its lowest bits.
+/// @param is_word whether four bytes can be read at once
+template <class Stored, class Item, int packed>
+QUARRY_DEVICE Item load_item(const Stored* first, long long k_stride, int count, bool is_word) {
+  if constexpr (packed == 1) {
+    return to_compute<Item>(arch::global_load<Stored>(first));
+  } else {
+    if (is_word && count >= packed) return {arch::global_load<unsigned>(first)};
+    unsigned word = 0;
+    QUARRY_UNROLL
+    for (int i = 0; i < packed; ++i) {
+      if (i < count) {
+        const auto byte = arch::global_load<unsigned char>(first + i * k_stride);
+        word |= static_cast<unsigned>(byte) << 8 * i;
+      }
+    }
+    return {word};
+  }
+}
+
+/// One operand of a block: walks its K tiles, from global memory through registers into a stage, where item
+/// (extent, step along K) of a tile lies at step * line_elements(extent) + extent.
 ///
+/// @tparam Item what is computed with: an element, or `packed` of them along K
+/// @tparam steps items along K of a tile
 /// @tparam k_contiguous consecutive threads walk K, for operands that are contiguous along it
-template <class Stored, class Computed, int extent, int tile_k, int threads, bool k_contiguous>
+template <class Stored, class Item, int packed, int extent, int steps, int threads, bool k_contiguous>
 class OperandLoader {
  public:
   /// @param first element (0, 0) of the block's first tile
@@ -28,21 +66,23 @@ class OperandLoader {
         extent_stride_(extent_stride),
         k_stride_(k_stride),
         extent_left_(extent_left),
-        k_left_(k_left) {}
+        k_left_(k_left),
+        words_aligned_(k_contiguous && k_stride == 1 && is_multiple_of_4(first, extent_stride)) {}
 
   /// Reads the next tile into registers; what lies outside the operand is zero.
   QUARRY_DEVICE void fetch() {
     QUARRY_UNROLL
     for (int i = 0; i < rounds; ++i) {
       const Place place = place_of(i);
-      fetched_[i] = 0;
-      if (place.exists && place.along_extent < extent_left_ && place.along_k < k_left_) {
-        const Stored* const from = next_ + (place.along_extent * extent_stride_ + place.along_k * k_stride_);
-        fetched_[i] = to_compute<Computed>(arch::global_load<Stored>(from));
+      fetched_[i] = {};
+      const int along_k = place.step * packed;
+      if (place.exists && place.along_extent < extent_left_ && along_k < k_left_) {
+        const Stored* const from = next_ + (place.along_extent * extent_stride_ + along_k * k_stride_);
+        fetched_[i] = load_item<Stored, Item, packed>(from, k_stride_, k_left_ - along_k, words_aligned_);
       }
     }
-    next_ += tile_k * k_stride_;
-    k_left_ -= tile_k;
+    next_ += steps * packed * k_stride_;
+    k_left_ -= steps * packed;
   }
 
   /// Writes the fetched tile to a stage.
@@ -51,26 +91,30 @@ class OperandLoader {
     for (int i = 0; i < rounds; ++i) {
       const Place place = place_of(i);
       if (!place.exists) continue;
-      const int element = place.along_k * line_elements(extent) + place.along_extent;
-      arch::shared_store(stage + element * static_cast<int>(sizeof(Computed)), fetched_[i]);
+      const int item = place.step * line_elements(extent) + place.along_extent;
+      arch::shared_store(stage + item * static_cast<int>(sizeof(Item)), fetched_[i]);
     }
   }
 
  private:
-  static constexpr int elements = extent * tile_k;
-  static constexpr int rounds = (elements + threads - 1) / threads;
+  static constexpr int items = extent * steps;
+  static constexpr int rounds = (items + threads - 1) / threads;
 
-  /// An element of the tile; where a block has more threads than the last round has elements, it may not
-  /// exist.
+  QUARRY_DEVICE static bool is_multiple_of_4(const Stored* first, long long stride) {
+    const auto address = reinterpret_cast<unsigned long long>(first);
+    return (address | static_cast<unsigned long long>(stride)) % 4 == 0;
+  }
+
+  /// An item of the tile; where a block has more threads than the last round has items, it may not exist.
   struct Place {
     int along_extent;
-    int along_k;
+    int step;
     bool exists;
   };
   QUARRY_DEVICE static Place place_of(int round) {
     const int index = round * threads + arch::thread_index();
-    const bool exists = elements % threads == 0 || index < elements;
-    if (k_contiguous) return {index / tile_k, index % tile_k, exists};
+    const bool exists = items % threads == 0 || index < items;
+    if (k_contiguous) return {index / steps, index % steps, exists};
     return {index % extent, index / extent, exists};
   }
 
@@ -79,7 +123,9 @@ class OperandLoader {
   long long k_stride_;
   int extent_left_;
   int k_left_;
-  Computed fetched_[rounds];
+  /// Whether the bytes of every item of this operand are an aligned word of memory.
+  bool words_aligned_;
+  Item fetched_[rounds];
 };
 
 /// How wide a thread reads `count` neighbours.
@@ -99,9 +145,12 @@ struct Shape {
   using C = Compute<config.types.accumulator>;
   using A = Element<config.types.a>;
   using B = Element<config.types.b>;
-  using LoaderA = OperandLoader<A, C, config.tile.m, config.tile.k, threads, config.layouts.a == Layout::row>;
-  using LoaderB =
-      OperandLoader<B, C, config.tile.n, config.tile.k, threads, config.layouts.b == Layout::column>;
+  using ItemA = typename ItemType<config.types.a, config.types.accumulator>::Type;
+  using ItemB = typename ItemType<config.types.b, config.types.accumulator>::Type;
+  using LoaderA = OperandLoader<A, ItemA, packed_k(config), config.tile.m, k_steps(config), threads,
+                                config.layouts.a == Layout::row>;
+  using LoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
+                                config.layouts.b == Layout::column>;
 
   static_assert(config.tile.m % config.thread_m == 0 && config.tile.n % config.thread_n == 0,
                 "threads share the tile evenly");
@@ -121,50 +170,51 @@ QUARRY_DEVICE int column_of(int thread_column, int j) {
   return j / S::width_n * S::column_step + thread_column * S::width_n + j % S::width_n;
 }
 
-/// sum + a b in the accumulator's type: one rounding, and for f16 another one to f16.
-template <DType accumulator, class C>
-QUARRY_DEVICE C multiply_add(C a, C b, C sum) {
-  const C result = arch::fma(a, b, sum);
-  if constexpr (accumulator == DType::f16) {
-    return arch::to_f32(arch::to_f16(result));
+/// sum + a b in the accumulator's type: one rounding, and for f16 another one to f16. Of bytes, the products
+/// of four neighbours along K; the sum wraps.
+template <Config config, class ItemA, class ItemB, class C>
+QUARRY_DEVICE C multiply_add(ItemA a, ItemB b, C sum) {
+  if constexpr (packed_k(config) == 4) {
+    return arch::dot4(a, b, sum);
+  } else if constexpr (config.types.accumulator == DType::f16) {
+    return arch::to_f32(arch::to_f16(arch::fma(a, b, sum)));
   } else {
-    return result;
+    return arch::fma(a, b, sum);
   }
 }
 
-/// Adds the products of one stage to a thread's sums, k after k.
+/// Adds the products of one stage to a thread's sums, one step along K after another.
 template <Config config>
 QUARRY_DEVICE void multiply_stage(arch::SharedAddress stage, int thread_row, int thread_column,
                                   Sums<config>& sums) {
   using S = Shape<config>;
-  using C = typename S::C;
-  using VectorM = arch::Vector<C, S::width_m>;
-  using VectorN = arch::Vector<C, S::width_n>;
-  constexpr int element_bytes = sizeof(C);
-  arch::SharedAddress line_a = stage + thread_row * config.thread_m * element_bytes;
-  arch::SharedAddress line_b = stage + stage_bytes_a(config) + thread_column * S::width_n * element_bytes;
+  using VectorM = arch::Vector<typename S::ItemA, S::width_m>;
+  using VectorN = arch::Vector<typename S::ItemB, S::width_n>;
+  constexpr int item_bytes = compute_bytes(config);
+  arch::SharedAddress line_a = stage + thread_row * config.thread_m * item_bytes;
+  arch::SharedAddress line_b = stage + stage_bytes_a(config) + thread_column * S::width_n * item_bytes;
   QUARRY_UNROLL
-  for (int k = 0; k < config.tile.k; ++k) {
+  for (int step = 0; step < k_steps(config); ++step) {
     VectorM a[config.thread_m / S::width_m];
     VectorN b[config.thread_n / S::width_n];
     QUARRY_UNROLL
     for (int i = 0; i < config.thread_m / S::width_m; ++i) {
-      a[i] = arch::shared_load<VectorM>(line_a + i * S::width_m * element_bytes);
+      a[i] = arch::shared_load<VectorM>(line_a + i * S::width_m * item_bytes);
     }
     QUARRY_UNROLL
     for (int j = 0; j < config.thread_n / S::width_n; ++j) {
-      b[j] = arch::shared_load<VectorN>(line_b + j * S::column_step * element_bytes);
+      b[j] = arch::shared_load<VectorN>(line_b + j * S::column_step * item_bytes);
     }
     QUARRY_UNROLL
     for (int i = 0; i < config.thread_m; ++i) {
       QUARRY_UNROLL
       for (int j = 0; j < config.thread_n; ++j) {
-        sums.of[i][j] = multiply_add<config.types.accumulator>(
-            a[i / S::width_m].v[i % S::width_m], b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
+        sums.of[i][j] = multiply_add<config>(a[i / S::width_m].v[i % S::width_m],
+                                             b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
       }
     }
-    line_a = line_a + line_elements(config.tile.m) * element_bytes;
-    line_b = line_b + line_elements(config.tile.n) * element_bytes;
+    line_a = line_a + line_elements(config.tile.m) * item_bytes;
+    line_b = line_b + line_elements(config.tile.n) * item_bytes;
   }
 }
 

@@ -40,17 +40,29 @@ bool is_float(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
 }
 
-std::string fault(const SettingValues& v) {
-  const Config c = config_of(v);
-  if (!is_float(c.types.a) || !is_float(c.types.b) || !is_float(c.types.accumulator) ||
-      !is_float(c.types.out)) {
-    return "types must be floating-point";
+std::string float_fault(const Types& t) {
+  if (!is_float(t.a) || !is_float(t.b)) return "operands must be both floating-point, or both s8 or u8";
+  if (!is_float(t.accumulator) || !is_float(t.out)) {
+    return "sums and output of floating-point operands must be floating-point";
   }
-  const bool f64 = c.types.accumulator == DType::f64;
-  if (f64 != (c.types.a == DType::f64) || f64 != (c.types.b == DType::f64)) {
+  const bool f64 = t.accumulator == DType::f64;
+  if (f64 != (t.a == DType::f64) || f64 != (t.b == DType::f64)) {
     return "f64 operands, and only they, are summed in f64";
   }
-  if (c.types.accumulator == DType::bf16) return "sums must be f16, f32 or f64";
+  return t.accumulator == DType::bf16 ? "sums must be f16, f32 or f64" : "";
+}
+
+std::string byte_fault(const Types& t) {
+  if (t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
+  const bool known = t.out == DType::s32 || t.out == DType::f32 || is_byte(t.out);
+  return known ? "" : "the output of s8 and u8 operands must be s32, s8, u8 or f32";
+}
+
+std::string fault(const SettingValues& v) {
+  const Config c = config_of(v);
+  const bool bytes = is_byte(c.types.a) && is_byte(c.types.b);
+  if (std::string wrong = bytes ? byte_fault(c.types) : float_fault(c.types); !wrong.empty()) return wrong;
+  if (c.tile.k % packed_k(c) != 0) return "the tile is not a multiple of 4 along K, of which words hold four";
   if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
     return "the tile is not a multiple of a thread's part";
   // The output leaves in fours, along N of the entry; and stages begin where vectors of four are aligned.
@@ -60,7 +72,9 @@ std::string fault(const SettingValues& v) {
   if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
   // Both are unrolled: beyond these numbers, compilers take minutes.
-  if (c.thread_m * c.thread_n * c.tile.k > 2048) return "more than 2048 products a thread in a K tile";
+  if (c.thread_m * c.thread_n * k_steps(c) > 2048) {
+    return "more than 2048 multiplications a thread in a K tile";
+  }
   if (std::max(c.tile.m, c.tile.n) * c.tile.k > 64 * threads(c)) {
     return "more than 64 elements of an operand's tile for a thread to copy";
   }

@@ -7,7 +7,7 @@ namespace quarry::reduce_split_k {
 
 /// One kernel: adds the slices' partial outputs in order and runs the epilogue.
 struct Config {
-  DType partial;  ///< f32 or f64
+  DType partial;  ///< f32, f64 or s32
   DType out;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };

@@ -32,7 +32,7 @@ QUARRY_DEVICE void kernel(const ReduceParams& params) {
   for (int slice = 1; slice < params.slices; ++slice) {
     const Quad<C> next = partial(slice);
     QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) sum.v[i] += next.v[i];
+    for (int i = 0; i < 4; ++i) sum.v[i] = added(sum.v[i], next.v[i]);
   }
   const StandardEpilogue<C, Element<config.out>> epilogue(params.epilogue, params.c, params.out, batch);
   finish(epilogue, row, column, count, sum);

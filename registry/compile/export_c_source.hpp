@@ -18,7 +18,7 @@ typedef struct quarry_gemm_kernel {
   int tile_n;
   int tile_k;        /* K tile */
   int exchanged;     /* not 0: the device code computes the transposed problem, operands exchanged */
-  int partial_bytes; /* of a partial sum in the workspace: 4 (f32) or 8 (f64) */
+  int partial_bytes; /* of a partial sum in the workspace: 4 (f32, s32) or 8 (f64) */
   const char* reduce_entry; /* the function that follows split_k_parallel; NULL: the kernel has no such mode */
   const char* reduce_file;
 } quarry_gemm_kernel;

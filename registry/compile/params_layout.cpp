@@ -42,7 +42,8 @@ constexpr ParamField epilogue_fields[] = {
     QUARRY_FIELD(EpilogueParams, alpha, "factor of the product"),
     QUARRY_FIELD(EpilogueParams, beta, "factor of c, which is not read where it is 0"),
     QUARRY_FIELD(EpilogueParams, alpha_pointer,
-                 "null, or device address of the alpha to use: f64 for an f64 accumulator, f32 otherwise"),
+                 "null, or device address of the alpha to use: f64 for an f64 accumulator, s32 for s32 "
+                 "accumulator and output, f32 otherwise"),
     QUARRY_FIELD(EpilogueParams, beta_pointer, "null, or device address of the beta to use"),
     QUARRY_FIELD(EpilogueParams, bias, "null, or device address of a vector of the output's type"),
     QUARRY_FIELD(EpilogueParams, bias_axis, "0: a value of the bias for each row of out, 1: for each column"),

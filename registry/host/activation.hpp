@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include "quarry/types.hpp"
 
 namespace quarry::host {
+
+/// `function` of x, of those that take whole numbers to whole numbers; the others leave it.
+inline std::int32_t activate(Activation function, float /*leaky_slope*/, std::int32_t x) {
+  return function == Activation::relu && x < 0 ? 0 : x;
+}
 
 /// `function` of x, computed in T (float or double). NaN stays NaN.
 template <class T>

@@ -1,8 +1,11 @@
 /// Elements in memory: reading and writing them by their DType.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "quarry/types.hpp"
 #include "registry/basic/numbers.hpp"
@@ -42,10 +45,29 @@ struct Element<DType::f64> {
   static Storage from_value(double value) { return value; }
 };
 
+/// Integers, written as the nearest of the type: ties to even, what lies outside saturates, NaN becomes 0.
+template <class T>
+struct IntegerElement {
+  using Storage = T;
+  static std::int32_t to_value(Storage value) { return value; }
+  static Storage from_value(double value) {
+    if (std::isnan(value)) return 0;
+    constexpr double least = std::numeric_limits<T>::min();
+    constexpr double greatest = std::numeric_limits<T>::max();
+    return static_cast<T>(std::nearbyint(std::clamp(value, least, greatest)));
+  }
+};
+template <>
+struct Element<DType::s8> : IntegerElement<std::int8_t> {};
+template <>
+struct Element<DType::u8> : IntegerElement<std::uint8_t> {};
+template <>
+struct Element<DType::s32> : IntegerElement<std::int32_t> {};
+
 /// Whether elements of this type can be read and written here.
-constexpr bool has_elements(DType type) {
-  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
-}
+constexpr bool has_elements(DType type) { return type != DType::none; }
+
+constexpr bool is_integer(DType type) { return type == DType::s8 || type == DType::u8 || type == DType::s32; }
 
 /// Calls `work` with the Element of `type`, so that a loop can be compiled for each. @pre has_elements(type)
 template <class Work>
@@ -55,6 +77,9 @@ void with_element(DType type, Work&& work) {
     case DType::bf16: return work(Element<DType::bf16>{});
     case DType::f32: return work(Element<DType::f32>{});
     case DType::f64: return work(Element<DType::f64>{});
+    case DType::s8: return work(Element<DType::s8>{});
+    case DType::u8: return work(Element<DType::u8>{});
+    case DType::s32: return work(Element<DType::s32>{});
     default: return;
   }
 }

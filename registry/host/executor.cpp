@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/host/activation.hpp"
+#include "registry/host/arithmetic.hpp"
 #include "registry/host/block_product.hpp"
 #include "registry/host/element.hpp"
 #include "registry/host/parallel.hpp"
@@ -32,7 +33,7 @@ struct Block {
   int columns;
 };
 
-/// Memory of one worker. T is the type that sums are computed in.
+/// Memory of one worker. T is the type that sums are computed in, s32 ones as unsigned, which may wrap.
 template <class T>
 struct Scratch {
   T a[block_rows * block_depth];
@@ -119,6 +120,16 @@ T share_of(T value, Share share) {
   }
 }
 
+/// A sum as the epilogue computes with it.
+template <class C, class T>
+C computed(T sum) {
+  return static_cast<C>(sum);
+}
+template <class C>
+C computed(std::uint32_t sum) {
+  return static_cast<C>(static_cast<std::int32_t>(sum));
+}
+
 /// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0.
 template <class T>
 void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, Share share, T* packed) {
@@ -164,7 +175,11 @@ class Executor {
       }
       add(scratch.slice, scratch.total);
     }
-    finish(block, scratch.total);
+    switch (compute_type(kernel_.types.accumulator, kernel_.types.out)) {
+      case DType::s32: return finish<std::int32_t>(block, scratch.total);
+      case DType::f64: return finish<double>(block, scratch.total);
+      default: return finish<float>(block, scratch.total);
+    }
   }
 
  private:
@@ -206,13 +221,14 @@ class Executor {
     }
   }
 
-  /// From sums to outputs.
+  /// From sums to outputs, computing in C.
+  template <class C>
   void finish(const Block& block, const T* sums) const {
     const EpilogueParams& e = launch_.params.epilogue;
     const MatrixParams& c = launch_.params.c;
     const MatrixParams& out = launch_.params.out;
-    const T alpha = scalar(e.alpha, e.alpha_pointer);
-    const T beta = scalar(e.beta, e.beta_pointer);
+    const C alpha = scalar<C>(e.alpha, e.alpha_pointer);
+    const C beta = scalar<C>(e.beta, e.beta_pointer);
     const auto at = [&block](const MatrixParams& m, int i, int j) {
       return block.batch * m.batch_stride + (block.row + i) * m.row_stride +
              (block.column + j) * m.column_stride;
@@ -220,21 +236,22 @@ class Executor {
     with_element(kernel_.types.out, [&]<class E>(E) {
       for (int i = 0; i < block.rows; ++i) {
         for (int j = 0; j < block.columns; ++j) {
-          T x = alpha == 0 ? 0 : alpha * sums[i * block_columns + j];
+          C x = alpha == 0 ? 0 : multiplied(alpha, computed<C>(sums[i * block_columns + j]));
           // Rounded as the device rounds; it adds zeros where there is nothing to add, so no sum is -0.
-          const T source = beta != 0 ? static_cast<T>(read_element<E>(c.data, at(c, i, j))) : T{0};
-          x = std::fma(beta, source, x);
+          const C source = beta != 0 ? static_cast<C>(read_element<E>(c.data, at(c, i, j))) : C{0};
+          x = multiplied_added(beta, source, x);
           const int index = e.bias_axis == BiasAxis::row ? block.row + i : block.column + j;
-          x += e.bias != nullptr ? static_cast<T>(read_element<E>(e.bias, index)) : T{0};
+          x = added(x, e.bias != nullptr ? static_cast<C>(read_element<E>(e.bias, index)) : C{0});
           write_element<E>(const_cast<void*>(out.data), at(out, i, j),
-                           activate(e.activation, e.leaky_slope, x));
+                           static_cast<double>(activate(e.activation, e.leaky_slope, x)));
         }
       }
     });
   }
 
-  static T scalar(double value, const void* pointer) {
-    return pointer == nullptr ? static_cast<T>(value) : *static_cast<const T*>(pointer);
+  template <class C>
+  static C scalar(double value, const void* pointer) {
+    return pointer == nullptr ? static_cast<C>(value) : *static_cast<const C*>(pointer);
   }
 
   const HostKernel& kernel_;
@@ -296,6 +313,7 @@ Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) 
       case DType::f16: return execute_as<float, Rounding::f16>(kernel, launch, threads);
       case DType::f32: return execute_as<float, Rounding::none>(kernel, launch, threads);
       case DType::f64: return execute_as<double, Rounding::none>(kernel, launch, threads);
+      case DType::s32: return execute_as<std::uint32_t, Rounding::none>(kernel, launch, threads);
       default: break;
     }
   } catch (const std::exception&) {

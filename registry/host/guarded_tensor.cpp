@@ -17,8 +17,10 @@ constexpr std::size_t guard_bytes = 4096;
 constexpr double most_bytes = 0x1p46;
 
 /// 0xfff5 over and over: a NaN in every floating-point type of 2, 4 and 8 bytes, and not the one that
-/// conversions make.
-constexpr unsigned char poison_byte(std::size_t position) { return position % 2 == 0 ? 0xf5 : 0xff; }
+/// conversions make; -655,371 in s32. Of bytes 0xf5, which is no number that saturation makes.
+constexpr unsigned char poison_byte(DType type, std::size_t position) {
+  return position % 2 == 0 || bytes_of(type) == 1 ? 0xf5 : 0xff;
+}
 
 /// The bytes from the first element to the end of the last, in floating point, where nothing wraps.
 double span_bytes(const Matrix& m) {
@@ -31,9 +33,9 @@ double span_bytes(const Matrix& m) {
          bytes_of(m.type);
 }
 
-bool is_poison(const std::byte* bytes, std::size_t count, std::size_t position) {
+bool is_poison(DType type, const std::byte* bytes, std::size_t count, std::size_t position) {
   for (std::size_t i = 0; i < count; ++i) {
-    if (bytes[i] != std::byte{poison_byte(position + i)}) return false;
+    if (bytes[i] != std::byte{poison_byte(type, position + i)}) return false;
   }
   return true;
 }
@@ -73,7 +75,7 @@ Result<GuardedTensor> GuardedTensor::make(const TensorView& shape) {
 
 void GuardedTensor::poison() {
   // The pattern's phase is that of the elements, so that each reads as the same NaN.
-  for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(i + offset_)};
+  for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(view_.dtype, i + offset_)};
 }
 
 Status GuardedTensor::check(bool elements_poisoned) const {
@@ -86,12 +88,13 @@ Status GuardedTensor::check(bool elements_poisoned) const {
     return {StatusCode::device_error, "Out of memory for the check of a tensor"};
   }
   const std::byte* const first = storage_.get() + offset_;
+  const bool told_by_poison = elements_poisoned && element > 1;
   for (std::int64_t entry = 0; entry < m.batch; ++entry) {
     for (std::int64_t row = 0; row < m.rows; ++row) {
       for (std::int64_t column = 0; column < m.columns; ++column) {
         const auto at = static_cast<std::size_t>(m.index(entry, row, column));
         inside[at] = true;
-        if (elements_poisoned && is_poison(first + at * element, element, at * element)) {
+        if (told_by_poison && is_poison(m.type, first + at * element, element, at * element)) {
           return {StatusCode::device_error, "Output element (" + std::to_string(entry) + ", " +
                                                 std::to_string(row) + ", " + std::to_string(column) +
                                                 ") was not written"};
@@ -103,13 +106,14 @@ Status GuardedTensor::check(bool elements_poisoned) const {
     return Status(StatusCode::device_error, "Memory outside the output was written, " + where);
   };
   for (std::size_t at = 0; at < inside.size(); ++at) {
-    if (!inside[at] && !is_poison(first + at * element, element, at * element)) {
+    if (!inside[at] && !is_poison(m.type, first + at * element, element, at * element)) {
       return written_outside("between its elements, " + std::to_string(at) + " elements from its start");
     }
   }
-  if (!is_poison(storage_.get(), offset_, offset_)) return written_outside("before its start");
+  if (!is_poison(m.type, storage_.get(), offset_, offset_)) return written_outside("before its start");
   const std::size_t end = offset_ + inside.size() * element;
-  if (!is_poison(storage_.get() + end, bytes_ - end, offset_ + end)) return written_outside("behind its end");
+  if (!is_poison(m.type, storage_.get() + end, bytes_ - end, offset_ + end))
+    return written_outside("behind its end");
   return {};
 }
 

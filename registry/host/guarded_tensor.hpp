@@ -11,8 +11,8 @@
 namespace quarry::host {
 
 /// Storage of one operand. Every byte that is not an element holds poison, a NaN of bits that no kernel
-/// writes: a kernel that reads beside its operand spoils its result, and one that writes beside it is found
-/// out by `check`.
+/// writes, or some number where the type is an integer: a kernel that reads beside its operand spoils its
+/// result, and one that writes beside it is found out by `check`.
 ///
 /// The first element lies at exactly the alignment that the shape assumes (TensorView::assumed_alignment), no
 /// better, so that a kernel that needs more fails. Movable; `view()` stays valid as long as the tensor,
@@ -40,7 +40,8 @@ class GuardedTensor {
   void poison();
 
   /// Whether every element was written since `poison()` (only where `elements_poisoned`) and no other byte
-  /// was. A failure is `device_error` and says where.
+  /// was. A failure is `device_error` and says where. Every byte is a number, so that elements of a byte each
+  /// are taken as written: comparing them with what they should be tells.
   Status check(bool elements_poisoned = true) const;
 
  private:

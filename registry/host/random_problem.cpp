@@ -1,5 +1,6 @@
 #include "registry/host/random_problem.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "registry/host/element.hpp"
@@ -18,10 +19,25 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
-float value_of(std::uint64_t bits, Values values) {
-  if (values == Values::small_integers)
-    return static_cast<float>(static_cast<std::int64_t>((bits >> 32) % 5) - 2);
-  return static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (1 << 23)) * 0x1p-23F;
+/// One of all numbers of an integer type, or one of its ends.
+template <class T>
+double integer_of(std::uint64_t bits) {
+  constexpr double ends[] = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  if ((bits >> 28) % 16 == 0) return ends[bits >> 27 & 1];
+  return static_cast<T>(bits >> 32);
+}
+
+double value_of(std::uint64_t bits, DType type, Values values) {
+  if (values == Values::small_integers) {
+    const std::uint64_t choice = bits >> 32;
+    return type == DType::u8 ? static_cast<double>(choice % 3) : static_cast<double>(choice % 5) - 2;
+  }
+  switch (type) {
+    case DType::s8: return integer_of<std::int8_t>(bits);
+    case DType::u8: return integer_of<std::uint8_t>(bits);
+    case DType::s32: return integer_of<std::int32_t>(bits);
+    default: return static_cast<double>(static_cast<std::int64_t>(bits >> 40) - (1 << 23)) * 0x1p-23;
+  }
 }
 
 /// Memory of an operand, filled unless it must not be read.
@@ -51,9 +67,8 @@ void fill_random(const TensorView& tensor, std::uint64_t operand, const RandomOp
         std::uint64_t state = mixed(base + 0x9e3779b97f4a7c15U * line);
         for (std::int64_t column = 0; column < m.columns; ++column) {
           state += 0x9e3779b97f4a7c15U;
-          const float value = value_of(mixed(state), options.values);
           write_element<E>(const_cast<void*>(m.data), m.index(entry, row, column),
-                           static_cast<double>(value));
+                           value_of(mixed(state), m.type, options.values));
         }
       }
     }

@@ -10,9 +10,10 @@ namespace quarry::host {
 
 /// What operands hold.
 enum class Values : std::uint8_t {
-  uniform,         ///< uniform in [-1, 1), rounded to the operand's type
-  small_integers,  ///< -2 to 2, so that every sum is exact in every type as long as its magnitude stays below
-                   ///< 2048
+  uniform,         ///< uniform in [-1, 1), rounded to the operand's type; of an integer type, over all of it,
+                   ///< one in 16 its least or its greatest number
+  small_integers,  ///< -2 to 2 (unsigned: 0 to 2), so that every sum is exact in every type as long as its
+                   ///< magnitude stays below 2048
 };
 
 struct RandomOptions {
@@ -37,7 +38,7 @@ struct RandomProblem {
 
   /// Operands for arguments of this shape: types, extents, strides, assumed alignments, epilogue; data
   /// pointers are not looked at. A C beside beta 0 is all poison, since it must not be read. Fails as
-  /// GuardedTensor::make does, and with `unsupported` for types that are no floating-point type.
+  /// GuardedTensor::make does, and with `unsupported` for no type.
   static Result<RandomProblem> make(const GemmArguments& shape, const RandomOptions& options = {});
 
   /// Makes `out` ready for a run: poison, or C's values where it is C.

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <exception>
 
+#include "common/config_parts.hpp"
 #include "registry/host/activation.hpp"
+#include "registry/host/arithmetic.hpp"
 #include "registry/host/element.hpp"
 #include "registry/host/matrix.hpp"
 #include "registry/host/parallel.hpp"
@@ -32,6 +34,17 @@ std::vector<std::int64_t> chosen_rows(std::int64_t rows, double multiplications_
   return chosen;
 }
 
+/// What products are summed in where the arguments do not say it.
+DType default_accumulator(DType operand) {
+  if (is_integer(operand)) return DType::s32;
+  return operand == DType::f64 ? DType::f64 : DType::f32;
+}
+
+/// A sum of s32 as it wraps. @pre it is a whole number below 2^53, as sums of bytes' products are
+std::int32_t wrapped(double sum) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum)));
+}
+
 /// The part of the reference that one worker computes at a time: all chosen rows of some columns of one batch
 /// entry.
 struct Strip {
@@ -44,9 +57,9 @@ class Computation {
  public:
   Computation(const GemmArguments& arguments, Reference& reference)
       : arguments_(arguments), a_(arguments.a), b_(arguments.b), reference_(reference) {
-    const bool f64 =
-        arguments.accumulator.value_or(a_.type == DType::f64 ? DType::f64 : DType::f32) == DType::f64;
-    scalar_type_ = f64 ? DType::f64 : DType::f32;
+    const DType accumulator = arguments.accumulator.value_or(default_accumulator(a_.type));
+    sums_wrap_ = accumulator == DType::s32;
+    compute_ = compute_type(accumulator, arguments.out.dtype);
     alpha_ = scalar(arguments.epilogue.alpha);
     beta_ = scalar(arguments.epilogue.beta);
   }
@@ -72,7 +85,7 @@ class Computation {
 
  private:
   double scalar(const Scalar& s) const {
-    return s.pointer == nullptr ? s.value : read_element(scalar_type_, s.pointer, 0);
+    return s.pointer == nullptr ? s.value : read_element(compute_, s.pointer, 0);
   }
 
   double* values(const Strip& strip, std::size_t row) const {
@@ -127,26 +140,43 @@ class Computation {
     for (std::size_t i = 0; i < reference_.rows.size(); ++i) {
       double* const row = values(strip, i);
       for (int j = 0; j < strip.columns; ++j) {
-        double x = alpha_ == 0 ? 0 : alpha_ * row[j];
+        double c = 0;
+        double bias = 0;
         if (beta_ != 0) {
-          const Matrix c(*arguments_.c);
-          x += beta_ *
-               read_element(c.type, c.data, c.index(strip.entry, reference_.rows[i], strip.column + j));
+          const Matrix m(*arguments_.c);
+          c = read_element(m.type, m.data, m.index(strip.entry, reference_.rows[i], strip.column + j));
         }
         if (e.bias) {
           const std::int64_t at = e.bias_axis == BiasAxis::row ? reference_.rows[i] : strip.column + j;
-          x += read_element(e.bias->dtype, e.bias->data, at * e.bias->strides[0]);
+          bias = read_element(e.bias->dtype, e.bias->data, at * e.bias->strides[0]);
         }
-        row[j] = activate(e.activation, e.leaky_slope, x);
+        const double sum = sums_wrap_ ? static_cast<double>(wrapped(row[j])) : row[j];
+        row[j] = compute_ == DType::s32 ? finished_integer(sum, c, bias) : finished(sum, c, bias);
       }
     }
+  }
+
+  double finished(double sum, double c, double bias) const {
+    const Epilogue& e = arguments_.epilogue;
+    const double x = (alpha_ == 0 ? 0 : alpha_ * sum) + (beta_ == 0 ? 0 : beta_ * c) + bias;
+    return activate(e.activation, e.leaky_slope, x);
+  }
+
+  /// The same in s32, of numbers that all are s32.
+  double finished_integer(double sum, double c, double bias) const {
+    const auto as_integer = [](double x) { return static_cast<std::int32_t>(x); };
+    const Epilogue& e = arguments_.epilogue;
+    std::int32_t x = multiplied(as_integer(alpha_), as_integer(sum));
+    x = multiplied_added(as_integer(beta_), as_integer(c), x);
+    return activate(e.activation, e.leaky_slope, added(x, as_integer(bias)));
   }
 
   const GemmArguments& arguments_;
   Matrix a_;
   Matrix b_;
   Reference& reference_;
-  DType scalar_type_;
+  bool sums_wrap_;
+  DType compute_;
   double alpha_;
   double beta_;
 };
@@ -206,7 +236,16 @@ double representable(DType type, double value) {
   double stored = 0;
   write_element(type, &stored, 0, value);
   const double rounded = read_element(type, &stored, 0);
+  if (is_integer(type)) return std::abs(value - rounded) <= 0.5 ? value : rounded;
   return std::isfinite(rounded) ? value : rounded;
+}
+
+/// How far an output is from what it should be: of bytes, as far as rounding does not explain it.
+double distance(DType type, double expected, double got) {
+  if (expected == got || (std::isnan(expected) && std::isnan(got))) return 0;
+  if (!std::isfinite(expected) || !std::isfinite(got)) return std::numeric_limits<double>::infinity();
+  const double difference = std::abs(got - expected);
+  return is_byte(type) ? std::max(0.0, difference - 0.5) : difference;
 }
 
 }  // namespace
@@ -231,13 +270,9 @@ Comparison compare(const Reference& reference, const TensorView& view, const Tol
       for (std::int64_t column = 0; column < reference.columns; ++column) {
         const double expected = representable(out.type, *next++);
         const double got = read_element(out.type, out.data, out.index(entry, row, column));
-        const bool finite = std::isfinite(expected) && std::isfinite(got);
-        const bool same = expected == got || (std::isnan(expected) && std::isnan(got));
-        const double difference = same     ? 0
-                                  : finite ? std::abs(got - expected)
-                                           : std::numeric_limits<double>::infinity();
+        const double difference = distance(out.type, expected, got);
         difference_squares += difference * difference;
-        if (finite) reference_squares += expected * expected;
+        if (std::isfinite(expected) && std::isfinite(got)) reference_squares += expected * expected;
         if (difference > worst) {
           worst = difference;
           result.entry = entry, result.row = row, result.column = column;

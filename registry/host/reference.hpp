@@ -39,7 +39,8 @@ Result<Reference> compute_reference(const GemmArguments& arguments, const Refere
 
 /// How a result compares.
 struct Comparison {
-  /// ||out - reference|| / ||reference||; infinite when one is NaN or infinite where the other is not.
+  /// ||out - reference|| / ||reference||, of bytes beyond rounding (see Tolerance); infinite when one is NaN
+  /// or infinite where the other is not.
   double error = 0;
   /// What `error` may be at most.
   double bound = 0;

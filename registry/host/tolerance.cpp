@@ -5,8 +5,9 @@
 namespace quarry::host {
 namespace {
 
-double accumulation(DType accumulator, MathUnit unit, double k) {
+double accumulation(DType accumulator, DType out, MathUnit unit, double k) {
   switch (accumulator) {
+    case DType::s32: return out == DType::s32 ? 0 : 0x1p-24 * 8;
     case DType::f64: return 0x1p-53 * (8 + 2 * std::sqrt(k));
     case DType::f32:
       return unit == MathUnit::tensor_core ? 0x1p-24 * 16 + 1e-8 * k : 0x1p-24 * (16 + 2 * std::sqrt(k));
@@ -31,7 +32,7 @@ double operand_rounding(Math math) {
 Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math) {
   Tolerance t;
   const bool adds_apart = math == Math::fast_f32;  // by instructions that round
-  t.accumulation = accumulation(accumulator, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
+  t.accumulation = accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
                    operand_rounding(math);
   switch (out) {
     case DType::f16: t.output = 0x1p-11, t.smallest = 0x1p-25; break;

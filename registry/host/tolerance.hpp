@@ -13,6 +13,9 @@ namespace quarry::host {
 ///   ||out - reference|| <= output * ||reference|| + accumulation * max(||reference||, scale)
 ///                          + smallest * sqrt(number of outputs)
 ///
+/// An output of s8 or u8 is off only as far as it is further than half a unit from the reference, which is
+/// first brought into the type's range: so much is rounding.
+///
 /// where `scale` is the norm that the sums of such operands have when their signs are random (see Reference).
 /// It takes the place of the reference's own norm where the products happen to cancel, or an activation makes
 /// the outputs small.
@@ -25,6 +28,7 @@ namespace quarry::host {
 /// | f32         | simt        | 2^-24 (16 + 2 sqrt K)       |
 /// | f32         | tensor core | 2^-24 16 + 1e-8 K           |
 /// | f16         | any         | 2^-11 (2 + sqrt K + K / 64) |
+/// | s32         | any         | 0 to s32, otherwise 2^-24 8 |
 ///
 /// Kernels that round f32 operands first (Math) err by that, too: 2^-10 for fast_tf32 and fast_f16, 2^-7 for
 /// fast_bf16, twice what one operand is off at most. fast_f32 adds up like f32 by FMA, with a constant of 24.
@@ -34,6 +38,8 @@ namespace quarry::host {
 /// reference's own. f32 through FMA was measured as 1.2e-6 at K = 4096, where the bound is 8.6e-6. Tensor
 /// cores truncate f32 sums, which errs to one side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at
 /// 16384, a quarter of the bound. f16 sums are rounded after each product (simt) or each instruction's 16.
+/// s32 sums are exact (they wrap, and so does the reference), and so are s32 outputs; others are rounded by
+/// the epilogue, which computes in f32.
 /// The constants also cover the epilogue, whose f32 functions are within a few 1e-7. Bounds for f16 sums
 /// cannot tell whether a single product is lost; small integers can, whose sums are exact.
 struct Tolerance {

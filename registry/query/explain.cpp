@@ -29,6 +29,19 @@ std::string described(std::string_view name, DType type, const ProblemOperand& o
   return text;
 }
 
+/// Which rule about integer types they break; empty where none.
+std::string_view broken_rule(const Types& t) {
+  const auto is_integer = [](DType type) { return is_byte(type) || type == DType::s32; };
+  if (t.a == DType::s32 || t.b == DType::s32) return "integer operands are s8 or u8";
+  if (is_byte(t.a) != is_byte(t.b)) return "s8 and u8 operands go with one another only";
+  if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
+  if (is_byte(t.a) && !is_integer(t.out) && t.out != DType::f32)
+    return "s8 and u8 operands have an output of s32, s8, u8 or f32";
+  if (!is_byte(t.a) && t.accumulator == DType::s32) return "only s8 and u8 operands are summed in s32";
+  if (!is_byte(t.a) && is_integer(t.out)) return "only s8 and u8 operands have an integer output";
+  return "";
+}
+
 }  // namespace
 
 void Tally::count(Verdict verdict, const Status& why) {
@@ -71,10 +84,13 @@ Status Tally::why_empty() const {
 }
 
 Status no_kernel(const GemmProblem& problem) {
-  return {StatusCode::no_kernel, "No kernel is registered for " + described("a", problem.types.a, problem.a) +
-                                     ", " + described("b", problem.types.b, problem.b) + ", accumulator " +
-                                     std::string(to_string(problem.types.accumulator)) + ", " +
-                                     described("out", problem.types.out, problem.out)};
+  std::string text = "No kernel is registered for " + described("a", problem.types.a, problem.a) + ", " +
+                     described("b", problem.types.b, problem.b) + ", accumulator " +
+                     std::string(to_string(problem.types.accumulator)) + ", " +
+                     described("out", problem.types.out, problem.out);
+  const std::string_view rule = broken_rule(problem.types);
+  if (!rule.empty()) text.append(": ").append(rule);
+  return {StatusCode::no_kernel, text};
 }
 
 }  // namespace quarry::detail

@@ -1,5 +1,8 @@
 #include "registry/query/normalise.hpp"
 
+#include <cmath>
+#include <cstdio>
+#include <limits>
 #include <string>
 
 #include "registry/query/tensor_checks.hpp"
@@ -73,14 +76,30 @@ Status check_bias(const GemmArguments& args) {
   return {};
 }
 
-Status check_scalar(const Scalar& scalar, Operand name, DType accumulator) {
-  const std::uintptr_t bytes = accumulator == DType::f64 ? 8 : 4;
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+/// A host value that is computed with as s32 is one.
+bool is_s32(double value) {
+  return value == std::floor(value) && value >= std::numeric_limits<std::int32_t>::min() &&
+         value <= std::numeric_limits<std::int32_t>::max();
+}
+
+Status check_scalar(const Scalar& scalar, Operand name, DType compute) {
+  if (compute == DType::s32 && scalar.pointer == nullptr && !is_s32(scalar.value)) {
+    return invalid("Operand `" + std::string(to_string(name)) + "` is " + number_text(scalar.value) +
+                   ", and an s32 output is computed in s32, which takes whole numbers of 32 bits");
+  }
+  const auto bytes = static_cast<std::uintptr_t>(bytes_of(compute));
   if (reinterpret_cast<std::uintptr_t>(scalar.pointer) % bytes == 0) return {};
   return invalid("Operand `" + std::string(to_string(name)) +
                  "` is misaligned: its pointer is not a multiple of " + std::to_string(bytes) + " bytes");
 }
 
-Status check_epilogue(const Epilogue& epilogue, DType accumulator) {
+Status check_epilogue(const Epilogue& epilogue, DType compute) {
   if (epilogue.activation > Activation::gelu_tanh) {
     return invalid("There is no activation of number " +
                    std::to_string(static_cast<int>(epilogue.activation)));
@@ -88,8 +107,12 @@ Status check_epilogue(const Epilogue& epilogue, DType accumulator) {
   if (epilogue.bias_axis > BiasAxis::column) {
     return invalid("There is no bias axis of number " + std::to_string(static_cast<int>(epilogue.bias_axis)));
   }
-  if (Status s = check_scalar(epilogue.alpha, Operand::alpha, accumulator); !s) return s;
-  return check_scalar(epilogue.beta, Operand::beta, accumulator);
+  if (compute == DType::s32 && epilogue.activation > Activation::relu) {
+    return invalid("Activation `" + std::string(to_string(epilogue.activation)) +
+                   "` is unsupported: an s32 output is computed in s32, which takes identity and relu");
+  }
+  if (Status s = check_scalar(epilogue.alpha, Operand::alpha, compute); !s) return s;
+  return check_scalar(epilogue.beta, Operand::beta, compute);
 }
 
 Status check_controls(const Controls& controls) {
@@ -217,7 +240,7 @@ Status normalise(const GemmArguments& args, GemmProblem& problem) {
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
   if (Status s = check_c(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;
-  if (Status s = check_epilogue(args.epilogue, accumulator); !s) return s;
+  if (Status s = check_epilogue(args.epilogue, compute_type(accumulator, args.out.dtype)); !s) return s;
   if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_memory(args); !s) return s;
   if (Status s = check_overlap(args); !s) return s;

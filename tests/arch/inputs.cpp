@@ -121,6 +121,32 @@ Words floats_around_bf16(Random& random) {
   return words;
 }
 
+Words floats_around_bytes(Random& random) {
+  Words words;
+  for (int twice = -2 * 260; twice <= 2 * 260; ++twice) {
+    const std::uint32_t x = bits(static_cast<float>(twice) / 2);
+    words.insert(words.end(), {x - 1, x, x + 1});
+  }
+  add_special_and_random(words, random);
+  while (words.size() % 4 != 0) words.push_back(random.word());
+  return words;
+}
+
+Words triples_of_bytes(Random& random) {
+  Words words;
+  constexpr std::uint32_t ends[] = {0, 0x01010101, 0x7f7f7f7f, 0x80808080, 0xffffffff, 0x807f00ff};
+  for (const std::uint32_t a : ends) {
+    for (const std::uint32_t b : ends) {
+      for (const std::uint32_t sum : {0U, 0x7fffffffU, 0x80000000U, 0xffffffffU}) {
+        words.insert(words.end(), {a, b, sum});
+      }
+    }
+  }
+  const Words other = random_words(random, 3 * 2048);
+  words.insert(words.end(), other.begin(), other.end());
+  return words;
+}
+
 Words triples_f32(Random& random) {
   Words words;
   const Words special = special_f32();

@@ -39,6 +39,14 @@ Words floats_around_f16(Random& random);
 /// The same for bf16, one side of each middle.
 Words floats_around_bf16(Random& random);
 
+/// f32 to round to s8 or u8: the middle of each two neighbours and the f32 on both sides of it, and numbers
+/// that no byte holds; a multiple of four.
+Words floats_around_bytes(Random& random);
+
+/// Triples for a dot product of four bytes: words of a, of b, and a sum. All of the ends of both types, then
+/// random ones.
+Words triples_of_bytes(Random& random);
+
 /// Triples for a fused multiply-add: all of special values, sums that cancel but for the product's last bits,
 /// and random bits.
 Words triples_f32(Random& random);

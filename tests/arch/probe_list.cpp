@@ -122,6 +122,14 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(
       items("pair_of_bf16", {"pair_of<BF16>"}, floats_around_bf16, to_bf16 / 2, to_bf16 / 2, bits16));
   all.push_back(items("tf32_of_f32", {"to_tf32"}, floats_around_f16, to_f16, to_f16, exact_f32));
+  const std::size_t to_byte = count_of(floats_around_bytes);
+  all.push_back(items("s8_of_f32", {"to_s8"}, floats_around_bytes, to_byte, to_byte / 4, bits));
+  all.push_back(items("u8_of_f32", {"to_u8"}, floats_around_bytes, to_byte, to_byte / 4, bits));
+  const std::size_t dots = count_of(triples_of_bytes) / 3;
+  all.push_back(items("dot4_s8_s8", {"dot4(S8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_s8_u8", {"dot4(S8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_u8_s8", {"dot4(U8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_u8_u8", {"dot4(U8x4)"}, triples_of_bytes, dots, dots, bits));
   all.push_back(items("fma_f32", {"fma(float)"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("fma_f64", {"fma(double)"}, triples_f64, f64, 2 * f64, exact_f64));
   all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));
@@ -170,6 +178,19 @@ std::vector<Probe> memory_probes() {
        .make_inputs = sections<90>,
        .out_words = 2 * 90 * threads / 4,
        .shared_memory = 32 * threads},
+      {.kernel = "shared_bytes",
+       .covers = {"shared_load", "shared_store"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4,
+       .shared_memory = 8 * threads},
+      {.kernel = "global_bytes",
+       .covers = {"global_load", "global_store"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4},
+      {.kernel = "global_bytes_once",
+       .covers = {"global_load_once", "global_store_once"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4},
       {.kernel = "global_words",
        .covers = {"global_load", "global_store"},
        .make_inputs = sections<90>,

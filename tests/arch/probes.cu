@@ -16,6 +16,10 @@ QUARRY_ENTRY(probe_shared_words, probes::ProbeParams, probes::shared_words, prob
 QUARRY_ENTRY(probe_global_words, probes::ProbeParams, probes::global_words, probes::usual)
 QUARRY_ENTRY(probe_global_words_once, probes::ProbeParams, probes::global_words_once, probes::usual)
 
+QUARRY_ENTRY(probe_shared_bytes, probes::ProbeParams, probes::shared_bytes, probes::usual)
+QUARRY_ENTRY(probe_global_bytes, probes::ProbeParams, probes::global_bytes, probes::usual)
+QUARRY_ENTRY(probe_global_bytes_once, probes::ProbeParams, probes::global_bytes_once, probes::usual)
+
 QUARRY_ENTRY(probe_copy_async, probes::ProbeParams, probes::copy_async, probes::usual)
 QUARRY_ENTRY(probe_copy_async_or_zero, probes::ProbeParams, probes::copy_async_or_zero, probes::usual)
 QUARRY_ENTRY(probe_copy_async_groups, probes::ProbeParams, probes::copy_async_groups, probes::usual)
@@ -50,6 +54,12 @@ QUARRY_ENTRY(probe_bf16_of_f32, probes::ProbeParams, probes::bf16_of_f32, probes
 QUARRY_ENTRY(probe_pair_of_f16, probes::ProbeParams, probes::pair_of_f16, probes::usual)
 QUARRY_ENTRY(probe_pair_of_bf16, probes::ProbeParams, probes::pair_of_bf16, probes::usual)
 QUARRY_ENTRY(probe_tf32_of_f32, probes::ProbeParams, probes::tf32_of_f32, probes::usual)
+QUARRY_ENTRY(probe_s8_of_f32, probes::ProbeParams, probes::s8_of_f32, probes::usual)
+QUARRY_ENTRY(probe_u8_of_f32, probes::ProbeParams, probes::u8_of_f32, probes::usual)
+QUARRY_ENTRY(probe_dot4_s8_s8, probes::ProbeParams, probes::dot4_s8_s8, probes::usual)
+QUARRY_ENTRY(probe_dot4_s8_u8, probes::ProbeParams, probes::dot4_s8_u8, probes::usual)
+QUARRY_ENTRY(probe_dot4_u8_s8, probes::ProbeParams, probes::dot4_u8_s8, probes::usual)
+QUARRY_ENTRY(probe_dot4_u8_u8, probes::ProbeParams, probes::dot4_u8_u8, probes::usual)
 QUARRY_ENTRY(probe_fma_f32, probes::ProbeParams, probes::fma_f32, probes::usual)
 QUARRY_ENTRY(probe_fma_f64, probes::ProbeParams, probes::fma_f64, probes::usual)
 QUARRY_ENTRY(probe_exp2_approximate, probes::ProbeParams, probes::exp2_approximate, probes::usual)

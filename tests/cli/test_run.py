@@ -24,7 +24,7 @@ class Running(CommandTest):
         seed = random.randrange(2**32)
         dice = random.Random(seed)
         for i in range(25):
-            dtype = dice.choice(["f16", "bf16", "f32", "f64"])
+            dtype = dice.choice(["f16", "bf16", "f32", "f64", "s8", "u8"])
             flags = [f"--{o}={dtype}:{dice.choice(['row', 'col'])}:ld={dice.randint(70, 90)}" for o in ("a", "b", "out")]
             if dice.random() < 0.5:
                 own_c = f"{dtype}:{flags[2].split(':')[1]}:ld=95"

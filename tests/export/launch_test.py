@@ -11,11 +11,13 @@ import sys
 import tempfile
 
 # Element types of the C program, which GCC and Clang know.
-TYPES = {"f16": "_Float16", "bf16": None, "f32": "float", "f64": "double"}
+TYPES = {"f16": "_Float16", "bf16": None, "f32": "float", "f64": "double", "s8": "signed char", "u8": "unsigned char",
+         "s32": "int"}
 
 # One kernel of each kind: both families, operands exchanged or not, more shared memory than a block has unasked.
 KINDS = ["family == gemm_simt and a.dtype == f32 and out.layout == row and a.layout == column",
          "family == gemm_simt and a.dtype == f64 and out.layout == column",
+         "family == gemm_simt and a.dtype == s8 and b.dtype == s8 and out.dtype == s32 and out.layout == row",
          "family == gemm_sm80 and a.dtype == f16 and out.dtype == f16 and accumulator == f32 and out.layout == row and "
          "a.layout == row and b.layout == column and shared_memory > 49152",
          "family == gemm_sm80 and a.dtype == f16 and out.dtype == f32 and out.layout == column and b.layout == row"]

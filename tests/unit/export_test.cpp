@@ -116,9 +116,12 @@ std::vector<Kernel> kinds_of_kernels() {
   for (const Kernel& kernel : get_kernels()) {
     const KernelMetadata& m = kernel.metadata();
     if (m.family == "gemm_sm90") continue;  // whose parameters only this library makes
-    const bool f64 = m.operands.accumulator == DType::f64;
+    const DType sums = m.operands.accumulator;
     const std::string kind = std::string(m.family) + (kernel.row().exchanged ? " exchanged" : "") +
-                             (f64 ? " f64" : "") + (m.design.tile.m == m.design.tile.n ? "" : " oblong");
+                             (sums == DType::f64   ? " f64"
+                              : sums == DType::s32 ? " s32"
+                                                   : "") +
+                             (m.design.tile.m == m.design.tile.n ? "" : " oblong");
     if (std::ranges::find(seen, kind) != seen.end()) continue;
     seen.push_back(kind);
     chosen.push_back(kernel);

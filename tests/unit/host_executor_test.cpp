@@ -76,7 +76,10 @@ constexpr Types all_types[] = {
     {DType::f16, DType::f16, DType::f32, DType::f16},   {DType::f16, DType::f16, DType::f32, DType::f32},
     {DType::f16, DType::f16, DType::f16, DType::f16},   {DType::bf16, DType::bf16, DType::f32, DType::bf16},
     {DType::bf16, DType::bf16, DType::f32, DType::f32}, {DType::f32, DType::f32, DType::f32, DType::f32},
-    {DType::f64, DType::f64, DType::f64, DType::f64},
+    {DType::f64, DType::f64, DType::f64, DType::f64},   {DType::s8, DType::s8, DType::s32, DType::s32},
+    {DType::s8, DType::s8, DType::s32, DType::s8},      {DType::u8, DType::u8, DType::s32, DType::u8},
+    {DType::u8, DType::s8, DType::s32, DType::s32},     {DType::s8, DType::u8, DType::s32, DType::f32},
+    {DType::u8, DType::u8, DType::s32, DType::s32},
 };
 
 MathUnit unit_of(const HostKernel& kernel) {

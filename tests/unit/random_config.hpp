@@ -22,7 +22,8 @@ inline int random_number(Random& random, std::string_view key) {
 }
 
 inline SettingValue random_value(Random& random, const Setting& setting) {
-  constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+  constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
+                             DType::s8,  DType::u8,   DType::s32};
   SettingValue value = {};
   for (std::size_t i = 0; i < width(setting.kind); ++i) {
     switch (setting.kind) {

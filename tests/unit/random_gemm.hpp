@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -56,6 +57,21 @@ struct ShapeLimits {
   int alignment_bytes = 1;  ///< of A's and B's pointers and strides; at least an element
 };
 
+/// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32, otherwise a
+/// power of two in alpha that brings most outputs into the range of a byte.
+inline void fit_integers(GemmArguments& args, const Types& types, int k) {
+  if (types.accumulator != DType::s32) return;
+  Epilogue& e = args.epilogue;
+  if (compute_type(types.accumulator, types.out) == DType::s32) {
+    for (Scalar* scalar : {&e.alpha, &e.beta}) scalar->value = std::floor(3 * scalar->value);
+    if (e.activation > Activation::relu) e.activation = Activation::relu;
+    return;
+  }
+  const bool one_sign = types.a == DType::u8 && types.b == DType::u8;
+  const double log_k = std::log2(static_cast<double>(k));
+  e.alpha.value *= std::exp2(-std::round(one_sign ? log_k + 8 : log_k / 2 + 7));
+}
+
 /// A problem of these types and layouts: extents from 1 up to the limits and often 1, batch, padding and
 /// epilogue by chance.
 inline GemmArguments random_shape(Random& random, const Types& types, const Layouts& layouts,
@@ -81,6 +97,7 @@ inline GemmArguments random_shape(Random& random, const Types& types, const Layo
   args.epilogue.beta = one_of(random, scalars);
   if (args.epilogue.beta.value != 0) args.c = padded_matrix(random, types.out, layouts.out, 1, batch, m, n);
   args.epilogue.activation = static_cast<Activation>(between(random, 0, 8));
+  fit_integers(args, types, k);
   if (coin(random)) {
     args.epilogue.bias_axis = coin(random) ? BiasAxis::row : BiasAxis::column;
     const int length = args.epilogue.bias_axis == BiasAxis::row ? m : n;

@@ -77,9 +77,9 @@ TEST_CASE("the reference is what the definition says, for any strides, batch and
     const Layouts layouts = {test::coin(random) ? Layout::row : Layout::column,
                              test::coin(random) ? Layout::row : Layout::column,
                              test::coin(random) ? Layout::row : Layout::column};
-    constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+    constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8, DType::u8};
     const DType type = test::one_of(random, types);
-    const DType accumulator = type == DType::f64 ? DType::f64 : DType::f32;
+    const DType accumulator = type == DType::f64 ? DType::f64 : is_byte(type) ? DType::s32 : DType::f32;
     const GemmArguments shape =
         test::random_shape(random, {type, type, accumulator, type}, layouts, {70, 90, 40});
     Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = random()});

@@ -6,13 +6,14 @@ namespace quarry::command {
 namespace {
 
 constexpr Setting settings[] = {
-    {"type", "TYPE", "Element type of all operands: f16, bf16, f32 or f64"},
+    {"type", "TYPE", "Element type of all operands: f16, bf16, f32, f64, s8 or u8"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
     {"c", "OPERAND", "How C is stored (as the output), or `out`: in its memory; makes beta 1"},
     {"out", "OPERAND", "How the output is stored"},
     {"batch", "N", "Entries of a batch"},
-    {"accumulator", "TYPE", "Type that products are summed in (f64 operands: f64, others: f32)"},
+    {"accumulator", "TYPE",
+     "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},
     {"math", "NAME", "What may be done to f32 operands: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
     {"alpha", "X", "Factor of the product (1)"},
     {"beta", "X", "Factor of C (0)"},

@@ -1,8 +1,10 @@
 #include "verify_problems.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
+#include "common/config_parts.hpp"
 #include "seed.hpp"
 
 namespace quarry::command {
@@ -63,6 +65,22 @@ void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   if (key.activation && !dice.one_in(3)) problem.activation = activation;
   if (key.bias && dice.one_in(2)) problem.bias = axis;
   if (problem.activation == Activation::leaky_relu) problem.slope = 0.25F;
+}
+
+/// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32; otherwise an
+/// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte.
+void fit_integers(const ResultKey& key, Problem& problem) {
+  if (key.accumulator != DType::s32) return;
+  if (compute_type(key.accumulator, key.out) == DType::s32) {
+    problem.alpha = std::round(3 * problem.alpha);
+    problem.beta = std::round(3 * problem.beta);
+    if (problem.activation > Activation::relu) problem.activation = Activation::relu;
+    return;
+  }
+  const auto k = static_cast<double>(std::max<std::int64_t>(problem.k, 1));
+  const bool one_sign = key.a == DType::u8 && key.b == DType::u8;
+  const double usual_sum = one_sign ? 16384 * k : 8192 * std::sqrt(k);
+  problem.alpha *= (is_byte(key.out) ? 64 : 2) / usual_sum;
 }
 
 /// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each.
@@ -134,6 +152,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
   random_order(problem, dice);
   random_epilogue(key, problem, dice);
+  fit_integers(key, problem);
   return problem;
 }
 

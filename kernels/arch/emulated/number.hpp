@@ -25,6 +25,38 @@ QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
 
 QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }
 
+/// The whole number nearest to x, ties to even, from `least` to `most`; 0 for NaN.
+inline int nearest_integer(float x, int least, int most) {
+  if (x != x) return 0;
+  if (x <= static_cast<float>(least)) return least;
+  if (x >= static_cast<float>(most)) return most;
+  return static_cast<int>(__builtin_rintf(x));
+}
+
+QUARRY_DEVICE signed char to_s8(float x) { return static_cast<signed char>(nearest_integer(x, -128, 127)); }
+QUARRY_DEVICE unsigned char to_u8(float x) { return static_cast<unsigned char>(nearest_integer(x, 0, 255)); }
+
+/// What dot4 does; A and B are the types of the bytes. No sum of four products overflows.
+template <class A, class B>
+int sum_of_products(unsigned a, unsigned b, int sum) {
+  int products = 0;
+  for (int i = 0; i < 4; ++i) products += static_cast<A>(a >> 8 * i) * static_cast<B>(b >> 8 * i);
+  return static_cast<int>(static_cast<unsigned>(sum) + static_cast<unsigned>(products));
+}
+
+QUARRY_DEVICE int dot4(S8x4 a, S8x4 b, int sum) {
+  return sum_of_products<signed char, signed char>(a.bits, b.bits, sum);
+}
+QUARRY_DEVICE int dot4(S8x4 a, U8x4 b, int sum) {
+  return sum_of_products<signed char, unsigned char>(a.bits, b.bits, sum);
+}
+QUARRY_DEVICE int dot4(U8x4 a, S8x4 b, int sum) {
+  return sum_of_products<unsigned char, signed char>(a.bits, b.bits, sum);
+}
+QUARRY_DEVICE int dot4(U8x4 a, U8x4 b, int sum) {
+  return sum_of_products<unsigned char, unsigned char>(a.bits, b.bits, sum);
+}
+
 QUARRY_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 

@@ -11,6 +11,10 @@ namespace quarry::arch {
 template <int Bytes>
 struct Word;
 template <>
+struct Word<1> {
+  using Type = unsigned char;
+};
+template <>
 struct Word<2> {
   using Type = unsigned short;
 };

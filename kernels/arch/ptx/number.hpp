@@ -51,6 +51,41 @@ QUARRY_DEVICE float to_tf32(float x) {
   return __builtin_bit_cast(float, value);
 }
 
+/// Rounds to the nearest whole number, ties to even; what lies outside the type becomes its nearest number,
+/// NaN becomes 0.
+QUARRY_DEVICE signed char to_s8(float x) {
+  int value;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(value) : "f"(x));
+  return static_cast<signed char>(value);
+}
+QUARRY_DEVICE unsigned char to_u8(float x) {
+  unsigned value;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(value) : "f"(x));
+  return static_cast<unsigned char>(value);
+}
+
+/// sum + the four products of numbers at the same place; wraps.
+QUARRY_DEVICE int dot4(S8x4 a, S8x4 b, int sum) {
+  int result;
+  asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a.bits), "r"(b.bits), "r"(sum));
+  return result;
+}
+QUARRY_DEVICE int dot4(S8x4 a, U8x4 b, int sum) {
+  int result;
+  asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a.bits), "r"(b.bits), "r"(sum));
+  return result;
+}
+QUARRY_DEVICE int dot4(U8x4 a, S8x4 b, int sum) {
+  int result;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(a.bits), "r"(b.bits), "r"(sum));
+  return result;
+}
+QUARRY_DEVICE int dot4(U8x4 a, U8x4 b, int sum) {
+  int result;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a.bits), "r"(b.bits), "r"(sum));
+  return result;
+}
+
 /// a * b + c, rounded once.
 QUARRY_DEVICE float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __fma_rn(a, b, c); }

@@ -71,6 +71,15 @@ QUARRY_DEVICE void shared_words(const ProbeParams& params) {
   move_through_shared<unsigned short, 1, block>(params, section);
 }
 
+/// 1 to 8 bytes.
+template <Block block>
+QUARRY_DEVICE void shared_bytes(const ProbeParams& params) {
+  int section = move_through_shared<unsigned char, 8, block>(params, 0);
+  section = move_through_shared<unsigned char, 4, block>(params, section);
+  section = move_through_shared<unsigned char, 2, block>(params, section);
+  move_through_shared<unsigned char, 1, block>(params, section);
+}
+
 /// global_load and global_store.
 struct Kept {
   template <class T>
@@ -132,6 +141,25 @@ QUARRY_DEVICE void move_all_widths(const ProbeParams& params, int section) {
 template <Block block>
 QUARRY_DEVICE void global_words(const ProbeParams& params) {
   move_all_widths<Kept, block>(params, move_through_registers<Kept, unsigned, 8, block>(params, 0));
+}
+
+/// 1 to 8 bytes.
+template <class Access, Block block>
+QUARRY_DEVICE void move_bytes(const ProbeParams& params) {
+  int section = move_through_registers<Access, unsigned char, 8, block>(params, 0);
+  section = move_through_registers<Access, unsigned char, 4, block>(params, section);
+  section = move_through_registers<Access, unsigned char, 2, block>(params, section);
+  move_through_registers<Access, unsigned char, 1, block>(params, section);
+}
+
+template <Block block>
+QUARRY_DEVICE void global_bytes(const ProbeParams& params) {
+  move_bytes<Kept, block>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void global_bytes_once(const ProbeParams& params) {
+  move_bytes<Once, block>(params);
 }
 
 template <Block block>

@@ -44,6 +44,47 @@ QUARRY_DEVICE void tf32_of_f32(const ProbeParams& params) {
 }
 
 template <Block block>
+QUARRY_DEVICE void s8_of_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::to_s8(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void u8_of_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::to_u8(x); });
+}
+
+/// out[i] = dot4(in[3 i], in[3 i + 1], in[3 i + 2]) of bytes that A and B say the types of.
+template <Block block, class A, class B>
+QUARRY_DEVICE void dot4_items(const ProbeParams& params) {
+  for_each_item<block>(params, [&](int i) {
+    const auto a = arch::global_load<A>(params.in + 3 * i);
+    const auto b = arch::global_load<B>(params.in + 3 * i + 1);
+    const auto sum = arch::global_load<int>(params.in + 3 * i + 2);
+    arch::global_store(params.out + i, arch::dot4(a, b, sum));
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void dot4_s8_s8(const ProbeParams& params) {
+  dot4_items<block, arch::S8x4, arch::S8x4>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void dot4_s8_u8(const ProbeParams& params) {
+  dot4_items<block, arch::S8x4, arch::U8x4>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void dot4_u8_s8(const ProbeParams& params) {
+  dot4_items<block, arch::U8x4, arch::S8x4>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void dot4_u8_u8(const ProbeParams& params) {
+  dot4_items<block, arch::U8x4, arch::U8x4>(params);
+}
+
+template <Block block>
 QUARRY_DEVICE void fma_f32(const ProbeParams& params) {
   fma_items<block, float>(params);
 }
