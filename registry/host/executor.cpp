@@ -307,6 +307,9 @@ Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) 
               "The host executor does not know type " + std::string(to_string(type))};
     }
   }
+  if (kernel.types.accumulator == DType::s32 && !(is_byte(kernel.types.a) && is_byte(kernel.types.b))) {
+    return {StatusCode::unsupported, "The host executor sums only s8 and u8 operands in s32"};
+  }
   if (threads <= 0) threads = default_threads();
   try {
     switch (kernel.types.accumulator) {

@@ -348,10 +348,60 @@ TEST_CASE("a zero-sized output is left alone") {
 
 TEST_CASE("types that the host executor does not know are refused") {
   RandomProblem problem = plain_problem(4, 4, 4);
-  HostKernel kernel = {.types = {DType::s8, DType::s8, DType::s32, DType::s32}, .tile_k = 32};
+  HostKernel kernel = {.types = {DType::none, DType::f16, DType::f32, DType::f16}, .tile_k = 32};
   const GemmLaunch launch = launch_of(problem.arguments, kernel, Mode::gemm, 1);
   CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
   kernel.types = {DType::f16, DType::f16, DType::s32, DType::f16};
   CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
+  kernel.types = {DType::f16, DType::f16, DType::bf16, DType::f16};
+  CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
   CHECK_FALSE(problem.out.check());  // nothing was written
+}
+
+TEST_CASE("outputs of bytes are rounded to the nearest even and saturated") {
+  const auto output = [](DType out, double sum, double alpha) {
+    const Types types = {DType::s8, DType::s8, DType::s32, out};
+    RandomProblem problem = plain_problem(1, 1, 1, types);
+    fill(problem.arguments.a, sum);
+    fill(problem.arguments.b, 1);
+    problem.arguments.epilogue.alpha = alpha;
+    const HostKernel kernel = {.types = types, .tile_k = 64};
+    REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+    return read_element(out, problem.out.data(), 0);
+  };
+  CHECK(output(DType::s8, 5, 0.5) == 2);
+  CHECK(output(DType::s8, 7, 0.5) == 4);
+  CHECK(output(DType::s8, -5, 0.5) == -2);
+  CHECK(output(DType::s8, 1, 127.4999) == 127);
+  CHECK(output(DType::s8, 100, 1.5) == 127);
+  CHECK(output(DType::s8, -100, 1.5) == -128);
+  CHECK(output(DType::s8, 1, NAN) == 0);
+  CHECK(output(DType::s8, 1, HUGE_VAL) == 127);
+  CHECK(output(DType::u8, -1, 1) == 0);
+  CHECK(output(DType::u8, 1, 254.5) == 254);
+  CHECK(output(DType::u8, 100, 3) == 255);
+  CHECK(output(DType::f32, 5, 0.5) == 2.5);
+}
+
+TEST_CASE("s32 outputs are computed in s32, and wrap") {
+  const Types types = {DType::u8, DType::u8, DType::s32, DType::s32};
+  const HostKernel kernel = {.types = types, .tile_k = 64};
+  const auto output = [&](int k, const Scalar& alpha) {
+    RandomProblem problem = plain_problem(1, 1, k, types);
+    fill(problem.arguments.a, 255);
+    fill(problem.arguments.b, 255);
+    problem.arguments.epilogue.alpha = alpha;
+    const Result<Reference> reference = compute_reference(problem.arguments);
+    REQUIRE(reference);
+    for (const int slices : {1, 3}) {
+      REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::split_k_serial, slices)));
+      CHECK(read_element(types.out, problem.out.data(), 0) == reference->values[0]);
+    }
+    return reference->values[0];
+  };
+  CHECK(output(33025, 1) == 33025 * 65025.0);
+  CHECK(output(33026, 1) == 33026 * 65025.0 - 0x1p32);
+  CHECK(output(33025, -2) == 0x1p32 - 2 * 33025 * 65025.0);
+  const std::int32_t alpha = 3;
+  CHECK(output(2, Scalar::at(&alpha)) == 6 * 65025);
 }

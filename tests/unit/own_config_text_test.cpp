@@ -257,7 +257,13 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("too few to copy the tile of b", sm80 + "16x64x128_w1x1x1_s2_a8x1");
 
   const std::string simt = "gemm_simt_f32_f32_f32_f32_rcr_";
-  check("floating-point", "gemm_simt_s8_s8_s32_s32_rcr_64x64x16_t4x4");
+  check("both floating-point, or both s8 or u8", "gemm_simt_s8_f16_f32_f16_rcr_64x64x16_t4x4");
+  check("both floating-point, or both s8 or u8", "gemm_simt_s32_s32_s32_s32_rcr_64x64x16_t4x4");
+  check("must be floating-point", "gemm_simt_f16_f16_s32_f16_rcr_64x64x16_t4x4");
+  check("must be floating-point", "gemm_simt_f16_f16_f32_s8_rcr_64x64x16_t4x4");
+  check("summed in s32", "gemm_simt_s8_s8_f32_f32_rcr_64x64x16_t4x4");
+  check("must be s32, s8, u8 or f32", "gemm_simt_u8_s8_s32_f16_rcr_64x64x16_t4x4");
+  check("multiple of 4 along K", "gemm_simt_s8_s8_s32_s8_rcr_64x64x18_t4x4");
   check("f64", "gemm_simt_f64_f64_f32_f32_rcr_64x64x16_t4x4");
   check("f64", "gemm_simt_f64_f32_f32_f32_rcr_64x64x16_t4x4");
   check("f64", "gemm_simt_f32_f32_f64_f64_rcr_64x64x16_t4x4");
@@ -269,7 +275,7 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("whole warps", simt + "20x20x16_t4x4");
   check("128 accumulators", simt + "128x256x16_t8x32");
   check("shared memory", simt + "512x256x64_t16x8");
-  check("2048 products", simt + "64x64x64_t8x8");
+  check("2048 multiplications", simt + "64x64x64_t8x8");
   check("64 elements", simt + "8x64x64_t4x4");
 }
 

@@ -247,6 +247,47 @@ TEST_CASE("explanations count every kernel of the keys once", "[query]") {
   }
 }
 
+TEST_CASE("wrong combinations of integer types are refused with the rule that they break", "[query]") {
+  const auto why = [](DType a, DType b, DType accumulator, DType out) {
+    GemmArguments args = test::plain_problem(64, 64, 64, a);
+    args.b.dtype = b;
+    args.out.dtype = out;
+    args.accumulator = accumulator;
+    const Status status = get_kernels(args).status();
+    CHECK(status.code() == StatusCode::no_kernel);
+    const std::string message = status.message();
+    return message.substr(message.rfind(": ") + 2);
+  };
+  using enum DType;
+  CHECK(why(s8, f16, s32, s32) == "s8 and u8 operands go with one another only");
+  CHECK(why(s32, s32, s32, s32) == "integer operands are s8 or u8");
+  CHECK(why(u8, s8, f32, f32) == "s8 and u8 operands are summed in s32");
+  CHECK(why(u8, u8, s32, f16) == "s8 and u8 operands have an output of s32, s8, u8 or f32");
+  CHECK(why(f16, f16, s32, f16) == "only s8 and u8 operands are summed in s32");
+  CHECK(why(f16, f16, f32, s8) == "only s8 and u8 operands have an integer output");
+}
+
+TEST_CASE("all pairs of bytes have kernels of every output and layout, and s32 sums unless told", "[query]") {
+  for (const DType a : {DType::s8, DType::u8}) {
+    for (const DType b : {DType::s8, DType::u8}) {
+      for (const DType out : {DType::s32, DType::s8, DType::u8, DType::f32}) {
+        for (int layouts = 0; layouts < 8; ++layouts) {
+          const auto make = [&](int bit) {
+            return (layouts >> bit & 1) != 0 ? &TensorView::column_major : &TensorView::row_major;
+          };
+          const GemmArguments args = {.a = make(0)(nullptr, a, {40, 50}, 61),
+                                      .b = make(1)(nullptr, b, {50, 60}, 61),
+                                      .out = make(2)(nullptr, out, {40, 60}, 61)};
+          const CandidateList found = get_kernels(args, {}, on_h200());
+          CAPTURE(to_string(a), to_string(b), to_string(out), layouts);
+          REQUIRE_FALSE(found.empty());
+          CHECK(found.front().metadata().operands.accumulator == DType::s32);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("an empty answer says why", "[query]") {
   GemmArguments args = test::plain_problem(64, 64, 64);
   args.b.extents[0] = 65;

@@ -2,10 +2,13 @@
 #include "registry/host/reference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string_view>
+#include <tuple>
 
 #include "catch_compat.hpp"
 #include "registry/host/activation.hpp"
@@ -173,6 +176,50 @@ TEST_CASE("values too large for the output's type must come out infinite") {
   CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
 }
 
+TEST_CASE("an output of bytes may be off by its rounding, and by no more") {
+  RandomProblem problem = plain_problem(1, 4, 1, 3, {DType::s8, DType::s8, DType::s32, DType::u8});
+  static_cast<std::int8_t*>(problem.a.data())[0] = 1;
+  constexpr std::int8_t sums[] = {5, 7, -3, 120};
+  std::copy(std::begin(sums), std::end(sums), static_cast<std::int8_t*>(problem.b.data()));
+  problem.arguments.epilogue.alpha = 2.5;
+  const Result<Reference> reference = compute_reference(problem.arguments);
+  REQUIRE(reference);
+  const Tolerance bounds = tolerance(DType::s32, DType::u8, MathUnit::simt, 1);
+  auto* const out = static_cast<std::uint8_t*>(problem.out.data());
+  const auto within = [&](std::array<std::uint8_t, 4> values) {
+    std::copy(values.begin(), values.end(), out);
+    return compare(*reference, problem.arguments.out, bounds).within();
+  };
+  CHECK(within({12, 18, 0, 255}));  // 12.5, 17.5, -7.5, 300
+  CHECK(within({13, 17, 0, 255}));
+  CHECK_FALSE(within({11, 18, 0, 255}));
+  CHECK_FALSE(within({12, 19, 0, 255}));
+  CHECK_FALSE(within({12, 18, 1, 255}));
+  CHECK_FALSE(within({12, 18, 0, 254}));
+  CHECK(tolerance(DType::s32, DType::s32, MathUnit::simt, 1).accumulation == 0);
+}
+
+TEST_CASE("random integers are of all of their type") {
+  for (const auto& [type, least, most] :
+       {std::tuple(DType::s8, -128.0, 127.0), {DType::u8, 0.0, 255.0}, {DType::s32, -0x1p31, 0x1p31 - 1}}) {
+    Result<GuardedTensor> tensor = GuardedTensor::make(TensorView::row_major(nullptr, type, {64, 64}));
+    REQUIRE(tensor);
+    fill_random(tensor->view(), 1, {.seed = 7});
+    std::map<double, int> counts;
+    for (int i = 0; i < 64 * 64; ++i) ++counts[at(tensor->view(), 0, i / 64, i % 64)];
+    CHECK(counts[least] > 64);
+    CHECK(counts[most] > 64);
+    CHECK(counts.begin()->first == least);
+    CHECK(counts.rbegin()->first == most);
+    CHECK(counts.size() >= 256);
+    fill_random(tensor->view(), 1, {.seed = 7, .values = Values::small_integers});
+    counts.clear();
+    for (int i = 0; i < 64 * 64; ++i) ++counts[at(tensor->view(), 0, i / 64, i % 64)];
+    CHECK(counts.size() == (type == DType::u8 ? 3 : 5));
+    CHECK(counts.begin()->first == (type == DType::u8 ? 0 : -2));
+  }
+}
+
 TEST_CASE("the table of tolerances is neither empty nor vacuous") {
   for (const int k : {1, 16, 512, 4096}) {
     for (const DType accumulator : {DType::f16, DType::f32, DType::f64}) {
@@ -240,6 +287,26 @@ TEST_CASE("guards find what was not written and what was written beside") {
     CHECK(tensor.check());
     write_element(type, tensor.data(), 6, NAN);  // a NaN that a kernel computed is no poison
     CHECK(tensor.check());
+  }
+}
+
+TEST_CASE("guards find what was written beside integers, and s32 that were not written") {
+  for (const DType type : {DType::s8, DType::u8, DType::s32}) {
+    Result<GuardedTensor> made = GuardedTensor::make(TensorView::row_major(nullptr, type, {2, 3, 4}, 6));
+    REQUIRE(made);
+    GuardedTensor& tensor = *made;
+    INFO(to_string(type));
+    CHECK(static_cast<bool>(tensor.check()) == (type != DType::s32));  // any byte is a number
+    for (const double value : {0.0, 255.0, -1.0, 127.0}) {
+      const Matrix m(tensor.view());
+      for (int i = 0; i < 2 * 3 * 4; ++i) {
+        write_element(type, tensor.data(), m.index(i / 12, i / 4 % 3, i % 4), value);
+      }
+      CHECK(tensor.check());
+    }
+    auto* const beside = static_cast<std::byte*>(tensor.data()) + 4 * bytes_of(type);
+    *beside ^= std::byte{1};
+    CHECK(says(tensor.check(), "outside"));
   }
 }
 
