@@ -122,6 +122,9 @@ OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, 
   return {dtype, layout, units * alignment, alignment};
 }
 
+/// Bytes are read one by one, or as words where they are so aligned: both are met.
+int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_in(2) ? 4 : 1; }
+
 }  // namespace
 
 ResultKey result_key(const KernelMetadata& kernel) {
@@ -163,8 +166,10 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
   const int wide = dice.one_in(2) ? 16 / quarry::bytes_of(problem.out.dtype) : 1;
   const int out_alignment = std::max(key.out_alignment, wide);
   const int c_alignment = std::max(key.c_alignment, wide);
-  result.a = store(problem.a.dtype, key.a, key.a_alignment, problem.m, problem.k, dice);
-  result.b = store(problem.b.dtype, key.b, key.b_alignment, problem.k, problem.n, dice);
+  const int a_alignment = std::max(key.a_alignment, words_of_bytes(problem.a.dtype, dice));
+  const int b_alignment = std::max(key.b_alignment, words_of_bytes(problem.b.dtype, dice));
+  result.a = store(problem.a.dtype, key.a, a_alignment, problem.m, problem.k, dice);
+  result.b = store(problem.b.dtype, key.b, b_alignment, problem.k, problem.n, dice);
   result.out = store(problem.out.dtype, key.out, std::max(out_alignment, problem.in_place ? c_alignment : 1),
                      problem.m, problem.n, dice);
   if (problem.beta != 0 && !problem.in_place) {

@@ -43,7 +43,8 @@ SM80_NO_CONFLICTS = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
 SIMT_NO_CONFLICTS = ("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8", "gemm_simt_f32_f32_f32_f32_crr_64x64x16_t4x4")
 SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f64_crr_64x64x16_t4x4",
         "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
-        "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2")
+        "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2", "gemm_simt_s8_u8_s32_s32_rcr_64x64x64_t4x4",
+        "gemm_simt_u8_s8_s32_s8_crr_64x64x64_t4x4")
 
 # Operands by the copy engine: sums in one go and in slices of a cluster, clusters of both directions, turns of two warpgroups with
 # one and two blocks of rows, warpgroups that share a tile, registers that move, outputs in both orders, in boxes of 16- and of

@@ -1,0 +1,71 @@
+"""Integer GEMM through the commands: find, run, verify, list and emulate."""
+
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+HOST = ("--on", "host")
+MODEL = ("--device-model", "h200")
+EMULATES = "emulate" in run_quarry("--help").out
+
+
+class Integers(CommandTest):
+    def test_the_output_is_of_the_operands_type_and_sums_are_s32(self):
+        for dtype in ("s8", "u8"):
+            rows = self.quarry("find", "gemm", "64x64x64", dtype, *MODEL, "--format", "json").json["candidates"]
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertEqual([row[f"{o}.dtype"] for o in ("a", "b", "out")] + [row["accumulator"]], 3 * [dtype] + ["s32"])
+
+    def test_every_pair_and_output_is_found_and_right(self):
+        for a in ("s8", "u8"):
+            for b in ("s8", "u8"):
+                for out in ("s32", "s8", "u8", "f32"):
+                    flags = ("--a", a, "--b", f"{b}:col", "--out", out, "--bias", "row", "--beta", "2")
+                    with self.subTest(flags=flags):
+                        alpha = "3" if out == "s32" else "0.0003"
+                        run = self.quarry("run", "gemm", "70x50x133", *flags, "--alpha", alpha, "--activation", "relu",
+                                          *HOST, "--format", "json").json["runs"][0]
+                        self.assertTrue(run["right"])
+                        self.assertTrue(run["kernel"].startswith(f"gemm_simt_{a}_{b}_s32_{out}_rcr_"))
+                        if out == "s32":
+                            self.assertEqual((run["error"], run["bound"]), (0, 0))
+
+    def test_verify(self):
+        where = "a.dtype == s8 and out.dtype in (s32, s8) and out.layout == row"
+        summary = self.quarry("verify", "--where", where, "--problems", "6", *HOST, "--format", "json").json["summary"]
+        self.assertGreater(summary["right"], 20)
+        self.assertEqual(summary["wrong"], 0)
+
+    def test_list(self):
+        rows = self.quarry("list", "--where", "a.dtype == s8", "--format", "json").json["kernels"]
+        self.assertTrue(rows)
+        self.assertEqual({row["accumulator"] for row in rows}, {"s32"})
+        self.assertEqual({row["out.dtype"] for row in rows}, {"s32", "s8", "u8", "f32"})
+        self.assertEqual({row["b.dtype"] for row in rows}, {"s8", "u8"})
+
+    @unittest.skipUnless(EMULATES, "this build has no emulator")
+    def test_emulate(self):
+        done = self.quarry("emulate", "--where", "accumulator == s32 and tile.m == 64", "--sample", "2", "--problems", "6",
+                           "--format", "json")
+        self.assertEqual(done.json["wrong"], [])
+
+    def test_what_s32_cannot_compute_is_refused_with_the_cause(self):
+        problem = ("find", "gemm", "64x64x64", "s8", "--out", "s32")
+        for flags, says in ((("--alpha", "0.5"), "`alpha` is 0.5"), (("--beta", "3e9"), "`beta` is 3e+09"),
+                            (("--activation", "gelu"), "Activation `gelu` is unsupported")):
+            with self.subTest(flags=flags):
+                done = run_quarry(*problem, *flags)
+                self.assertNotEqual(done.status, 0)
+                self.assertIn(says, done.err)
+                self.assertIn("an s32 output is computed in s32", done.err)
+
+    def test_wrong_types_are_refused_with_the_rule(self):
+        for flags, says in ((("s8", "--b", "f16"), "go with one another only"), (("s8", "--accumulator", "f32"), "summed in s32"),
+                            (("f16", "--out", "s8"), "an integer output"), (("s8", "--out", "bf16"), "an output of s32, s8, u8 or f32")):
+            with self.subTest(flags=flags):
+                self.refused("find", "gemm", "64x64x64", *flags, status=1, says=says)
+
+
+if __name__ == "__main__":
+    unittest.main()
