@@ -112,10 +112,10 @@ template <class T>
 T share_of(T value, Share share) {
   const auto x = static_cast<float>(value);
   switch (share) {
-    case Share::tf32: return f32_to_tf32(x);
-    case Share::tf32_rest: return f32_to_tf32(x - f32_to_tf32(x));
-    case Share::f16: return rounded_to_f16(x);
-    case Share::bf16: return rounded_to_bf16(x);
+    case Share::tf32: return static_cast<T>(f32_to_tf32(x));
+    case Share::tf32_rest: return static_cast<T>(f32_to_tf32(x - f32_to_tf32(x)));
+    case Share::f16: return static_cast<T>(rounded_to_f16(x));
+    case Share::bf16: return static_cast<T>(rounded_to_bf16(x));
     default: return value;
   }
 }
