@@ -62,7 +62,8 @@ struct GemmArguments {
   std::optional<TensorView> c = std::nullopt;
   TensorView out;
   /// Type that products are summed in; unset: f64 for f64 operands, s32 for s8 and u8 ones, f32 otherwise.
-  /// s32 sums wrap; up to K = 33,025 none is so large.
+  /// s32 sums are exact while they fit, as they do up to K = 33,025. Beyond, they end at the nearest s32 in
+  /// kernels that multiply by tensor cores, and wrap in others.
   std::optional<DType> accumulator = std::nullopt;
   /// What may be done to f32 operands to be faster. Kernels that multiply them as they are qualify, too;
   /// operands of other types are never touched.

@@ -44,7 +44,8 @@ struct U8x4 {
 
 /// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
 /// operand of an m16n8k16 instruction, or the right operands of two. Of 32-bit elements, a 16 x 8 matrix in
-/// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each.
+/// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each. Of bytes, a 16 x 32 matrix in four
+/// 8 x 16 ones (m16n8k32): row lane / 4 and four columns from 4 (lane % 4) on of each.
 using MatrixFragment = Vector<unsigned, 4>;
 
 /// A lane's part of the 16 x 8 right operand of an m16n8k16 instruction.
@@ -54,6 +55,11 @@ using FragmentB = Vector<unsigned, 2>;
 /// lane / 4, then of row lane / 4 + 8.
 struct AccumulatorF32 {
   float v[4];
+};
+
+/// The same with s32 sums, of m16n8k32.
+struct AccumulatorS32 {
+  int v[4];
 };
 
 /// The same with f64 sums, of m8n8k4 instructions for rows 0 to 7 and 8 to 15.

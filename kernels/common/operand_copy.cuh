@@ -226,16 +226,22 @@ class RegisterCopier {
 
  private:
   using Walk = PieceWalk<tile, tile.chunk_elements(), threads>;
-  using Chunk = arch::Vector<unsigned, tile.chunk_elements() / 2>;
+  using Chunk = arch::Vector<unsigned, tile.chunk_bytes() / 4>;
+
+  QUARRY_DEVICE static unsigned load(const char* element) {
+    if constexpr (tile.element_bytes == 1) return arch::global_load<unsigned char>(element);
+    return arch::global_load<unsigned short>(element);
+  }
 
   /// The first `valid` elements at `from`, zeros after them.
   QUARRY_DEVICE static Chunk fetch(const char* from, int valid) {
     Chunk chunk = {};
+    constexpr int per_word = 4 / tile.element_bytes;
     QUARRY_UNROLL
     for (int i = 0; i < tile.chunk_elements(); ++i) {
       unsigned element = 0;
-      if (i < valid) element = arch::global_load<unsigned short>(from + i * tile.element_bytes);
-      chunk.v[i / 2] |= element << i % 2 * 16;
+      if (i < valid) element = load(from + i * tile.element_bytes);
+      chunk.v[i / per_word] |= element << i % per_word * (32 / per_word);
     }
     return chunk;
   }

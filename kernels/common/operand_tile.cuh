@@ -15,10 +15,10 @@ struct OperandTile {
   int alignment;  ///< of pointer and line stride, in elements: a power of two, 16 bytes at most
   int element_bytes = 2;
 
-  /// Whether warps read it by matrix loads, which move pairs of bytes: of longer elements, not across lines;
+  /// Whether warps read it by matrix loads, which move pairs of bytes: of other elements, not across lines;
   /// and of f64 each lane needs one, not two halves.
   constexpr bool has_matrix_loads() const {
-    return element_bytes == 2 || (element_bytes == 4 && k_contiguous);
+    return element_bytes == 2 || (element_bytes <= 4 && k_contiguous);
   }
   constexpr int chunk_bytes() const { return has_matrix_loads() ? 16 : 32; }
   constexpr int chunk_elements() const { return chunk_bytes() / element_bytes; }

@@ -20,9 +20,10 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// Shape of the matrix instruction (PTX ISA, mma.m16n8k16 and m16n8k8, m8n8k4).
+/// Shape of the matrix instruction (PTX ISA, mma.m16n8k32, m16n8k16, m16n8k8 and m8n8k4).
 constexpr Tile instruction(const Config& c) {
   if (c.types.a == DType::f64) return {8, 8, 4};
+  if (is_byte(c.types.a)) return {16, 8, 32};
   const bool tf32 = c.math == Math::fast_tf32 || c.math == Math::fast_f32;
   return {16, 8, tf32 ? 8 : 16};
 }

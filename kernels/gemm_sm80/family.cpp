@@ -20,10 +20,12 @@ double issue_cycles(int alignment, int element_bytes) {
 }
 
 /// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them. TF32 has half
-/// the rate of 16-bit types (NVIDIA A100 and H100 white papers); 3xTF32 needs three products and the
-/// splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0 (measured).
+/// the rate of 16-bit types, bytes twice that (NVIDIA A100 and H100 white papers); 3xTF32 needs three
+/// products and the splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0
+/// (measured).
 double math_rate(const Config& c, const DeviceModel& device) {
   if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * (device.cc >= 90 ? 1 : 2);
+  if (is_byte(c.types.a)) return 2.0 * device.tensor_flops_per_clock;
   switch (c.math) {
     case Math::fast_tf32: return device.tensor_flops_per_clock / 2;
     case Math::fast_f32: return device.tensor_flops_per_clock / 7;

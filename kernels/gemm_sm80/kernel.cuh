@@ -25,6 +25,10 @@ struct AccumulatorType<DType::f16> {
   using Type = arch::AccumulatorF16;
 };
 template <>
+struct AccumulatorType<DType::s32> {
+  using Type = arch::AccumulatorS32;
+};
+template <>
 struct AccumulatorType<DType::f64> {
   using Type = arch::AccumulatorF64;
 };
@@ -43,7 +47,7 @@ struct Shape {
   static constexpr int stage_bytes = a.bytes() + b.bytes();
 
   using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
-  using Product = gemm_sm80::Product<config.types.a, config.math>;
+  using Product = gemm_sm80::Product<config.types.a, config.types.b, config.math>;
   static constexpr int parts = Product::parts;
   using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, Element<config.types.a>,
                                     a.has_matrix_loads()>::Type;
@@ -54,7 +58,8 @@ struct Shape {
   static_assert(blocks_n * 16 * config.warps.n == config.tile.n, "a warp's N is a multiple of 16");
   static_assert(k_steps * step_k * config.warps.k == config.tile.k, "a warp's K is a multiple of a step");
   static_assert(config.stages >= 2, "one stage is read while another is filled");
-  static_assert(config.types.a == config.types.b, "the matrix instruction takes operands of one type");
+  static_assert(bytes_of(config.types.a) == bytes_of(config.types.b),
+                "an instruction's operands are as long");
 };
 
 /// Which part of the block's tile a warp multiplies.
@@ -138,21 +143,32 @@ class StageCopier {
   int tiles_left_;
 };
 
+/// The same as the instruction takes them.
+template <Config config>
+struct Operands {
+  typename Shape<config>::Product::A a[Shape<config>::blocks_m];
+  typename Shape<config>::Product::B b[2 * Shape<config>::blocks_n];
+};
+
+template <Config config>
+QUARRY_DEVICE void convert(const Fragments<config>& fragments, Operands<config>& operands) {
+  using S = Shape<config>;
+  QUARRY_UNROLL
+  for (int m = 0; m < S::blocks_m; ++m) operands.a[m] = S::Product::a(fragments.a[m]);
+  QUARRY_UNROLL
+  for (int n = 0; n < 2 * S::blocks_n; ++n) operands.b[n] = S::Product::b(fragments.b[n / 2], n % 2);
+}
+
 /// sums += a b for one step; neighbouring instructions share an operand.
 template <Config config>
-QUARRY_DEVICE void multiply(Sums<config>& sums, const Fragments<config>& fragments) {
+QUARRY_DEVICE void multiply(Sums<config>& sums, const Operands<config>& operands) {
   using S = Shape<config>;
-  using Product = typename S::Product;
-  typename Product::A a[S::blocks_m];
-  QUARRY_UNROLL
-  for (int m = 0; m < S::blocks_m; ++m) a[m] = Product::a(fragments.a[m]);
   QUARRY_UNROLL
   for (int n = 0; n < 2 * S::blocks_n; ++n) {
-    const typename Product::B b = Product::b(fragments.b[n / 2], n % 2);
     QUARRY_UNROLL
     for (int i = 0; i < S::blocks_m; ++i) {
       const int m = n % 2 == 0 ? i : S::blocks_m - 1 - i;
-      Product::add(sums.block[m][n], a[m], b);
+      S::Product::add(sums.block[m][n], operands.a[m], operands.b[n]);
     }
   }
 }
@@ -205,8 +221,10 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums
   arch::block_barrier();
 
   arch::SharedAddress read = first_stage;
-  Fragments<config> fragments[2];
-  load(fragments[0], read, 0);
+  Fragments<config> fragments;
+  Operands<config> operands;
+  load(fragments, read, 0);
+  convert<config>(fragments, operands);
 
   QUARRY_ROLLED
   for (int tile = 0; tile < work.k_tiles; ++tile) {
@@ -220,11 +238,11 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums
         filled = next(filled);
         read = next(read);
       }
-      load(fragments[(step + 1) % 2], read, next_step);
+      load(fragments, read, next_step);
       copier.start(filled, next_step);
-      multiply<config>(sums, fragments[step % 2]);
+      multiply<config>(sums, operands);
+      convert<config>(fragments, operands);
     }
-    if (S::k_steps % 2 != 0) fragments[0] = fragments[1];
   }
   arch::copy_async_commit();  // the first copies of one more tile of zeros are under way, in no group yet
   arch::copy_async_wait<0>();
@@ -253,7 +271,7 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
         const arch::SharedAddress to = staged.at(row + i % 2 * 8, column + i / 2 * 8);
         if (turn > 0) {
           const auto earlier = arch::shared_load<Pair>(to);
-          pair = {earlier.v[0] + pair.v[0], earlier.v[1] + pair.v[1]};
+          pair = {added(earlier.v[0], pair.v[0]), added(earlier.v[1], pair.v[1])};
         }
         arch::shared_store(to, pair);
       }

@@ -17,7 +17,7 @@ QUARRY_DEVICE arch::FragmentB half_of(const arch::MatrixFragment& pair, int half
 /// rows, `b` the right one of either half of 16 columns, `add` multiplies. `parts`: reads a step.
 ///
 /// As they are: f16 and bf16.
-template <DType type, Math math>
+template <DType type_a, DType type_b, Math math>
 struct Product {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
@@ -28,9 +28,42 @@ struct Product {
   QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
   template <class Sum>
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
-    arch::mma<Element<type>>(sum, a, b);
+    arch::mma<Element<type_a>>(sum, a, b);
   }
 };
+
+/// Four bytes of a word, by their type.
+template <DType type>
+struct ByteWord {
+  using Type = arch::S8x4;
+};
+template <>
+struct ByteWord<DType::u8> {
+  using Type = arch::U8x4;
+};
+
+/// Bytes, as they are.
+template <DType type_a, DType type_b>
+struct ByteProduct {
+  static constexpr int parts = 1;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+  QUARRY_DEVICE static void add(arch::AccumulatorS32& sum, const A& a, const B& b) {
+    arch::mma<typename ByteWord<type_a>::Type, typename ByteWord<type_b>::Type>(sum, a, b);
+  }
+};
+template <>
+struct Product<DType::s8, DType::s8, Math::exact> : ByteProduct<DType::s8, DType::s8> {};
+template <>
+struct Product<DType::s8, DType::u8, Math::exact> : ByteProduct<DType::s8, DType::u8> {};
+template <>
+struct Product<DType::u8, DType::s8, Math::exact> : ByteProduct<DType::u8, DType::s8> {};
+template <>
+struct Product<DType::u8, DType::u8, Math::exact> : ByteProduct<DType::u8, DType::u8> {};
 
 /// The words of a fragment rounded, each by itself.
 template <int count>
@@ -45,7 +78,7 @@ QUARRY_DEVICE arch::Vector<unsigned, count> rounded_to_tf32(const arch::Vector<u
 
 /// f32 rounded to 11 bits.
 template <>
-struct Product<DType::f32, Math::fast_tf32> {
+struct Product<DType::f32, DType::f32, Math::fast_tf32> {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
   using A = arch::MatrixFragment;
@@ -62,7 +95,7 @@ struct Product<DType::f32, Math::fast_tf32> {
 
 /// f32 as the sum of two numbers of 11 bits each; of their four products that of the small ones is left out.
 template <>
-struct Product<DType::f32, Math::fast_f32> {
+struct Product<DType::f32, DType::f32, Math::fast_f32> {
   template <class Words>
   struct Split {
     Words big;
@@ -127,12 +160,12 @@ struct NarrowedProduct {
   }
 };
 template <>
-struct Product<DType::f32, Math::fast_f16> : NarrowedProduct<arch::F16> {};
+struct Product<DType::f32, DType::f32, Math::fast_f16> : NarrowedProduct<arch::F16> {};
 template <>
-struct Product<DType::f32, Math::fast_bf16> : NarrowedProduct<arch::BF16> {};
+struct Product<DType::f32, DType::f32, Math::fast_bf16> : NarrowedProduct<arch::BF16> {};
 
 template <>
-struct Product<DType::f64, Math::exact> {
+struct Product<DType::f64, DType::f64, Math::exact> {
   static constexpr int parts = 1;
   using Part = arch::FragmentF64;
   using A = arch::FragmentF64;

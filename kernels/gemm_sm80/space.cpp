@@ -62,6 +62,9 @@ bool all_are(const Types& t, DType type) {
 bool has_instruction(const Types& t, Math math) {
   if (math != Math::exact) return all_are(t, DType::f32);
   if (t.a == DType::f64) return all_are(t, DType::f64);
+  if (is_byte(t.a) && is_byte(t.b)) {
+    return t.accumulator == DType::s32 && (t.out == DType::s32 || t.out == DType::f32 || is_byte(t.out));
+  }
   if (t.a != t.b) return false;
   const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
   if (t.a == DType::bf16) return f32_sum;
@@ -105,6 +108,8 @@ int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
+  if (is_byte(c.types.a) && !(c.layouts.a == Layout::row && c.layouts.b == Layout::column))
+    return "bytes must be contiguous along K: no instruction transposes them";
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
     return "the tile is not a multiple of the warps";
   }

@@ -6,8 +6,9 @@
 
 namespace quarry::host {
 
-/// What happens to a sum after each addition.
-enum class Rounding : unsigned char { none, f16 };
+/// What happens to a sum at each addition: it is rounded to f16; or, of 32-bit integers (which are kept as
+/// unsigned ones), what would leave s32 becomes its nearest number.
+enum class Rounding : unsigned char { none, f16, saturated };
 
 /// Rows of A and columns of B that are multiplied at once; panels interleave as many lines.
 inline constexpr int rows_at_once = 4;
@@ -39,10 +40,24 @@ inline Vector<float> rounded_to_f16(Vector<float> x) {
   return reinterpret_cast<Vector<float>>(rounded | (bits ^ magnitude));
 }
 
+/// The sums of elements as s32.
+inline Vector<std::uint32_t> saturated_sum(Vector<std::uint32_t> x, Vector<std::uint32_t> y) {
+  using Bits = Vector<std::int32_t>;
+  const Vector<std::uint32_t> sum = x + y;
+  // A sum has left the type where it has the sign of neither summand.
+  const Bits overflow = reinterpret_cast<Bits>((x ^ sum) & (y ^ sum)) < 0;
+  const Bits limit = (reinterpret_cast<Bits>(x) >> 31) ^ 0x7fffffff;
+  return reinterpret_cast<Vector<std::uint32_t>>(overflow ? limit : reinterpret_cast<Bits>(sum));
+}
+
 template <Rounding rounding, class V>
-V rounded(V x) {
-  if constexpr (rounding == Rounding::f16) return rounded_to_f16(x);
-  return x;
+V added(V x, V y) {
+  if constexpr (rounding == Rounding::f16)
+    return rounded_to_f16(x + y);
+  else if constexpr (rounding == Rounding::saturated)
+    return saturated_sum(x, y);
+  else
+    return x + y;
 }
 
 }  // namespace block_product_detail
@@ -50,7 +65,7 @@ V rounded(V x) {
 /// Adds the product of `rows_at_once` rows and `columns_at_once` columns to `sums`, whose rows are
 /// `row_stride` apart. For each of the `depth` positions of K the panels hold so many values of A or of B.
 /// Products are summed in chunks of `chunk` positions (a matrix instruction's K), and each chunk is added to
-/// the sums, which are then rounded; chunk 1 adds each product by itself.
+/// the sums, as `rounding` says; chunk 1 adds each product by itself.
 /// @pre depth is a multiple of chunk
 template <class T, Rounding rounding>
 void add_product(const T* a, const T* b, int depth, int chunk, T* sums, int row_stride) {
@@ -76,7 +91,7 @@ void add_product(const T* a, const T* b, int depth, int chunk, T* sums, int row_
     for (int i = 0; i < rows_at_once; ++i) {
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j) {
-        total[i][j] = block_product_detail::rounded<rounding>(total[i][j] + part[i][j]);
+        total[i][j] = block_product_detail::added<rounding>(total[i][j], part[i][j]);
       }
     }
   }

@@ -316,7 +316,11 @@ Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) 
       case DType::f16: return execute_as<float, Rounding::f16>(kernel, launch, threads);
       case DType::f32: return execute_as<float, Rounding::none>(kernel, launch, threads);
       case DType::f64: return execute_as<double, Rounding::none>(kernel, launch, threads);
-      case DType::s32: return execute_as<std::uint32_t, Rounding::none>(kernel, launch, threads);
+      case DType::s32:
+        // Matrix instructions saturate, the others wrap.
+        return kernel.instruction_k > 1
+                   ? execute_as<std::uint32_t, Rounding::saturated>(kernel, launch, threads)
+                   : execute_as<std::uint32_t, Rounding::none>(kernel, launch, threads);
       default: break;
     }
   } catch (const std::exception&) {

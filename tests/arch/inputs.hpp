@@ -83,6 +83,10 @@ Words mma_specials(Random& random);
 Words mma_f64_integers(Random& random);
 Words mma_f64_floats(Random& random);
 
+/// Of each thread four words of A and two of B, four bytes each, and four sums: in half of the warps small
+/// ones, in the others close to the ends of s32, so that some saturate.
+Words mma_bytes(Random& random);
+
 /// Multiplications of a matrix probe: one a warp.
 inline constexpr std::size_t mma_warps = 8;
 

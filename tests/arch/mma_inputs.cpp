@@ -158,6 +158,20 @@ Words mma_f64_floats(Random& random) {
   return mma_f64(random, [](Random& r) { return std::bit_cast<double>(0x3ffULL << 52 | r.next() >> 12); });
 }
 
+Words mma_bytes(Random& random) {
+  Words words;
+  for (std::size_t thread = 0; thread < mma_warps * warp_threads; ++thread) {
+    for (std::size_t i = 0; i < words_a + words_b; ++i) words.push_back(random.word());
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint32_t distance = random.below(1U << 19);
+      const bool at_end = thread / warp_threads % 2 == 1;
+      const std::uint32_t sum = at_end ? 0x7fffffffU - distance : distance;
+      words.push_back(random.below(2) == 0 ? sum : ~sum);
+    }
+  }
+  return words;
+}
+
 template Words mma_integers<MmaTypes::f16_f32>(Random&);
 template Words mma_integers<MmaTypes::tf32_f32>(Random&);
 template Words mma_floats<MmaTypes::tf32_f32>(Random&);

@@ -316,6 +316,17 @@ std::vector<Probe> make_probes() {
   add_mma_probes<MmaTypes::bf16_f32>(all, "mma_bf16_f32", "mma<BF16>", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::f16_f16>(all, "mma_f16_f16", "mma<F16>(AccumulatorF16)", exact_f16, sum_f16_bound);
   add_mma_probes<MmaTypes::tf32_f32>(all, "mma_tf32_f32", "mma<TF32>", exact_f32, sum_f32_bound);
+  const auto add_bytes = [&](const char* kernel, const char* covers) {
+    all.push_back({.kernel = kernel,
+                   .covers = {covers, "row_pair(AccumulatorS32)"},
+                   .make_inputs = mma_bytes,
+                   .out_words = mma_warps * 32 * 4,
+                   .grid = mma_blocks});
+  };
+  add_bytes("mma_s8_s8", "mma<S8x4, S8x4>");
+  add_bytes("mma_s8_u8", "mma<S8x4, U8x4>");
+  add_bytes("mma_u8_s8", "mma<U8x4, S8x4>");
+  add_bytes("mma_u8_u8", "mma<U8x4, U8x4>");
   for (const bool whole : {true, false}) {
     all.push_back({.kernel = "mma_f64",
                    .inputs = whole ? "integers" : "floats",

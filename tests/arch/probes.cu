@@ -44,6 +44,10 @@ QUARRY_ENTRY(probe_mma_f16_f32, probes::ProbeParams, probes::mma_f16_f32, probes
 QUARRY_ENTRY(probe_mma_bf16_f32, probes::ProbeParams, probes::mma_bf16_f32, probes::usual)
 QUARRY_ENTRY(probe_mma_f16_f16, probes::ProbeParams, probes::mma_f16_f16, probes::usual)
 QUARRY_ENTRY(probe_mma_tf32_f32, probes::ProbeParams, probes::mma_tf32_f32, probes::usual)
+QUARRY_ENTRY(probe_mma_s8_s8, probes::ProbeParams, probes::mma_s8_s8, probes::usual)
+QUARRY_ENTRY(probe_mma_s8_u8, probes::ProbeParams, probes::mma_s8_u8, probes::usual)
+QUARRY_ENTRY(probe_mma_u8_s8, probes::ProbeParams, probes::mma_u8_s8, probes::usual)
+QUARRY_ENTRY(probe_mma_u8_u8, probes::ProbeParams, probes::mma_u8_u8, probes::usual)
 QUARRY_ENTRY(probe_mma_f64, probes::ProbeParams, probes::mma_f64, probes::usual)
 QUARRY_ENTRY(probe_row_pair, probes::ProbeParams, probes::row_pair, probes::usual)
 

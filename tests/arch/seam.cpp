@@ -22,13 +22,13 @@ std::string without(const std::string& text, const char* pattern) {
 
 std::vector<SeamFunction> without_keys(const std::string& source) {
   static const std::regex function(
-      R"((template <[^>]*> )?QUARRY_DEVICE ([^(){};]*?)([\w]+(<\w+(<[\w, ]+>)?>)?)\(([^{};]*)\) \{)");
+      R"((template <[^>]*> )?QUARRY_DEVICE ([^(){};]*?)([\w]+(<\w+(, \w+)*(<[\w, ]+>)?>)?)\(([^{};]*)\) \{)");
   std::vector<SeamFunction> found;
   const std::string text = plain(source);
   for (std::sregex_iterator i(text.begin(), text.end(), function), end; i != end; ++i) {
     const std::smatch& match = *i;
     const std::string parameters =
-        without(match[6], R"((, )?const emulator::Site& \w+( = emulator::Site::current\(\))?)");
+        without(match[7], R"((, )?const emulator::Site& \w+( = emulator::Site::current\(\))?)");
     SeamFunction& added = found.emplace_back();
     added.name = match[3];
     added.first_type = without(parameters.substr(0, parameters.find(',')), R"(^const |&| ?\w+$)");

@@ -56,6 +56,8 @@ template <class Input>
 QUARRY_DEVICE void mma(AccumulatorF32& sum, const emulator::Site& site = emulator::Site::current());
 template <>
 QUARRY_DEVICE void mma<F16>(AccumulatorF32& sum, const emulator::Site& site) {}
+template <>
+QUARRY_DEVICE void mma<S8x4, U8x4>(AccumulatorS32& sum) {}
 QUARRY_DEVICE int here(const emulator::Site& site = emulator::Site::current()) { return 0; }
 )");
   std::vector<std::string> keys, texts;
@@ -63,10 +65,13 @@ QUARRY_DEVICE int here(const emulator::Site& site = emulator::Site::current()) {
     keys.push_back(function.key);
     texts.push_back(function.declaration);
   }
-  CHECK(keys == std::vector<std::string>{"plain", "loads", "twice(F16)", "twice(BF16)", "mma<F16>", "here"});
+  CHECK(keys == std::vector<std::string>{"plain", "loads", "twice(F16)", "twice(BF16)", "mma<F16>",
+                                         "mma<S8x4, U8x4>", "here"});
   CHECK(texts == std::vector<std::string>{"unsigned plain()", "template <class T> T loads(const void* from)",
                                           "float twice(F16 x)", "MatrixFragment twice(const BF16& x, int n)",
-                                          "template <> void mma<F16>(AccumulatorF32& sum)", "int here()"});
+                                          "template <> void mma<F16>(AccumulatorF32& sum)",
+                                          "template <> void mma<S8x4, U8x4>(AccumulatorS32& sum)",
+                                          "int here()"});
 }
 
 TEST_CASE("both implementations of the seam declare the same functions") {

@@ -27,9 +27,18 @@ class Integers(CommandTest):
                         run = self.quarry("run", "gemm", "70x50x133", *flags, "--alpha", alpha, "--activation", "relu",
                                           *HOST, "--format", "json").json["runs"][0]
                         self.assertTrue(run["right"])
-                        self.assertTrue(run["kernel"].startswith(f"gemm_simt_{a}_{b}_s32_{out}_rcr_"))
+                        self.assertIn(f"_{a}_{b}_s32_{out}_rcr_", run["kernel"])
                         if out == "s32":
                             self.assertEqual((run["error"], run["bound"]), (0, 0))
+
+    def test_tensor_cores_multiply_what_is_contiguous_along_k(self):
+        for b, families in (("s8:col", {"gemm_sm80", "gemm_simt"}), ("s8:row", {"gemm_simt"})):
+            with self.subTest(b=b):
+                found = self.quarry("find", "gemm", "512x512x512", "--a", "s8", "--b", b, "--out", "s32", *MODEL, "--columns",
+                                    "name,family,instruction.k", "--format", "json").json["candidates"]
+                self.assertEqual({kernel["family"] for kernel in found}, families)
+                self.assertEqual(found[0]["family"], "gemm_sm80" if "gemm_sm80" in families else "gemm_simt")
+                self.assertEqual({k["instruction.k"] for k in found if k["family"] == "gemm_sm80"} - {32}, set())
 
     def test_verify(self):
         where = "a.dtype == s8 and out.dtype in (s32, s8) and out.layout == row"

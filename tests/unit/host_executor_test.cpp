@@ -405,3 +405,19 @@ TEST_CASE("s32 outputs are computed in s32, and wrap") {
   const std::int32_t alpha = 3;
   CHECK(output(2, Scalar::at(&alpha)) == 6 * 65025);
 }
+
+TEST_CASE("s32 sums of matrix instructions saturate") {
+  const Types types = {DType::s8, DType::u8, DType::s32, DType::s32};
+  const auto output = [&](int instruction_k, int k, double a) {
+    const HostKernel kernel = {.types = types, .tile_k = 64, .instruction_k = instruction_k};
+    RandomProblem problem = plain_problem(1, 1, k, types);
+    fill(problem.arguments.a, a);
+    fill(problem.arguments.b, 255);
+    REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+    return read_element(types.out, problem.out.data(), 0);
+  };
+  CHECK(output(32, 66000, 127) == 66000 * 32385.0);
+  CHECK(output(32, 67000, 127) == 0x1p31 - 1);
+  CHECK(output(32, 67000, -128) == -0x1p31);
+  CHECK(output(1, 67000, 127) == 67000 * 32385.0 - 0x1p32);
+}

@@ -240,7 +240,12 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   };
   const std::string sm80 = "gemm_sm80_f16_f16_f32_f16_rcr_";
   check("no matrix instruction", "gemm_sm80_f16_bf16_f32_f16_rcr_64x64x32_w2x2x1_s3_a8x8");
-  check("no matrix instruction", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x32_w2x2x1_s3_a8x8");
+  check("no matrix instruction", "gemm_sm80_s8_s8_f32_s32_rcr_64x64x64_w2x2x1_s3_a8x8");
+  check("no matrix instruction", "gemm_sm80_s8_u8_s32_f16_rcr_64x64x64_w2x2x1_s3_a8x8");
+  check("no instruction transposes", "gemm_sm80_s8_s8_s32_s32_rrr_64x64x64_w2x2x1_s3_a8x8");
+  check("no instruction transposes", "gemm_sm80_s8_s8_s32_s32_crc_64x64x64_w2x2x1_s3_a8x8");
+  check("a multiple of 32 along K", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x16_w2x2x1_s3_a8x8");
+  check("1, 2, 4, 8 or 16", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x64_w2x2x1_s3_a32x8");
   check("no matrix instruction", "gemm_sm80_f32_f32_f32_f32_rcr_64x64x32_w2x2x1_s3_a8x8");
   check("not a multiple of the warps", sm80 + "64x64x32_w3x2x1_s3_a8x8");
   check("multiple of 16 along M and N", sm80 + "64x64x32_w8x2x1_s3_a8x8");

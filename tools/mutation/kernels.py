@@ -35,6 +35,9 @@ SM80_MATH = ("gemm_sm80_f32_f32_f32_f32_crr_64x64x32_w2x2x1_s3_fast_tf32_a4x4",
              "gemm_sm80_f32_f32_f32_f32_rrr_64x64x32_w2x2x1_s3_fast_bf16_a4x4")
 SM80_F64 = ("gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2",
             "gemm_sm80_f64_f64_f64_f64_rcr_32x32x32_w1x1x2_s4_a1x1")
+# Bytes, copied in all ways that they can be.
+SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",
+              "gemm_sm80_u8_s8_s32_s32_rcr_32x32x128_w1x1x2_s4_a16x16")
 # Without a bank conflict, whatever the problem.
 SM80_NO_CONFLICTS = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
                      "gemm_sm80_f16_f16_f32_f16_crr_64x64x32_w2x2x1_s5_a8x8",
@@ -64,6 +67,8 @@ SM90_PROBLEMS = (
     ("gemm_sm90_f16_f16_f32_f32_rrr_128x64x64_c1x1_s4_one_tile_a8x8", "136x72x600", "--mode", "gemm"),
     ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8", "72x40x200", "--mode", "gemm"),
     ("gemm_sm90_f16_f16_f32_f16_rcr_64x48x128_c1x1_s7_one_tile_a8x8", "72x96x200", "--mode", "gemm"),
+    # A whole tile that blocks of a cluster add up.
+    ("gemm_sm90_f16_f16_f32_f16_rcr_64x32x128_c1x1_s4_one_tile_a8x8", "64x32x256", "--mode", "split_k_cluster", "--split-k", "2"),
     # More boxes than there are buffers.
     ("gemm_sm90_bf16_bf16_f32_bf16_crr_128x256x64_c1x2_s4_cooperative_a8x8", "128x1024x64", "--mode", "gemm",
      "--multiprocessors", "2"),
@@ -86,8 +91,8 @@ STAGES = [
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST, ("--problems", "6")),
-    Stage(SM80_OPERANDS, SM80_MATH + SM80_F64, ("--problems", "6")),
-    Stage(SM80_OPERANDS, SM80_MATH, ("--problems", "2", "--no-conflicts")),
+    Stage(SM80_OPERANDS, SM80_MATH + SM80_F64 + SM80_BYTES, ("--problems", "6")),
+    Stage(SM80_OPERANDS, SM80_MATH + SM80_BYTES, ("--problems", "2", "--no-conflicts")),
     Stage(COMMON, SIMT[1:3], ("--problems", "6")),
     Stage(rf"{SM90}/(kernel|pipeline|shape|tensor_producer|work_list)\.cuh", SM90_FIRST[1:], ("--problems", "6")),
     Stage(rf"{SM90}/(kernel|pipeline|thread_producer)\.cuh", SM90_THREADS, ("--problems", "6")),

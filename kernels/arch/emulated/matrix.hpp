@@ -1,4 +1,4 @@
-/// Matrices of 16-bit elements; see arch/ptx/matrix.hpp.
+/// Matrices; see arch/ptx/matrix.hpp.
 #pragma once
 
 #include "arch/emulated/entry.hpp"
@@ -44,6 +44,34 @@ QUARRY_DEVICE void mma<TF32>(AccumulatorF32& sum, const MatrixFragment& a, const
   emulator::multiply_tf32_f32(sum.v, a.v, b.v, site);
 }
 
+template <class A, class B>
+QUARRY_DEVICE void mma(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b,
+                       const emulator::Site& site = emulator::Site::current());
+
+template <>
+QUARRY_DEVICE void mma<S8x4, S8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b,
+                                   const emulator::Site& site) {
+  emulator::multiply_bytes(emulator::Bytes::s8_s8, sum.v, a.v, b.v, site);
+}
+
+template <>
+QUARRY_DEVICE void mma<S8x4, U8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b,
+                                   const emulator::Site& site) {
+  emulator::multiply_bytes(emulator::Bytes::s8_u8, sum.v, a.v, b.v, site);
+}
+
+template <>
+QUARRY_DEVICE void mma<U8x4, S8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b,
+                                   const emulator::Site& site) {
+  emulator::multiply_bytes(emulator::Bytes::u8_s8, sum.v, a.v, b.v, site);
+}
+
+template <>
+QUARRY_DEVICE void mma<U8x4, U8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b,
+                                   const emulator::Site& site) {
+  emulator::multiply_bytes(emulator::Bytes::u8_u8, sum.v, a.v, b.v, site);
+}
+
 QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b,
                        const emulator::Site& site = emulator::Site::current()) {
   emulator::multiply_f64(sum.v, a.v, b, site);
@@ -60,6 +88,9 @@ QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const 
 }
 
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<int, 2> row_pair(const AccumulatorS32& sum, int half) {
   return {sum.v[2 * half], sum.v[2 * half + 1]};
 }
 QUARRY_DEVICE Vector<double, 2> row_pair(const AccumulatorF64& sum, int half) {

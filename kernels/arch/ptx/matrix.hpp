@@ -1,4 +1,4 @@
-/// Matrices of 16-bit elements: from shared memory into fragments, and the warp's matrix multiply-add.
+/// Matrices: from shared memory into fragments, and the warp's matrix multiply-add.
 #pragma once
 
 #include "arch/ptx/entry.hpp"
@@ -58,6 +58,51 @@ QUARRY_DEVICE void mma<TF32>(AccumulatorF32& sum, const MatrixFragment& a, const
       : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
 }
 
+/// sum += a b for a 16 x 32 `a` and a 32 x 8 `b` of bytes: S8x4 or U8x4 each (m16n8k32). A sum that leaves
+/// s32 becomes its nearest number.
+template <class A, class B>
+QUARRY_DEVICE void mma(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b);
+
+template <>
+QUARRY_DEVICE void mma<S8x4, S8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(sum.v[0]), "+r"(sum.v[1]), "+r"(sum.v[2]), "+r"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+template <>
+QUARRY_DEVICE void mma<S8x4, U8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(sum.v[0]), "+r"(sum.v[1]), "+r"(sum.v[2]), "+r"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+template <>
+QUARRY_DEVICE void mma<U8x4, S8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(sum.v[0]), "+r"(sum.v[1]), "+r"(sum.v[2]), "+r"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+template <>
+QUARRY_DEVICE void mma<U8x4, U8x4>(AccumulatorS32& sum, const MatrixFragment& a, const FragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(sum.v[0]), "+r"(sum.v[1]), "+r"(sum.v[2]), "+r"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
 /// sum += a b for a 16 x 4 `a` and a 4 x 8 `b` of f64 (m8n8k4, twice). Of `b` the lane has row lane % 4 of
 /// column lane / 4.
 QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b) {
@@ -84,6 +129,9 @@ QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const 
 /// The two sums of neighbouring columns that this lane holds of row lane / 4 (`half` 0) or lane / 4 + 8
 /// (`half` 1).
 QUARRY_DEVICE Vector<float, 2> row_pair(const AccumulatorF32& sum, int half) {
+  return {sum.v[2 * half], sum.v[2 * half + 1]};
+}
+QUARRY_DEVICE Vector<int, 2> row_pair(const AccumulatorS32& sum, int half) {
   return {sum.v[2 * half], sum.v[2 * half + 1]};
 }
 QUARRY_DEVICE Vector<double, 2> row_pair(const AccumulatorF64& sum, int half) {

@@ -76,6 +76,44 @@ QUARRY_DEVICE void mma_tf32_f32(const ProbeParams& params) {
   multiply<block, arch::TF32, arch::AccumulatorF32>(params);
 }
 
+/// The same of bytes, and the sums by their pairs.
+template <Block block, class A, class B>
+QUARRY_DEVICE void multiply_bytes(const ProbeParams& params) {
+  const int me = global_thread<block>();
+  const unsigned* const in = params.in + me * 10;
+  arch::MatrixFragment a;
+  arch::FragmentB b;
+  arch::AccumulatorS32 sums;
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) a.v[i] = arch::global_load<unsigned>(in + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 2; ++i) b.v[i] = arch::global_load<unsigned>(in + 4 + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<int>(in + 6 + i);
+  arch::mma<A, B>(sums, a, b);
+  QUARRY_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    arch::global_store(params.out + 4 * me + 2 * half, arch::row_pair(sums, half));
+  }
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_s8_s8(const ProbeParams& params) {
+  multiply_bytes<block, arch::S8x4, arch::S8x4>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_s8_u8(const ProbeParams& params) {
+  multiply_bytes<block, arch::S8x4, arch::U8x4>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_u8_s8(const ProbeParams& params) {
+  multiply_bytes<block, arch::U8x4, arch::S8x4>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_u8_u8(const ProbeParams& params) {
+  multiply_bytes<block, arch::U8x4, arch::U8x4>(params);
+}
+
 /// The same of f64: two of A, one of B, four sums.
 template <Block block>
 QUARRY_DEVICE void mma_f64(const ProbeParams& params) {
