@@ -67,6 +67,10 @@ enum class Collective : std::uint8_t {
   multiply_bf16_f32,
   multiply_tf32_f32,
   multiply_f64,
+  multiply_f64_k16,
+  multiply_f16_f32_k8,
+  multiply_f16_f16_k8,
+  multiply_bf16_f32_k8,
   multiply_s8_s8,
   multiply_s8_u8,
   multiply_u8_s8,
@@ -141,7 +145,7 @@ struct Warp {
   Collective collective = Collective::none;
   Site site;
   unsigned first_lane = 0;  ///< who arrived first
-  std::array<std::array<std::uint32_t, 14>, 32> in;
+  std::array<std::array<std::uint32_t, 32>, 32> in;
   std::array<std::array<std::uint32_t, 8>, 32> out;
   WarpLog log;
   Site barrier_site;  ///< where lanes arrived at the block's barrier, and how many

@@ -60,14 +60,21 @@ void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::
 void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                       const Site& site);
 
+/// Those of m16n8k8.
+void multiply_f16_f32_k8(float (&sum)[4], const std::uint32_t (&a)[2], std::uint32_t b, const Site& site);
+void multiply_bf16_f32_k8(float (&sum)[4], const std::uint32_t (&a)[2], std::uint32_t b, const Site& site);
+void multiply_f16_f16_k8(std::uint32_t (&sum)[2], const std::uint32_t (&a)[2], std::uint32_t b,
+                         const Site& site);
+
 /// The product of m16n8k32 by types of A and B.
 enum class Bytes : std::uint8_t { s8_s8, s8_u8, u8_s8, u8_u8 };
 void multiply_bytes(Bytes types, int (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                     const Site& site);
 
-/// The product of m16n8k8 of f32 operands, and of m8n8k4 for 16 rows of f64.
+/// The product of m16n8k8 of f32 operands, and of f64 those of m8n8k4 for 16 rows and of m16n8k16.
 void multiply_tf32_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                        const Site& site);
 void multiply_f64(double (&sum)[4], const double (&a)[2], double b, const Site& site);
+void multiply_f64_k16(double (&sum)[4], const double (&a)[8], const double (&b)[4], const Site& site);
 
 }  // namespace quarry::emulator

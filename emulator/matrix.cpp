@@ -207,37 +207,59 @@ void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], c
   std::memcpy(fragment, warp.out[thread.lane()].data(), sizeof fragment);
 }
 
-void multiply_f16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
-                      const Site& site) {
-  multiply_f32(
-      Collective::multiply_f16_f32, sum, a, b,
-      [](Warp& warp) {
-        ++current->block->count().matrix_multiplies;
-        complete_f32(warp, false);
-      },
-      site);
+namespace {
+
+void complete_f16_f32(Warp& warp) {
+  ++current->block->count().matrix_multiplies;
+  complete_f32(warp, false);
 }
 
-void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
-                       const Site& site) {
-  multiply_f32(
-      Collective::multiply_bf16_f32, sum, a, b,
-      [](Warp& warp) {
-        ++current->block->count().matrix_multiplies;
-        complete_f32(warp, true);
-      },
-      site);
+void complete_bf16_f32(Warp& warp) {
+  ++current->block->count().matrix_multiplies;
+  complete_f32(warp, true);
 }
 
-void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
-                      const Site& site) {
+void multiply_f16(Collective collective, std::uint32_t (&sum)[2], const std::uint32_t (&a)[4],
+                  const std::uint32_t (&b)[2], const Site& site) {
   hand_in(a, b, sum, site);
   Thread& thread = *current;
-  thread.block->meet(thread, Collective::multiply_f16_f16, site, [](Warp& warp) {
+  thread.block->meet(thread, collective, site, [](Warp& warp) {
     ++current->block->count().matrix_multiplies;
     complete_f16(warp);
   });
   std::memcpy(sum, thread.block->warp_of(thread).out[thread.lane()].data(), sizeof sum);
+}
+
+}  // namespace
+
+void multiply_f16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site) {
+  multiply_f32(Collective::multiply_f16_f32, sum, a, b, complete_f16_f32, site);
+}
+
+void multiply_bf16_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                       const Site& site) {
+  multiply_f32(Collective::multiply_bf16_f32, sum, a, b, complete_bf16_f32, site);
+}
+
+void multiply_f16_f16(std::uint32_t (&sum)[2], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                      const Site& site) {
+  multiply_f16(Collective::multiply_f16_f16, sum, a, b, site);
+}
+
+// What m16n8k8 multiplies is the first half of the K of m16n8k16: with zeros in the other, they are the same.
+
+void multiply_f16_f32_k8(float (&sum)[4], const std::uint32_t (&a)[2], std::uint32_t b, const Site& site) {
+  multiply_f32(Collective::multiply_f16_f32_k8, sum, {a[0], a[1], 0, 0}, {b, 0}, complete_f16_f32, site);
+}
+
+void multiply_bf16_f32_k8(float (&sum)[4], const std::uint32_t (&a)[2], std::uint32_t b, const Site& site) {
+  multiply_f32(Collective::multiply_bf16_f32_k8, sum, {a[0], a[1], 0, 0}, {b, 0}, complete_bf16_f32, site);
+}
+
+void multiply_f16_f16_k8(std::uint32_t (&sum)[2], const std::uint32_t (&a)[2], std::uint32_t b,
+                         const Site& site) {
+  multiply_f16(Collective::multiply_f16_f16_k8, sum, {a[0], a[1], 0, 0}, {b, 0}, site);
 }
 
 }  // namespace quarry::emulator

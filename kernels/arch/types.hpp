@@ -48,6 +48,10 @@ struct U8x4 {
 /// 8 x 16 ones (m16n8k32): row lane / 4 and four columns from 4 (lane % 4) on of each.
 using MatrixFragment = Vector<unsigned, 4>;
 
+/// A lane's part of the 16 x 8 left operand of an m16n8k8 instruction of 16-bit elements: the first half of
+/// the above.
+using FragmentA8 = Vector<unsigned, 2>;
+
 /// A lane's part of the 16 x 8 right operand of an m16n8k16 instruction.
 using FragmentB = Vector<unsigned, 2>;
 
@@ -69,6 +73,11 @@ struct AccumulatorF64 {
 
 /// A lane's part of the 16 x 4 left operand of those: column lane % 4 of rows lane / 4 and lane / 4 + 8.
 using FragmentF64 = Vector<double, 2>;
+
+/// The same of m16n8k16 of f64, four of those one after another along K; and of its 16 x 8 right operand,
+/// rows lane % 4 + 4 i of column lane / 4.
+using WideFragmentA = Vector<double, 8>;
+using WideFragmentB = Vector<double, 4>;
 
 /// The same with f16 sums, a pair of columns in each word.
 struct AccumulatorF16 {

@@ -7,6 +7,13 @@
 
 namespace quarry::gemm_sm80 {
 
+/// Which matrix instruction multiplies, where there is a choice.
+enum class Instruction : unsigned char {
+  usual,     ///< the longest along K that 8.0 has for the types
+  m16n8k8,   ///< f16 and bf16: half as long along K, so that fewer products are added before a sum is rounded
+  m16n8k16,  ///< f64: twice as fast as the usual one, on 9.0 only
+};
+
 /// One kernel: multistage cp.async into swizzled shared memory, warps' matrix instructions (mma.sync), staged
 /// epilogue.
 struct Config {
@@ -17,15 +24,23 @@ struct Config {
   int stages;
   Alignment alignment;
   Math math = Math::exact;
+  Instruction instruction = Instruction::usual;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
 /// Shape of the matrix instruction (PTX ISA, mma.m16n8k32, m16n8k16, m16n8k8 and m8n8k4).
-constexpr Tile instruction(const Config& c) {
+constexpr Tile instruction_shape(const Config& c) {
+  if (c.instruction == Instruction::m16n8k8) return {16, 8, 8};
+  if (c.instruction == Instruction::m16n8k16) return {16, 8, 16};
   if (c.types.a == DType::f64) return {8, 8, 4};
   if (is_byte(c.types.a)) return {16, 8, 32};
   const bool tf32 = c.math == Math::fast_tf32 || c.math == Math::fast_f32;
   return {16, 8, tf32 ? 8 : 16};
+}
+
+/// K of one step of a warp: what it reads at a time, and multiplies by one instruction or two.
+constexpr int step_k(const Config& c) {
+  return c.instruction == Instruction::m16n8k8 ? 16 : instruction_shape(c).k;
 }
 
 /// One operand's tile of a stage.
@@ -63,7 +78,8 @@ constexpr Config entry(const Config& c) {
           exchanged(c.warps),
           c.stages,
           exchanged(c.alignment),
-          c.math};
+          c.math,
+          c.instruction};
 }
 
 }  // namespace quarry::gemm_sm80

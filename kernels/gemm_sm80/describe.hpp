@@ -17,6 +17,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.family = "gemm_sm80";
   kernel.operation = Operation::gemm;
   kernel.cc = 80;
+  if (c.instruction == Instruction::m16n8k16) kernel.cc = 90, kernel.max_cc = 90;
   kernel.operands = {.a = {c.types.a, c.layouts.a, c.alignment.a},
                      .b = {c.types.b, c.layouts.b, c.alignment.b},
                      .c = {c.types.out, c.layouts.out, 1},
@@ -25,7 +26,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design = {.tile = extent(c.tile),
                    .warps = Extent3{c.warps.m, c.warps.n, c.warps.k},
                    .stages = c.stages,
-                   .instruction = extent(instruction(c)),
+                   .instruction = extent(instruction_shape(c)),
                    .math = c.math,
                    .math_unit = MathUnit::tensor_core,
                    .threads = threads(c),

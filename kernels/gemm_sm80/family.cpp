@@ -21,10 +21,13 @@ double issue_cycles(int alignment, int element_bytes) {
 
 /// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them. TF32 has half
 /// the rate of 16-bit types, bytes twice that (NVIDIA A100 and H100 white papers); 3xTF32 needs three
-/// products and the splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0
-/// (measured).
+/// products and the splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0,
+/// where m16n8k16 has twice that (measured).
 double math_rate(const Config& c, const DeviceModel& device) {
-  if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * (device.cc >= 90 ? 1 : 2);
+  if (c.types.a == DType::f64) {
+    const bool twice = c.instruction == Instruction::m16n8k16 || device.cc < 90;
+    return device.fma_f64_flops_per_clock * (twice ? 2 : 1);
+  }
   if (is_byte(c.types.a)) return 2.0 * device.tensor_flops_per_clock;
   switch (c.math) {
     case Math::fast_tf32: return device.tensor_flops_per_clock / 2;
@@ -49,7 +52,7 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   return {.math = 2 * t.m * t.n * t.k / math_rate(c, device),
           .shared = (copied + read) * cycles_per_shared_byte,
           .copy = std::max(copied * cycles_per_l2_byte, issue),
-          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / instruction(c).k) + 30,
+          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / step_k(c)) + 30,
           .registers = sums + fragments + 40};
 }
 

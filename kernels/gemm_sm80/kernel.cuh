@@ -40,14 +40,14 @@ struct Shape {
   static constexpr int threads = gemm_sm80::threads(config);
   static constexpr int blocks_m = warp.m / 16;  ///< instructions of a warp along M
   static constexpr int blocks_n = warp.n / 16;  ///< pairs of instructions along N, which share a fragment
-  static constexpr int step_k = instruction(config).k;
+  static constexpr int step_k = gemm_sm80::step_k(config);
   static constexpr int k_steps = warp.k / step_k;  ///< steps of a warp through a stage
   static constexpr OperandTile a = tile_a(config);
   static constexpr OperandTile b = tile_b(config);
   static constexpr int stage_bytes = a.bytes() + b.bytes();
 
   using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
-  using Product = gemm_sm80::Product<config.types.a, config.types.b, config.math>;
+  using Product = gemm_sm80::Product<config.types.a, config.types.b, config.math, config.instruction>;
   static constexpr int parts = Product::parts;
   using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, Element<config.types.a>,
                                     a.has_matrix_loads()>::Type;

@@ -17,7 +17,7 @@ QUARRY_DEVICE arch::FragmentB half_of(const arch::MatrixFragment& pair, int half
 /// rows, `b` the right one of either half of 16 columns, `add` multiplies. `parts`: reads a step.
 ///
 /// As they are: f16 and bf16.
-template <DType type_a, DType type_b, Math math>
+template <DType type_a, DType type_b, Math math, Instruction instruction>
 struct Product {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
@@ -29,6 +29,23 @@ struct Product {
   template <class Sum>
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
     arch::mma<Element<type_a>>(sum, a, b);
+  }
+};
+
+/// The same by two instructions of half the K.
+template <DType type>
+struct Product<type, type, Math::exact, Instruction::m16n8k8> {
+  static constexpr int parts = 1;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+  template <class Sum>
+  QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
+    arch::mma_k8<Element<type>>(sum, arch::FragmentA8{a.v[0], a.v[1]}, b.v[0]);
+    arch::mma_k8<Element<type>>(sum, arch::FragmentA8{a.v[2], a.v[3]}, b.v[1]);
   }
 };
 
@@ -57,13 +74,13 @@ struct ByteProduct {
   }
 };
 template <>
-struct Product<DType::s8, DType::s8, Math::exact> : ByteProduct<DType::s8, DType::s8> {};
+struct Product<DType::s8, DType::s8, Math::exact, Instruction::usual> : ByteProduct<DType::s8, DType::s8> {};
 template <>
-struct Product<DType::s8, DType::u8, Math::exact> : ByteProduct<DType::s8, DType::u8> {};
+struct Product<DType::s8, DType::u8, Math::exact, Instruction::usual> : ByteProduct<DType::s8, DType::u8> {};
 template <>
-struct Product<DType::u8, DType::s8, Math::exact> : ByteProduct<DType::u8, DType::s8> {};
+struct Product<DType::u8, DType::s8, Math::exact, Instruction::usual> : ByteProduct<DType::u8, DType::s8> {};
 template <>
-struct Product<DType::u8, DType::u8, Math::exact> : ByteProduct<DType::u8, DType::u8> {};
+struct Product<DType::u8, DType::u8, Math::exact, Instruction::usual> : ByteProduct<DType::u8, DType::u8> {};
 
 /// The words of a fragment rounded, each by itself.
 template <int count>
@@ -78,7 +95,7 @@ QUARRY_DEVICE arch::Vector<unsigned, count> rounded_to_tf32(const arch::Vector<u
 
 /// f32 rounded to 11 bits.
 template <>
-struct Product<DType::f32, DType::f32, Math::fast_tf32> {
+struct Product<DType::f32, DType::f32, Math::fast_tf32, Instruction::usual> {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
   using A = arch::MatrixFragment;
@@ -95,7 +112,7 @@ struct Product<DType::f32, DType::f32, Math::fast_tf32> {
 
 /// f32 as the sum of two numbers of 11 bits each; of their four products that of the small ones is left out.
 template <>
-struct Product<DType::f32, DType::f32, Math::fast_f32> {
+struct Product<DType::f32, DType::f32, Math::fast_f32, Instruction::usual> {
   template <class Words>
   struct Split {
     Words big;
@@ -160,12 +177,12 @@ struct NarrowedProduct {
   }
 };
 template <>
-struct Product<DType::f32, DType::f32, Math::fast_f16> : NarrowedProduct<arch::F16> {};
+struct Product<DType::f32, DType::f32, Math::fast_f16, Instruction::usual> : NarrowedProduct<arch::F16> {};
 template <>
-struct Product<DType::f32, DType::f32, Math::fast_bf16> : NarrowedProduct<arch::BF16> {};
+struct Product<DType::f32, DType::f32, Math::fast_bf16, Instruction::usual> : NarrowedProduct<arch::BF16> {};
 
 template <>
-struct Product<DType::f64, DType::f64, Math::exact> {
+struct Product<DType::f64, DType::f64, Math::exact, Instruction::usual> {
   static constexpr int parts = 1;
   using Part = arch::FragmentF64;
   using A = arch::FragmentF64;
@@ -174,6 +191,28 @@ struct Product<DType::f64, DType::f64, Math::exact> {
   QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
   QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return read[0].v[half]; }
   QUARRY_DEVICE static void add(arch::AccumulatorF64& sum, const A& a, const B& b) { arch::mma(sum, a, b); }
+};
+
+/// Four reads make the K of one instruction.
+template <>
+struct Product<DType::f64, DType::f64, Math::exact, Instruction::m16n8k16> {
+  static constexpr int parts = 4;
+  using Part = arch::FragmentF64;
+  using A = arch::WideFragmentA;
+  using B = arch::WideFragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) {
+    A a;
+    QUARRY_UNROLL
+    for (int i = 0; i < 2 * parts; ++i) a.v[i] = read[i / 2].v[i % 2];
+    return a;
+  }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) {
+    return {read[0].v[half], read[1].v[half], read[2].v[half], read[3].v[half]};
+  }
+  QUARRY_DEVICE static void add(arch::AccumulatorF64& sum, const A& a, const B& b) {
+    arch::mma_k16(sum, a, b);
+  }
 };
 
 }  // namespace quarry::gemm_sm80

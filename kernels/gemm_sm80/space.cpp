@@ -10,6 +10,8 @@
 namespace quarry::gemm_sm80 {
 namespace {
 
+constexpr std::string_view instruction_words[] = {"usual", "m16n8k8", "m16n8k16"};
+
 constexpr Setting settings[] = {
     {"a", SettingKind::dtype},
     {"b", SettingKind::dtype},
@@ -20,8 +22,13 @@ constexpr Setting settings[] = {
     {"warps", SettingKind::triple, "w"},
     {"stages", SettingKind::integer, "s"},
     {"math", SettingKind::word, "", detail::math_words, static_cast<int>(Math::exact)},
+    {"instruction", SettingKind::word, "", instruction_words, static_cast<int>(Instruction::usual)},
     {"alignment", SettingKind::pair, "a"},
 };
+
+std::string_view word_of_instruction(const Config& c) {
+  return instruction_words[static_cast<std::size_t>(c.instruction)];
+}
 
 Config config_of(const SettingValues& v) {
   return {types_of(v),
@@ -29,16 +36,20 @@ Config config_of(const SettingValues& v) {
           tile_of(v[5]),
           warps_of(v[6]),
           v[7][0],
-          alignment_of(v[9]),
-          static_cast<Math>(v[8][0])};
+          alignment_of(v[10]),
+          static_cast<Math>(v[8][0]),
+          static_cast<Instruction>(v[9][0])};
 }
 
 SettingValues entry_values(const SettingValues& v) {
   const Config c = entry(config_of(v));
   SettingValues values = values_of(c.types, c.layouts);
-  values.insert(
-      values.end(),
-      {value_of(c.tile), value_of(c.warps), {c.stages}, {static_cast<int>(c.math)}, value_of(c.alignment)});
+  values.insert(values.end(), {value_of(c.tile),
+                               value_of(c.warps),
+                               {c.stages},
+                               {static_cast<int>(c.math)},
+                               {static_cast<int>(c.instruction)},
+                               value_of(c.alignment)});
   return values;
 }
 
@@ -48,10 +59,14 @@ KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
 
 std::string literal(const SettingValues& v) {
   const Config c = config_of(v);
-  const std::string math = c.math == Math::exact ? "" : ", quarry::Math::" + std::string(to_string(c.math));
+  std::string multiplies;  // what is left out, the config has by itself
+  if (c.instruction != Instruction::usual || c.math != Math::exact)
+    multiplies = ", quarry::Math::" + std::string(to_string(c.math));
+  if (c.instruction != Instruction::usual)
+    multiplies.append(", quarry::gemm_sm80::Instruction::").append(word_of_instruction(c));
   return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[9]).first(2)) +
-         math + "}";
+         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[10]).first(2)) +
+         multiplies + "}";
 }
 
 bool all_are(const Types& t, DType type) {
@@ -69,6 +84,15 @@ bool has_instruction(const Types& t, Math math) {
   const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
   if (t.a == DType::bf16) return f32_sum;
   return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
+}
+
+/// Why an instruction cannot be chosen, "" where it can.
+std::string instruction_fault(const Config& c) {
+  const bool halves = c.types.a == DType::f16 || c.types.a == DType::bf16;
+  if (c.instruction == Instruction::m16n8k8 && !halves) return "m16n8k8 is a choice for f16 and bf16 alone";
+  if (c.instruction == Instruction::m16n8k16 && c.types.a != DType::f64)
+    return "m16n8k16 is a choice for f64 alone: f16 and bf16 have it unless told otherwise";
+  return "";
 }
 
 /// Why threads cannot share the copies of an operand, "" where they can. See operand_copy.cuh.
@@ -110,13 +134,14 @@ std::string fault(const SettingValues& v) {
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   if (is_byte(c.types.a) && !(c.layouts.a == Layout::row && c.layouts.b == Layout::column))
     return "bytes must be contiguous along K: no instruction transposes them";
+  if (std::string why = instruction_fault(c); !why.empty()) return why;
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
     return "the tile is not a multiple of the warps";
   }
   const Tile warp = warp_tile(c);
   if (warp.m % 16 != 0 || warp.n % 16 != 0) return "a warp's tile must be a multiple of 16 along M and N";
-  if (warp.k % instruction(c).k != 0)
-    return "a warp's tile must be a multiple of " + std::to_string(instruction(c).k) + " along K";
+  if (warp.k % step_k(c) != 0)
+    return "a warp's tile must be a multiple of " + std::to_string(step_k(c)) + " along K";
   if (warp.m * warp.n > 32 * most_accumulators(c))
     return "a warp's tile needs more than " + std::to_string(most_accumulators(c)) + " accumulators a thread";
   if (tile_a(c).line_elements() % tile_a(c).chunk_elements() != 0 ||
@@ -135,9 +160,11 @@ std::string fault(const SettingValues& v) {
 const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
 
 std::string unit_group(const SettingValues& v) {
-  const Math math = config_of(v).math;
-  const std::string group = name_of(types_of(v)) + "_" + name_of(layouts_of(v));
-  return math == Math::exact ? group : group + "_" + std::string(to_string(math));
+  const Config c = config_of(v);
+  std::string group = name_of(types_of(v)) + "_" + name_of(layouts_of(v));
+  if (c.math != Math::exact) group.append("_").append(to_string(c.math));
+  if (c.instruction != Instruction::usual) group.append("_").append(word_of_instruction(c));
+  return group;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr layout::Layout block_sums(const Config& c) {
   const auto warps = nested(leaf(c.warps.m, warp.m), leaf(c.warps.n, warp.n * c.tile.m), leaf(c.warps.k, 0));
   // Of m8n8 instructions, two make the 16 rows.
   const auto instructions =
-      nested(leaf(warp.n / instruction(c).n, instruction(c).n * c.tile.m), leaf(warp.m / 16, 16));
+      nested(leaf(warp.n / instruction_shape(c).n, instruction_shape(c).n * c.tile.m), leaf(warp.m / 16, 16));
   return nested(nested(mode(one, 0), warps), nested(mode(one, 1), instructions));
 }
 

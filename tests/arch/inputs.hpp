@@ -79,8 +79,14 @@ Words mma_zeros(Random& random);
 template <MmaTypes types>
 Words mma_specials(Random& random);
 
-/// Of each thread two f64 of A, one of B and four sums: whole numbers, or numbers between 1 and 2.
+/// The f64 of a thread: of A, of B, and sums.
+inline constexpr std::size_t numbers_f64 = 2 + 1 + 4;
+inline constexpr std::size_t numbers_f64_k16 = 8 + 4 + 4;
+
+/// So many f64 of each thread: whole numbers, or numbers between 1 and 2.
+template <std::size_t numbers>
 Words mma_f64_integers(Random& random);
+template <std::size_t numbers>
 Words mma_f64_floats(Random& random);
 
 /// Of each thread four words of A and two of B, four bytes each, and four sums: in half of the warps small

@@ -137,8 +137,7 @@ Words mma_specials(Random& random) {
 
 namespace {
 
-Words mma_f64(Random& random, double (*make)(Random&)) {
-  constexpr std::size_t numbers = 2 + 1 + 4;
+Words mma_f64(Random& random, std::size_t numbers, double (*make)(Random&)) {
   Words words;
   for (std::size_t i = 0; i < mma_warps * warp_threads * numbers; ++i) {
     const auto bits = std::bit_cast<std::uint64_t>(make(random));
@@ -150,12 +149,15 @@ Words mma_f64(Random& random, double (*make)(Random&)) {
 
 }  // namespace
 
+template <std::size_t numbers>
 Words mma_f64_integers(Random& random) {
-  return mma_f64(random, [](Random& r) { return static_cast<double>(small_integer(r)); });
+  return mma_f64(random, numbers, [](Random& r) { return static_cast<double>(small_integer(r)); });
 }
 
+template <std::size_t numbers>
 Words mma_f64_floats(Random& random) {
-  return mma_f64(random, [](Random& r) { return std::bit_cast<double>(0x3ffULL << 52 | r.next() >> 12); });
+  return mma_f64(random, numbers,
+                 [](Random& r) { return std::bit_cast<double>(0x3ffULL << 52 | r.next() >> 12); });
 }
 
 Words mma_bytes(Random& random) {
@@ -172,6 +174,10 @@ Words mma_bytes(Random& random) {
   return words;
 }
 
+template Words mma_f64_integers<numbers_f64>(Random&);
+template Words mma_f64_integers<numbers_f64_k16>(Random&);
+template Words mma_f64_floats<numbers_f64>(Random&);
+template Words mma_f64_floats<numbers_f64_k16>(Random&);
 template Words mma_integers<MmaTypes::f16_f32>(Random&);
 template Words mma_integers<MmaTypes::tf32_f32>(Random&);
 template Words mma_floats<MmaTypes::tf32_f32>(Random&);

@@ -315,6 +315,11 @@ std::vector<Probe> make_probes() {
   add_mma_probes<MmaTypes::f16_f32>(all, "mma_f16_f32", "mma<F16>(AccumulatorF32)", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::bf16_f32>(all, "mma_bf16_f32", "mma<BF16>", exact_f32, sum_f32_bound);
   add_mma_probes<MmaTypes::f16_f16>(all, "mma_f16_f16", "mma<F16>(AccumulatorF16)", exact_f16, sum_f16_bound);
+  add_mma_probes<MmaTypes::f16_f32>(all, "mma_k8_f16_f32", "mma_k8<F16>(AccumulatorF32)", exact_f32,
+                                    sum_f32_bound);
+  add_mma_probes<MmaTypes::bf16_f32>(all, "mma_k8_bf16_f32", "mma_k8<BF16>", exact_f32, sum_f32_bound);
+  add_mma_probes<MmaTypes::f16_f16>(all, "mma_k8_f16_f16", "mma_k8<F16>(AccumulatorF16)", exact_f16,
+                                    sum_f16_bound);
   add_mma_probes<MmaTypes::tf32_f32>(all, "mma_tf32_f32", "mma<TF32>", exact_f32, sum_f32_bound);
   const auto add_bytes = [&](const char* kernel, const char* covers) {
     all.push_back({.kernel = kernel,
@@ -331,10 +336,18 @@ std::vector<Probe> make_probes() {
     all.push_back({.kernel = "mma_f64",
                    .inputs = whole ? "integers" : "floats",
                    .covers = {"mma", "row_pair(AccumulatorF64)"},
-                   .make_inputs = whole ? mma_f64_integers : mma_f64_floats,
+                   .make_inputs = whole ? mma_f64_integers<numbers_f64> : mma_f64_floats<numbers_f64>,
                    .out_words = mma_warps * 32 * 8,
                    .comparison = whole ? exact_f64 : sum_f64_bound,
                    .grid = mma_blocks});
+    all.push_back({.kernel = "mma_f64_k16",
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = {"mma_k16"},
+                   .make_inputs = whole ? mma_f64_integers<numbers_f64_k16> : mma_f64_floats<numbers_f64_k16>,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks,
+                   .sm90 = true});
   }
   add_number_probes(all);
   add_warpgroup_probes(all);

@@ -1,11 +1,14 @@
 /// The probes of what compute capability 9.0 has besides, as entries; see probes.cu.
 #include "tests/arch/probes/cluster.cuh"
+#include "tests/arch/probes/matrix.cuh"
 #include "tests/arch/probes/store_matrix.cuh"
 #include "tests/arch/probes/tensor_copy.cuh"
 #include "tests/arch/probes/warpgroup.cuh"
 
 namespace arch = quarry::arch;
 namespace probes = quarry::probes;
+
+QUARRY_ENTRY(probe_mma_f64_k16, probes::ProbeParams, probes::mma_f64_k16, probes::usual)
 
 QUARRY_ENTRY(probe_store_matrix_x4, probes::ProbeParams, probes::store_matrix_x4, probes::usual)
 QUARRY_ENTRY(probe_store_matrix_x4_transposed, probes::ProbeParams, probes::store_matrix_x4_transposed,

@@ -96,7 +96,8 @@ TEST_CASE("each entry stands in the unit that the manifest names, and in no othe
     if (is_spare(entry)) continue;
     const bool one_target = entry.contains("only_cc");
     const std::string unit = entry["unit"].get<std::string>() + (one_target ? ".sm_90a.cu" : ".cu");
-    CHECK(one_target == entry["name"].get<std::string>().starts_with("gemm_sm90"));
+    const auto name = entry["name"].get<std::string>();
+    CHECK(one_target == (name.starts_with("gemm_sm90") || name.find("_m16n8k16_") != std::string::npos));
     ++entries_of[unit];
     REQUIRE(units.contains(unit));
     CHECK_THAT(units[unit], Catch::Contains("QUARRY_ENTRY(" + entry["name"].get<std::string>() + ","));

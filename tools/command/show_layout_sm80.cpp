@@ -31,7 +31,7 @@ std::string operand_text(char name, const OperandTile& tile, int offset) {
 std::string layouts_of(const gemm_sm80::Config& c) {
   const OperandTile a = tile_a(c);
   const OperandTile b = tile_b(c);
-  const Tile one = instruction(c);
+  const Tile one = instruction_shape(c);
   const layout::Layout sums = block_sums(c);
   std::string text = "\nSums of a block: " + std::to_string(c.tile.m) + " rows, " + std::to_string(c.tile.n) +
                      " columns, by threads 0 to " + std::to_string(threads(c) - 1) + " (mma.m" +

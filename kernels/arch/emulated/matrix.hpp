@@ -77,6 +77,37 @@ QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b,
   emulator::multiply_f64(sum.v, a.v, b, site);
 }
 
+QUARRY_DEVICE void mma_k16(AccumulatorF64& sum, const WideFragmentA& a, const WideFragmentB& b,
+                           const emulator::Site& site = emulator::Site::current()) {
+  emulator::multiply_f64_k16(sum.v, a.v, b.v, site);
+}
+
+template <class Input>
+QUARRY_DEVICE void mma_k8(AccumulatorF32& sum, const FragmentA8& a, unsigned b,
+                          const emulator::Site& site = emulator::Site::current());
+
+template <>
+QUARRY_DEVICE void mma_k8<F16>(AccumulatorF32& sum, const FragmentA8& a, unsigned b,
+                               const emulator::Site& site) {
+  emulator::multiply_f16_f32_k8(sum.v, a.v, b, site);
+}
+
+template <>
+QUARRY_DEVICE void mma_k8<BF16>(AccumulatorF32& sum, const FragmentA8& a, unsigned b,
+                                const emulator::Site& site) {
+  emulator::multiply_bf16_f32_k8(sum.v, a.v, b, site);
+}
+
+template <class Input>
+QUARRY_DEVICE void mma_k8(AccumulatorF16& sum, const FragmentA8& a, unsigned b,
+                          const emulator::Site& site = emulator::Site::current());
+
+template <>
+QUARRY_DEVICE void mma_k8<F16>(AccumulatorF16& sum, const FragmentA8& a, unsigned b,
+                               const emulator::Site& site) {
+  emulator::multiply_f16_f16_k8(sum.v, a.v, b, site);
+}
+
 template <class Input>
 QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b,
                        const emulator::Site& site = emulator::Site::current());

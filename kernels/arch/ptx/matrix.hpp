@@ -48,6 +48,26 @@ QUARRY_DEVICE void mma<BF16>(AccumulatorF32& sum, const MatrixFragment& a, const
       : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
 }
 
+/// The same for a 16 x 8 `a` and an 8 x 8 `b`, a word of two elements a lane (m16n8k8).
+template <class Input>
+QUARRY_DEVICE void mma_k8(AccumulatorF32& sum, const FragmentA8& a, unsigned b);
+
+template <>
+QUARRY_DEVICE void mma_k8<F16>(AccumulatorF32& sum, const FragmentA8& a, unsigned b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+f"(sum.v[0]), "+f"(sum.v[1]), "+f"(sum.v[2]), "+f"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(b));
+}
+
+template <>
+QUARRY_DEVICE void mma_k8<BF16>(AccumulatorF32& sum, const FragmentA8& a, unsigned b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+f"(sum.v[0]), "+f"(sum.v[1]), "+f"(sum.v[2]), "+f"(sum.v[3])
+      : "r"(a.v[0]), "r"(a.v[1]), "r"(b));
+}
+
 /// The same for a 16 x 8 `a` and an 8 x 8 `b` of f32, of which the lower 13 bits do not count (m16n8k8).
 template <>
 QUARRY_DEVICE void mma<TF32>(AccumulatorF32& sum, const MatrixFragment& a, const FragmentB& b) {
@@ -114,6 +134,17 @@ QUARRY_DEVICE void mma(AccumulatorF64& sum, const FragmentF64& a, double b) {
                : "d"(a.v[1]), "d"(b));
 }
 
+/// The same for a 16 x 16 `a` and a 16 x 8 `b` (m16n8k16): compute capability 9.0 and later.
+QUARRY_DEVICE void mma_k16(AccumulatorF64& sum, const WideFragmentA& a, const WideFragmentB& b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
+      "%11}, "
+      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      : "+d"(sum.v[0]), "+d"(sum.v[1]), "+d"(sum.v[2]), "+d"(sum.v[3])
+      : "d"(a.v[0]), "d"(a.v[1]), "d"(a.v[2]), "d"(a.v[3]), "d"(a.v[4]), "d"(a.v[5]), "d"(a.v[6]),
+        "d"(a.v[7]), "d"(b.v[0]), "d"(b.v[1]), "d"(b.v[2]), "d"(b.v[3]));
+}
+
 /// The same with f16 sums; only for f16 operands.
 template <class Input>
 QUARRY_DEVICE void mma(AccumulatorF16& sum, const MatrixFragment& a, const FragmentB& b);
@@ -124,6 +155,16 @@ QUARRY_DEVICE void mma<F16>(AccumulatorF16& sum, const MatrixFragment& a, const 
       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
       : "+r"(sum.v[0]), "+r"(sum.v[1])
       : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1]));
+}
+
+template <class Input>
+QUARRY_DEVICE void mma_k8(AccumulatorF16& sum, const FragmentA8& a, unsigned b);
+
+template <>
+QUARRY_DEVICE void mma_k8<F16>(AccumulatorF16& sum, const FragmentA8& a, unsigned b) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%0, %1};"
+               : "+r"(sum.v[0]), "+r"(sum.v[1])
+               : "r"(a.v[0]), "r"(a.v[1]), "r"(b));
 }
 
 /// The two sums of neighbouring columns that this lane holds of row lane / 4 (`half` 0) or lane / 4 + 8

@@ -76,6 +76,36 @@ QUARRY_DEVICE void mma_tf32_f32(const ProbeParams& params) {
   multiply<block, arch::TF32, arch::AccumulatorF32>(params);
 }
 
+/// One multiplication of half the K: of the fragments, the first halves.
+template <Block block, class Input, class Sums>
+QUARRY_DEVICE void multiply_k8(const ProbeParams& params) {
+  constexpr int sum_words = sizeof(Sums) / 4;
+  const int me = global_thread<block>();
+  const unsigned* const in = params.in + me * (4 + 2 + sum_words);
+  const arch::FragmentA8 a = {arch::global_load<unsigned>(in), arch::global_load<unsigned>(in + 1)};
+  const auto b = arch::global_load<unsigned>(in + 4);
+  Sums sums;
+  using Sum = decltype(Sums{}.v[0] + 0);
+  QUARRY_UNROLL
+  for (int i = 0; i < sum_words; ++i) sums.v[i] = arch::global_load<Sum>(in + 6 + i);
+  arch::mma_k8<Input>(sums, a, b);
+  QUARRY_UNROLL
+  for (int i = 0; i < sum_words; ++i) arch::global_store(params.out + me * sum_words + i, sums.v[i]);
+}
+
+template <Block block>
+QUARRY_DEVICE void mma_k8_f16_f32(const ProbeParams& params) {
+  multiply_k8<block, arch::F16, arch::AccumulatorF32>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_k8_bf16_f32(const ProbeParams& params) {
+  multiply_k8<block, arch::BF16, arch::AccumulatorF32>(params);
+}
+template <Block block>
+QUARRY_DEVICE void mma_k8_f16_f16(const ProbeParams& params) {
+  multiply_k8<block, arch::F16, arch::AccumulatorF16>(params);
+}
+
 /// The same of bytes, and the sums by their pairs.
 template <Block block, class A, class B>
 QUARRY_DEVICE void multiply_bytes(const ProbeParams& params) {
@@ -125,6 +155,26 @@ QUARRY_DEVICE void mma_f64(const ProbeParams& params) {
   QUARRY_UNROLL
   for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<double>(in + 3 + i);
   arch::mma(sums, a, arch::global_load<double>(in + 2));
+  QUARRY_UNROLL
+  for (int half = 0; half < 2; ++half) arch::global_store(out + 2 * half, arch::row_pair(sums, half));
+}
+
+/// f64, longer along K: eight of A, four of B, four sums.
+template <Block block>
+QUARRY_DEVICE void mma_f64_k16(const ProbeParams& params) {
+  const int me = global_thread<block>();
+  const auto* const in = reinterpret_cast<const double*>(params.in) + 16 * me;
+  auto* const out = reinterpret_cast<double*>(params.out) + 4 * me;
+  arch::WideFragmentA a;
+  arch::WideFragmentB b;
+  arch::AccumulatorF64 sums;
+  QUARRY_UNROLL
+  for (int i = 0; i < 8; ++i) a.v[i] = arch::global_load<double>(in + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) b.v[i] = arch::global_load<double>(in + 8 + i);
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<double>(in + 12 + i);
+  arch::mma_k16(sums, a, b);
   QUARRY_UNROLL
   for (int half = 0; half < 2; ++half) arch::global_store(out + 2 * half, arch::row_pair(sums, half));
 }
