@@ -19,6 +19,7 @@ void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
+void add_coverage(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);

@@ -9,6 +9,7 @@
 #include "seed.hpp"
 #include "selection.hpp"
 #include "table.hpp"
+#include "verify_campaign.hpp"
 #include "verify_kernels.hpp"
 
 namespace quarry::command {
@@ -18,6 +19,7 @@ struct VerifyFlags {
   SelectionFlags selection;
   ListingFlags listing;
   std::string problems = "3";
+  std::string campaign;
   std::string seed;
   std::string on;
   std::string resume;
@@ -150,6 +152,23 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   return summary;
 }
 
+/// A campaign draws its kernels: what chooses or counts them by name does not go with it.
+int campaign(const VerifyFlags& flags, bool has_problems) {
+  const char* const other = !flags.selection.names.empty() ? "a kernel's name"
+                            : has_problems                 ? "--problems"
+                            : !flags.resume.empty()        ? "--resume"
+                                                           : nullptr;
+  if (other != nullptr) {
+    return report(Status(StatusCode::parse_error, std::string("--campaign does not go with ") + other));
+  }
+  return verify_campaign({.problems = flags.campaign,
+                          .seed = flags.seed,
+                          .on = flags.on,
+                          .where = flags.selection.where,
+                          .trials = flags.trials,
+                          .listing = flags.listing});
+}
+
 int verify(const VerifyFlags& flags) {
   const Result<Summary> summary = verify_selected(flags);
   if (!summary) return report(summary.status());
@@ -170,14 +189,24 @@ void add_verify(CLI::App& app, Action& action) {
        .usage = "[NAME...] [FLAGS]",
        .examples = {"quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -",
                     "quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
-                    "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json"},
+                    "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json",
+                    "quarry verify --campaign 200 --on host"},
        .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "
                 "exactly the alignment that a\n"
                 "kernel needs, with batches, split-K, C, bias and activations; outputs are poisoned and "
                 "guarded. Kernels that are\n"
-                "not precompiled are compiled first; where there is no compiler, they count as skipped."});
+                "not precompiled are compiled first; where there is no compiler, they count as skipped.\n"
+                "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "
+                "strides and controls, and\n"
+                "asks the registry. The first and another kernel that it offers, and kernels picked at "
+                "random, must be right or\n"
+                "refuse with a cause that is true. Problem number i of seed S is problem 0 of seed S + i."});
   add_selection_flags(*command, flags->selection);
   command->add_option("--problems", flags->problems, "Random problems for each kernel (3)")->type_name("N");
+  command
+      ->add_option("--campaign", flags->campaign,
+                   "Instead, draw so many problems of any kind, and ask who takes them")
+      ->type_name("N");
   command->add_option("--seed", flags->seed, "Seed of the problems; otherwise a fresh one")->type_name("N");
   command
       ->add_option("--on", flags->on,
@@ -189,7 +218,12 @@ void add_verify(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
   add_listing_flags(*command, flags->listing);
-  command->callback([flags, &action] { action = [flags] { return verify(*flags); }; });
+  command->callback([flags, command, &action] {
+    action = [flags, command] {
+      if (command->count("--campaign") == 0) return verify(*flags);
+      return campaign(*flags, command->count("--problems") > 0);
+    };
+  });
 }
 
 }  // namespace quarry::command

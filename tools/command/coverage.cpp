@@ -1,0 +1,85 @@
+/// quarry coverage: which operand types, layouts, modes and epilogues there are kernels for, and how many.
+#include "commands.hpp"
+#include "coverage_rows.hpp"
+#include "output.hpp"
+#include "selection.hpp"
+#include "table.hpp"
+
+namespace quarry::command {
+namespace {
+
+struct CoverageFlags {
+  SelectionFlags selection;
+  ListingFlags listing;
+};
+
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = {{.name = "a.dtype"},
+                                          {.name = "b.dtype"},
+                                          {.name = "accumulator"},
+                                          {.name = "out.dtype"},
+                                          {.name = "math"},
+                                          {.name = "kernels"},
+                                          {.name = "families"},
+                                          {.name = "math_units", .in_table = false},
+                                          {.name = "instructions", .in_table = false},
+                                          {.name = "layouts"},
+                                          {.name = "modes", .in_table = false},
+                                          {.name = "epilogue", .in_table = false},
+                                          {.name = "alignments", .in_table = false},
+                                          {.name = "any_problem"}};
+  return all;
+}
+
+Cell cell_of(const CoverageRow& row, std::size_t column) {
+  switch (column) {
+    case 0: return std::string(to_string(row.types.a));
+    case 1: return std::string(to_string(row.types.b));
+    case 2: return std::string(to_string(row.types.accumulator));
+    case 3: return std::string(to_string(row.types.out));
+    case 4: return std::string(to_string(row.types.math));
+    case 5: return row.kernels;
+    case 6: return row.families;
+    case 7: return row.math_units;
+    case 8: return row.instructions;
+    case 9: return row.layouts;
+    case 10: return row.modes;
+    case 11: return row.epilogue;
+    case 12: return row.alignments;
+    default: return row.any_problem;
+  }
+}
+
+int print_coverage(const CoverageFlags& flags) {
+  const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return report(kernels.status());
+  const std::vector<CoverageRow> rows = coverage(*kernels);
+  const Status printed =
+      print({.noun = "coverage",
+             .columns = columns(),
+             .rows = rows.size(),
+             .cell = [&](std::size_t row, std::size_t column) { return cell_of(rows[row], column); },
+             .name_column = std::nullopt},
+            flags.listing);
+  return printed ? done : report(printed);
+}
+
+}  // namespace
+
+void add_coverage(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<CoverageFlags>();
+  CLI::App* command = add_command(
+      app, "coverage",
+      {.help = "Tell which types, layouts, modes and epilogues there are kernels for",
+       .usage = "[NAME...] [FLAGS]",
+       .examples = {"quarry coverage", "quarry coverage --where 'family == gemm_sm80' --format markdown",
+                    "quarry coverage --where 'a.dtype == f16' --columns out.dtype,modes,alignments"},
+       .notes = "A line for each combination of types and math. A number in brackets says how many of its "
+                "kernels have something,\n"
+                "where not all have it. any_problem: kernels that take every size, stride and alignment."});
+  add_selection_flags(*command, flags->selection);
+  add_listing_flags(*command, flags->listing);
+  command->callback([flags, &action] { action = [flags] { return print_coverage(*flags); }; });
+}
+
+}  // namespace quarry::command

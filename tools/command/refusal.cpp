@@ -1,0 +1,180 @@
+#include "refusal.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace quarry::command {
+namespace {
+
+using detail::Reason;
+
+const TensorView* view_of(const GemmArguments& args, Operand operand) {
+  switch (operand) {
+    case Operand::a: return &args.a;
+    case Operand::b: return &args.b;
+    case Operand::c: return args.c ? &*args.c : nullptr;
+    case Operand::out: return &args.out;
+    default: return nullptr;
+  }
+}
+
+const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand) {
+  switch (operand) {
+    case Operand::a: return &kernel.operands.a;
+    case Operand::b: return &kernel.operands.b;
+    case Operand::c: return &kernel.operands.c;
+    case Operand::out: return &kernel.operands.out;
+    default: return nullptr;
+  }
+}
+
+/// A matrix as a layout sees it.
+struct Lines {
+  std::int64_t length, count, along, across, batch_stride;
+};
+
+Lines lines_of(const TensorView& view, Layout layout) {
+  const std::size_t rows = view.rank - 2U;
+  const std::size_t along = layout == Layout::row ? rows + 1 : rows;
+  const std::size_t across = layout == Layout::row ? rows : rows + 1;
+  const bool batched = view.rank == 3 && view.extents[0] > 1;
+  return {view.extents[along], view.extents[across], view.strides[along], view.strides[across],
+          batched ? view.strides[0] : 0};
+}
+
+bool is_misaligned(const TensorView& view, const OperandMetadata& wanted) {
+  const Lines lines = lines_of(view, wanted.layout);
+  const std::int64_t unit = wanted.alignment;
+  return view.assumed_alignment % (unit * bytes_of(view.dtype)) != 0 ||
+         (lines.count > 1 && lines.across % unit != 0) || lines.batch_stride % unit != 0;
+}
+
+/// Whether an operand has what it was refused for.
+bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted) {
+  const Lines lines = lines_of(view, wanted.layout);
+  switch (reason) {
+    case Reason::dtype: return view.dtype != wanted.dtype;
+    case Reason::layout: return lines.length > 1 && lines.along != 1;
+    case Reason::alignment: return is_misaligned(view, wanted);
+    case Reason::overlapping_stride: return lines.count > 1 && lines.across < lines.length;
+    default: return false;
+  }
+}
+
+bool permits(const ModesMetadata& modes, Mode mode) {
+  switch (mode) {
+    case Mode::split_k_serial: return modes.split_k_serial;
+    case Mode::split_k_parallel: return modes.split_k_parallel;
+    case Mode::split_k_cluster: return modes.split_k_cluster;
+    default: return true;
+  }
+}
+
+/// Whether the kernel cannot cut K into as many slices as are asked for.
+bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args) {
+  constexpr int most_in_a_cluster = 8;
+  const std::int64_t slices = args.controls.split_k_slices.value_or(1);
+  const bool zero = args.epilogue.alpha.pointer == nullptr && args.epilogue.alpha.value == 0;
+  const std::int64_t k = zero ? 0 : args.a.extents[args.a.rank - 1U];
+  const int tile = kernel.design.tile.k;
+  const bool never =
+      !kernel.modes.split_k_serial && !kernel.modes.split_k_parallel && !kernel.modes.split_k_cluster;
+  return slices > 1 && (never || slices > (k + tile - 1) / tile ||
+                        (args.controls.mode == Mode::split_k_cluster && slices > most_in_a_cluster));
+}
+
+/// Whether controls or device have what a kernel was refused for.
+bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments& args,
+               const DeviceModel& device) {
+  const Controls& controls = args.controls;
+  const DesignMetadata& design = kernel.design;
+  const bool is_persistent = design.schedule && *design.schedule != Schedule::one_tile;
+  const Cluster cluster = design.cluster.value_or(Cluster{});
+  switch (reason) {
+    case Reason::mode: return controls.mode && !permits(kernel.modes, *controls.mode);
+    case Reason::split_k_slices: return has_too_many_slices(kernel, args);
+    case Reason::control: return controls.multiprocessors && !is_persistent;
+    case Reason::multiprocessors:
+      return controls.multiprocessors && *controls.multiprocessors < cluster.m * cluster.n;
+    case Reason::compute_capability:
+      return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
+    case Reason::shared_memory: return design.shared_memory > device.shared_memory_per_block;
+    default: return false;
+  }
+}
+
+/// How a message begins that names a control, the device or a type which no operand has.
+constexpr std::string_view other_causes[] = {"Accumulator is", "Math is", "Control `", "The device is"};
+
+bool names_other_cause(const std::string& message) {
+  return std::ranges::any_of(other_causes,
+                             [&](std::string_view cause) { return message.starts_with(cause); });
+}
+
+bool names(const std::string& message, Operand operand) {
+  return message.find("`" + std::string(to_string(operand)) + "`") != std::string::npos;
+}
+
+/// Whether one of the texts of a refusal, which have no reason of their own, is true.
+bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
+  if (message.starts_with("Accumulator is")) return args.accumulator != kernel.operands.accumulator;
+  const Math math = kernel.design.math;
+  return message.starts_with("Math is") && math != Math::exact && math != args.math;
+}
+
+/// What the messages about arguments that break a rule name, beside operands of matrices.
+constexpr std::string_view rules[] = {"`alpha`", "`beta`", "Activation `", "Control `"};
+
+std::string fault_of_invalid(const std::string& message, const GemmArguments& args) {
+  const bool named = std::ranges::any_of(
+      rules, [&](std::string_view rule) { return message.find(rule) != std::string::npos; });
+  if (!named) return "the message names no rule: " + message;
+  const int swizzle = args.controls.swizzle.value_or(1);
+  const bool wrong_swizzle = swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
+  if (!wrong_swizzle && args.out.dtype != DType::s32) return "no rule is broken: " + message;
+  return "";
+}
+
+}  // namespace
+
+std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const GemmArguments& args,
+                             const DeviceModel& device) {
+  const std::string message = status.message();
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(message, args);
+  if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  if (status.operand() != Operand::none) {
+    const TensorView* const view = view_of(args, status.operand());
+    const OperandMetadata* const wanted = metadata_of(kernel, status.operand());
+    if (!names(message, status.operand()) || view == nullptr || wanted == nullptr)
+      return "the message names no operand: " + message;
+    return has_fault(status.reason(), *view, *wanted) ? "" : "the cause is not true: " + message;
+  }
+  if (!names_other_cause(message)) return "the message names no cause: " + message;
+  const bool is_true = status.reason() == Reason::text ? is_true_text(message, kernel, args)
+                                                       : has_fault(status.reason(), kernel, args, device);
+  return is_true ? "" : "the cause is not true: " + message;
+}
+
+std::string fault_of_empty_answer(const Status& status, const GemmArguments& args) {
+  const std::string message = status.message();
+  const auto holds = [&](std::string_view words) { return message.find(words) != std::string::npos; };
+  switch (status.code()) {
+    case StatusCode::invalid_arguments: return fault_of_invalid(message, args);
+    case StatusCode::no_kernel: {
+      const bool named = message.starts_with("No kernel is registered for") &&
+                         holds("a " + std::string(to_string(args.a.dtype))) &&
+                         holds("b " + std::string(to_string(args.b.dtype))) &&
+                         holds("out " + std::string(to_string(args.out.dtype)));
+      return named ? "" : "the message does not name the types: " + message;
+    }
+    case StatusCode::unsupported:
+    case StatusCode::filtered_out: {
+      const bool named = holds("Operand `") || holds("The filter") || holds("machine code") ||
+                         std::ranges::any_of(other_causes, holds);
+      return named ? "" : "the message names no cause: " + message;
+    }
+    default: return "answered with another code: " + message;
+  }
+}
+
+}  // namespace quarry::command
