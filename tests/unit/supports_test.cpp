@@ -251,23 +251,3 @@ TEST_CASE("controls of a kernel give way to those of the arguments, and to what 
   REQUIRE(detail::resolve(row, args, kernel, device, problem, chosen));
   CHECK(chosen.split_k_slices == 1);
 }
-
-TEST_CASE("any signature has a kernel that takes every size, stride and alignment", "[supports]") {
-  Random random(5);
-  for (const detail::KeyRange& range : detail::key_ranges()) {
-    const auto rows = detail::rows().subspan(range.begin, range.end - range.begin);
-    if (rows.front().metadata.design.math != Math::exact) continue;  // exact kernels qualify there, too
-    for (int i = 0; i < 20; ++i) {
-      GemmArguments args = test::problem_for(random, rows.front());
-      args.controls = {};
-      GemmProblem problem;
-      REQUIRE(detail::normalise(args, problem));
-      if (!detail::check_signature(rows.front(), problem)) continue;  // strides that read as the other layout
-      const bool taken = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-        return row.metadata.family == "gemm_simt" && Kernel(row).supports(args);
-      });
-      CAPTURE(rows.front().metadata.name, args.a.strides, args.b.strides);
-      REQUIRE(taken);
-    }
-  }
-}

@@ -117,7 +117,8 @@ bool names(const std::string& message, Operand operand) {
 
 /// Whether one of the texts of a refusal, which have no reason of their own, is true.
 bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
-  if (message.starts_with("Accumulator is")) return args.accumulator != kernel.operands.accumulator;
+  if (message.starts_with("Accumulator is"))
+    return args.accumulator && *args.accumulator != kernel.operands.accumulator;
   const Math math = kernel.design.math;
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }

@@ -1,0 +1,81 @@
+"""quarry verify --campaign, on the host executor."""
+
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+HOST = ("--on", "host")
+
+
+class Campaign(CommandTest):
+    def summary(self, *flags):
+        return self.quarry("verify", *HOST, "--format", "json", *flags).json["summary"]
+
+    def trials(self, count, seed):
+        done = run_quarry("verify", "--campaign", str(count), *HOST, "--seed", str(seed), "--trials")
+        self.assertIn("0 wrong", done.out)
+        return sorted(line for line in done.err.splitlines() if "--seed" in line)
+
+    def test_the_summary(self):
+        document = self.quarry("verify", "--campaign", "120", *HOST, "--seed", "5", "--format", "json").json
+        summary = document["summary"]
+        self.assertEqual(document["wrong_answers"], [])
+        self.assertEqual((summary["on"], summary["seed"], summary["problems"], summary["wrong"]), ("host", 5, 120, 0))
+        self.assertEqual(sum(summary["right_by_family"].values()), summary["right"])
+        self.assertEqual(set(summary["right_by_family"]), {"gemm_simt", "gemm_sm80", "gemm_sm90"})
+        self.assertGreater(summary["refusals"], 120)
+        self.assertGreater(summary["right"], 120)
+        self.assertLessEqual(summary["kernels"], summary["right"])
+
+    def test_the_line_for_people(self):
+        done = self.quarry("verify", "--campaign", "30", *HOST, "--seed", "7")
+        self.assertRegex(done.out, r"^30 problems: \d+ right results of \d+ kernels, \d+ refusals with a true cause, 0 "
+                                   r"wrong; \d+ without a kernel; on the host executor, seed 7\n$")
+        self.assertEqual(done.err, "")
+
+    def test_a_seed_makes_the_same_problems(self):
+        self.assertEqual(self.summary("--campaign", "40", "--seed", "3"), self.summary("--campaign", "40", "--seed", "3"))
+        self.assertEqual(self.trials(10, 3), self.trials(10, 3))
+
+    def test_a_problem_can_be_repeated_by_itself(self):
+        alone = [line for seed in (3, 4, 5) for line in self.trials(1, seed)]
+        self.assertEqual(self.trials(3, 3), sorted(alone))
+        for seed, line in zip((3, 4, 5), alone):
+            self.assertTrue(line.startswith(f"quarry: quarry verify --campaign 1 --seed {seed} --on host"), line)
+
+    def test_a_filter(self):
+        where = "family == gemm_sm80 and a.dtype == f16"
+        summary = self.summary("--campaign", "60", "--seed", "1", "--where", where)
+        self.assertEqual(set(summary["right_by_family"]), {"gemm_sm80"})
+        self.assertGreater(summary["without_kernel"], 0)  # what only others take
+        line = self.quarry("verify", "--campaign", "1", *HOST, "--seed", "1", "--where", where, "--trials").err
+        self.assertIn(f"--where '{where}'", line)
+
+
+class BadInput(CommandTest):
+    def test_numbers(self):
+        for count in ("0", "-1", "x", "1.5", "", "99999999999999999999"):
+            self.refused("verify", "--campaign", count, *HOST, says="--campaign")
+        self.refused("verify", "--campaign", "5", *HOST, "--seed", "x", says="--seed")
+
+    def test_what_does_not_go_with_it(self):
+        name = self.quarry("list", "--limit", "1", "--format", "names").lines[0]
+        self.refused("verify", "--campaign", "5", name, *HOST, says="a kernel's name")
+        self.refused("verify", "--campaign", "5", "--problems", "3", *HOST, says="--problems")
+        self.refused("verify", "--campaign", "5", "--resume", "/tmp/x", *HOST, says="--resume")
+
+    def test_others(self):
+        self.refused("verify", "--campaign", "5", "--on", "moon", says="`moon`")
+        self.refused("verify", "--campaign", "5", "--campaing", "6", *HOST, says="`--campaing`")
+        self.refused("verify", "--campaign", "5", "--where", "stages >", *HOST, says="^", lines=3)
+        self.refused("verify", "--campaign", "5", "--where", "tile.m == 7", *HOST, says="no kernel was selected", status=1)
+
+    def test_a_device_that_is_not_there(self):
+        findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}
+        if "device 0" in findings:
+            self.skipTest("this machine has a device")
+        self.refused("verify", "--campaign", "5", "--on", "device", status=1, says="CUDA")
+
+
+if __name__ == "__main__":
+    unittest.main()

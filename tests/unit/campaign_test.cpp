@@ -1,0 +1,227 @@
+// What a campaign draws, and how it judges refusals.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "catch_compat.hpp"
+#include "quarry/quarry.hpp"
+#include "registry/query/normalise.hpp"
+#include "tools/command/campaign_problems.hpp"
+#include "tools/command/refusal.hpp"
+#include "unit/registry_problems.hpp"
+
+using namespace quarry;
+using command::CampaignProblem;
+using command::CampaignSpace;
+using detail::Reason;
+
+namespace {
+
+constexpr int draws = 4000;
+
+CampaignSpace space_of(double cost) { return command::campaign_space(get_kernels(), cost); }
+
+struct Sizes {
+  std::int64_t m, n, k, batch;
+};
+
+Sizes sizes_of(const GemmArguments& args) {
+  const TensorView& out = args.out;
+  return {out.extents[out.rank - 2U], out.extents[out.rank - 1U], args.a.extents[args.a.rank - 1U],
+          out.rank == 3 ? out.extents[0] : 0};
+}
+
+/// What is seen of the ways to store an operand.
+void see_storage(const TensorView& view, std::set<std::string>& seen) {
+  const std::int64_t rows = view.strides[view.rank - 2U];
+  const std::int64_t columns = view.strides[view.rank - 1U];
+  if (rows == 1) seen.insert("column");
+  if (columns == 1) seen.insert("row");
+  if (rows == 0 || columns == 0) seen.insert("repeated");
+  if (rows > 1 && columns > 1) seen.insert("spread");
+  if (view.rank == 3 && view.strides[0] == 0) seen.insert("same batch");
+  if (view.assumed_alignment < 16 && view.assumed_alignment > bytes_of(view.dtype))
+    seen.insert("some alignment");
+  seen.insert(view.assumed_alignment >= 16 ? "aligned" : "misaligned");
+}
+
+/// A kernel of the plain f16 problem, of rows of A that are multiples of 16 bytes.
+const KernelMetadata& aligned_kernel() {
+  const auto filter =
+      Filter::parse("family == gemm_sm80 and a.dtype == f16 and a.alignment == 8 and b.alignment == 8");
+  REQUIRE(filter);
+  return get_kernels(test::plain_problem(64, 64, 64), *filter).front().metadata();
+}
+
+std::string fault(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
+  return command::fault_of_refusal(status, kernel, args, default_device_model());
+}
+
+Status refused(Reason reason, Operand operand, int expected = 0, int got = 0) {
+  return {StatusCode::unsupported, reason, operand, expected, got};
+}
+
+}  // namespace
+
+TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[campaign]") {
+  const CampaignSpace space = space_of(1e9);
+  std::set<command::TypeKey> types;
+  std::map<std::string, std::set<std::string>> storage;
+  std::set<Mode> modes;
+  std::set<Activation> activations;
+  int invalid = 0, in_place = 0, by_pointer = 0, biased = 0, free = 0, batched = 0;
+  for (int i = 0; i < draws; ++i) {
+    const CampaignProblem problem = command::campaign_problem(space, static_cast<std::uint64_t>(i));
+    const GemmArguments& args = problem.arguments;
+    types.insert({args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math});
+    see_storage(args.a, storage["a"]);
+    see_storage(args.b, storage["b"]);
+    if (args.c) see_storage(*args.c, storage["c"]);
+    see_storage(args.out, storage["out"]);
+    if (args.controls.mode) modes.insert(*args.controls.mode);
+    activations.insert(args.epilogue.activation);
+    in_place += problem.in_place;
+    by_pointer += problem.scalars_by_pointer;
+    biased += args.epilogue.bias.has_value();
+    batched += args.out.rank == 3;
+    free += !args.controls.mode && !args.controls.split_k_slices && !args.controls.swizzle;
+    GemmProblem normalised;
+    const Status valid = detail::normalise(args, normalised);
+    INFO("seed " << i << ": " << command::described(problem) << ": " << valid.message());
+    if (!valid) REQUIRE(command::fault_of_empty_answer(valid, args).empty());
+    invalid += !valid;
+  }
+  for (const command::TypeKey& key : space.types) CHECK(types.contains(key));
+  CHECK(types.size() > space.types.size() + 100);  // and such as there are no kernels of
+  const std::set<std::string> plain = {"row", "column", "spread", "aligned", "misaligned", "some alignment"};
+  std::set<std::string> all = plain;
+  all.insert({"repeated", "same batch"});
+  CHECK(storage["a"] == all);
+  CHECK(storage["b"] == all);
+  CHECK(storage["c"] == all);
+  CHECK(storage["out"] == plain);  // no two outputs in one place
+  CHECK(modes.size() == 4);
+  CHECK(activations.size() == 9);
+  CHECK(invalid > 0);
+  CHECK(invalid < draws / 25);
+  CHECK(in_place > draws / 50);
+  CHECK(by_pointer > draws / 20);
+  CHECK(biased > draws / 3);
+  CHECK(batched > draws / 5);
+  CHECK(free > draws / 3);
+}
+
+TEST_CASE("sizes of a campaign are log-uniform, within their cost", "[campaign]") {
+  const CampaignSpace space = space_of(std::numeric_limits<double>::infinity());
+  const CampaignSpace cheap = space_of(1e7);
+  int small = 0;
+  int large = 0;
+  for (int i = 0; i < draws; ++i) {
+    const Sizes s = sizes_of(command::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments);
+    for (const std::int64_t extent : {s.m, s.n, s.k}) {
+      REQUIRE(extent >= 1);
+      REQUIRE(extent <= 2000);
+      small += extent < 45;  // the root of 2000
+      large += extent > 1000;
+    }
+    const Sizes c = sizes_of(command::campaign_problem(cheap, static_cast<std::uint64_t>(i)).arguments);
+    REQUIRE(command::campaign_cost(c.m, c.n, c.k, c.batch) <= 1e7);
+  }
+  CHECK(std::abs(small - 3 * draws / 2) < 3 * draws / 20);
+  CHECK(std::abs(large - 0.0912 * 3 * draws) < 0.02 * 3 * draws);
+}
+
+TEST_CASE("a campaign's problem follows from its seed", "[campaign]") {
+  const CampaignSpace space = space_of(1e9);
+  std::set<std::string> texts;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::string text = command::described(command::campaign_problem(space, seed));
+    CHECK(text == command::described(command::campaign_problem(space, seed)));
+    texts.insert(text);
+  }
+  CHECK(texts.size() == 200);
+}
+
+TEST_CASE("what is always there is what some kernel takes whatever the problem", "[campaign]") {
+  const CampaignSpace all = space_of(1e9);
+  for (const command::TypeKey& key : all.types) CHECK(all.always_there.contains(key));
+  const auto tensor_cores = Filter::parse("math_unit == tensor_core");
+  REQUIRE(tensor_cores);
+  CHECK(command::campaign_space(get_kernels(*tensor_cores), 1e9).always_there.empty());
+  const auto rows_only = Filter::parse("a.layout == row");
+  REQUIRE(rows_only);
+  CHECK(command::campaign_space(get_kernels(*rows_only), 1e9).always_there.empty());
+}
+
+TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
+  const KernelMetadata& kernel = aligned_kernel();
+  const Kernel handle = *find_kernel(kernel.name);
+  const GemmArguments plain = test::plain_problem(64, 64, 64);
+  REQUIRE(handle.supports(plain));
+  const auto check = [&](const GemmArguments& args) {
+    const Status status = handle.supports(args);
+    REQUIRE_FALSE(status);
+    CHECK(fault(status, kernel, args).empty());
+    CHECK_FALSE(fault(status, kernel, plain).empty());  // where it is not true
+  };
+  GemmArguments args = plain;
+  args.a.dtype = DType::bf16;
+  check(args);
+  args = plain;
+  args.b = TensorView::row_major(nullptr, DType::f16, {64, 64});
+  check(args);
+  args = plain;
+  args.a.strides[0] = 68;
+  check(args);
+  args = plain;
+  args.b.assumed_alignment = 2;
+  check(args);
+  args = plain;
+  args.accumulator = DType::f16;
+  check(args);
+  args = plain;
+  args.controls.mode = Mode::split_k_cluster;
+  check(args);
+  args = plain;
+  args.controls = {.mode = Mode::split_k_serial, .split_k_slices = 65};
+  check(args);
+  args = plain;
+  args.controls.multiprocessors = 4;
+  check(args);
+  args = plain;
+  args.controls.swizzle = 3;
+  check(args);
+}
+
+TEST_CASE("a refusal without a cause, or with another one, is found out", "[campaign]") {
+  const KernelMetadata& kernel = aligned_kernel();
+  GemmArguments args = test::plain_problem(64, 64, 64);
+  args.a.strides[0] = 68;
+  CHECK(fault(refused(Reason::alignment, Operand::a, 8, 4), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::alignment, Operand::b, 8, 4), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::dtype, Operand::a), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::layout, Operand::a), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::mode, Operand::none), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::compute_capability, Operand::none, 80, 75), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::grid_limit, Operand::none), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::none, Operand::none), kernel, args).empty());
+  for (const char* text : {"", "no", "Math is unsupported: expected fast_tf32, got exact",
+                           "Accumulator is unsupported: expected f16, got f32"}) {
+    CHECK_FALSE(fault(Status(StatusCode::unsupported, text), kernel, args).empty());
+  }
+  CHECK_FALSE(fault(Status(StatusCode::device_error, "Operand `a` is misaligned"), kernel, args).empty());
+  CHECK_FALSE(fault(Status(StatusCode::invalid_arguments, "Operand `alpha` is 0.5"), kernel, args).empty());
+
+  const auto empty = [&](StatusCode code, const char* text) {
+    return command::fault_of_empty_answer(Status(code, text), args);
+  };
+  CHECK(
+      empty(StatusCode::unsupported, "None of the 3 kernels is left: 3: Operand `a` is misaligned").empty());
+  CHECK(empty(StatusCode::no_kernel, "No kernel is registered for a f16 row, b f16, accumulator f32, out f16")
+            .empty());
+  CHECK_FALSE(empty(StatusCode::unsupported, "None of the 3 kernels is left: ").empty());
+  CHECK_FALSE(empty(StatusCode::no_kernel, "No kernel is registered for a bf16, b f16, out f16").empty());
+  CHECK_FALSE(empty(StatusCode::not_found, "No kernel").empty());
+}
