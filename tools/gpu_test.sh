@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What only a GPU can tell, on the machine that has one: builds every kernel, runs the GPU tests, verifies every registered
-# kernel against float64, and runs a sample of each family under compute-sanitizer. Prints a short table last.
+# kernel against float64, gives random problems of all kinds to the registry, and runs a sample of each family under
+# compute-sanitizer. Prints a short table last.
 #
-# Usage: tools/gpu_test.sh [build|tests|verify|sanitize]...   (default: all of them, in this order)
+# Usage: tools/gpu_test.sh [build|tests|verify|campaign|sanitize]...   (default: all of them, in this order)
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -29,6 +30,7 @@ step() {
 build() { step build sh -c 'cmake --preset release && cmake --build build/release'; }
 tests() { step tests ctest --test-dir build/release --label-regex gpu --output-on-failure; }
 verify() { step verify "$quarry" verify --on device --problems 3; }
+campaign() { step campaign "$quarry" verify --campaign 20000 --on device; }
 
 # Kernels of every kind of operand copy and layout, two of each family at least.
 sample() {
@@ -49,7 +51,7 @@ sanitize() {
   done
 }
 
-for part in "${@:-build tests verify sanitize}"; do
+for part in "${@:-build tests verify campaign sanitize}"; do
   for one in $part; do ((failed)) || "$one"; done
 done
 printf '%s\n' "${table[@]}"

@@ -24,6 +24,7 @@ configure asan build/asan -DQUARRY_AOT=false
 shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
 shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
 shown tools/emulate_kernels.sh --build build/asan --no-cover 24 3 || status=1
+shown build/asan/quarry verify --campaign 100 --on host || status=1
 
 if ((status == 0)); then say "all tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi
 exit $status

@@ -39,10 +39,10 @@ struct CoverageRow {
   std::string families;      ///< "gemm_simt (24), gemm_sm80 (432)"
   std::string math_units;    ///< "simt (24), tensor_core (432)"
   std::string instructions;  ///< "16x8x16 (432), 64x8..256x16 (912)"; as if not exchanged
-  std::string layouts;       ///< "all 8, 57 to 60 each", or "rrr (3), rcr (5)" in the letters of kernels' names
-  std::string modes;         ///< "gemm, split_k_parallel (12)"
-  std::string epilogue;      ///< "activation, bias"
-  std::string alignments;    ///< of A x B, in elements: "1x1 (24), 8x8 (432)"
+  std::string layouts;     ///< "all 8, 57 to 60 each", or "rrr (3), rcr (5)" in the letters of kernels' names
+  std::string modes;       ///< "gemm, split_k_parallel (12)"
+  std::string epilogue;    ///< "activation, bias"
+  std::string alignments;  ///< of A x B, in elements: "1x1 (24), 8x8 (432)"
   /// Families of kernels that take any problem of these types, or "none"; with the layouts that they lack.
   std::string any_problem;
 };
