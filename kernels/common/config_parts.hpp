@@ -15,6 +15,14 @@ struct Types {
   friend constexpr bool operator==(const Types&, const Types&) = default;
 };
 
+/// The type that products are summed in where a problem does not say: f64 for f64 operands, s32 for integers,
+/// f32 otherwise.
+constexpr DType default_accumulator(DType a, DType b) {
+  const auto is_integer = [](DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s32; };
+  if (a == DType::f64 || b == DType::f64) return DType::f64;
+  return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
+}
+
 /// The type that sums leave the main loop in, that partial sums of split-K are kept and added in: f64 for
 /// f64, s32 for s32, f32 otherwise.
 constexpr DType partial_type(DType accumulator) {
@@ -30,6 +38,16 @@ constexpr DType compute_type(DType accumulator, DType out) {
 
 /// Whether elements of this type are bytes, four of which one instruction multiplies.
 constexpr bool is_byte(DType type) { return type == DType::s8 || type == DType::u8; }
+
+/// Whether one operand is of bytes, which become numbers of the other's type before they are multiplied.
+constexpr bool is_mixed(const Types& t) { return is_byte(t.a) != is_byte(t.b); }
+
+/// Whether operands of a byte and a 16-bit type are summed in f32, to an output of the 16-bit type or f32.
+constexpr bool has_mixed_types(const Types& t) {
+  const DType wide = is_byte(t.a) ? t.b : t.a;
+  const bool known = wide == DType::f16 || wide == DType::bf16;
+  return is_mixed(t) && known && t.accumulator == DType::f32 && (t.out == wide || t.out == DType::f32);
+}
 
 /// Memory layouts of a GEMM's operands.
 struct Layouts {

@@ -55,8 +55,12 @@ class MatrixReader {
   int offset_[distinct];
 };
 
-/// What ElementReader reads of one block for one step: of f32 in the order of MatrixFragment, of f64 the
-/// lane's element of the first and the second eight rows (or columns).
+/// Two bytes that are neighbours along K, read at once.
+using BytePair = unsigned short;
+
+/// What ElementReader reads of one block for one step: of f32 and of pairs of bytes in the order of
+/// MatrixFragment, a word each; of f64 the lane's element of the first and the second eight rows (or
+/// columns).
 template <class Stored>
 struct ElementPart;
 template <>
@@ -64,13 +68,17 @@ struct ElementPart<float> {
   using Type = arch::MatrixFragment;
 };
 template <>
+struct ElementPart<BytePair> {
+  using Type = arch::MatrixFragment;
+};
+template <>
 struct ElementPart<double> {
   using Type = arch::Vector<double, 2>;
 };
 
-/// The same by loads of single elements, where there are no matrix loads: blocks of 16 along M or N, and
-/// along K 8 of f32 or 4 of f64. A lane reads row (or column) lane / 4 and k lane % 4 of each 8 x 4 part of a
-/// block.
+/// The same by loads of single elements or pairs, where there are no matrix loads, or they would bring the
+/// wrong ones: blocks of 16 along M or N, and along K 8 of f32, 4 of f64 or 16 bytes. A lane reads row (or
+/// column) lane / 4 and k lane % 4 (of pairs) of each 8 x 4 part of a block.
 template <OperandTile tile, Side side, int blocks, int k_steps, class Stored>
 class ElementReader {
   static constexpr SwizzledTile shared() { return tile.shared(); }
@@ -81,7 +89,7 @@ class ElementReader {
   /// For the warp's part of the tile, from (first_extent, first_k) on, both multiples of a block.
   QUARRY_DEVICE ElementReader(int first_extent, int first_k) {
     const int extent = first_extent + arch::lane_index() / 4;
-    const int k = first_k + arch::lane_index() % 4;
+    const int k = first_k + arch::lane_index() % 4 * unit;
     const int line = tile.k_contiguous ? extent : k;
     const int element = tile.k_contiguous ? k : extent;
     const int within = element % tile.chunk_elements() * tile.element_bytes;
@@ -94,37 +102,45 @@ class ElementReader {
   /// The lane's elements of one block at one step along K.
   QUARRY_DEVICE Part load(arch::SharedAddress stage, int k_step, int block) const {
     Part part;
-    if constexpr (sizeof(Stored) == 4) {
+    if constexpr (sizeof(Stored) <= 4) {
       constexpr int far_k = side == Side::a ? 2 : 1;  // where elements four k further on stand
       QUARRY_UNROLL
       for (int i = 0; i < 4; ++i) {
         const int along_k = i / far_k % 2;
         const int along_extent = i / (3 - far_k) % 2;
-        part.v[i] =
-            arch::shared_load<unsigned>(at(stage, 16 * block + 8 * along_extent, 8 * k_step + 4 * along_k));
+        const arch::SharedAddress from =
+            at(stage, 16 * block + 8 * along_extent, step_k * k_step + 4 * unit * along_k);
+        if constexpr (sizeof(Stored) == 2) {
+          part.v[i] = arch::shared_load<Stored>(from);
+        } else {
+          part.v[i] = arch::shared_load<unsigned>(from);
+        }
       }
     } else {
       QUARRY_UNROLL
       for (int i = 0; i < 2; ++i)
-        part.v[i] = arch::shared_load<Stored>(at(stage, 16 * block + 8 * i, 4 * k_step));
+        part.v[i] = arch::shared_load<Stored>(at(stage, 16 * block + 8 * i, step_k * k_step));
     }
     return part;
   }
 
  private:
-  static_assert(!tile.has_matrix_loads());
+  static constexpr int unit = static_cast<int>(sizeof(Stored)) / tile.element_bytes;  ///< elements of a load
+  static constexpr int step_k = sizeof(Stored) == 8 ? 4 : 8 * unit;
   static constexpr int steps_along_line =
-      tile.k_contiguous ? k_steps * 4 / tile.chunk_elements() : blocks * 16 / tile.chunk_elements();
+      tile.k_contiguous ? k_steps * step_k / tile.chunk_elements() : blocks * 16 / tile.chunk_elements();
   static constexpr int distinct = steps_along_line < shared().period() ? steps_along_line : shared().period();
 
   /// The lane's element of the part that begins so far from the warp's first one: multiples of 8 along M or
   /// N, and of 4 along K, so that the key of its line is the first one's.
   QUARRY_DEVICE arch::SharedAddress at(arch::SharedAddress stage, int extent, int k) const {
     const int lines = tile.k_contiguous ? extent : k;
-    const int chunks = (tile.k_contiguous ? k : extent) / tile.chunk_elements();
+    const int elements = tile.k_contiguous ? k : extent;
+    const int chunks = elements / tile.chunk_elements();
     const int periods = chunks / distinct * distinct;
     return stage + offset_[chunks % distinct] +
-           (lines * shared().chunks_per_line + periods) * shared().chunk_bytes;
+           (lines * shared().chunks_per_line + periods) * shared().chunk_bytes +
+           elements % tile.chunk_elements() * tile.element_bytes;
   }
 
   int offset_[distinct];

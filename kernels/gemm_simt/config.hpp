@@ -23,7 +23,7 @@ constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.til
 
 /// Neighbours along K of one line of an operand that lie in one item of shared memory, and that one
 /// instruction multiplies: four bytes share a word, other types have an item to themselves.
-constexpr int packed_k(const Config& c) { return is_byte(c.types.a) ? 4 : 1; }
+constexpr int packed_k(const Config& c) { return is_byte(c.types.a) && is_byte(c.types.b) ? 4 : 1; }
 
 /// Items along K of a tile: what the main loop multiplies in one step each.
 constexpr int k_steps(const Config& c) { return c.tile.k / packed_k(c); }

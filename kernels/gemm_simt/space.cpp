@@ -58,10 +58,17 @@ std::string byte_fault(const Types& t) {
   return known ? "" : "the output of s8 and u8 operands must be s32, s8, u8 or f32";
 }
 
+std::string type_fault(const Types& t) {
+  if (is_byte(t.a) && is_byte(t.b)) return byte_fault(t);
+  if (!is_mixed(t)) return float_fault(t);
+  return has_mixed_types(t)
+             ? ""
+             : "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
+}
+
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
-  const bool bytes = is_byte(c.types.a) && is_byte(c.types.b);
-  if (std::string wrong = bytes ? byte_fault(c.types) : float_fault(c.types); !wrong.empty()) return wrong;
+  if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;
   if (c.tile.k % packed_k(c) != 0) return "the tile is not a multiple of 4 along K, of which words hold four";
   if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
     return "the tile is not a multiple of a thread's part";

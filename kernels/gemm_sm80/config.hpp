@@ -33,7 +33,7 @@ constexpr Tile instruction_shape(const Config& c) {
   if (c.instruction == Instruction::m16n8k8) return {16, 8, 8};
   if (c.instruction == Instruction::m16n8k16) return {16, 8, 16};
   if (c.types.a == DType::f64) return {8, 8, 4};
-  if (is_byte(c.types.a)) return {16, 8, 32};
+  if (is_byte(c.types.a) && is_byte(c.types.b)) return {16, 8, 32};
   const bool tf32 = c.math == Math::fast_tf32 || c.math == Math::fast_f32;
   return {16, 8, tf32 ? 8 : 16};
 }

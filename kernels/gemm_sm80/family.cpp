@@ -21,13 +21,14 @@ double issue_cycles(int alignment, int element_bytes) {
 
 /// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them. TF32 has half
 /// the rate of 16-bit types, bytes twice that (NVIDIA A100 and H100 white papers); 3xTF32 needs three
-/// products and the splitting of its operands. f64 by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0,
-/// where m16n8k16 has twice that (measured).
+/// products and the splitting of its operands, as operands that become of a 16-bit type need conversions. f64
+/// by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0, where m16n8k16 has twice that (measured).
 double math_rate(const Config& c, const DeviceModel& device) {
   if (c.types.a == DType::f64) {
     const bool twice = c.instruction == Instruction::m16n8k16 || device.cc < 90;
     return device.fma_f64_flops_per_clock * (twice ? 2 : 1);
   }
+  if (is_mixed(c.types)) return device.tensor_flops_per_clock / 1.5;
   if (is_byte(c.types.a)) return 2.0 * device.tensor_flops_per_clock;
   switch (c.math) {
     case Math::fast_tf32: return device.tensor_flops_per_clock / 2;
@@ -41,11 +42,11 @@ double math_rate(const Config& c, const DeviceModel& device) {
 BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const Tile& t = c.tile;
   const Warps& w = c.warps;
-  const int element = bytes_of(c.types.a);
-  const int copied = element * t.k * (t.m + t.n);
-  const int read = element * t.k * (t.m * w.n + t.n * w.m);  // each warp along N reads all of its rows of A
-  const double issue =
-      t.k * (t.m * issue_cycles(c.alignment.a, element) + t.n * issue_cycles(c.alignment.b, element));
+  const int a = bytes_of(c.types.a);
+  const int b = bytes_of(c.types.b);
+  const int copied = t.k * (a * t.m + b * t.n);
+  const int read = t.k * (a * t.m * w.n + b * t.n * w.m);  // each warp along N reads all of its rows of A
+  const double issue = t.k * (t.m * issue_cycles(c.alignment.a, a) + t.n * issue_cycles(c.alignment.b, b));
   const Tile warp = warp_tile(c);
   const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
   const int fragments = (warp.m + warp.n) / 2;  // two sets, of 32 bytes a row and column for 32 lanes

@@ -33,6 +33,17 @@ struct AccumulatorType<DType::f64> {
   using Type = arch::AccumulatorF64;
 };
 
+/// What a lane reads at a time where there are no matrix loads. Of bytes beside a 16-bit type these would
+/// bring each lane four neighbours, where the instruction wants two.
+template <DType type, bool is_mixed>
+struct StoredType {
+  using Type = Element<type>;
+};
+template <DType type>
+requires(is_byte(type)) struct StoredType<type, true> {
+  using Type = BytePair;
+};
+
 /// What follows from a config inside the kernel.
 template <Config config>
 struct Shape {
@@ -49,17 +60,17 @@ struct Shape {
   using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
   using Product = gemm_sm80::Product<config.types.a, config.types.b, config.math, config.instruction>;
   static constexpr int parts = Product::parts;
-  using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, Element<config.types.a>,
-                                    a.has_matrix_loads()>::Type;
-  using ReaderB = typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, Element<config.types.b>,
-                                    b.has_matrix_loads()>::Type;
+  using StoredA = typename StoredType<config.types.a, is_mixed(config.types)>::Type;
+  using StoredB = typename StoredType<config.types.b, is_mixed(config.types)>::Type;
+  using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, StoredA,
+                                    a.has_matrix_loads() && sizeof(StoredA) == a.element_bytes>::Type;
+  using ReaderB = typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, StoredB,
+                                    b.has_matrix_loads() && sizeof(StoredB) == b.element_bytes>::Type;
 
   static_assert(blocks_m * 16 * config.warps.m == config.tile.m, "a warp's M is a multiple of 16");
   static_assert(blocks_n * 16 * config.warps.n == config.tile.n, "a warp's N is a multiple of 16");
   static_assert(k_steps * step_k * config.warps.k == config.tile.k, "a warp's K is a multiple of a step");
   static_assert(config.stages >= 2, "one stage is read while another is filled");
-  static_assert(bytes_of(config.types.a) == bytes_of(config.types.b),
-                "an instruction's operands are as long");
 };
 
 /// Which part of the block's tile a warp multiplies.

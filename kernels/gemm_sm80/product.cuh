@@ -61,7 +61,7 @@ struct ByteWord<DType::u8> {
 
 /// Bytes, as they are.
 template <DType type_a, DType type_b>
-struct ByteProduct {
+requires(is_byte(type_a) && is_byte(type_b)) struct Product<type_a, type_b, Math::exact, Instruction::usual> {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
   using A = arch::MatrixFragment;
@@ -73,14 +73,43 @@ struct ByteProduct {
     arch::mma<typename ByteWord<type_a>::Type, typename ByteWord<type_b>::Type>(sum, a, b);
   }
 };
-template <>
-struct Product<DType::s8, DType::s8, Math::exact, Instruction::usual> : ByteProduct<DType::s8, DType::s8> {};
-template <>
-struct Product<DType::s8, DType::u8, Math::exact, Instruction::usual> : ByteProduct<DType::s8, DType::u8> {};
-template <>
-struct Product<DType::u8, DType::s8, Math::exact, Instruction::usual> : ByteProduct<DType::u8, DType::s8> {};
-template <>
-struct Product<DType::u8, DType::u8, Math::exact, Instruction::usual> : ByteProduct<DType::u8, DType::u8> {};
+
+/// Pairs of bytes, the lower ones of words, as pairs of a 16-bit type.
+template <DType wide, DType bytes, int count>
+QUARRY_DEVICE arch::Vector<unsigned, count> widened(const arch::Vector<unsigned, count>& pairs) {
+  arch::Vector<unsigned, count> wider;
+  QUARRY_UNROLL
+  for (int i = 0; i < count; ++i) {
+    wider.v[i] = arch::low_pair_of<Element<wide>>(typename ByteWord<bytes>::Type{pairs.v[i]});
+  }
+  return wider;
+}
+
+/// A 16-bit type and bytes, which become of that type in registers.
+template <DType type_a, DType type_b>
+requires(is_byte(type_a) != is_byte(type_b)) struct Product<type_a, type_b, Math::exact, Instruction::usual> {
+  static constexpr int parts = 1;
+  static constexpr DType wide = is_byte(type_a) ? type_b : type_a;
+  using Part = arch::MatrixFragment;
+  using A = arch::MatrixFragment;
+  using B = arch::FragmentB;
+
+  QUARRY_DEVICE static A a(const Part (&read)[parts]) {
+    if constexpr (is_byte(type_a))
+      return widened<wide, type_a>(read[0]);
+    else
+      return read[0];
+  }
+  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) {
+    if constexpr (is_byte(type_b))
+      return widened<wide, type_b>(half_of(read[0], half));
+    else
+      return half_of(read[0], half);
+  }
+  QUARRY_DEVICE static void add(arch::AccumulatorF32& sum, const A& a, const B& b) {
+    arch::mma<Element<wide>>(sum, a, b);
+  }
+};
 
 /// The words of a fragment rounded, each by itself.
 template <int count>

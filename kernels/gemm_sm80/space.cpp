@@ -80,6 +80,7 @@ bool has_instruction(const Types& t, Math math) {
   if (is_byte(t.a) && is_byte(t.b)) {
     return t.accumulator == DType::s32 && (t.out == DType::s32 || t.out == DType::f32 || is_byte(t.out));
   }
+  if (is_mixed(t)) return has_mixed_types(t);
   if (t.a != t.b) return false;
   const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
   if (t.a == DType::bf16) return f32_sum;
@@ -88,7 +89,7 @@ bool has_instruction(const Types& t, Math math) {
 
 /// Why an instruction cannot be chosen, "" where it can.
 std::string instruction_fault(const Config& c) {
-  const bool halves = c.types.a == DType::f16 || c.types.a == DType::bf16;
+  const bool halves = c.types.a == c.types.b && bytes_of(c.types.a) == 2;
   if (c.instruction == Instruction::m16n8k8 && !halves) return "m16n8k8 is a choice for f16 and bf16 alone";
   if (c.instruction == Instruction::m16n8k16 && c.types.a != DType::f64)
     return "m16n8k16 is a choice for f64 alone: f16 and bf16 have it unless told otherwise";
@@ -132,7 +133,8 @@ int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
-  if (is_byte(c.types.a) && !(c.layouts.a == Layout::row && c.layouts.b == Layout::column))
+  if ((is_byte(c.types.a) && c.layouts.a != Layout::row) ||
+      (is_byte(c.types.b) && c.layouts.b != Layout::column))
     return "bytes must be contiguous along K: no instruction transposes them";
   if (std::string why = instruction_fault(c); !why.empty()) return why;
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
@@ -149,8 +151,8 @@ std::string fault(const SettingValues& v) {
     return "lines of a tile must be a multiple of 32 bytes";
   if (std::max({c.warps.m, c.warps.n, c.warps.k}) > 32 || threads(c) > 1024) return "more than 1024 threads";
   if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
-  if (!is_alignment(c.alignment.a, c.types.a) || !is_alignment(c.alignment.b, c.types.b))
-    return alignment_fault(c.types.a);
+  if (!is_alignment(c.alignment.a, c.types.a)) return alignment_fault(c.types.a);
+  if (!is_alignment(c.alignment.b, c.types.b)) return alignment_fault(c.types.b);
   if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
   std::string copies = copy_fault("a", tile_a(c), threads(c));
   if (copies.empty()) copies = copy_fault("b", tile_b(c), threads(c));

@@ -34,12 +34,6 @@ std::vector<std::int64_t> chosen_rows(std::int64_t rows, double multiplications_
   return chosen;
 }
 
-/// What products are summed in where the arguments do not say it.
-DType default_accumulator(DType operand) {
-  if (is_integer(operand)) return DType::s32;
-  return operand == DType::f64 ? DType::f64 : DType::f32;
-}
-
 /// A sum of s32 as it wraps. @pre it is a whole number below 2^53, as sums of bytes' products are
 std::int32_t wrapped(double sum) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum)));
@@ -57,7 +51,7 @@ class Computation {
  public:
   Computation(const GemmArguments& arguments, Reference& reference)
       : arguments_(arguments), a_(arguments.a), b_(arguments.b), reference_(reference) {
-    const DType accumulator = arguments.accumulator.value_or(default_accumulator(a_.type));
+    const DType accumulator = arguments.accumulator.value_or(default_accumulator(a_.type, b_.type));
     sums_wrap_ = accumulator == DType::s32;
     compute_ = compute_type(accumulator, arguments.out.dtype);
     alpha_ = scalar(arguments.epilogue.alpha);

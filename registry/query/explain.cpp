@@ -33,7 +33,12 @@ std::string described(std::string_view name, DType type, const ProblemOperand& o
 std::string_view broken_rule(const Types& t) {
   const auto is_integer = [](DType type) { return is_byte(type) || type == DType::s32; };
   if (t.a == DType::s32 || t.b == DType::s32) return "integer operands are s8 or u8";
-  if (is_byte(t.a) != is_byte(t.b)) return "s8 and u8 operands go with one another only";
+  if (is_mixed(t)) {
+    if (has_mixed_types(t)) return "";
+    return "s8 and u8 operands go with one another, or with f16 or bf16; then sums are f32, the output is of "
+           "that type "
+           "or f32";
+  }
   if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
   if (is_byte(t.a) && !is_integer(t.out) && t.out != DType::f32)
     return "s8 and u8 operands have an output of s32, s8, u8 or f32";

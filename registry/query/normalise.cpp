@@ -17,13 +17,6 @@ bool is_zero(const Scalar& scalar) { return scalar.pointer == nullptr && scalar.
 
 bool reads_c(const GemmArguments& args) { return !is_zero(args.epilogue.beta); }
 
-bool is_integer(DType type) { return type == DType::s8 || type == DType::u8 || type == DType::s32; }
-
-DType default_accumulator(DType a, DType b) {
-  if (a == DType::f64 || b == DType::f64) return DType::f64;
-  return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
-}
-
 std::int64_t rows(const TensorView& matrix) { return matrix.extents[matrix.rank - 2U]; }
 std::int64_t columns(const TensorView& matrix) { return matrix.extents[matrix.rank - 1U]; }
 

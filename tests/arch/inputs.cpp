@@ -147,6 +147,16 @@ Words triples_of_bytes(Random& random) {
   return words;
 }
 
+Words pairs_of_bytes(Random& random) {
+  Words words;
+  for (std::uint32_t low = 0; low < 256; ++low) {
+    for (const std::uint32_t high : {255 - low, random.below(256)}) {
+      words.push_back(low | high << 8 | random.word() << 16);
+    }
+  }
+  return words;
+}
+
 Words triples_f32(Random& random) {
   Words words;
   const Words special = special_f32();

@@ -47,11 +47,26 @@ class Integers(CommandTest):
         self.assertEqual(summary["wrong"], 0)
 
     def test_list(self):
-        rows = self.quarry("list", "--where", "a.dtype == s8", "--format", "json").json["kernels"]
+        where = "a.dtype == s8 and b.dtype in (s8, u8)"
+        rows = self.quarry("list", "--where", where, "--format", "json").json["kernels"]
         self.assertTrue(rows)
         self.assertEqual({row["accumulator"] for row in rows}, {"s32"})
         self.assertEqual({row["out.dtype"] for row in rows}, {"s32", "s8", "u8", "f32"})
         self.assertEqual({row["b.dtype"] for row in rows}, {"s8", "u8"})
+
+    def test_bytes_beside_a_16_bit_type_are_found_and_right(self):
+        for a, b in (("f16", "s8"), ("u8", "bf16"), ("bf16", "s8"), ("u8", "f16")):
+            for b_layout in ("row", "col"):
+                with self.subTest(a=a, b=b, b_layout=b_layout):
+                    wide = a if b in ("s8", "u8") else b
+                    operands = ("--a", a, "--b", f"{b}:{b_layout}", "--out", wide)
+                    run = self.quarry("run", "gemm", "70x50x133", *operands, *HOST, "--format", "json").json["runs"][0]
+                    self.assertTrue(run["right"])
+                    found = self.quarry("find", "gemm", "512x512x512", *operands, *MODEL, "--columns", "family", "--format",
+                                        "json").json["candidates"]
+                    # Tensor cores take bytes that are contiguous along K.
+                    multiplied = "gemm_sm80" if a == "u8" or b_layout == "col" else "gemm_simt"
+                    self.assertEqual(found[0]["family"], multiplied)
 
     @unittest.skipUnless(EMULATES, "this build has no emulator")
     def test_emulate(self):
@@ -70,7 +85,7 @@ class Integers(CommandTest):
                 self.assertIn("an s32 output is computed in s32", done.err)
 
     def test_wrong_types_are_refused_with_the_rule(self):
-        for flags, says in ((("s8", "--b", "f16"), "go with one another only"), (("s8", "--accumulator", "f32"), "summed in s32"),
+        for flags, says in ((("s8", "--b", "f32"), "go with one another, or with f16 or bf16"), (("s8", "--accumulator", "f32"), "summed in s32"),
                             (("f16", "--out", "s8"), "an integer output"), (("s8", "--out", "bf16"), "an output of s32, s8, u8 or f32")):
             with self.subTest(flags=flags):
                 self.refused("find", "gemm", "64x64x64", *flags, status=1, says=says)

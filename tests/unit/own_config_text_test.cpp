@@ -265,7 +265,11 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("too few to copy the tile of b", sm80 + "16x64x128_w1x1x1_s2_a8x1");
 
   const std::string simt = "gemm_simt_f32_f32_f32_f32_rcr_";
-  check("both floating-point, or both s8 or u8", "gemm_simt_s8_f16_f32_f16_rcr_64x64x16_t4x4");
+  check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_f32_f32_f32_rcr_64x64x16_t4x4");
+  check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_f16_f32_bf16_rcr_64x64x16_t4x4");
+  check("no matrix instruction", "gemm_sm80_s8_f16_f16_f16_rcr_64x64x64_w2x2x1_s3_a16x8");
+  check("no instruction transposes", "gemm_sm80_f16_s8_f32_f16_rrr_64x64x64_w2x2x1_s3_a8x16");
+  check("1, 2, 4, 8 or 16", "gemm_sm80_f16_s8_f32_f16_rcr_64x64x64_w2x2x1_s3_a8x32");
   check("both floating-point, or both s8 or u8", "gemm_simt_s32_s32_s32_s32_rcr_64x64x16_t4x4");
   check("must be floating-point", "gemm_simt_f16_f16_s32_f16_rcr_64x64x16_t4x4");
   check("must be floating-point", "gemm_simt_f16_f16_f32_s8_rcr_64x64x16_t4x4");

@@ -78,9 +78,10 @@ std::int64_t tiles(std::int64_t extent, int tile) { return (extent + tile - 1) /
 bool expected(const KernelMetadata& kernel, const GemmArguments& args, const DeviceModel& device) {
   const OperandsMetadata& o = kernel.operands;
   if (args.a.dtype != o.a.dtype || args.b.dtype != o.b.dtype || args.out.dtype != o.out.dtype) return false;
-  const DType accumulator = args.accumulator.value_or(is_byte(args.a.dtype)        ? DType::s32
-                                                      : args.a.dtype == DType::f64 ? DType::f64
-                                                                                   : DType::f32);
+  const DType accumulator =
+      args.accumulator.value_or(is_byte(args.a.dtype) && is_byte(args.b.dtype) ? DType::s32
+                                : args.a.dtype == DType::f64                   ? DType::f64
+                                                                               : DType::f32);
   if (accumulator != o.accumulator) return false;
   if (kernel.design.math != Math::exact && kernel.design.math != args.math) return false;
   if (!reads_as(args.a, o.a.layout) || !reads_as(args.b, o.b.layout) || !reads_as(args.out, o.out.layout))

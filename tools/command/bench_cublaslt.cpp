@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "common/config_parts.hpp"
 #include "registry/host/element.hpp"
 
 namespace quarry::command {
@@ -28,7 +29,7 @@ std::optional<CublasLtType> type_of(DType type) {
 
 /// What sums are kept in, which is also the type of alpha and beta.
 DType accumulator_of(const Problem& problem) {
-  return problem.accumulator.value_or(problem.a.dtype == DType::f64 ? DType::f64 : DType::f32);
+  return problem.accumulator.value_or(default_accumulator(problem.a.dtype, problem.b.dtype));
 }
 
 CublasLtCompute compute_of(DType accumulator) {

@@ -9,6 +9,7 @@
 
 #include "bench_bursts.hpp"
 #include "bench_controls.hpp"
+#include "common/config_parts.hpp"
 #include "progress.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/query/query.hpp"
@@ -174,7 +175,7 @@ class ShapeBench {
     }
     algorithms_ = std::make_unique<CublasLtProblem>(*std::move(made));
     const Problem& p = result_.problem;
-    const DType otherwise = p.a.dtype == DType::f64 ? DType::f64 : DType::f32;
+    const DType otherwise = default_accumulator(p.a.dtype, p.b.dtype);
     host::Tolerance tolerance =
         host::tolerance(p.accumulator.value_or(otherwise), p.out.dtype, MathUnit::tensor_core, p.k);
     for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= algorithm_tolerance;

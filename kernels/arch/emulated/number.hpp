@@ -23,6 +23,28 @@ QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
   return to_bf16(low).bits | static_cast<unsigned>(to_bf16(high).bits) << 16;
 }
 
+template <class T>
+QUARRY_DEVICE unsigned low_pair_of(S8x4 bytes);
+template <class T>
+QUARRY_DEVICE unsigned low_pair_of(U8x4 bytes);
+
+template <>
+QUARRY_DEVICE unsigned low_pair_of<F16>(U8x4 bytes) {
+  return pair_of<F16>(static_cast<unsigned char>(bytes.bits), static_cast<unsigned char>(bytes.bits >> 8));
+}
+template <>
+QUARRY_DEVICE unsigned low_pair_of<F16>(S8x4 bytes) {
+  return pair_of<F16>(static_cast<signed char>(bytes.bits), static_cast<signed char>(bytes.bits >> 8));
+}
+template <>
+QUARRY_DEVICE unsigned low_pair_of<BF16>(U8x4 bytes) {
+  return pair_of<BF16>(static_cast<unsigned char>(bytes.bits), static_cast<unsigned char>(bytes.bits >> 8));
+}
+template <>
+QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
+  return pair_of<BF16>(static_cast<signed char>(bytes.bits), static_cast<signed char>(bytes.bits >> 8));
+}
+
 QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }
 
 /// The whole number nearest to x, ties to even, from `least` to `most`; 0 for NaN.

@@ -44,6 +44,55 @@ QUARRY_DEVICE unsigned pair_of<BF16>(float low, float high) {
   return pair;
 }
 
+/// The lower two of four bytes as numbers of T, which are exact; the lowest byte in the lower half of the
+/// word.
+template <class T>
+QUARRY_DEVICE unsigned low_pair_of(S8x4 bytes);
+template <class T>
+QUARRY_DEVICE unsigned low_pair_of(U8x4 bytes);
+
+// 0x6400 is 1024 in f16, of which the lowest bits count ones: a byte becomes 1024 more than it is by putting
+// it there. Of a signed byte, inverting the highest bit makes an unsigned one that is 128 more.
+template <>
+QUARRY_DEVICE unsigned low_pair_of<F16>(U8x4 bytes) {
+  unsigned pair;
+  asm("{\n\t.reg .b32 t;\n\t"
+      "prmt.b32 t, %1, 0x64646464, 0x4140;\n\t"
+      "sub.rn.f16x2 %0, t, %2;\n\t}"
+      : "=r"(pair)
+      : "r"(bytes.bits), "r"(0x64006400u));
+  return pair;
+}
+template <>
+QUARRY_DEVICE unsigned low_pair_of<F16>(S8x4 bytes) {
+  unsigned pair;
+  asm("{\n\t.reg .b32 t;\n\t"
+      "prmt.b32 t, %1, 0x64646464, 0x4140;\n\t"
+      "sub.rn.f16x2 %0, t, %2;\n\t}"
+      : "=r"(pair)
+      : "r"(bytes.bits ^ 0x8080u), "r"(0x64806480u));
+  return pair;
+}
+
+// The same with 0x4b000000, which is 2^23 in f32: bf16 has too few bits for it.
+template <>
+QUARRY_DEVICE unsigned low_pair_of<BF16>(U8x4 bytes) {
+  float low;
+  float high;
+  asm("prmt.b32 %0, %1, 0x4b000000, 0x7650;" : "=f"(low) : "r"(bytes.bits));
+  asm("prmt.b32 %0, %1, 0x4b000000, 0x7651;" : "=f"(high) : "r"(bytes.bits));
+  return pair_of<BF16>(low - 8388608.0F, high - 8388608.0F);
+}
+template <>
+QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
+  const unsigned shifted = bytes.bits ^ 0x8080u;
+  float low;
+  float high;
+  asm("prmt.b32 %0, %1, 0x4b000000, 0x7650;" : "=f"(low) : "r"(shifted));
+  asm("prmt.b32 %0, %1, 0x4b000000, 0x7651;" : "=f"(high) : "r"(shifted));
+  return pair_of<BF16>(low - 8388736.0F, high - 8388736.0F);
+}
+
 /// Rounds to the nearest number of 11 significant bits, ties away from 0, as f32: what mma<TF32> takes.
 QUARRY_DEVICE float to_tf32(float x) {
   unsigned value;

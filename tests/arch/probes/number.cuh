@@ -39,6 +39,26 @@ QUARRY_DEVICE void pair_of_bf16(const ProbeParams& params) {
 }
 
 template <Block block>
+QUARRY_DEVICE void f16_of_s8(const ProbeParams& params) {
+  map_items<block, arch::S8x4>(params, [](arch::S8x4 x) { return arch::low_pair_of<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_of_u8(const ProbeParams& params) {
+  map_items<block, arch::U8x4>(params, [](arch::U8x4 x) { return arch::low_pair_of<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_of_s8(const ProbeParams& params) {
+  map_items<block, arch::S8x4>(params, [](arch::S8x4 x) { return arch::low_pair_of<arch::BF16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_of_u8(const ProbeParams& params) {
+  map_items<block, arch::U8x4>(params, [](arch::U8x4 x) { return arch::low_pair_of<arch::BF16>(x); });
+}
+
+template <Block block>
 QUARRY_DEVICE void tf32_of_f32(const ProbeParams& params) {
   map_items<block, float>(params, [](float x) { return arch::to_tf32(x); });
 }
