@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "quarry/tensor.hpp"
@@ -27,7 +28,15 @@ struct Scalar {
   }
 };
 
-/// out = activation(alpha * (a x b) + beta * c + bias)
+/// Bounds of an output, infinite: none. With an s32 output of s32 sums they are whole numbers or infinite.
+struct Clamp {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  friend constexpr bool operator==(const Clamp&, const Clamp&) = default;
+};
+
+/// z = alpha * scale * (a x b) + beta * c + bias
+/// out = clamp(activation(z) + residual)
 struct Epilogue {
   Scalar alpha = 1.0;
   /// With a host value of 0, `c` is never read and may be absent.
@@ -38,6 +47,16 @@ struct Epilogue {
   /// A vector of the output's type: M values when `bias_axis` is row, N when it is column.
   std::optional<TensorView> bias = std::nullopt;
   BiasAxis bias_axis = BiasAxis::column;
+  /// A contiguous vector of the compute type (see Scalar), f32 or f64: M values when `scale_axis` is row, N
+  /// when it is column, or one value for all. There is none where that type is s32.
+  std::optional<TensorView> scale = std::nullopt;
+  BiasAxis scale_axis = BiasAxis::column;
+  /// Same type and extents as `out` (rank 2 beside a batch: the same for all of it); may be `out` itself.
+  std::optional<TensorView> residual = std::nullopt;
+  /// Same type and extents as `out`, in memory of its own: z, rounded, is written to it (through the view's
+  /// pointer), for training.
+  std::optional<TensorView> aux = std::nullopt;
+  Clamp clamp = {};
 };
 
 /// Run-time performance choices. What is unset, the registry chooses.

@@ -60,6 +60,9 @@ struct PlanOperands {
   const void* c = nullptr;
   void* out = nullptr;
   const void* bias = nullptr;
+  const void* scale = nullptr;
+  const void* residual = nullptr;
+  void* aux = nullptr;
 };
 
 /// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches.

@@ -36,7 +36,7 @@ enum class StatusCode : std::uint8_t {
 std::string_view to_string(StatusCode code);
 
 /// The tensors and values of a problem, as messages name them.
-enum class Operand : std::uint8_t { none, a, b, c, out, bias, alpha, beta, workspace };
+enum class Operand : std::uint8_t { none, a, b, c, out, bias, alpha, beta, workspace, scale, residual, aux };
 
 /// The word for an operand: "a", "out", ...
 std::string_view to_string(Operand operand);
@@ -67,6 +67,7 @@ enum class Reason : std::uint8_t {
   missing,              ///< the operand is required and absent
   mixed_devices,        ///< the operand lies elsewhere than `out` does
   output_overlap,       ///< the operand's memory overlaps `out`, and is not `out` itself
+  aux_overlap,          ///< the operand's memory overlaps `aux`
   compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
   shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                 ///< got: Mode that the kernel does not permit

@@ -78,7 +78,7 @@ enum class Activation : unsigned char {
   gelu_tanh,
 };
 
-/// Along which extent of the output a bias vector lies.
+/// Along which extent of the output a vector, a bias or a scale, lies.
 enum class BiasAxis : unsigned char {
   row,     ///< one value for each row: M values
   column,  ///< one value for each column: N values

@@ -15,14 +15,6 @@ struct Types {
   friend constexpr bool operator==(const Types&, const Types&) = default;
 };
 
-/// The type that products are summed in where a problem does not say: f64 for f64 operands, s32 for integers,
-/// f32 otherwise.
-constexpr DType default_accumulator(DType a, DType b) {
-  const auto is_integer = [](DType t) { return t == DType::s8 || t == DType::u8 || t == DType::s32; };
-  if (a == DType::f64 || b == DType::f64) return DType::f64;
-  return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
-}
-
 /// The type that sums leave the main loop in, that partial sums of split-K are kept and added in: f64 for
 /// f64, s32 for s32, f32 otherwise.
 constexpr DType partial_type(DType accumulator) {
@@ -47,6 +39,14 @@ constexpr bool has_mixed_types(const Types& t) {
   const DType wide = is_byte(t.a) ? t.b : t.a;
   const bool known = wide == DType::f16 || wide == DType::bf16;
   return is_mixed(t) && known && t.accumulator == DType::f32 && (t.out == wide || t.out == DType::f32);
+}
+
+constexpr bool is_integer(DType type) { return is_byte(type) || type == DType::s32; }
+
+/// What products of such operands are summed in unless somebody says it.
+constexpr DType default_accumulator(DType a, DType b) {
+  if (a == DType::f64 || b == DType::f64) return DType::f64;
+  return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
 }
 
 /// Memory layouts of a GEMM's operands.

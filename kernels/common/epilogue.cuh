@@ -1,6 +1,5 @@
-/// What happens to sums on their way to the output. An epilogue is a type with three steps, which the kernels
-/// call for each quad of an output row: `load` what it needs from memory, `apply` it to the sums, `store` the
-/// result. Another type with these steps can take the place of the standard one.
+/// What happens to sums on their way to the output. An epilogue is a type with the steps that `finish` calls
+/// for each quad of an output row. Another type with these steps can take the place of the standard one.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -11,61 +10,102 @@
 
 namespace quarry {
 
-/// What the epilogue computes in (compute_type), from the type of the sums and that of the output.
+/// What the epilogue computes in (compute_type), from the type of the sums and that of the output. Whole
+/// numbers are not scaled.
 template <class Sum, class Out>
 struct EpilogueCompute {
   using Type = Sum;
+  static constexpr bool scales = true;
 };
 template <class Out>
 struct EpilogueCompute<int, Out> {
   using Type = float;
+  static constexpr bool scales = true;
 };
 template <>
 struct EpilogueCompute<int, int> {
   using Type = int;
+  static constexpr bool scales = false;
 };
 
-/// out = activation(alpha * sum + beta * c + bias), everything chosen at run time.
-template <class Sum, class Out>
+/// z = alpha * scale * sum + beta * c + bias, out = clamp(activation(z) + residual); everything chosen at run
+/// time.
+///
+/// What many launches do without is looked up in the parameters where it is used, and read only then, so that
+/// it takes no registers for the time in between: the sums that wait for their turn fill them.
+///
+/// @tparam by_columns all rows and columns of its functions are those of the transposed output, and the
+/// parameters are not
+template <class Sum, class Out, bool by_columns = false>
 class StandardEpilogue {
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
 
-  /// What is added to the sums of a quad.
+  /// What is read for the outputs of a quad.
   struct Source {
     Quad<Out> c;
     Quad<Out> bias;
   };
 
+  /// @param e must live as long as this
   QUARRY_DEVICE StandardEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out,
                                  int batch)
-      : c_(c, batch),
-        bias_(e.bias, e.bias_axis == BiasAxis::row ? 1 : 0, e.bias_axis == BiasAxis::row ? 0 : 1),
-        out_(out, batch),
+      : params_(e),
+        batch_(batch),
+        c_(in_lines(c), batch),
+        out_(in_lines(out), batch),
         alpha_(value(e.alpha, e.alpha_pointer)),
-        beta_(value(e.beta, e.beta_pointer)),
-        activation_(e.activation),
-        leaky_slope_(e.leaky_slope) {}
+        beta_(value(e.beta, e.beta_pointer)) {}
 
-  /// Reads c (only if beta is not 0) and the bias (only if there is one) of `count` outputs from (row,
-  /// column) on.
+  /// Reads what there is of `count` outputs from (row, column) on: c only if beta is not 0.
   QUARRY_DEVICE Source load(int row, int column, int count) const {
     Source source = {};
     if (beta_ != 0) source.c = c_.load(row, column, count);
-    if (bias_.data != nullptr) source.bias = bias_.load(row, column, count);
+    if (params_.bias != nullptr) source.bias = view<Out>(bias(params_)).load(row, column, count);
     return source;
   }
 
-  /// From sums to outputs. With alpha 0 the sums do not count, even where they are NaN.
-  QUARRY_DEVICE Quad<Out> apply(const Quad<Sum>& sum, const Source& source) const {
-    Quad<Out> result;
+  /// From sums to z. With alpha 0 the sums do not count, even where they are NaN.
+  QUARRY_DEVICE Quad<Compute> combine(int row, int column, int count, const Quad<Sum>& sum,
+                                      const Source& source) const {
+    Quad<Compute> z = scaled(row, column, count, sum);
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, to_compute<Compute>(sum.v[i]));
-      x = multiplied_added(beta_, to_compute<Compute>(source.c.v[i]), x);
-      x = added(x, to_compute<Compute>(source.bias.v[i]));
-      result.v[i] = to_element<Out>(activate(activation_, leaky_slope_, x));
+      const Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, z.v[i]);
+      z.v[i] = added(multiplied_added(beta_, to_compute<Compute>(source.c.v[i]), x),
+                     to_compute<Compute>(source.bias.v[i]));
     }
+    return z;
+  }
+
+  /// Writes z of `count` outputs from (row, column) on to aux, if there is one.
+  QUARRY_DEVICE void keep(int row, int column, int count, const Quad<Compute>& z) const {
+    if (params_.aux.data == nullptr) return;
+    Quad<Out> rounded;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) rounded.v[i] = to_element<Out>(z.v[i]);
+    view<Out>(params_.aux).store(row, column, count, rounded);
+  }
+
+  /// From z to outputs; reads the residual, if there is one.
+  QUARRY_DEVICE Quad<Out> apply(int row, int column, int count, const Quad<Compute>& z) const {
+    Quad<Compute> x;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) x.v[i] = activate(params_.activation, params_.leaky_slope, z.v[i]);
+    if (params_.residual.data != nullptr) {
+      const Quad<Out> residual = view<Out>(params_.residual).load(row, column, count);
+      QUARRY_UNROLL
+      for (int i = 0; i < 4; ++i) x.v[i] = added(x.v[i], to_compute<Compute>(residual.v[i]));
+    }
+    if (params_.clamps) {
+      const auto low = static_cast<Compute>(params_.clamp_low);
+      const auto high = static_cast<Compute>(params_.clamp_high);
+      QUARRY_UNROLL
+      for (int i = 0; i < 4; ++i) x.v[i] = x.v[i] < low ? low : x.v[i] > high ? high : x.v[i];  // NaN stays
+    }
+    Quad<Out> result;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) result.v[i] = to_element<Out>(x.v[i]);
     return result;
   }
 
@@ -75,23 +115,57 @@ class StandardEpilogue {
   }
 
  private:
+  /// Sums times the scale, if there is one.
+  QUARRY_DEVICE Quad<Compute> scaled(int row, int column, int count, const Quad<Sum>& sum) const {
+    Quad<Compute> result;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) result.v[i] = to_compute<Compute>(sum.v[i]);
+    if constexpr (EpilogueCompute<Sum, Out>::scales) {
+      if (params_.scale.data == nullptr) return result;
+      const Quad<Compute> scale = view<Compute>(params_.scale).load(row, column, count);
+      QUARRY_UNROLL
+      for (int i = 0; i < 4; ++i) result.v[i] = multiplied(scale.v[i], result.v[i]);
+    }
+    return result;
+  }
+
+  /// A matrix of the parameters.
+  template <class T>
+  QUARRY_DEVICE MatrixView<T> view(const MatrixParams& matrix) const {
+    return {in_lines(matrix), batch_};
+  }
+
+  /// As the quads' rows run.
+  template <class Params>
+  QUARRY_DEVICE static Params in_lines(const Params& params) {
+    return by_columns ? transposed(params) : params;
+  }
+
+  /// The bias as a matrix whose columns, or rows, are all the same.
+  QUARRY_DEVICE static MatrixParams bias(const EpilogueParams& e) {
+    const bool by_row = e.bias_axis == BiasAxis::row;
+    return {e.bias, by_row ? 1 : 0, by_row ? 0 : 1, 0};
+  }
+
   QUARRY_DEVICE static Compute value(double given, const void* pointer) {
     return pointer == nullptr ? static_cast<Compute>(given) : arch::global_load<Compute>(pointer);
   }
 
+  const EpilogueParams& params_;
+  int batch_;
   MatrixView<Out> c_;
-  MatrixView<Out> bias_;  // a matrix whose rows, or columns, are all the same
   MatrixView<Out> out_;
   Compute alpha_;
   Compute beta_;
-  Activation activation_;
-  float leaky_slope_;
 };
 
-/// Runs the three steps for one quad.
+/// Runs the steps for one quad.
 template <class Epilogue, class Sum>
 QUARRY_DEVICE void finish(const Epilogue& epilogue, int row, int column, int count, const Quad<Sum>& sum) {
-  epilogue.store(row, column, count, epilogue.apply(sum, epilogue.load(row, column, count)));
+  const auto source = epilogue.load(row, column, count);
+  const auto z = epilogue.combine(row, column, count, sum, source);
+  epilogue.keep(row, column, count, z);
+  epilogue.store(row, column, count, epilogue.apply(row, column, count, z));
 }
 
 }  // namespace quarry

@@ -56,17 +56,12 @@ std::string_view reduce_entry(DType partials, DType out) {
   }
 }
 
-MatrixParams transposed(const MatrixParams& m) {
-  return {m.data, m.column_stride, m.row_stride, m.batch_stride};
-}
-
 /// The same reduction seen as that of the transposed output.
 ReduceParams transposed(const ReduceParams& reduce) {
   ReduceParams result = reduce;
   result.c = transposed(reduce.c);
   result.out = transposed(reduce.out);
-  const bool by_row = reduce.epilogue.bias_axis == BiasAxis::row;
-  result.epilogue.bias_axis = by_row ? BiasAxis::column : BiasAxis::row;
+  result.epilogue = transposed(reduce.epilogue);
   result.m = reduce.n;
   result.n = reduce.m;
   return result;

@@ -66,7 +66,7 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
   const double m = problem.m;
   const double n = problem.n;
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
-  const int out_bytes = bytes_of(problem.types.out) << static_cast<int>(problem.has_c);
+  const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
   const double input_bytes = (m * bytes_of(problem.types.a) + n * bytes_of(problem.types.b)) * problem.k;
   return {.kernel = kernel,
           .problem = problem,

@@ -15,19 +15,44 @@ struct MatrixParams {
   long long batch_stride;
 };
 
-/// Epilogue of one launch: out = activation(alpha * sum + beta * c + bias).
+/// The same matrix seen as its transpose.
+constexpr MatrixParams transposed(const MatrixParams& m) {
+  return {m.data, m.column_stride, m.row_stride, m.batch_stride};
+}
+
+/// Epilogue of one launch:
+///   z = alpha * scale * sum + beta * c + bias
+///   out = clamp(activation(z) + residual)
 struct EpilogueParams {
   double alpha;
   double beta;
+  /// Bounds of the output, where it is clamped; whole numbers where s32 is computed in.
+  double clamp_low;
+  double clamp_high;
   /// Where not null, read instead of the values above: one number of compute_type (f64, s32 or f32).
   const void* alpha_pointer;
   const void* beta_pointer;
   /// Null: no bias. Element i of the bias belongs to row i or to column i of the output.
   const void* bias;
+  /// m x n of compute_type, with strides of 0: a value for each row, each column, or for all; data is null:
+  /// none, and always where that type is s32.
+  MatrixParams scale;
+  MatrixParams residual;  ///< m x n of the output's type; data is null: none
+  MatrixParams aux;       ///< m x n of the output's type, z is written through it; data is null: nowhere
   BiasAxis bias_axis;
   Activation activation;
+  bool clamps;
   float leaky_slope;
 };
+
+/// The epilogue of the transposed output.
+constexpr EpilogueParams transposed(EpilogueParams e) {
+  e.scale = transposed(e.scale);
+  e.residual = transposed(e.residual);
+  e.aux = transposed(e.aux);
+  e.bias_axis = e.bias_axis == BiasAxis::row ? BiasAxis::column : BiasAxis::row;
+  return e;
+}
 
 /// Parameters of every GEMM kernel of this project. The output of a launch is row-major or strided;
 /// column-major outputs are launched as their transpose.
@@ -68,7 +93,8 @@ struct TensorGemmParams {
   GemmParams gemm;
   TensorMap a;
   TensorMap b;
-  /// Boxes of the output that a warpgroup stores; only if `stores_boxes`.
+  /// Boxes of the output that a warpgroup stores; only if `stores_boxes`, which is false where the epilogue
+  /// scales, clamps, adds a residual or writes aux.
   TensorMap out;
   bool stores_boxes;
 };

@@ -26,7 +26,7 @@ GemmProblem exchanged(const GemmProblem& problem) {
   result.b = exchanged(problem.a);
   result.c = exchanged(problem.c);
   result.out = exchanged(problem.out);
-  result.epilogue.bias_axis = problem.epilogue.bias_axis == BiasAxis::row ? BiasAxis::column : BiasAxis::row;
+  result.epilogue = transposed(problem.epilogue);
   result.m = problem.n;
   result.n = problem.m;
   result.controls = exchanged(problem.controls);

@@ -32,6 +32,9 @@ struct GemmProblem {
   ProblemOperand out;
   bool has_c = false;  ///< C will be read: beta is not known to be 0
   bool has_bias = false;
+  bool has_scale = false;
+  bool has_residual = false;
+  bool has_aux = false;
   EpilogueParams epilogue = {};
   int m = 0;
   int n = 0;
@@ -44,6 +47,12 @@ struct GemmProblem {
   Controls controls = {};
 };
 
+/// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux.
+constexpr int epilogue_matrices(const GemmProblem& problem) {
+  return 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
+         static_cast<int>(problem.has_aux);
+}
+
 /// The order of tiles as the transposed problem names it.
 constexpr Raster exchanged(Raster raster) {
   return raster == Raster::along_n ? Raster::along_m : Raster::along_n;
@@ -52,8 +61,8 @@ constexpr Raster exchanged(Raster raster) {
 /// Controls of the transposed problem: the raster exchanged.
 Controls exchanged(Controls controls);
 
-/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, the bias axis and the
-/// raster too.
+/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, those of the epilogue and
+/// the raster too.
 GemmProblem exchanged(const GemmProblem& problem);
 
 }  // namespace quarry

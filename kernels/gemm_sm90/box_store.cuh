@@ -11,7 +11,8 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Whether a launch stores boxes: with this alpha, which is not 0, as with 0 not even NaN would count.
+/// Whether a launch stores boxes: with this alpha, which is not 0, as with 0 not even NaN would count. (Where
+/// it scales, clamps, adds a residual or writes aux, the host has said no.)
 QUARRY_DEVICE bool stores_boxes(const TensorGemmParams& params, float alpha) {
   const EpilogueParams& e = params.gemm.epilogue;
   return params.stores_boxes && params.gemm.mode == Mode::gemm && e.beta == 0 && e.beta_pointer == nullptr &&

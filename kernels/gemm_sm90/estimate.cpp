@@ -159,7 +159,7 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   const int k_tiles = tiles_along(problem.k, kernel.traits.tile.k);
   const int tiles = tiles_m * tiles_n * problem.batch;
-  const int out_bytes = bytes_of(problem.types.out) << static_cast<int>(problem.has_c);
+  const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
   const double second = problem.batch * kernel.memory_byte;
   const double lines = m * bytes_of(problem.types.a) + n * bytes_of(problem.types.b);
   const double inputs = lines * problem.k * second;
@@ -174,7 +174,7 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
           .tiles = tiles,
           .clusters = clusters_of(kernel, problem),
           .k_tiles = k_tiles,
-          .store = kernel.epilogue_tile + (problem.has_c ? drain : 0),
+          .store = kernel.epilogue_tile + (epilogue_matrices(problem) > 1 ? drain : 0),
           .drain = drain,
           .copy = kernel.memory * (1 + split_lines / 2 * split),
           .latency = std::max(kernel.least, kernel.latency * (1 + device_latency * first)),

@@ -16,26 +16,12 @@ constexpr bool row_lines() {
   return config.layouts.out == Layout::row;
 }
 
-template <Config config>
-QUARRY_DEVICE MatrixParams in_lines(const MatrixParams& m) {
-  return row_lines<config>() ? m : MatrixParams{m.data, m.column_stride, m.row_stride, m.batch_stride};
-}
-
-template <Config config>
-QUARRY_DEVICE EpilogueParams in_lines(EpilogueParams e) {
-  if (!row_lines<config>()) e.bias_axis = e.bias_axis == BiasAxis::row ? BiasAxis::column : BiasAxis::row;
-  return e;
-}
-
 /// Finishes the sums of one tile.
 template <Config config>
 class LineWriter {
  public:
   QUARRY_DEVICE LineWriter(const GemmParams& params, const TileWork& work)
-      : epilogue_(in_lines<config>(params.epilogue), in_lines<config>(params.c), in_lines<config>(params.out),
-                  work.batch),
-        params_(params),
-        work_(work) {}
+      : epilogue_(params.epilogue, params.c, params.out, work.batch), params_(params), work_(work) {}
 
   /// Takes the sums of the four outputs from (line, element) of the tile on. Those outside the output are
   /// dropped.
@@ -63,7 +49,7 @@ class LineWriter {
             row_lines<config>() ? params_.n : params_.m, 1};
   }
 
-  StandardEpilogue<float, Element<config.types.out>> epilogue_;
+  StandardEpilogue<float, Element<config.types.out>, !row_lines<config>()> epilogue_;
   const GemmParams& params_;
   const TileWork& work_;
 };

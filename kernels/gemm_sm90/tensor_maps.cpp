@@ -81,12 +81,19 @@ TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
   return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
 }
 
+/// Whether the epilogue has nothing that only the long way of sums to the output knows. (Of the rest the
+/// kernel finds out: alpha and beta may be known only there.)
+bool may_store_boxes(const GemmProblem& problem) {
+  return !problem.epilogue.clamps && !problem.has_scale && !problem.has_residual && !problem.has_aux;
+}
+
 /// Whether the kernel itself writes the output, and to where the copy engine can store. It writes chunks of
 /// 16 bytes as a whole (so an H200 does; the PTX ISA does not say), which the end of a line must not cut.
 bool stores_boxes(const Config& config, const GemmProblem& problem, const GemmParams& params) {
   const int elements = 16 / bytes_of(config.types.out);
   const Lines lines = lines_of_out(config.layouts, problem);
-  return params.mode != Mode::split_k_parallel && lines.elements % elements == 0 &&
+  return params.mode != Mode::split_k_parallel && may_store_boxes(problem) &&
+         lines.elements % elements == 0 &&
          problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements && !has_long_strides(lines);
 }
 

@@ -35,6 +35,8 @@ std::string problem_extent(Operand operand, bool rows) {
     case Operand::a: return rows ? " (M)" : " (K)";
     case Operand::b: return rows ? " (K)" : " (N)";
     case Operand::c:
+    case Operand::residual:
+    case Operand::aux:
     case Operand::out: return rows ? " (M)" : " (N)";
     default: return "";
   }
@@ -55,6 +57,7 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
     case Reason::mixed_devices: return {operand + " lies elsewhere", "the device of `out`", "another one"};
+    case Reason::aux_overlap: return {operand + " overlaps `aux`", "memory of its own", "a part of it"};
     default:
       return {operand + " overlaps `out`", "memory of its own, or exactly that of `out`", "a part of it"};
   }
@@ -130,7 +133,8 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::null_data:
     case Reason::missing:
     case Reason::mixed_devices:
-    case Reason::output_overlap: return operand_refusal(reason, name, expected, got);
+    case Reason::output_overlap:
+    case Reason::aux_overlap: return operand_refusal(reason, name, expected, got);
     case Reason::extent:
     case Reason::rows:
     case Reason::columns:

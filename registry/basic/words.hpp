@@ -21,8 +21,8 @@ inline constexpr std::string_view activation_words[] = {
     "identity", "relu", "leaky_relu", "tanh", "sigmoid", "silu", "hardswish", "gelu", "gelu_tanh"};
 inline constexpr std::string_view math_words[] = {"exact", "fast_tf32", "fast_f32", "fast_f16", "fast_bf16"};
 inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
-inline constexpr std::string_view operand_words[] = {"none", "a",     "b",    "c",        "out",
-                                                     "bias", "alpha", "beta", "workspace"};
+inline constexpr std::string_view operand_words[] = {
+    "none", "a", "b", "c", "out", "bias", "alpha", "beta", "workspace", "scale", "residual", "aux"};
 inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile"};
 inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};

@@ -23,8 +23,8 @@ typedef struct quarry_gemm_kernel {
   const char* reduce_file;
 } quarry_gemm_kernel;
 
-/* out (m x n) = activation(alpha * (a (m x k) x b (k x n)) + beta * c + bias). Strides are in elements; fill with
-   zeros first. The functions below exchange operands where the kernel wants them exchanged. */
+/* z (m x n) = alpha * scale * (a (m x k) x b (k x n)) + beta * c + bias, out = clamp(activation(z) + residual). Strides
+   are in elements; fill with zeros first. The functions below exchange operands where the kernel wants them exchanged. */
 typedef struct quarry_gemm_problem {
   int m;
   int n;
@@ -54,14 +54,20 @@ static inline int quarry_is_split(const quarry_gemm_problem* problem) {
 static inline quarry_gemm_problem quarry_gemm_oriented(const quarry_gemm_kernel* kernel,
                                                        const quarry_gemm_problem* problem) {
   quarry_gemm_problem seen = *problem;
-  quarry_matrix* const matrices[4] = {&seen.a, &seen.b, &seen.c, &seen.out};
+  quarry_matrix* const matrices[7] = {&seen.a,
+                                      &seen.b,
+                                      &seen.c,
+                                      &seen.out,
+                                      &seen.epilogue.scale,
+                                      &seen.epilogue.residual,
+                                      &seen.epilogue.aux};
   int i;
   if (!kernel->exchanged) return seen;
   seen.a = problem->b;
   seen.b = problem->a;
   seen.m = problem->n;
   seen.n = problem->m;
-  for (i = 0; i < 4; ++i) {
+  for (i = 0; i < 7; ++i) {
     const long long row_stride = matrices[i]->row_stride;
     matrices[i]->row_stride = matrices[i]->column_stride;
     matrices[i]->column_stride = row_stride;

@@ -141,7 +141,8 @@ std::string export_json(const ExportedKernel& kernel) {
   if (kernel.exchanged) {
     json.text("exchange",
               "the code computes out^T = b^T a^T: in its parameters a and b, m and n, row_stride and "
-              "column_stride of every matrix, and the values of bias_axis and raster are exchanged");
+              "column_stride of every matrix, those of the epilogue too, and the values of bias_axis and "
+              "raster are exchanged");
   }
   write_launch(json, kernel);
   write_params(json, gemm_params_name);

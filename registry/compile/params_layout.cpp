@@ -19,6 +19,7 @@ constexpr std::string_view c_type() {
   if constexpr (std::is_same_v<Member, double>) return "double";
   if constexpr (std::is_same_v<Member, float>) return "float";
   if constexpr (std::is_same_v<Member, int>) return "int";
+  if constexpr (std::is_same_v<Member, bool>) return "unsigned char";
   if constexpr (std::is_enum_v<Member>) {
     static_assert(std::is_same_v<std::underlying_type_t<Member>, unsigned char>);
     return "unsigned char";
@@ -41,13 +42,23 @@ constexpr ParamField matrix_fields[] = {
 constexpr ParamField epilogue_fields[] = {
     QUARRY_FIELD(EpilogueParams, alpha, "factor of the product"),
     QUARRY_FIELD(EpilogueParams, beta, "factor of c, which is not read where it is 0"),
+    QUARRY_FIELD(EpilogueParams, clamp_low, "least number of out, where it is clamped"),
+    QUARRY_FIELD(EpilogueParams, clamp_high, "greatest number of out, where it is clamped"),
     QUARRY_FIELD(EpilogueParams, alpha_pointer,
                  "null, or device address of the alpha to use: f64 for an f64 accumulator, s32 for s32 "
                  "accumulator and output, f32 otherwise"),
     QUARRY_FIELD(EpilogueParams, beta_pointer, "null, or device address of the beta to use"),
     QUARRY_FIELD(EpilogueParams, bias, "null, or device address of a vector of the output's type"),
+    QUARRY_FIELD(
+        EpilogueParams, scale,
+        "factors of the product, m x n of alpha's type with strides of 0; address null: none, and always "
+        "where that type is s32"),
+    QUARRY_FIELD(EpilogueParams, residual, "m x n of the output's type; address null: none"),
+    QUARRY_FIELD(EpilogueParams, aux,
+                 "m x n of the output's type: z is written to it; address null: nowhere"),
     QUARRY_FIELD(EpilogueParams, bias_axis, "0: a value of the bias for each row of out, 1: for each column"),
-    QUARRY_FIELD(EpilogueParams, activation, "function that is applied last, by number"),
+    QUARRY_FIELD(EpilogueParams, activation, "function of z, by number"),
+    QUARRY_FIELD(EpilogueParams, clamps, "1: out is clamped to the bounds, 0: it is not"),
     QUARRY_FIELD(EpilogueParams, leaky_slope, "slope of leaky_relu for negative values"),
 };
 
@@ -90,7 +101,7 @@ constexpr ParamStruct structs[] = {
     {"quarry_matrix", sizeof(MatrixParams), alignof(MatrixParams), matrix_fields,
      "Where a matrix lies in device memory, and how it is walked"},
     {"quarry_epilogue", sizeof(EpilogueParams), alignof(EpilogueParams), epilogue_fields,
-     "out = activation(alpha * sum + beta * c + bias)"},
+     "z = alpha * scale * sum + beta * c + bias, out = clamp(activation(z) + residual)"},
     {gemm_params_name, sizeof(GemmParams), alignof(GemmParams), gemm_fields,
      "The only argument of a GEMM kernel, by value"},
     {reduce_params_name, sizeof(ReduceParams), alignof(ReduceParams), reduce_fields,

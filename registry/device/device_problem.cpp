@@ -29,17 +29,35 @@ Result<DeviceProblem> DeviceProblem::make(const host::RandomProblem& problem, in
   } else if (args.c) {
     if (Status s = copy(problem.c, device, made.c, *args.c); !s) return s;
   }
-  if (args.epilogue.bias) {
-    if (Status s = copy(problem.bias, device, made.bias, *args.epilogue.bias); !s) return s;
+  Epilogue& e = args.epilogue;
+  if (e.bias) {
+    if (Status s = copy(problem.bias, device, made.bias, *e.bias); !s) return s;
+  }
+  if (e.scale) {
+    if (Status s = copy(problem.scale, device, made.scale, *e.scale); !s) return s;
+  }
+  if (problem.options.residual_in_place) {
+    e.residual = args.out;
+  } else if (e.residual) {
+    if (Status s = copy(problem.residual, device, made.residual, *e.residual); !s) return s;
+  }
+  if (e.aux) {
+    if (Status s = copy(problem.aux, device, made.aux, *e.aux); !s) return s;
   }
   return made;
 }
 
 Status DeviceProblem::upload_output(const host::RandomProblem& problem) const {
+  if (problem.arguments.epilogue.aux) {
+    if (Status s = aux.upload(problem.aux.storage(), problem.aux.storage_bytes()); !s) return s;
+  }
   return out.upload(problem.out.storage(), problem.out.storage_bytes());
 }
 
 Status DeviceProblem::download_output(host::RandomProblem& problem) const {
+  if (problem.arguments.epilogue.aux) {
+    if (Status s = aux.download(problem.aux.storage(), 0, problem.aux.storage_bytes()); !s) return s;
+  }
   return out.download(problem.out.storage(), 0, problem.out.storage_bytes());
 }
 

@@ -15,15 +15,19 @@ struct DeviceProblem {
   DeviceBuffer b;
   DeviceBuffer c;
   DeviceBuffer bias;
+  DeviceBuffer scale;
+  DeviceBuffer residual;
   DeviceBuffer out;
+  DeviceBuffer aux;
 
   /// Copies all operands. Fails as DeviceBuffer does.
   static Result<DeviceProblem> make(const host::RandomProblem& problem, int device);
 
-  /// Copies the host's output to the device: after RandomProblem::reset_output, what a run needs.
+  /// Copies the host's outputs (`out` and aux) to the device: after RandomProblem::reset_output, what a run
+  /// needs.
   Status upload_output(const host::RandomProblem& problem) const;
 
-  /// Waits for the device and copies the output, guards included, into the host's;
+  /// Waits for the device and copies the outputs, guards included, into the host's;
   /// RandomProblem::check_output and host::compare then judge it. Fails with the device's error where the run
   /// failed.
   Status download_output(host::RandomProblem& problem) const;

@@ -76,6 +76,9 @@ Result<Place> place_of(const GemmArguments& arguments) {
   if (!gathering.add(arguments.b)) return elsewhere(Operand::b);
   if (arguments.c && reads_c && !gathering.add(*arguments.c)) return elsewhere(Operand::c);
   if (e.bias && !gathering.add(*e.bias)) return elsewhere(Operand::bias);
+  if (e.scale && !gathering.add(*e.scale)) return elsewhere(Operand::scale);
+  if (e.residual && !gathering.add(*e.residual)) return elsewhere(Operand::residual);
+  if (e.aux && !gathering.add(*e.aux)) return elsewhere(Operand::aux);
   if (!gathering.add(e.alpha, asks)) return elsewhere(Operand::alpha);
   if (!gathering.add(e.beta, asks)) return elsewhere(Operand::beta);
   return gathering.place();

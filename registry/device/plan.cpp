@@ -19,7 +19,8 @@ struct detail::PlanState {
   std::uintptr_t alignment_a;  // bytes
   std::uintptr_t alignment_b;
   std::uintptr_t alignment_out;
-  std::uintptr_t alignment_element;  // of c and the bias: one element of the output
+  std::uintptr_t alignment_element;  // of c, bias, residual and aux: one element of the output
+  DType scale_type;
 };
 
 namespace {
@@ -42,11 +43,21 @@ Status check_alignments(const PlanState& plan, const PlanOperands& given) {
     if (Status s = check_alignment(Operand::b, types.b.dtype, given.b, plan.alignment_b); !s) return s;
   }
   const DType out = types.out.dtype;
-  if (needed.c) {
-    if (Status s = check_alignment(Operand::c, out, given.c, plan.alignment_element); !s) return s;
+  const struct {
+    bool needed;
+    Operand name;
+    const void* data;
+  } like_out[] = {{needed.c, Operand::c, given.c},
+                  {needed.bias, Operand::bias, given.bias},
+                  {needed.residual, Operand::residual, given.residual},
+                  {needed.aux, Operand::aux, given.aux}};
+  for (const auto& operand : like_out) {
+    if (!operand.needed) continue;
+    if (Status s = check_alignment(operand.name, out, operand.data, plan.alignment_element); !s) return s;
   }
-  if (needed.bias) {
-    if (Status s = check_alignment(Operand::bias, out, given.bias, plan.alignment_element); !s) return s;
+  if (needed.scale) {
+    const auto bytes = static_cast<std::uintptr_t>(bytes_of(plan.scale_type));
+    if (Status s = check_alignment(Operand::scale, plan.scale_type, given.scale, bytes); !s) return s;
   }
   return check_alignment(Operand::out, out, given.out, plan.alignment_out);
 }
@@ -56,11 +67,16 @@ void set_operands(const PlanState& plan, const PlanOperands& operands, GemmLaunc
   const bool exchanged = plan.row->exchanged;
   launch.params.a.data = exchanged ? operands.b : operands.a;
   launch.params.b.data = exchanged ? operands.a : operands.b;
-  const void* const c = plan.prepared.needed.c ? operands.c : nullptr;
-  const void* const bias = plan.prepared.needed.bias ? operands.bias : nullptr;
+  const detail::OperandsNeeded& needed = plan.prepared.needed;
+  const void* const c = needed.c ? operands.c : nullptr;
   launch.params.c.data = launch.reduce.c.data = c;
   launch.params.out.data = launch.reduce.out.data = operands.out;
-  launch.params.epilogue.bias = launch.reduce.epilogue.bias = bias;
+  for (EpilogueParams* e : {&launch.params.epilogue, &launch.reduce.epilogue}) {
+    e->bias = needed.bias ? operands.bias : nullptr;
+    e->scale.data = needed.scale ? operands.scale : nullptr;
+    e->residual.data = needed.residual ? operands.residual : nullptr;
+    e->aux.data = needed.aux ? operands.aux : nullptr;
+  }
   launch.map_a.data = launch.params.a.data;
   launch.map_b.data = launch.params.b.data;
   launch.map_out.data = launch.params.out.data;
@@ -77,6 +93,7 @@ void set_alignments(detail::PlanState& plan) {
   plan.alignment_a = bytes(types.a);
   plan.alignment_b = bytes(types.b);
   plan.alignment_element = static_cast<std::uintptr_t>(bytes_of(types.out.dtype));
+  plan.scale_type = compute_type(types.accumulator, types.out.dtype);
   plan.alignment_out = launch.map_out.has_box() ? of_maps : plan.alignment_element;
 }
 

@@ -17,6 +17,9 @@ Status OperandsNeeded::check(const PlanOperands& given) const {
   if (c && given.c == nullptr) return missing(Operand::c);
   if (given.out == nullptr) return missing(Operand::out);
   if (bias && given.bias == nullptr) return missing(Operand::bias);
+  if (scale && given.scale == nullptr) return missing(Operand::scale);
+  if (residual && given.residual == nullptr) return missing(Operand::residual);
+  if (aux && given.aux == nullptr) return missing(Operand::aux);
   return {};
 }
 
@@ -44,6 +47,9 @@ Status prepare_launch(const Row& row, const Controls& controls, const GemmArgume
   prepared.needed.inputs = problem.k > 0;
   prepared.needed.c = problem.has_c;
   prepared.needed.bias = problem.has_bias;
+  prepared.needed.scale = problem.has_scale;
+  prepared.needed.residual = problem.has_residual;
+  prepared.needed.aux = problem.has_aux;
   prepared.launch = row.family->launch(row.entry_config, problem, chosen);
   return {};
 }
@@ -68,8 +74,13 @@ PlanOperands operands_of(const GemmArguments& arguments) {
   operands.a = arguments.a.data;
   operands.b = arguments.b.data;
   operands.c = arguments.c ? arguments.c->data : nullptr;
-  operands.out = const_cast<void*>(arguments.out.data);  // a view says so: `out` is written through it
-  operands.bias = arguments.epilogue.bias ? arguments.epilogue.bias->data : nullptr;
+  operands.out = const_cast<void*>(arguments.out.data);  // a view says so: outputs are written through it
+  const Epilogue& e = arguments.epilogue;
+  const auto data = [](const std::optional<TensorView>& view) { return view ? view->data : nullptr; };
+  operands.bias = data(e.bias);
+  operands.scale = data(e.scale);
+  operands.residual = data(e.residual);
+  operands.aux = const_cast<void*>(data(e.aux));
   return operands;
 }
 

@@ -16,6 +16,9 @@ struct OperandsNeeded {
   bool inputs = false;  ///< a and b: not when K is 0
   bool c = false;       ///< not when beta is known to be 0
   bool bias = false;
+  bool scale = false;
+  bool residual = false;
+  bool aux = false;
   bool out = false;  ///< not when it has no element; then nothing else is needed either
 
   /// Ok when all that is needed is there; null_data naming the operand otherwise.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "common/config_parts.hpp"
 #include "quarry/types.hpp"
 #include "registry/basic/numbers.hpp"
 
@@ -66,8 +67,6 @@ struct Element<DType::s32> : IntegerElement<std::int32_t> {};
 
 /// Whether elements of this type can be read and written here.
 constexpr bool has_elements(DType type) { return type != DType::none; }
-
-constexpr bool is_integer(DType type) { return type == DType::s8 || type == DType::u8 || type == DType::s32; }
 
 /// Calls `work` with the Element of `type`, so that a loop can be compiled for each. @pre has_elements(type)
 template <class Work>

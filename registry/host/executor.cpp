@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "registry/host/activation.hpp"
-#include "registry/host/arithmetic.hpp"
 #include "registry/host/block_product.hpp"
 #include "registry/host/element.hpp"
+#include "registry/host/epilogue.hpp"
 #include "registry/host/parallel.hpp"
 
 namespace quarry::host {
@@ -224,34 +223,15 @@ class Executor {
   /// From sums to outputs, computing in C.
   template <class C>
   void finish(const Block& block, const T* sums) const {
-    const EpilogueParams& e = launch_.params.epilogue;
-    const MatrixParams& c = launch_.params.c;
-    const MatrixParams& out = launch_.params.out;
-    const C alpha = scalar<C>(e.alpha, e.alpha_pointer);
-    const C beta = scalar<C>(e.beta, e.beta_pointer);
-    const auto at = [&block](const MatrixParams& m, int i, int j) {
-      return block.batch * m.batch_stride + (block.row + i) * m.row_stride +
-             (block.column + j) * m.column_stride;
-    };
     with_element(kernel_.types.out, [&]<class E>(E) {
+      const HostEpilogue<C, E> epilogue(launch_.params);
       for (int i = 0; i < block.rows; ++i) {
         for (int j = 0; j < block.columns; ++j) {
-          C x = alpha == 0 ? 0 : multiplied(alpha, computed<C>(sums[i * block_columns + j]));
-          // Rounded as the device rounds; it adds zeros where there is nothing to add, so no sum is -0.
-          const C source = beta != 0 ? static_cast<C>(read_element<E>(c.data, at(c, i, j))) : C{0};
-          x = multiplied_added(beta, source, x);
-          const int index = e.bias_axis == BiasAxis::row ? block.row + i : block.column + j;
-          x = added(x, e.bias != nullptr ? static_cast<C>(read_element<E>(e.bias, index)) : C{0});
-          write_element<E>(const_cast<void*>(out.data), at(out, i, j),
-                           static_cast<double>(activate(e.activation, e.leaky_slope, x)));
+          epilogue.finish(block.batch, block.row + i, block.column + j,
+                          computed<C>(sums[i * block_columns + j]));
         }
       }
     });
-  }
-
-  template <class C>
-  static C scalar(double value, const void* pointer) {
-    return pointer == nullptr ? static_cast<C>(value) : *static_cast<const C*>(pointer);
   }
 
   const HostKernel& kernel_;

@@ -10,7 +10,7 @@ namespace quarry::host {
 namespace {
 
 /// Numbers of the operands; the batch entries of each have numbers of their own from there on.
-enum Stream : std::uint64_t { stream_a = 1, stream_b, stream_c, stream_bias };
+enum Stream : std::uint64_t { stream_a = 1, stream_b, stream_c, stream_bias, stream_scale, stream_residual };
 
 /// 64 random bits from a number (the finalizer of SplitMix64).
 constexpr std::uint64_t mixed(std::uint64_t x) {
@@ -91,18 +91,39 @@ Result<RandomProblem> RandomProblem::make(const GemmArguments& shape, const Rand
   } else if (args.c) {
     if (Status s = make_operand(*shape.c, stream_c, options, reads_c, problem.c, *args.c); !s) return s;
   }
-  if (args.epilogue.bias) {
-    const TensorView& bias = *shape.epilogue.bias;
-    if (Status s = make_operand(bias, stream_bias, options, true, problem.bias, *args.epilogue.bias); !s)
-      return s;
-  }
+  problem.options.residual_in_place = options.residual_in_place && args.epilogue.residual;
+  if (Status s = problem.make_epilogue(shape.epilogue); !s) return s;
   problem.reset_output();
   return problem;
 }
 
+Status RandomProblem::make_epilogue(const Epilogue& shape) {
+  Epilogue& e = arguments.epilogue;
+  const auto make = [&](const std::optional<TensorView>& from, Stream stream, bool fill,
+                        GuardedTensor& tensor, std::optional<TensorView>& view) {
+    return from ? make_operand(*from, stream, options, fill, tensor, *view) : Status();
+  };
+  if (Status s = make(shape.bias, stream_bias, true, bias, e.bias); !s) return s;
+  if (Status s = make(shape.scale, stream_scale, true, scale, e.scale); !s) return s;
+  if (Status s = make(shape.aux, stream_c, false, aux, e.aux); !s) return s;
+  if (!options.residual_in_place) return make(shape.residual, stream_residual, true, residual, e.residual);
+  e.residual = arguments.out;
+  return {};
+}
+
 void RandomProblem::reset_output() {
   out.poison();
-  if (options.in_place) fill_random(out.view(), stream_c, options);
+  if (options.in_place || options.residual_in_place) {
+    fill_random(out.view(), options.in_place ? stream_c : stream_residual, options);
+  }
+  if (arguments.epilogue.aux) aux.poison();
+}
+
+Status RandomProblem::check_output() const {
+  if (Status s = out.check(!options.in_place && !options.residual_in_place); !s) return s;
+  if (!arguments.epilogue.aux) return {};
+  Status s = aux.check();
+  return s ? s : Status(s.code(), "aux: " + s.message());
 }
 
 }  // namespace quarry::host

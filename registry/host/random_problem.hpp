@@ -21,6 +21,8 @@ struct RandomOptions {
   Values values = Values::uniform;
   /// C is the output's own memory.
   bool in_place = false;
+  /// So is the residual.
+  bool residual_in_place = false;
 };
 
 /// Operands in host memory and the arguments that name them. Movable, not copyable.
@@ -32,7 +34,10 @@ struct RandomProblem {
   GuardedTensor a;
   GuardedTensor b;
   GuardedTensor c;     ///< empty when there is none or it is `out` itself
-  GuardedTensor bias;  ///< empty when there is none
+  GuardedTensor bias;  ///< empty when there is none, as those below
+  GuardedTensor scale;
+  GuardedTensor residual;  ///< empty when it is `out` itself
+  GuardedTensor aux;
   GuardedTensor out;
   RandomOptions options;
 
@@ -41,11 +46,16 @@ struct RandomProblem {
   /// GuardedTensor::make does, and with `unsupported` for no type.
   static Result<RandomProblem> make(const GemmArguments& shape, const RandomOptions& options = {});
 
-  /// Makes `out` ready for a run: poison, or C's values where it is C.
+  /// Makes `out` and aux ready for a run: poison, or C's or the residual's values where `out` is these.
   void reset_output();
 
-  /// After a run: whether all of `out` was written (unless it was C), and nothing around it.
-  Status check_output() const { return out.check(!options.in_place); }
+  /// After a run: whether all of `out` (unless it was an input) and of aux was written, and nothing around
+  /// them.
+  Status check_output() const;
+
+ private:
+  /// Gives memory to what the epilogue reads and writes beside C.
+  Status make_epilogue(const Epilogue& shape);
 };
 
 /// Fills a tensor in host memory with the values that operand number `operand` has under these options.

@@ -56,6 +56,12 @@ class Computation {
     compute_ = compute_type(accumulator, arguments.out.dtype);
     alpha_ = scalar(arguments.epilogue.alpha);
     beta_ = scalar(arguments.epilogue.beta);
+    if (const auto& scale = arguments.epilogue.scale) {
+      const bool varies = scale->extents[0] > 1;
+      const bool by_row = arguments.epilogue.scale_axis == BiasAxis::row;
+      scale_row_stride_ = varies && by_row ? 1 : 0;
+      scale_column_stride_ = varies && !by_row ? 1 : 0;
+    }
   }
 
   double alpha() const { return alpha_; }
@@ -82,10 +88,26 @@ class Computation {
     return s.pointer == nullptr ? s.value : read_element(compute_, s.pointer, 0);
   }
 
-  double* values(const Strip& strip, std::size_t row) const {
+  /// Where the values of a chosen row of a strip begin.
+  std::size_t first_of(const Strip& strip, std::size_t row) const {
     const auto rows = static_cast<std::int64_t>(reference_.rows.size());
-    return &reference_.values[static_cast<std::size_t>(
-        (strip.entry * rows + static_cast<std::int64_t>(row)) * reference_.columns + strip.column)];
+    return static_cast<std::size_t>(
+        (strip.entry * rows + static_cast<std::int64_t>(row)) * reference_.columns + strip.column);
+  }
+  double* values(const Strip& strip, std::size_t row) const {
+    return &reference_.values[first_of(strip, row)];
+  }
+
+  /// The scale of an output, 1 where there is none; its factors of a row alone and of a column alone (one for
+  /// all counts as one of rows).
+  double scale_at(std::int64_t row, std::int64_t column) const {
+    const auto& scale = arguments_.epilogue.scale;
+    if (!scale) return 1;
+    return read_element(compute_, scale->data, row * scale_row_stride_ + column * scale_column_stride_);
+  }
+  double row_scale(std::int64_t row) const { return scale_column_stride_ != 0 ? 1 : scale_at(row, 0); }
+  double column_scale(std::int64_t column) const {
+    return scale_column_stride_ != 0 ? scale_at(0, column) : 1;
   }
 
   /// Reads `depth` rows of B from `k` on, block_columns doubles each. @return their sum of squares
@@ -98,7 +120,8 @@ class Computation {
                                    ? read_element<E>(b_.data, b_.index(strip.entry, k + i, strip.column + j))
                                    : 0.0;
           b[i * block_columns + j] = value;
-          squares += value * value;
+          const double scaled = value * (j < strip.columns ? column_scale(strip.column + j) : 0);
+          squares += scaled * scaled;
         }
       }
     });
@@ -116,7 +139,8 @@ class Computation {
         for (int r = 0; r < rows; ++r) {
           const std::int64_t row = reference_.rows[first + static_cast<std::size_t>(r)];
           const double value = read_element<E>(a_.data, a_.index(strip.entry, row, k + i));
-          squares += value * value;
+          const double scaled = value * row_scale(row);
+          squares += scaled * scaled;
           for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
         }
       }
@@ -128,41 +152,64 @@ class Computation {
     return squares;
   }
 
+  /// What the epilogue reads for one output.
+  struct Sources {
+    double scale;
+    double c;
+    double bias;
+    double residual;
+  };
+  Sources sources(std::int64_t entry, std::int64_t row, std::int64_t column) const {
+    const Epilogue& e = arguments_.epilogue;
+    const auto element = [&](const TensorView& view) {
+      const Matrix m(view);
+      return read_element(m.type, m.data, m.index(entry, row, column));
+    };
+    Sources s = {.scale = scale_at(row, column), .c = 0, .bias = 0, .residual = 0};
+    if (beta_ != 0) s.c = element(*arguments_.c);
+    if (e.bias) {
+      const std::int64_t at = e.bias_axis == BiasAxis::row ? row : column;
+      s.bias = read_element(e.bias->dtype, e.bias->data, at * e.bias->strides[0]);
+    }
+    if (e.residual) s.residual = element(*e.residual);
+    return s;
+  }
+
   /// From sums to outputs.
   void finish(const Strip& strip) const {
-    const Epilogue& e = arguments_.epilogue;
     for (std::size_t i = 0; i < reference_.rows.size(); ++i) {
       double* const row = values(strip, i);
+      double* const aux = reference_.aux.empty() ? nullptr : &reference_.aux[first_of(strip, i)];
       for (int j = 0; j < strip.columns; ++j) {
-        double c = 0;
-        double bias = 0;
-        if (beta_ != 0) {
-          const Matrix m(*arguments_.c);
-          c = read_element(m.type, m.data, m.index(strip.entry, reference_.rows[i], strip.column + j));
-        }
-        if (e.bias) {
-          const std::int64_t at = e.bias_axis == BiasAxis::row ? reference_.rows[i] : strip.column + j;
-          bias = read_element(e.bias->dtype, e.bias->data, at * e.bias->strides[0]);
-        }
+        const Sources s = sources(strip.entry, reference_.rows[i], strip.column + j);
         const double sum = sums_wrap_ ? static_cast<double>(wrapped(row[j])) : row[j];
-        row[j] = compute_ == DType::s32 ? finished_integer(sum, c, bias) : finished(sum, c, bias);
+        double z = 0;
+        row[j] = compute_ == DType::s32 ? finished_integer(sum, s, z) : finished(sum, s, z);
+        if (aux != nullptr) aux[j] = z;
       }
     }
   }
 
-  double finished(double sum, double c, double bias) const {
+  double clamped(double x) const {
+    const Clamp& clamp = arguments_.epilogue.clamp;
+    return x < clamp.low ? clamp.low : x > clamp.high ? clamp.high : x;
+  }
+
+  /// @param z what it is before the activation
+  double finished(double sum, const Sources& s, double& z) const {
     const Epilogue& e = arguments_.epilogue;
-    const double x = (alpha_ == 0 ? 0 : alpha_ * sum) + (beta_ == 0 ? 0 : beta_ * c) + bias;
-    return activate(e.activation, e.leaky_slope, x);
+    z = (alpha_ == 0 ? 0 : alpha_ * s.scale * sum) + (beta_ == 0 ? 0 : beta_ * s.c) + s.bias;
+    return clamped(activate(e.activation, e.leaky_slope, z) + s.residual);
   }
 
   /// The same in s32, of numbers that all are s32.
-  double finished_integer(double sum, double c, double bias) const {
+  double finished_integer(double sum, const Sources& s, double& z) const {
     const auto as_integer = [](double x) { return static_cast<std::int32_t>(x); };
     const Epilogue& e = arguments_.epilogue;
     std::int32_t x = multiplied(as_integer(alpha_), as_integer(sum));
-    x = multiplied_added(as_integer(beta_), as_integer(c), x);
-    return activate(e.activation, e.leaky_slope, added(x, as_integer(bias)));
+    x = added(multiplied_added(as_integer(beta_), as_integer(s.c), x), as_integer(s.bias));
+    z = x;
+    return clamped(added(activate(e.activation, e.leaky_slope, x), as_integer(s.residual)));
   }
 
   const GemmArguments& arguments_;
@@ -173,6 +220,8 @@ class Computation {
   DType compute_;
   double alpha_;
   double beta_;
+  std::int64_t scale_row_stride_ = 0;
+  std::int64_t scale_column_stride_ = 0;
 };
 
 /// ||C|| over the chosen rows.
@@ -201,6 +250,7 @@ Reference compute(const GemmArguments& arguments, const ReferenceOptions& option
   reference.rows = chosen_rows(out.rows, a_row, options.max_multiplications);
   reference.values.resize(static_cast<std::size_t>(out.batch * out.columns) * reference.rows.size());
   if (reference.values.empty()) return reference;
+  if (arguments.epilogue.aux) reference.aux.resize(reference.values.size());
 
   const Computation computation(arguments, reference);
   const std::int64_t strips = (out.columns + block_columns - 1) / block_columns;
@@ -242,23 +292,15 @@ double distance(DType type, double expected, double got) {
   return is_byte(type) ? std::max(0.0, difference - 0.5) : difference;
 }
 
-}  // namespace
-
-Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options) {
-  try {
-    return compute(arguments, options);
-  } catch (const std::exception&) {
-    return Status(StatusCode::device_error, "The reference ran out of memory");
-  }
-}
-
-Comparison compare(const Reference& reference, const TensorView& view, const Tolerance& tolerance) {
+/// Compares one output with the values that it should have.
+Comparison compare(const Reference& reference, const std::vector<double>& values, const TensorView& view,
+                   const Tolerance& tolerance) {
   const Matrix out(view);
   Comparison result;
   double worst = -1;
   double difference_squares = 0;
   double reference_squares = 0;
-  const double* next = reference.values.data();
+  const double* next = values.data();
   for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
     for (const std::int64_t row : reference.rows) {
       for (std::int64_t column = 0; column < reference.columns; ++column) {
@@ -277,12 +319,36 @@ Comparison compare(const Reference& reference, const TensorView& view, const Tol
   }
   const double norm = std::sqrt(reference_squares);
   const double allowed = tolerance.output * norm + tolerance.accumulation * std::max(norm, reference.scale) +
-                         tolerance.smallest * std::sqrt(static_cast<double>(reference.values.size()));
+                         tolerance.smallest * std::sqrt(static_cast<double>(values.size()));
   const double difference = std::sqrt(difference_squares);
   // Both are relative to the reference's norm; where it is 0, to 1.
   result.error = norm > 0 ? difference / norm : difference;
   result.bound = norm > 0 ? allowed / norm : allowed;
   return result;
+}
+
+}  // namespace
+
+Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options) {
+  try {
+    return compute(arguments, options);
+  } catch (const std::exception&) {
+    return Status(StatusCode::device_error, "The reference ran out of memory");
+  }
+}
+
+Comparison compare(const Reference& reference, const TensorView& out, const Tolerance& tolerance) {
+  return compare(reference, reference.values, out, tolerance);
+}
+
+Comparison compare(const Reference& reference, const GemmArguments& arguments, const Tolerance& tolerance) {
+  const Comparison of_out = compare(reference, reference.values, arguments.out, tolerance);
+  if (!arguments.epilogue.aux) return of_out;
+  Comparison of_aux = compare(reference, reference.aux, *arguments.epilogue.aux, tolerance);
+  of_aux.operand = Operand::aux;
+  const bool aux_is_worse = of_aux.error * of_out.bound > of_out.error * of_aux.bound;
+  if (of_out.within() != of_aux.within()) return of_out.within() ? of_aux : of_out;
+  return aux_is_worse ? of_aux : of_out;
 }
 
 }  // namespace quarry::host

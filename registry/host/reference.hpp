@@ -27,14 +27,17 @@ struct Reference {
   std::int64_t columns = 0;
   /// [batch][rows][columns]
   std::vector<double> values;
-  /// |alpha| ||A|| ||B|| / sqrt(K) + |beta| ||C||, the first norms taken over each batch entry: how large the
-  /// sums before the activation are when the signs of products are random.
+  /// The same of what is written to aux, before the activation; empty where there is no aux.
+  std::vector<double> aux;
+  /// |alpha| ||S A|| ||B|| / sqrt(K) + |beta| ||C||, the first norms taken over each batch entry, S the scale
+  /// (of B where it is one of columns): how large the sums before the activation are when the signs of
+  /// products are random.
   double scale = 0;
 };
 
-/// Computes the reference. All operands are host memory, alpha and beta values or host pointers. Where C is
-/// `out` itself, call it before the kernel runs. @pre some kernel supports the arguments; fails when memory
-/// runs out
+/// Computes the reference. All operands are host memory, alpha and beta values or host pointers. Where C or
+/// the residual is `out` itself, call it before the kernel runs. @pre some kernel supports the arguments;
+/// fails when memory runs out
 Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options = {});
 
 /// How a result compares.
@@ -50,9 +53,15 @@ struct Comparison {
   std::int64_t column = 0;
   double expected = 0;
   double got = 0;
+  /// Which output these are of: `out` or `aux`.
+  Operand operand = Operand::out;
 
   bool within() const { return error <= bound; }
 };
+
+/// Compares both outputs of a problem, `out` and aux where there is one: the one that is off further, for its
+/// bound.
+Comparison compare(const Reference& reference, const GemmArguments& arguments, const Tolerance& tolerance);
 
 /// Compares a result in host memory with the reference of its problem. Where the reference, rounded to the
 /// output's type, is NaN or infinite, the output must be the same.

@@ -67,7 +67,7 @@ Question question(const GemmProblem& problem, const FindOptions& options, const 
           .a = access(problem.a, problem.types.a, problem.k, problem.m),
           .b = access(problem.b, problem.types.b, problem.n, problem.k),
           .out = access(problem.out, problem.types.out, problem.n, problem.m),
-          .has_c = problem.has_c,
+          .epilogue_matrices = epilogue_matrices(problem),
           .order = options.order,
           .availability = options.availability,
           .mode = static_cast<std::uint8_t>(controls.mode ? static_cast<int>(*controls.mode) + 1 : 0),

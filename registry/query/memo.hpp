@@ -32,7 +32,7 @@ struct Question {
   Access a;
   Access b;
   Access out;
-  bool has_c = false;
+  int epilogue_matrices = 1;
   Order order = Order::best_first;
   Availability availability = Availability::any;
   std::uint8_t mode = 0;    ///< 0: open

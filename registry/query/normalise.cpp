@@ -1,9 +1,12 @@
 #include "registry/query/normalise.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "registry/query/tensor_checks.hpp"
 
@@ -42,31 +45,67 @@ Status check_matrices(const GemmArguments& args) {
   return check_output_strides(out);
 }
 
-Status check_c(const GemmArguments& args) {
-  if (!reads_c(args)) return {};
-  if (!args.c) return {code, Reason::missing, Operand::c};
-  const TensorView& c = *args.c;
-  if (Status s = check_tensor(c, Operand::c, 2, args.out.rank); !s) return s;
-  if (c.dtype != args.out.dtype) {
-    return {code, Reason::dtype, Operand::c, static_cast<int>(args.out.dtype), static_cast<int>(c.dtype)};
+Status check_dtype(const TensorView& view, Operand name, DType type) {
+  if (view.dtype == type) return {};
+  return {code, Reason::dtype, name, static_cast<int>(type), static_cast<int>(view.dtype)};
+}
+
+/// Checks a matrix that is read or written as the output is.
+Status check_like_out(const TensorView& view, Operand name, int least_rank, const TensorView& out) {
+  if (Status s = check_tensor(view, name, least_rank, out.rank); !s) return s;
+  if (Status s = check_dtype(view, name, out.dtype); !s) return s;
+  return check_extents(view, name, rows(out), columns(out), out);
+}
+
+Status check_matrices_of_epilogue(const GemmArguments& args) {
+  const Epilogue& e = args.epilogue;
+  const TensorView& out = args.out;
+  if (reads_c(args)) {
+    if (!args.c) return {code, Reason::missing, Operand::c};
+    if (Status s = check_like_out(*args.c, Operand::c, 2, out); !s) return s;
   }
-  return check_extents(c, Operand::c, rows(args.out), columns(args.out), args.out);
+  if (e.residual) {
+    if (Status s = check_like_out(*e.residual, Operand::residual, 2, out); !s) return s;
+  }
+  if (!e.aux) return {};
+  if (Status s = check_like_out(*e.aux, Operand::aux, out.rank, out); !s) return s;
+  return check_output_strides(*e.aux, Operand::aux);
+}
+
+Status check_contiguous(const TensorView& vector, Operand name) {
+  if (vector.extents[0] <= 1 || vector.strides[0] == 1) return {};
+  return invalid("Operand `" + std::string(to_string(name)) + "` is not contiguous: its stride is " +
+                 std::to_string(vector.strides[0]));
+}
+
+/// Values that a vector along this axis has.
+std::int64_t extent_along(BiasAxis axis, const TensorView& out) {
+  return axis == BiasAxis::row ? rows(out) : columns(out);
 }
 
 Status check_bias(const GemmArguments& args) {
   if (!args.epilogue.bias) return {};
   const TensorView& bias = *args.epilogue.bias;
   if (Status s = check_tensor(bias, Operand::bias, 1, 1); !s) return s;
-  if (bias.dtype != args.out.dtype) {
-    return {code, Reason::dtype, Operand::bias, static_cast<int>(args.out.dtype),
-            static_cast<int>(bias.dtype)};
-  }
-  const std::int64_t extent = args.epilogue.bias_axis == BiasAxis::row ? rows(args.out) : columns(args.out);
+  if (Status s = check_dtype(bias, Operand::bias, args.out.dtype); !s) return s;
+  const std::int64_t extent = extent_along(args.epilogue.bias_axis, args.out);
   if (bias.extents[0] != extent) return {code, Reason::extent, Operand::bias, extent, bias.extents[0]};
-  if (extent > 1 && bias.strides[0] != 1) {
-    return invalid("Operand `bias` is not contiguous: its stride is " + std::to_string(bias.strides[0]));
+  return check_contiguous(bias, Operand::bias);
+}
+
+Status check_scale(const GemmArguments& args, DType compute) {
+  if (!args.epilogue.scale) return {};
+  const TensorView& scale = *args.epilogue.scale;
+  if (compute == DType::s32) {
+    return invalid("Operand `scale` is unsupported: an s32 output is computed in s32, which is not scaled");
   }
-  return {};
+  if (Status s = check_tensor(scale, Operand::scale, 1, 1); !s) return s;
+  if (Status s = check_dtype(scale, Operand::scale, compute); !s) return s;
+  const std::int64_t extent = extent_along(args.epilogue.scale_axis, args.out);
+  if (scale.extents[0] != extent && scale.extents[0] != 1) {
+    return {code, Reason::extent, Operand::scale, extent, scale.extents[0]};
+  }
+  return check_contiguous(scale, Operand::scale);
 }
 
 std::string number_text(double value) {
@@ -92,18 +131,38 @@ Status check_scalar(const Scalar& scalar, Operand name, DType compute) {
                  "` is misaligned: its pointer is not a multiple of " + std::to_string(bytes) + " bytes");
 }
 
+Status check_clamp(const Clamp& clamp, DType compute) {
+  if (!(clamp.low <= clamp.high)) {
+    return invalid("The clamp has no numbers from " + number_text(clamp.low) + " to " +
+                   number_text(clamp.high));
+  }
+  if (compute != DType::s32) return {};
+  for (const double bound : {clamp.low, clamp.high}) {
+    if (std::isinf(bound) || is_s32(bound)) continue;
+    return invalid("A bound of the clamp is " + number_text(bound) +
+                   ", and an s32 output is computed in s32, which takes whole numbers of 32 bits");
+  }
+  return {};
+}
+
+Status check_axis(BiasAxis axis, const char* name) {
+  if (axis <= BiasAxis::column) return {};
+  return invalid("There is no " + std::string(name) + " axis of number " +
+                 std::to_string(static_cast<int>(axis)));
+}
+
 Status check_epilogue(const Epilogue& epilogue, DType compute) {
   if (epilogue.activation > Activation::gelu_tanh) {
     return invalid("There is no activation of number " +
                    std::to_string(static_cast<int>(epilogue.activation)));
   }
-  if (epilogue.bias_axis > BiasAxis::column) {
-    return invalid("There is no bias axis of number " + std::to_string(static_cast<int>(epilogue.bias_axis)));
-  }
+  if (Status s = check_axis(epilogue.bias_axis, "bias"); !s) return s;
+  if (Status s = check_axis(epilogue.scale_axis, "scale"); !s) return s;
   if (compute == DType::s32 && epilogue.activation > Activation::relu) {
     return invalid("Activation `" + std::string(to_string(epilogue.activation)) +
                    "` is unsupported: an s32 output is computed in s32, which takes identity and relu");
   }
+  if (Status s = check_clamp(epilogue.clamp, compute); !s) return s;
   if (Status s = check_scalar(epilogue.alpha, Operand::alpha, compute); !s) return s;
   return check_scalar(epilogue.beta, Operand::beta, compute);
 }
@@ -172,10 +231,17 @@ Status check_memory(const GemmArguments& args) {
   if (reads_c(args)) {
     if (Status s = check(*args.c, Operand::c); !s) return s;
   }
-  return args.epilogue.bias ? check(*args.epilogue.bias, Operand::bias) : Status();
+  const Epilogue& e = args.epilogue;
+  for (const auto& [view, name] :
+       {std::pair(&e.bias, Operand::bias), std::pair(&e.scale, Operand::scale),
+        std::pair(&e.residual, Operand::residual), std::pair(&e.aux, Operand::aux)}) {
+    if (!*view) continue;
+    if (Status s = check(**view, name); !s) return s;
+  }
+  return {};
 }
 
-/// Whether `c` is `out` itself: every element of it is read by the thread that writes it.
+/// Whether `c` (or the residual) is `out` itself: every element of it is read by the thread that writes it.
 bool is_in_place(const TensorView& c, const TensorView& out) {
   if (c.data != out.data || c.rank != out.rank) return false;
   for (std::size_t i = 0; i < c.rank; ++i) {
@@ -184,17 +250,75 @@ bool is_in_place(const TensorView& c, const TensorView& out) {
   return true;
 }
 
+/// An input of the problem; null where it has none, or does not read it.
+struct Input {
+  const TensorView* view;
+  Operand name;
+  bool may_be_out;
+};
+
+std::array<Input, 6> inputs_of(const GemmArguments& args) {
+  const Epilogue& e = args.epilogue;
+  const bool multiplies = !is_zero(e.alpha);
+  const auto given = [](const std::optional<TensorView>& view) { return view ? &*view : nullptr; };
+  return {Input{multiplies ? &args.a : nullptr, Operand::a, false},
+          Input{multiplies ? &args.b : nullptr, Operand::b, false},
+          Input{reads_c(args) ? given(args.c) : nullptr, Operand::c, true},
+          Input{given(e.bias), Operand::bias, false},
+          Input{given(e.scale), Operand::scale, false},
+          Input{given(e.residual), Operand::residual, true}};
+}
+
 Status check_overlap(const GemmArguments& args) {
   const TensorView& out = args.out;
-  if (out.data == nullptr) return {};
-  const auto overlap = [&](Operand name) -> Status { return {code, Reason::output_overlap, name}; };
-  if (!is_zero(args.epilogue.alpha)) {
-    if (may_overlap(args.a, out)) return overlap(Operand::a);
-    if (may_overlap(args.b, out)) return overlap(Operand::b);
+  const std::optional<TensorView>& aux = args.epilogue.aux;
+  const bool writes_aux = aux && aux->data != nullptr;
+  if (out.data == nullptr && !writes_aux) return {};
+  for (const Input& input : inputs_of(args)) {
+    if (input.view == nullptr) continue;
+    const bool in_place = input.may_be_out && is_in_place(*input.view, out);
+    if (!in_place && may_overlap(*input.view, out)) return {code, Reason::output_overlap, input.name};
+    if (writes_aux && may_overlap(*input.view, *aux)) return {code, Reason::aux_overlap, input.name};
   }
-  if (reads_c(args) && !is_in_place(*args.c, out) && may_overlap(*args.c, out)) return overlap(Operand::c);
-  if (args.epilogue.bias && may_overlap(*args.epilogue.bias, out)) return overlap(Operand::bias);
+  if (writes_aux && may_overlap(out, *aux)) return {code, Reason::aux_overlap, Operand::out};
   return {};
+}
+
+MatrixParams matrix_of(const std::optional<TensorView>& view) {
+  return view ? problem_operand(*view).matrix : MatrixParams{};
+}
+
+/// A scale as the matrix of what it multiplies.
+MatrixParams scale_of(const Epilogue& e) {
+  if (!e.scale) return {};
+  const bool varies = e.scale->extents[0] > 1;
+  const bool by_row = e.scale_axis == BiasAxis::row;
+  return {e.scale->data, varies && by_row ? 1 : 0, varies && !by_row ? 1 : 0, 0};
+}
+
+/// A bound as the type that is computed in can hold it.
+double bound_in(DType compute, double bound) {
+  if (compute != DType::s32) return bound;
+  return std::clamp<double>(bound, std::numeric_limits<std::int32_t>::min(),
+                            std::numeric_limits<std::int32_t>::max());
+}
+
+EpilogueParams epilogue_params(const Epilogue& e, DType compute) {
+  const bool clamps = e.clamp != Clamp{};
+  return {.alpha = e.alpha.value,
+          .beta = e.beta.value,
+          .clamp_low = clamps ? bound_in(compute, e.clamp.low) : 0,
+          .clamp_high = clamps ? bound_in(compute, e.clamp.high) : 0,
+          .alpha_pointer = e.alpha.pointer,
+          .beta_pointer = e.beta.pointer,
+          .bias = e.bias ? e.bias->data : nullptr,
+          .scale = scale_of(e),
+          .residual = matrix_of(e.residual),
+          .aux = matrix_of(e.aux),
+          .bias_axis = e.bias_axis,
+          .activation = e.activation,
+          .clamps = clamps,
+          .leaky_slope = e.leaky_slope};
 }
 
 void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
@@ -208,14 +332,10 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   problem.has_c = reads_c(args);
   if (problem.has_c) problem.c = problem_operand(*args.c);
   problem.has_bias = e.bias.has_value();
-  problem.epilogue = {.alpha = e.alpha.value,
-                      .beta = e.beta.value,
-                      .alpha_pointer = e.alpha.pointer,
-                      .beta_pointer = e.beta.pointer,
-                      .bias = e.bias ? e.bias->data : nullptr,
-                      .bias_axis = e.bias_axis,
-                      .activation = e.activation,
-                      .leaky_slope = e.leaky_slope};
+  problem.has_scale = e.scale.has_value();
+  problem.has_residual = e.residual.has_value();
+  problem.has_aux = e.aux.has_value();
+  problem.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
   problem.m = static_cast<int>(rows(args.out));
   problem.n = static_cast<int>(columns(args.out));
   problem.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
@@ -231,9 +351,11 @@ Status normalise(const GemmArguments& args, GemmProblem& problem) {
   if (bytes_of(accumulator) == 0) return invalid("The accumulator has no data type");
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
-  if (Status s = check_c(args); !s) return s;
+  const DType compute = compute_type(accumulator, args.out.dtype);
+  if (Status s = check_matrices_of_epilogue(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;
-  if (Status s = check_epilogue(args.epilogue, compute_type(accumulator, args.out.dtype)); !s) return s;
+  if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
+  if (Status s = check_scale(args, compute); !s) return s;
   if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_memory(args); !s) return s;
   if (Status s = check_overlap(args); !s) return s;

@@ -15,10 +15,10 @@ namespace quarry::detail {
 /// - A host alpha of 0 makes K 0: `a` and `b` are not read. A host beta of 0 makes `c` absent, whatever it
 /// holds.
 /// - The accumulator defaults to f64 for f64 operands, s32 for integer ones, f32 otherwise.
-/// - `c` may be `out` itself (same pointer and strides); every other overlap of an input with `out` is
-/// refused, as far as
-///   pointers are known (see may_overlap).
-/// - A bias is a contiguous vector.
+/// - `c` and the residual may be `out` itself (same pointer and strides); every other overlap of an input
+/// with `out` is refused, and every overlap with `aux`, as far as pointers are known (see may_overlap).
+/// - Bias and scale are contiguous vectors. Integers that are computed in s32 have no scale.
+/// - Bounds of the clamp become numbers of the compute type.
 /// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no
 /// two devices.
 Status normalise(const GemmArguments& arguments, GemmProblem& problem);

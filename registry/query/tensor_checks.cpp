@@ -142,7 +142,7 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   return {};
 }
 
-Status check_output_strides(const TensorView& view) {
+Status check_output_strides(const TensorView& view, Operand name) {
   if (!has_elements(view)) return {};
   std::array<size_t, TensorView::max_rank> order = {};
   size_t count = 0;
@@ -156,7 +156,7 @@ Status check_output_strides(const TensorView& view) {
   for (size_t i = 0; i < count; ++i) {
     const int64_t stride = view.strides[order[i]];
     if (stride <= reached) {
-      return {StatusCode::invalid_arguments, Reason::overlapping_stride, Operand::out, reached + 1, stride};
+      return {StatusCode::invalid_arguments, Reason::overlapping_stride, name, reached + 1, stride};
     }
     reached += (view.extents[order[i]] - 1) * stride;
   }

@@ -36,7 +36,7 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
 /// Checks that no two elements of an output share an address: from the smallest stride on, each is greater
 /// than the reach of all smaller ones. (That refuses strides that interleave without touching, too; nobody
 /// writes such outputs.) Strides of extents of 0 and 1 do not count, nor do those of a view without elements.
-Status check_output_strides(const TensorView& view);
+Status check_output_strides(const TensorView& view, Operand name = Operand::out);
 
 /// How a matrix operand is walked and as which layouts it can be read. @pre check_tensor(view), of rank 2 or
 /// 3

@@ -11,6 +11,7 @@
 #include "quarry/quarry.hpp"
 #include "registry/device/device_buffer.hpp"
 #include "registry/device/device_problem.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "unit/random_gemm.hpp"
@@ -60,14 +61,7 @@ struct DeviceCase {
 
   const GemmArguments& arguments() const { return device.arguments; }
 
-  PlanOperands operands() const {
-    const GemmArguments& args = device.arguments;
-    return {.a = args.a.data,
-            .b = args.b.data,
-            .c = args.c ? args.c->data : nullptr,
-            .out = const_cast<void*>(args.out.data),
-            .bias = args.epilogue.bias ? args.epilogue.bias->data : nullptr};
-  }
+  PlanOperands operands() const { return detail::operands_of(device.arguments); }
 
   /// Readies the output on the device for a run.
   void reset() {
@@ -81,7 +75,7 @@ struct DeviceCase {
     must(problem.check_output());
     const std::int64_t k = problem.arguments.a.extents[problem.arguments.a.rank - 1U];
     const host::Comparison result =
-        host::compare(reference, problem.arguments.out, host::tolerance(kernel.metadata(), k));
+        host::compare(reference, problem.arguments, host::tolerance(kernel.metadata(), k));
     INFO(kernel.name() << ": error " << result.error << ", bound " << result.bound << " at (" << result.entry
                        << ", " << result.row << ", " << result.column << "): " << result.expected
                        << " expected, " << result.got << " got");

@@ -44,7 +44,7 @@ TEST_CASE("precompiled kernels compute what the reference says, and their plans 
   int ran = 0;
   for (int i = 0; i < 60; ++i) {
     const GemmArguments shape = random_problem(random, {300, 300, 300});
-    DeviceCase c(shape, {.seed = random(), .in_place = coin(random)});
+    DeviceCase c(shape, {.seed = random(), .in_place = coin(random), .residual_in_place = coin(random)});
     const host::Reference reference = must(host::compute_reference(c.problem.arguments));
     const CandidateList found = get_kernels(c.arguments(), {}, {.availability = Availability::precompiled});
     if (found.empty()) continue;  // a development build precompiles few kernels

@@ -257,6 +257,11 @@ TEST_CASE("problems that cuBLASLt does not solve in one call are refused with th
   };
   CHECK_THAT(why([](Problem& p) { p.bias = BiasAxis::row; }), Catch::Contains("bias"));
   CHECK_THAT(why([](Problem& p) { p.activation = Activation::relu; }), Catch::Contains("activation"));
+  CHECK_THAT(why([](Problem& p) { p.scale = ScaleAxis::tensor; }), Catch::Contains("scale"));
+  CHECK_THAT(why([](Problem& p) { p.residual_in_place = true; }), Catch::Contains("residual"));
+  CHECK_THAT(why([](Problem& p) { p.residual = p.out; }), Catch::Contains("residual"));
+  CHECK_THAT(why([](Problem& p) { p.aux = p.out; }), Catch::Contains("aux"));
+  CHECK_THAT(why([](Problem& p) { p.clamp.low = 0; }), Catch::Contains("clamp"));
   CHECK_THAT(why([](Problem& p) { p.a.dtype = DType::s8; }), Catch::Contains("types"));
   CHECK_THAT(why([](Problem& p) { p.accumulator = DType::bf16; }), Catch::Contains("types"));
   CHECK_THAT(why([](Problem& p) {

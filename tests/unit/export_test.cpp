@@ -255,6 +255,9 @@ TEST_CASE("exported JSON lists every byte of the parameters", "[export]") {
   CHECK(offset_of("out.row_stride") == offsetof(GemmParams, out) + offsetof(MatrixParams, row_stride));
   CHECK(offset_of("epilogue.leaky_slope") ==
         offsetof(GemmParams, epilogue) + offsetof(EpilogueParams, leaky_slope));
+  CHECK(offset_of("epilogue.residual.column_stride") == offsetof(GemmParams, epilogue) +
+                                                            offsetof(EpilogueParams, residual) +
+                                                            offsetof(MatrixParams, column_stride));
   CHECK(offset_of("counters") == offsetof(GemmParams, counters));
 }
 

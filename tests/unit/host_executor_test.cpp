@@ -38,8 +38,26 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
   p.b = params_of(args.b);
   if (args.c) p.c = params_of(*args.c);
   p.out = params_of(args.out);
-  p.epilogue = {e.alpha.value, e.beta.value, e.alpha.pointer, e.beta.pointer, e.bias ? e.bias->data : nullptr,
-                e.bias_axis,   e.activation, e.leaky_slope};
+  const auto matrix = [](const std::optional<TensorView>& view) {
+    return view ? params_of(*view) : MatrixParams{};
+  };
+  const bool scale_varies = e.scale && e.scale->extents[0] > 1;
+  const bool by_row = e.scale_axis == BiasAxis::row;
+  p.epilogue = {.alpha = e.alpha.value,
+                .beta = e.beta.value,
+                .clamp_low = e.clamp.low,
+                .clamp_high = e.clamp.high,
+                .alpha_pointer = e.alpha.pointer,
+                .beta_pointer = e.beta.pointer,
+                .bias = e.bias ? e.bias->data : nullptr,
+                .scale = {e.scale ? e.scale->data : nullptr, scale_varies && by_row ? 1 : 0,
+                          scale_varies && !by_row ? 1 : 0, 0},
+                .residual = matrix(e.residual),
+                .aux = matrix(e.aux),
+                .bias_axis = e.bias_axis,
+                .activation = e.activation,
+                .clamps = true,
+                .leaky_slope = e.leaky_slope};
   p.m = static_cast<int>(out.rows);
   p.n = static_cast<int>(out.columns);
   p.k = static_cast<int>(a.columns);
@@ -96,6 +114,7 @@ RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, Ra
   const Types types = test::one_of(random, all_types);
   const GemmArguments shape = test::random_shape(random, types, random_layouts(random), limits);
   options.in_place = test::coin(random);
+  options.residual_in_place = test::coin(random);
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   REQUIRE(problem);
   RandomCase made{*std::move(problem), random_kernel(random, types), {}};
@@ -154,12 +173,12 @@ TEST_CASE("the host executor is within the bounds of the reference") {
     CHECK(c.problem.check_output());
     const GemmParams& p = c.launch.params;
     const Types& t = c.kernel.types;
-    const Comparison result = compare(*reference, c.problem.arguments.out,
+    const Comparison result = compare(*reference, c.problem.arguments,
                                       tolerance(t.accumulator, t.out, unit_of(c.kernel), std::max(p.k, 1)));
     INFO("case " << i << ": " << p.m << "x" << p.n << "x" << p.k << " batch " << p.batch << " slices "
                  << p.slices << " " << to_string(t.a) << " " << to_string(t.accumulator) << " "
                  << to_string(t.out) << " error " << result.error << " bound " << result.bound << " at "
-                 << result.row << ", " << result.column);
+                 << result.row << ", " << result.column << " of " << to_string(result.operand));
     CHECK(result.within());
   }
 }

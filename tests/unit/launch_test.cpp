@@ -120,6 +120,16 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
       REQUIRE(launch.reduce.out.row_stride == (transposed ? p.out.column_stride : p.out.row_stride));
       REQUIRE(launch.reduce.out.column_stride == (transposed ? p.out.row_stride : p.out.column_stride));
       REQUIRE((launch.reduce.epilogue.bias_axis == p.epilogue.bias_axis) == !transposed);
+      using Matrices = std::pair<const MatrixParams&, const MatrixParams&>;
+      const EpilogueParams& e = p.epilogue;
+      const EpilogueParams& reduced = launch.reduce.epilogue;
+      for (const auto& [one, other] :
+           {Matrices(e.scale, reduced.scale), Matrices(e.residual, reduced.residual),
+            Matrices(e.aux, reduced.aux)}) {
+        REQUIRE(other.data == one.data);
+        REQUIRE(other.row_stride == (transposed ? one.column_stride : one.row_stride));
+        REQUIRE(other.column_stride == (transposed ? one.row_stride : one.column_stride));
+      }
       REQUIRE(launch.reduce.batch == p.batch);
       REQUIRE(static_cast<std::size_t>(launch.reduce_grid) * launch.reduce_threads * 4 >= outputs);
       const auto entries = detail::entries();

@@ -10,6 +10,7 @@
 #include "quarry/quarry.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/device/library.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "registry/query/own_entries.hpp"
@@ -220,15 +221,11 @@ TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
       INFO(plan.status().message());
       REQUIRE(plan);
       CHECK(plan->workspace_size() == *bytes);
-      REQUIRE(plan->run(
-          {args.a.data, args.b.data, args.c ? args.c->data : nullptr, const_cast<void*>(args.out.data),
-           args.epilogue.bias ? args.epilogue.bias->data : nullptr},
-          nullptr, workspace));
+      REQUIRE(plan->run(detail::operands_of(args), nullptr, workspace));
     }
     CHECK(problem.check_output());
     const auto k = args.a.extents[args.a.rank - 1U];
-    const host::Comparison result =
-        host::compare(*reference, args.out, host::tolerance(kernel.metadata(), k));
+    const host::Comparison result = host::compare(*reference, args, host::tolerance(kernel.metadata(), k));
     INFO("error " << result.error << ", bound " << result.bound);
     CHECK(result.within());
   }

@@ -9,6 +9,7 @@
 #include "catch_compat.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/library.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/device/runtime.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
@@ -43,13 +44,7 @@ class Scratch {
   std::vector<std::byte> memory_;
 };
 
-PlanOperands operands_of(const GemmArguments& args) {
-  return {.a = args.a.data,
-          .b = args.b.data,
-          .c = args.c ? args.c->data : nullptr,
-          .out = const_cast<void*>(args.out.data),
-          .bias = args.epilogue.bias ? args.epilogue.bias->data : nullptr};
-}
+using detail::operands_of;
 
 RandomProblem random_problem(test::Random& random, test::ShapeLimits limits = {90, 90, 90}) {
   const auto layout = [&random] { return test::coin(random) ? Layout::row : Layout::column; };
@@ -65,14 +60,20 @@ std::vector<std::byte> bytes_of_output(const RandomProblem& problem) {
   return {problem.out.storage(), problem.out.storage() + problem.out.storage_bytes()};
 }
 
-/// A problem of f16 with everything that can be left out: C and a bias.
-RandomProblem full_problem(int m = 40, int n = 24, int k = 48) {
+/// A problem of f16 with everything that can be left out: C and a bias, and scale, residual and aux unless
+/// told.
+RandomProblem full_problem(int m = 40, int n = 24, int k = 48, bool extras = true) {
   GemmArguments shape{.a = TensorView::row_major(nullptr, DType::f16, {m, k}),
                       .b = TensorView::row_major(nullptr, DType::f16, {k, n}),
                       .c = TensorView::row_major(nullptr, DType::f16, {m, n}),
                       .out = TensorView::row_major(nullptr, DType::f16, {m, n})};
   shape.epilogue.beta = 0.5;
   shape.epilogue.bias = TensorView::vector(nullptr, DType::f16, n);
+  if (extras) {
+    shape.epilogue.scale = TensorView::vector(nullptr, DType::f32, n);
+    shape.epilogue.residual = TensorView::row_major(nullptr, DType::f16, {m, n});
+    shape.epilogue.aux = TensorView::column_major(nullptr, DType::f16, {m, n});
+  }
   Result<RandomProblem> problem = RandomProblem::make(shape);
   REQUIRE(problem);
   return *std::move(problem);
@@ -96,7 +97,10 @@ std::vector<std::pair<Operand, const void**>> pointers_of(GemmArguments& args) {
           {Operand::b, &args.b.data},
           {Operand::c, &args.c->data},
           {Operand::out, &args.out.data},
-          {Operand::bias, &args.epilogue.bias->data}};
+          {Operand::bias, &args.epilogue.bias->data},
+          {Operand::scale, &args.epilogue.scale->data},
+          {Operand::residual, &args.epilogue.residual->data},
+          {Operand::aux, &args.epilogue.aux->data}};
 }
 
 }  // namespace
@@ -129,8 +133,7 @@ TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
       INFO(written.message());
       CHECK(written);
       const std::int64_t k = args.a.extents[args.a.rank - 1U];
-      const host::Comparison result =
-          host::compare(*reference, args.out, host::tolerance(kernel.metadata(), k));
+      const host::Comparison result = host::compare(*reference, args, host::tolerance(kernel.metadata(), k));
       INFO("error " << result.error << " bound " << result.bound);
       CHECK(result.within());
       const std::vector<std::byte> first = bytes_of_output(problem);
@@ -171,7 +174,7 @@ TEST_CASE("every registered kernel runs on host tensors, exactly on small intege
     REQUIRE(problem->check_output());
     // The sums are exact, so that all that is left is the rounding of the output.
     const host::Tolerance rounding = {.output = host::tolerance(kernel.metadata(), 1).output};
-    REQUIRE(host::compare(*reference, problem->arguments.out, rounding).within());
+    REQUIRE(host::compare(*reference, problem->arguments, rounding).within());
   }
 }
 
@@ -202,7 +205,11 @@ TEST_CASE("a plan runs with other pointers than it was made with, or with none")
   CHECK(bytes_of_output(one) != by_plan);
   CHECK_FALSE(one.out.check());  // still poison
 
-  for (TensorView* view : {&fake.a, &fake.b, &*fake.c, &fake.out, &*fake.epilogue.bias}) view->memory = {};
+  Epilogue& e = fake.epilogue;
+  for (TensorView* view :
+       {&fake.a, &fake.b, &*fake.c, &fake.out, &*e.bias, &*e.scale, &*e.residual, &*e.aux}) {
+    view->memory = {};
+  }
   CHECK(kernel.prepare(fake).status().code() == StatusCode::invalid_arguments);
 }
 
@@ -211,7 +218,7 @@ TEST_CASE("null data is refused by name, in a run and in a plan") {
   const Kernel kernel = best_kernel(problem.arguments);
   const Result<Plan> plan = kernel.prepare(problem.arguments);
   REQUIRE(plan);
-  for (std::size_t i = 0; i < 5; ++i) {
+  for (std::size_t i = 0; i < 8; ++i) {
     GemmArguments args = problem.arguments;
     const auto [operand, pointer] = pointers_of(args)[i];
     *pointer = nullptr;
@@ -310,6 +317,15 @@ TEST_CASE("a plan refuses pointers that are less aligned than its kernel needs")
   bad.bias = shifted(good.bias, 1);
   check(bad, Operand::bias);
   bad = good;
+  bad.scale = shifted(good.scale, 2);
+  check(bad, Operand::scale);
+  bad = good;
+  bad.residual = shifted(good.residual, 1);
+  check(bad, Operand::residual);
+  bad = good;
+  bad.aux = const_cast<std::byte*>(shifted(good.aux, 1));
+  check(bad, Operand::aux);
+  bad = good;
   bad.out = const_cast<std::byte*>(shifted(good.out, 1));
   check(bad, Operand::out);
   CHECK(plan->run(good, nullptr));
@@ -320,7 +336,7 @@ TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it
   const Result<Kernel> kernel =
       make_kernel("gemm_sm90_f16_f16_f32_f16_rrr_128x64x64_c1x1_s4_cooperative_a8x8");
   REQUIRE(kernel);
-  RandomProblem problem = full_problem();
+  RandomProblem problem = full_problem(40, 24, 48, false);
   GemmArguments args = problem.arguments;
   Result<Plan> plan = kernel->prepare(args);
   REQUIRE(plan);

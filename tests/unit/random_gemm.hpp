@@ -72,6 +72,29 @@ inline void fit_integers(GemmArguments& args, const Types& types, int k) {
   e.alpha.value *= std::exp2(-std::round(one_sign ? log_k + 8 : log_k / 2 + 7));
 }
 
+/// What only some epilogues have: scale, residual, aux and clamp, each by chance.
+inline void add_extras(Random& random, const Types& types, GemmArguments& args) {
+  Epilogue& e = args.epilogue;
+  const TensorView& out = args.out;
+  const int m = static_cast<int>(out.extents[out.rank - 2U]);
+  const int n = static_cast<int>(out.extents[out.rank - 1U]);
+  const int batch = out.rank == 3 ? static_cast<int>(out.extents[0]) : 0;
+  const DType compute = compute_type(types.accumulator, types.out);
+  const auto like_out = [&](int entries) {
+    return padded_matrix(random, types.out, coin(random) ? Layout::row : Layout::column, 1, entries, m, n);
+  };
+  if (coin(random) && compute != DType::s32) {
+    e.scale_axis = coin(random) ? BiasAxis::row : BiasAxis::column;
+    const int extent = e.scale_axis == BiasAxis::row ? m : n;
+    e.scale = TensorView::vector(nullptr, compute, coin(random) ? extent : 1);
+  }
+  if (coin(random)) e.residual = like_out(coin(random) ? batch : 0);
+  if (coin(random)) e.aux = like_out(batch);
+  const double unit = compute == DType::s32 ? 1 << 10 : 1;
+  if (coin(random)) e.clamp.low = -1 * unit;
+  if (coin(random)) e.clamp.high = 2 * unit;
+}
+
 /// A problem of these types and layouts: extents from 1 up to the limits and often 1, batch, padding and
 /// epilogue by chance.
 inline GemmArguments random_shape(Random& random, const Types& types, const Layouts& layouts,
@@ -104,6 +127,7 @@ inline GemmArguments random_shape(Random& random, const Types& types, const Layo
     args.epilogue.bias = TensorView::vector(nullptr, types.out, length);
     args.epilogue.bias->assumed_alignment = static_cast<std::uint16_t>(bytes_of(types.out));
   }
+  if (coin(random)) add_extras(random, types, args);
   return args;
 }
 

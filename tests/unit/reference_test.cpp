@@ -34,16 +34,26 @@ bool says(const Status& status, std::string_view text) {
   return status.message().find(text) != std::string::npos;
 }
 
-/// One output by the definition.
-double by_definition(const GemmArguments& args, std::int64_t entry, std::int64_t row, std::int64_t column) {
+/// One output by the definition, and what it is before the activation.
+struct Defined {
+  double out;
+  double z;
+};
+Defined by_definition(const GemmArguments& args, std::int64_t entry, std::int64_t row, std::int64_t column) {
   const Epilogue& e = args.epilogue;
   double sum = 0;
   for (std::int64_t k = 0; k < Matrix(args.a).columns; ++k)
     sum += at(args.a, entry, row, k) * at(args.b, entry, k, column);
   double x = e.alpha.value * sum;
+  if (e.scale) {
+    const std::int64_t along = e.scale_axis == BiasAxis::row ? row : column;
+    x *= at(*e.scale, 0, 0, e.scale->extents[0] == 1 ? 0 : along);
+  }
   if (e.beta.value != 0) x += e.beta.value * at(*args.c, entry, row, column);
   if (e.bias) x += at(*e.bias, 0, 0, e.bias_axis == BiasAxis::row ? row : column);
-  return activate(e.activation, e.leaky_slope, x);
+  const double activated = activate(e.activation, e.leaky_slope, x);
+  const double added = activated + (e.residual ? at(*e.residual, entry, row, column) : 0);
+  return {std::min(std::max(added, e.clamp.low), e.clamp.high), x};
 }
 
 /// Writes the reference, rounded, as the output.
@@ -92,13 +102,15 @@ TEST_CASE("the reference is what the definition says, for any strides, batch and
     REQUIRE(reference);
     const Matrix out(args.out);
     REQUIRE(static_cast<std::int64_t>(reference->rows.size()) == out.rows);
+    REQUIRE(reference->aux.size() == (args.epilogue.aux ? reference->values.size() : 0));
     std::size_t next = 0;
     double worst = 0;
     for (std::int64_t entry = 0; entry < out.batch; ++entry) {
       for (std::int64_t row = 0; row < out.rows; ++row) {
         for (std::int64_t column = 0; column < out.columns; ++column) {
-          worst =
-              std::max(worst, std::abs(reference->values[next++] - by_definition(args, entry, row, column)));
+          const Defined defined = by_definition(args, entry, row, column);
+          if (args.epilogue.aux) worst = std::max(worst, std::abs(reference->aux[next] - defined.z));
+          worst = std::max(worst, std::abs(reference->values[next++] - defined.out));
         }
       }
     }

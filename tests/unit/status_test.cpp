@@ -52,6 +52,8 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias) ==
         "Operand `bias` lies elsewhere: expected the device of `out`, got another one");
+  CHECK(sentence(Reason::aux_overlap, Operand::out) ==
+        "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
   CHECK(sentence(Reason::output_overlap, Operand::a) ==
         "Operand `a` overlaps `out`: expected memory of its own, or exactly that of `out`, got a part of it");
 }

@@ -51,6 +51,9 @@ std::uint32_t alignment_of(const OperandSpec& spec) {
 Status check_problem(const Problem& problem) {
   if (problem.bias || problem.activation != Activation::identity)
     return unsupported("the problem has a bias or an activation");
+  if (problem.scale || problem.residual || problem.residual_in_place || problem.aux)
+    return unsupported("the problem has a scale, a residual or an aux");
+  if (problem.clamp != Clamp{}) return unsupported("the problem has a clamp");
   const DType accumulator = accumulator_of(problem);
   for (const DType type : {problem.a.dtype, problem.b.dtype, problem.out.dtype, accumulator}) {
     if (!type_of(type)) return unsupported("it has no such types");

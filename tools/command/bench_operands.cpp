@@ -42,6 +42,9 @@ Status check_memory(const Problem& problem, std::size_t sets, const detail::Devi
                  operand(problem.out, problem.m, problem.n);
   if (problem.beta != 0 && !problem.in_place)
     bytes += operand(problem.c.value_or(problem.out), problem.m, problem.n);
+  for (const auto& extra : {problem.residual, problem.aux}) {
+    if (extra) bytes += operand(*extra, problem.m, problem.n);
+  }
   const double host =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes > 0.9 * host) return too_large("this machine");
@@ -58,6 +61,8 @@ double touched_bytes(const Problem& p) {
   };
   double all = bytes(p.a, p.m, p.k) + bytes(p.b, p.k, p.n) + bytes(p.out, p.m, p.n);
   if (p.beta != 0) all += bytes(p.c.value_or(p.out), p.m, p.n);
+  if (p.residual || p.residual_in_place) all += bytes(p.out, p.m, p.n);
+  if (p.aux) all += bytes(*p.aux, p.m, p.n);
   return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
 }
 
@@ -86,7 +91,7 @@ Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t 
   made.sets_ = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
   if (Status fits = check_memory(problem, made.sets_, *device); !fits) return fits;
   Result<host::RandomProblem> host =
-      host::RandomProblem::make(arguments_of(problem), {.seed = seed, .in_place = problem.in_place});
+      host::RandomProblem::make(arguments_of(problem), random_options(problem, seed));
   if (!host) return host.status();
   made.host_ = *std::move(host);
   Result<host::Reference> reference =
@@ -104,10 +109,26 @@ Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t 
   } else if (args.c) {
     if (Status s = copy(made.host_.c, made.sets_, made.c_, *args.c); !s) return s;
   }
-  if (args.epilogue.bias) {
-    if (Status s = copy(made.host_.bias, made.sets_, made.bias_, *args.epilogue.bias); !s) return s;
-  }
+  if (Status s = made.copy_epilogue(); !s) return s;
   return made;
+}
+
+Status BenchOperands::copy_epilogue() {
+  Epilogue& e = arguments_.epilogue;
+  if (host_.options.residual_in_place) e.residual = arguments_.out;
+  struct Part {
+    const host::GuardedTensor& tensor;
+    Rotating& rotating;
+    std::optional<TensorView>& view;
+    bool is_out;
+  };
+  for (const Part& part : {Part{host_.bias, bias_, e.bias, false}, Part{host_.scale, scale_, e.scale, false},
+                           Part{host_.residual, residual_, e.residual, host_.options.residual_in_place},
+                           Part{host_.aux, aux_, e.aux, false}}) {
+    if (!part.view || part.is_out) continue;
+    if (Status s = copy(part.tensor, sets_, part.rotating, *part.view); !s) return s;
+  }
+  return {};
 }
 
 PlanOperands BenchOperands::operands(std::size_t set) const {
@@ -116,11 +137,14 @@ PlanOperands BenchOperands::operands(std::size_t set) const {
           .b = b_.data(set),
           .c = host_.options.in_place ? out : c_.data(set),
           .out = out,
-          .bias = bias_.data(set)};
+          .bias = bias_.data(set),
+          .scale = scale_.data(set),
+          .residual = host_.options.residual_in_place ? out : residual_.data(set),
+          .aux = aux_.data(set)};
 }
 
 Status BenchOperands::reset() {
-  if (!host_.options.in_place) return out_.buffer.fill(poison);
+  if (!host_.options.in_place && !host_.options.residual_in_place) return out_.buffer.fill(poison);
   host_.reset_output();
   return out_.buffer.upload(host_.out.storage(), host_.out.storage_bytes());
 }

@@ -12,7 +12,8 @@
 
 namespace quarry::command {
 
-/// Bytes of a problem's operands that a run touches: A, B, the output, and C where it is read.
+/// Bytes of a problem's operands that a run touches: A, B, the output, and C, residual and aux
+/// where there are such.
 double touched_bytes(const Problem& problem);
 
 /// How many sets of operands of so many bytes are more than `l2` bytes of cache, by far: 2 at least, and so
@@ -34,7 +35,7 @@ class BenchOperands {
 
   /// Poisons the outputs, or makes that of the first set what C is where C is the output.
   Status reset();
-  /// Waits for the device and compares the first set's output with the reference: all of a small one, else
+  /// Waits for the device and compares the first set's `out` with the reference: all of a small one, else
   /// some rows.
   Result<host::Comparison> check(const host::Tolerance& tolerance);
 
@@ -53,6 +54,7 @@ class BenchOperands {
 
   static Status copy(const host::GuardedTensor& tensor, std::size_t sets, Rotating& rotating,
                      TensorView& view);
+  Status copy_epilogue();
   Status download_rows();
 
   std::size_t sets_ = 0;
@@ -63,6 +65,9 @@ class BenchOperands {
   Rotating b_;
   Rotating c_;
   Rotating bias_;
+  Rotating scale_;
+  Rotating residual_;
+  Rotating aux_;
   Rotating out_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
+
+#include "common/config_parts.hpp"
 
 namespace quarry::command {
 namespace {
@@ -31,6 +34,34 @@ std::string operand_text(const OperandSpec& spec) {
   return text;
 }
 
+std::string_view axis_text(BiasAxis axis) { return axis == BiasAxis::row ? "row" : "column"; }
+
+std::string clamp_text(const Clamp& clamp) {
+  const auto bound = [](double value) { return std::isinf(value) ? std::string() : number(value); };
+  return bound(clamp.low) + ":" + bound(clamp.high);
+}
+
+/// What the epilogue has beside C.
+void add_epilogue(const Problem& p, Epilogue& e) {
+  const DType type = p.out.dtype;
+  if (p.bias) {
+    e.bias = TensorView::vector(nullptr, type, *p.bias == BiasAxis::row ? p.m : p.n);
+    e.bias_axis = *p.bias;
+  }
+  if (p.scale) {
+    const DType compute =
+        compute_type(p.accumulator.value_or(default_accumulator(p.a.dtype, p.b.dtype)), type);
+    e.scale_axis = *p.scale == ScaleAxis::row ? BiasAxis::row : BiasAxis::column;
+    const std::int64_t extent = *p.scale == ScaleAxis::row ? p.m : p.n;
+    e.scale = TensorView::vector(nullptr, compute, *p.scale == ScaleAxis::tensor ? 1 : extent);
+  }
+  if (p.residual || p.residual_in_place) {
+    e.residual = view_of(p.residual_in_place ? p.out : *p.residual, p.batch, p.m, p.n);
+  }
+  if (p.aux) e.aux = view_of(*p.aux, p.batch, p.m, p.n);
+  e.clamp = p.clamp;
+}
+
 }  // namespace
 
 GemmArguments arguments_of(const Problem& p) {
@@ -43,11 +74,12 @@ GemmArguments arguments_of(const Problem& p) {
       .epilogue = {.alpha = p.alpha, .beta = p.beta, .activation = p.activation, .leaky_slope = p.slope},
       .controls = p.controls};
   if (p.beta != 0) arguments.c = view_of(p.c.value_or(p.out), p.batch, p.m, p.n);
-  if (p.bias) {
-    arguments.epilogue.bias = TensorView::vector(nullptr, p.out.dtype, *p.bias == BiasAxis::row ? p.m : p.n);
-    arguments.epilogue.bias_axis = *p.bias;
-  }
+  add_epilogue(p, arguments.epilogue);
   return arguments;
+}
+
+host::RandomOptions random_options(const Problem& p, std::uint64_t seed) {
+  return {.seed = seed, .in_place = p.in_place, .residual_in_place = p.residual_in_place};
 }
 
 std::string shape_text(const Problem& p) {
@@ -76,7 +108,16 @@ std::string command_text(const Problem& p) {
   if (p.beta != (p.c || p.in_place ? 1 : 0)) flag("beta", number(p.beta));
   if (p.activation != Activation::identity) flag("activation", std::string(to_string(p.activation)));
   if (p.activation == Activation::leaky_relu) flag("slope", number(static_cast<double>(p.slope)));
-  if (p.bias) flag("bias", *p.bias == BiasAxis::row ? "row" : "column");
+  if (p.bias) flag("bias", std::string(axis_text(*p.bias)));
+  if (p.scale == ScaleAxis::tensor) {
+    flag("scale", "tensor");
+  } else if (p.scale) {
+    flag("scale", *p.scale == ScaleAxis::row ? "row" : "column");
+  }
+  if (p.residual) flag("residual", operand_text(*p.residual));
+  if (p.residual_in_place) flag("residual", "out");
+  if (p.aux) flag("aux", operand_text(*p.aux));
+  if (p.clamp != Clamp{}) flag("clamp", clamp_text(p.clamp));
   if (p.controls.mode) flag("mode", std::string(to_string(*p.controls.mode)));
   if (p.controls.split_k_slices) flag("split-k", std::to_string(*p.controls.split_k_slices));
   if (p.controls.swizzle) flag("swizzle", std::to_string(*p.controls.swizzle));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "quarry/arguments.hpp"
+#include "registry/host/random_problem.hpp"
 
 namespace quarry::command {
 
@@ -21,6 +22,9 @@ struct OperandSpec {
   int alignment = 0;
   friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
 };
+
+/// What has a factor of its own: each row of the output, each column, or all of it.
+enum class ScaleAxis : std::uint8_t { row, column, tensor };
 
 struct Problem {
   std::int64_t m = 0;
@@ -42,6 +46,12 @@ struct Problem {
   Activation activation = Activation::identity;
   float slope = 0.01F;
   std::optional<BiasAxis> bias = {};
+  std::optional<ScaleAxis> scale = {};
+  std::optional<OperandSpec> residual = {};
+  /// The residual is the output's own memory.
+  bool residual_in_place = false;
+  std::optional<OperandSpec> aux = {};
+  Clamp clamp = {};
   Controls controls = {};
   /// Where the problem comes from, in its shapes file's words; may be empty.
   std::string label = {};
@@ -49,6 +59,9 @@ struct Problem {
 
 /// The problem with fake tensors: good for everything but running.
 GemmArguments arguments_of(const Problem& problem);
+
+/// How memory is made for the problem's operands.
+host::RandomOptions random_options(const Problem& problem, std::uint64_t seed);
 
 /// "4096x4096x4096", with "xBATCH" behind a "*" where there is one.
 std::string shape_text(const Problem& problem);

@@ -19,8 +19,8 @@ struct ProblemFlags {
 
 /// What the help of a command with these flags says of them.
 inline constexpr const char* problem_notes =
-    "A problem is out (MxN) = activation(alpha * A (MxK) x B (KxN) + beta * C + bias). TYPE is the type of "
-    "all operands.\n"
+    "A problem is z (MxN) = alpha * scale * A (MxK) x B (KxN) + beta * C + bias,\n"
+    "out = clamp(activation(z) + residual). TYPE is the type of all operands.\n"
     "OPERAND is TYPE[:row|col][:ld=N][:align=N], of which any part may be left out: row-major, packed and "
     "aligned\n"
     "unless told. ld (elements from one row or column to the next) and align (of the pointer) count "

@@ -20,6 +20,10 @@ constexpr Setting settings[] = {
     {"activation", "NAME", "identity, relu, leaky_relu, tanh, sigmoid, silu, hardswish, gelu or gelu_tanh"},
     {"slope", "X", "Slope of leaky_relu for negative values (0.01)"},
     {"bias", "row|column", "Add a bias vector, one value for each row or column of the output"},
+    {"scale", "row|column|tensor", "A factor of the product for each row, each column, or for all"},
+    {"residual", "OPERAND", "Add a matrix after the activation, stored so, or `out`: in the output's memory"},
+    {"aux", "OPERAND", "Write what the activation is applied to, stored so"},
+    {"clamp", "LOW:HIGH", "Bounds of the output; either may be left out"},
     {"mode", "MODE", "gemm, split_k_serial, split_k_parallel or split_k_cluster (otherwise chosen)"},
     {"split-k", "N", "Slices of K (otherwise chosen)"},
     {"swizzle", "N", "Tile columns that are walked together: 1, 2, 4 or 8 (otherwise chosen)"},
@@ -104,6 +108,13 @@ Status read_epilogue(Reader& reader, Problem& problem) {
   problem.activation = reader.read("activation", parse_activation).value_or(Activation::identity);
   problem.slope = static_cast<float>(reader.number("slope").value_or(0.01));
   problem.bias = reader.read("bias", parse_bias_axis);
+  problem.scale = reader.read("scale", parse_scale_axis);
+  problem.clamp = reader.read("clamp", parse_clamp).value_or(Clamp{});
+  problem.residual_in_place = reader.text("residual") == "out";
+  const auto residual = problem.residual_in_place ? std::nullopt : reader.read("residual", parse_operand);
+  if (residual) problem.residual = complete(residual, problem.out.dtype);
+  const auto aux = reader.read("aux", parse_operand);
+  if (aux) problem.aux = complete(aux, problem.out.dtype);
   return reader.status();
 }
 

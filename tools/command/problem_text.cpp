@@ -117,6 +117,30 @@ Result<BiasAxis> parse_bias_axis(std::string_view text) {
   return Status(StatusCode::parse_error, "bias: expected row or column, got " + quoted(text));
 }
 
+Result<ScaleAxis> parse_scale_axis(std::string_view text) {
+  constexpr std::string_view words[] = {"row", "column", "tensor"};
+  if (const auto value = detail::value_of(words, text)) return static_cast<ScaleAxis>(*value);
+  return Status(StatusCode::parse_error, "scale: expected row, column or tensor, got " + quoted(text));
+}
+
+Result<Clamp> parse_clamp(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos || text.size() == 1) {
+    return Status(StatusCode::parse_error,
+                  "clamp: expected LOW:HIGH, such as 0:6, -1: or :6, got " + quoted(text));
+  }
+  Clamp clamp;
+  const auto read = [](std::string_view what, std::string_view part, double& bound) -> Status {
+    if (part.empty()) return {};
+    const Result<double> number = parse_number(what, part);
+    if (number) bound = *number;
+    return number.status();
+  };
+  if (Status s = read("low", text.substr(0, colon), clamp.low); !s) return s;
+  if (Status s = read("high", text.substr(colon + 1), clamp.high); !s) return s;
+  return clamp;
+}
+
 Result<Operation> parse_operation(std::string_view text) {
   if (const auto value = detail::value_of(detail::operation_words, text))
     return static_cast<Operation>(*value);

@@ -41,6 +41,12 @@ Result<double> parse_number(std::string_view what, std::string_view text);
 /// "row" or "column".
 Result<BiasAxis> parse_bias_axis(std::string_view text);
 
+/// "row", "column" or "tensor".
+Result<ScaleAxis> parse_scale_axis(std::string_view text);
+
+/// "LOW:HIGH", of which either may be left out: no bound.
+Result<Clamp> parse_clamp(std::string_view text);
+
 /// "gemm".
 Result<Operation> parse_operation(std::string_view text);
 

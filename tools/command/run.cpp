@@ -9,6 +9,7 @@
 #include "problem_flags.hpp"
 #include "registry/basic/text.hpp"
 #include "registry/compile/compiler.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/query/query.hpp"
 #include "seed.hpp"
 #include "selection.hpp"
@@ -54,7 +55,10 @@ double bytes_of(const Problem& p) {
     return across * static_cast<double>(std::max(along, spec.ld)) * quarry::bytes_of(spec.dtype);
   };
   const double out = operand(p.out, p.m, p.n);
-  const double all = operand(p.a, p.m, p.k) + operand(p.b, p.k, p.n) + 2 * out;
+  double all = operand(p.a, p.m, p.k) + operand(p.b, p.k, p.n) + 2 * out;
+  for (const auto& extra : {p.residual, p.aux}) {
+    if (extra) all += operand(*extra, p.m, p.n);
+  }
   return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
 }
 
@@ -129,11 +133,7 @@ Result<double> time_kernel(const Kernel& kernel, const TrialProblem& trial) {
   const Place place = trial.device ? Place::device : Place::host;
   const Result<TrialWorkspace> memory = TrialWorkspace::make(plan->workspace_size(), place);
   if (!memory) return memory.status();
-  const PlanOperands operands{.a = arguments.a.data,
-                              .b = arguments.b.data,
-                              .c = arguments.c ? arguments.c->data : nullptr,
-                              .out = const_cast<void*>(arguments.out.data),
-                              .bias = arguments.epilogue.bias ? arguments.epilogue.bias->data : nullptr};
+  const PlanOperands operands = detail::operands_of(arguments);
   if (place == Place::host) return time_on_host(*plan, operands, memory->workspace());
   return detail::median_seconds(used_device,
                                 [&] { return plan->run(operands, nullptr, memory->workspace()); });

@@ -30,7 +30,7 @@ Result<Place> read_place(const std::string& name) {
 
 Result<TrialProblem> TrialProblem::make(const Problem& problem, std::uint64_t seed, Place place) {
   Result<host::RandomProblem> host =
-      host::RandomProblem::make(arguments_of(problem), {.seed = seed, .in_place = problem.in_place});
+      host::RandomProblem::make(arguments_of(problem), random_options(problem, seed));
   if (!host) return host.status();
   TrialProblem trial{*std::move(host), std::nullopt};
   if (place == Place::host) return trial;
@@ -44,10 +44,10 @@ std::string Verdict::reason() const {
   if (!status) return status.message();
   char text[256];
   std::snprintf(text, sizeof text,
-                "error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g",
-                comparison.error, comparison.bound, static_cast<long long>(comparison.entry),
-                static_cast<long long>(comparison.row), static_cast<long long>(comparison.column),
-                comparison.expected, comparison.got);
+                "%serror %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g",
+                comparison.operand == Operand::aux ? "aux: " : "", comparison.error, comparison.bound,
+                static_cast<long long>(comparison.entry), static_cast<long long>(comparison.row),
+                static_cast<long long>(comparison.column), comparison.expected, comparison.got);
   return text;
 }
 
@@ -109,7 +109,7 @@ Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& 
   if (Status s = workspace->check(); !s) return {s};
   const host::Tolerance tolerance =
       host::tolerance(kernel.metadata(), problem.host.arguments.a.extents[arguments.a.rank - 1U]);
-  return {{}, host::compare(reference, problem.host.out.view(), tolerance)};
+  return {{}, host::compare(reference, problem.host.arguments, tolerance)};
 }
 
 }  // namespace quarry::command

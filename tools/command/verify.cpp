@@ -193,7 +193,7 @@ void add_verify(CLI::App& app, Action& action) {
                     "quarry verify --campaign 200 --on host"},
        .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "
                 "exactly the alignment that a\n"
-                "kernel needs, with batches, split-K, C, bias and activations; outputs are poisoned and "
+                "kernel needs, with batches, split-K and every part of an epilogue; outputs are poisoned and "
                 "guarded. Kernels that are\n"
                 "not precompiled are compiled first; where there is no compiler, they count as skipped.\n"
                 "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "

@@ -47,6 +47,23 @@ void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   if (problem.activation == Activation::leaky_relu) problem.slope = 0.25F;
 }
 
+/// What only some epilogues have: half of the problems, as kernels know shorter ways for the others. Operands
+/// are stored by `stored`.
+void random_extras(const ResultKey& key, Problem& problem, Dice& dice) {
+  if (dice.one_in(2)) return;
+  const DType compute = compute_type(key.accumulator, key.out);
+  const auto axis = static_cast<ScaleAxis>(dice.between(0, 2));
+  if (dice.one_in(2) && compute != DType::s32) problem.scale = axis;
+  if (dice.one_in(2)) {
+    problem.residual_in_place = dice.one_in(3);
+    if (!problem.residual_in_place) problem.residual.emplace();
+  }
+  if (dice.one_in(2)) problem.aux.emplace();
+  const double unit = compute == DType::s32 ? 1 << 20 : is_byte(key.out) ? 64 : 1;
+  if (dice.one_in(2)) problem.clamp.low = -0.5 * unit;
+  if (dice.one_in(2)) problem.clamp.high = 0.75 * unit;
+}
+
 /// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32; otherwise an
 /// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte.
 void fit_integers(const ResultKey& key, Problem& problem) {
@@ -135,6 +152,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
   random_order(problem, dice);
   random_epilogue(key, problem, dice);
+  random_extras(key, problem, dice);
   fit_integers(key, problem);
   return problem;
 }
@@ -154,6 +172,11 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
                      problem.m, problem.n, dice);
   if (problem.beta != 0 && !problem.in_place) {
     result.c = store(problem.out.dtype, key.c, c_alignment, problem.m, problem.n, dice);
+  }
+  for (std::optional<OperandSpec>* extra : {&result.residual, &result.aux}) {
+    if (!*extra) continue;
+    const Layout layout = dice.one_in(4) ? transposed(key.out) : key.out;
+    *extra = store(problem.out.dtype, layout, wide, problem.m, problem.n, dice);
   }
   return result;
 }

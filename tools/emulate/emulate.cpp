@@ -178,8 +178,8 @@ Result<Modules> compile(const Request& request) {
 
 Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
   Verdict verdict;
-  Result<host::RandomProblem> operands = host::RandomProblem::make(
-      arguments_of(problem.problem), {.seed = problem.seed, .in_place = problem.problem.in_place});
+  Result<host::RandomProblem> operands =
+      host::RandomProblem::make(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
   if (!operands) {
     verdict.status = operands.status();
     return verdict;

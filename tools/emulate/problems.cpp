@@ -59,6 +59,11 @@ void make_plain(command::Problem& problem, command::StorageKey& storage) {
   problem.in_place = false;
   problem.c.reset();
   problem.bias.reset();
+  problem.scale.reset();
+  problem.residual.reset();
+  problem.residual_in_place = false;
+  problem.aux.reset();
+  problem.clamp = {};
   problem.activation = Activation::identity;
   storage.out_alignment = std::max(storage.out_alignment, 16 / bytes_of(problem.out.dtype));
 }

@@ -30,18 +30,30 @@ class Operands {
       : arguments_(arguments), guarded_(guarded), memory_(memory) {}
 
   /// Copies the operands and points `arguments` at the copies.
-  Status make(bool in_place) {
+  Status make(const host::RandomOptions& options) {
+    const bool in_place = options.in_place;
+    Epilogue& e = arguments_.epilogue;
     if (Status s = add(arguments_.a, MemoryUse::input, "a"); !s) return s;
     if (Status s = add(arguments_.b, MemoryUse::input, "b"); !s) return s;
-    if (arguments_.epilogue.bias) {
-      if (Status s = add(*arguments_.epilogue.bias, MemoryUse::input, "the bias"); !s) return s;
+    if (e.bias) {
+      if (Status s = add(*e.bias, MemoryUse::input, "the bias"); !s) return s;
+    }
+    if (e.scale) {
+      if (Status s = add(*e.scale, MemoryUse::input, "the scale"); !s) return s;
+    }
+    if (e.residual && !options.residual_in_place) {
+      if (Status s = add(*e.residual, MemoryUse::input, "the residual"); !s) return s;
+    }
+    if (e.aux) {
+      if (Status s = add(*e.aux, MemoryUse::output, "aux"); !s) return s;
     }
     if (arguments_.c && !in_place) {
       if (Status s = add(*arguments_.c, MemoryUse::input, "c"); !s) return s;
     }
-    if (Status s = add(arguments_.out, in_place ? MemoryUse::updated : MemoryUse::output, "out"); !s)
-      return s;
+    const bool updated = in_place || options.residual_in_place;
+    if (Status s = add(arguments_.out, updated ? MemoryUse::updated : MemoryUse::output, "out"); !s) return s;
     if (in_place) arguments_.c->data = arguments_.out.data;
+    if (options.residual_in_place) e.residual->data = arguments_.out.data;
     return {};
   }
 
@@ -136,6 +148,30 @@ Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Module
                   memory, options, counters);
 }
 
+/// Replaces a reference's values of one output with what stands there.
+void read_values(const TensorView& view, const host::Reference& reference, std::vector<double>& values) {
+  const host::Matrix out(view);
+  std::size_t next = 0;
+  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
+    for (const std::int64_t row : reference.rows) {
+      for (std::int64_t column = 0; column < reference.columns; ++column) {
+        values[next++] = host::read_element(out.type, out.data, out.index(entry, row, column));
+      }
+    }
+  }
+}
+
+/// The bytes of an output, guards not included, as they are now.
+std::vector<std::byte> bytes_now(const TensorView& view) {
+  std::vector<std::byte> bytes(bytes_of(view));
+  if (!bytes.empty()) std::memcpy(bytes.data(), view.data, bytes.size());
+  return bytes;
+}
+
+void put_back(const std::vector<std::byte>& bytes, const host::GuardedTensor& tensor) {
+  if (!bytes.empty()) std::memcpy(tensor.data(), bytes.data(), bytes.size());
+}
+
 /// What the host executor computes, in the form of a reference.
 Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProblem& problem,
                                         host::Reference reference) {
@@ -147,15 +183,8 @@ Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProble
       GuardedPages::make(*bytes + workspace_alignment, 0, emulator::GuardedEnd::front);
   if (workspace.data() == nullptr) return out_of_memory();
   if (Status s = kernel.run(arguments, {.workspace = {workspace.data(), *bytes}}); !s) return s;
-  const host::Matrix out(problem.out.view());
-  std::size_t next = 0;
-  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
-    for (const std::int64_t row : reference.rows) {
-      for (std::int64_t column = 0; column < reference.columns; ++column) {
-        reference.values[next++] = host::read_element(out.type, out.data, out.index(entry, row, column));
-      }
-    }
-  }
+  read_values(problem.out.view(), reference, reference.values);
+  if (arguments.epilogue.aux) read_values(problem.aux.view(), reference, reference.aux);
   return reference;
 }
 
@@ -166,11 +195,12 @@ std::string Verdict::reason() const {
   const bool by_reference = !reference.within();
   const host::Comparison& c = by_reference ? reference : executor;
   char text[256];
-  std::snprintf(
-      text, sizeof text,
-      "wrong against %s: error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g",
-      by_reference ? "float64" : "the host executor", c.error, c.bound, static_cast<long long>(c.entry),
-      static_cast<long long>(c.row), static_cast<long long>(c.column), c.expected, c.got);
+  std::snprintf(text, sizeof text,
+                "%swrong against %s: error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected "
+                "%.9g, got %.9g",
+                c.operand == Operand::aux ? "aux: " : "", by_reference ? "float64" : "the host executor",
+                c.error, c.bound, static_cast<long long>(c.entry), static_cast<long long>(c.row),
+                static_cast<long long>(c.column), c.expected, c.got);
   return text;
 }
 
@@ -196,7 +226,7 @@ Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modu
 
   emulator::GlobalMemory memory(options.emulator.checks);
   Operands operands(problem.arguments, options.guarded, memory);
-  if (Status s = operands.make(problem.options.in_place); !s) return failed(s);
+  if (Status s = operands.make(problem.options); !s) return failed(s);
   detail::PreparedLaunch prepared;
   if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), operands.arguments(), prepared); !s)
     return failed(s);
@@ -206,19 +236,21 @@ Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modu
     if (Status s = run_launch(kernel.row(), launch, modules, memory, options, verdict.counters); !s)
       return failed(s);
   }
-  const TensorView& out = operands.arguments().out;
-  std::vector<std::byte> result(bytes_of(out));
-  if (!result.empty()) std::memcpy(result.data(), out.data, result.size());
+  const GemmArguments& ran = operands.arguments();
+  const std::vector<std::byte> out = bytes_now(ran.out);
+  const std::vector<std::byte> aux =
+      ran.epilogue.aux ? bytes_now(*ran.epilogue.aux) : std::vector<std::byte>();
 
   const Result<host::Reference> executed = executor_result(kernel, problem, *reference);
   if (!executed) return failed(executed.status());
   problem.reset_output();
-  if (!result.empty()) std::memcpy(problem.out.data(), result.data(), result.size());
+  put_back(out, problem.out);
+  put_back(aux, problem.aux);
   if (Status s = problem.check_output(); !s) return failed(s);
   const host::Tolerance tolerance =
       host::tolerance(kernel.metadata(), problem.arguments.a.extents[problem.arguments.a.rank - 1U]);
-  verdict.reference = host::compare(*reference, problem.out.view(), tolerance);
-  verdict.executor = host::compare(*executed, problem.out.view(), tolerance);
+  verdict.reference = host::compare(*reference, problem.arguments, tolerance);
+  verdict.executor = host::compare(*executed, problem.arguments, tolerance);
   return verdict;
 }
 

@@ -1,0 +1,67 @@
+/// The epilogue of a launch as the CPU computes it: each step rounded as the device rounds it.
+#pragma once
+
+#include <cstdint>
+
+#include "common/gemm_params.hpp"
+#include "registry/host/activation.hpp"
+#include "registry/host/arithmetic.hpp"
+#include "registry/host/element.hpp"
+
+namespace quarry::host {
+
+/// From sums to outputs, one at a time. @tparam C the compute type, @tparam E the output's Element
+template <class C, class E>
+class HostEpilogue {
+ public:
+  /// @param params must live as long as this
+  explicit HostEpilogue(const GemmParams& params)
+      : params_(params),
+        alpha_(scalar(params.epilogue.alpha, params.epilogue.alpha_pointer)),
+        beta_(scalar(params.epilogue.beta, params.epilogue.beta_pointer)),
+        low_(static_cast<C>(params.epilogue.clamp_low)),
+        high_(static_cast<C>(params.epilogue.clamp_high)) {}
+
+  /// Finishes the output at (batch, row, column), and what is kept of it in aux.
+  void finish(int batch, int row, int column, C sum) const {
+    const EpilogueParams& e = params_.epilogue;
+    const auto at = [=](const MatrixParams& m) {
+      return batch * m.batch_stride + row * m.row_stride + column * m.column_stride;
+    };
+    const auto value = [&at](const MatrixParams& m) {
+      return static_cast<C>(read_element<E>(m.data, at(m)));
+    };
+    const auto write = [&at](const MatrixParams& m, C x) {
+      write_element<E>(const_cast<void*>(m.data), at(m), static_cast<double>(x));
+    };
+    if (e.scale.data != nullptr) sum = multiplied(static_cast<const C*>(e.scale.data)[at(e.scale)], sum);
+    C x = alpha_ == 0 ? 0 : multiplied(alpha_, sum);
+    // It adds zeros where there is nothing to add, so no sum is -0.
+    x = multiplied_added(beta_, beta_ != 0 ? value(params_.c) : C{0}, x);
+    x = added(x, bias(row, column));
+    if (e.aux.data != nullptr) write(e.aux, x);
+    x = activate(e.activation, e.leaky_slope, x);
+    if (e.residual.data != nullptr) x = added(x, value(e.residual));
+    if (e.clamps) x = x < low_ ? low_ : x > high_ ? high_ : x;
+    write(params_.out, x);
+  }
+
+ private:
+  static C scalar(double value, const void* pointer) {
+    return pointer == nullptr ? static_cast<C>(value) : *static_cast<const C*>(pointer);
+  }
+
+  C bias(int row, int column) const {
+    const EpilogueParams& e = params_.epilogue;
+    if (e.bias == nullptr) return 0;
+    return static_cast<C>(read_element<E>(e.bias, e.bias_axis == BiasAxis::row ? row : column));
+  }
+
+  const GemmParams& params_;
+  C alpha_;
+  C beta_;
+  C low_;
+  C high_;
+};
+
+}  // namespace quarry::host
