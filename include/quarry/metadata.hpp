@@ -74,6 +74,14 @@ struct EpilogueMetadata {
   bool activation = false;
   /// A bias vector is taken, along either axis.
   bool bias = false;
+  /// A scale is taken, along either axis or one value.
+  bool scale = false;
+  /// A residual is added after the activation.
+  bool residual = false;
+  /// What the activation is applied to can be written beside the output.
+  bool aux = false;
+  /// Outputs can be clamped.
+  bool clamp = false;
 };
 
 /// Which modes of covering K a kernel permits.

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "common/describe_epilogue.hpp"
 #include "gemm_simt/config.hpp"
 #include "quarry/metadata.hpp"
 
@@ -24,7 +25,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.math_unit = MathUnit::simt;
   kernel.design.threads = threads(c);
   kernel.design.shared_memory = shared_memory_bytes(c);
-  kernel.epilogue = {.activation = true, .bias = true};
+  kernel.epilogue = standard_epilogue(c.types);
   kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
   return kernel;
 }

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "common/describe_epilogue.hpp"
 #include "gemm_sm80/config.hpp"
 #include "quarry/metadata.hpp"
 
@@ -31,7 +32,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
                    .math_unit = MathUnit::tensor_core,
                    .threads = threads(c),
                    .shared_memory = shared_memory_bytes(c)};
-  kernel.epilogue = {.activation = true, .bias = true};
+  kernel.epilogue = standard_epilogue(c.types);
   kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
   return kernel;
 }

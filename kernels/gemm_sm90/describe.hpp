@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "common/describe_epilogue.hpp"
 #include "gemm_sm90/config.hpp"
 #include "quarry/metadata.hpp"
 
@@ -38,7 +39,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
                    .math_unit = MathUnit::tensor_core,
                    .threads = threads(code),
                    .shared_memory = shared_memory_bytes(code)};
-  kernel.epilogue = {.activation = true, .bias = true};
+  kernel.epilogue = standard_epilogue(c.types);
   kernel.modes = {.split_k_parallel = true, .split_k_cluster = adds_up_in_cluster(code)};
   return kernel;
 }

@@ -111,6 +111,13 @@ constexpr Field fields[] = {
     boolean("epilogue.activation", [](K k) -> Number { return k.epilogue.activation; },
             "takes any activation at run time"),
     boolean("epilogue.bias", [](K k) -> Number { return k.epilogue.bias; }, "takes a bias vector, along either axis"),
+    boolean("epilogue.scale", [](K k) -> Number { return k.epilogue.scale; },
+            "takes a scale of the product, along either axis or one value"),
+    boolean("epilogue.residual", [](K k) -> Number { return k.epilogue.residual; },
+            "adds a residual after the activation"),
+    boolean("epilogue.aux", [](K k) -> Number { return k.epilogue.aux; },
+            "writes what the activation is applied to, too"),
+    boolean("epilogue.clamp", [](K k) -> Number { return k.epilogue.clamp; }, "clamps outputs"),
 
     boolean("modes.split_k_serial", [](K k) -> Number { return k.modes.split_k_serial; }, "permits serial split-K"),
     boolean("modes.split_k_parallel", [](K k) -> Number { return k.modes.split_k_parallel; },

@@ -212,3 +212,23 @@ TEST_CASE("bounds of a clamp are in order, and whole numbers where s32 is comput
   CHECK(accepted(args).epilogue.clamp_low == -7);
   CHECK(accepted(args).epilogue.clamp_high == 2147483647.0);
 }
+
+TEST_CASE("scale, residual and aux of a problem are exchanged with it", "[normalise]") {
+  GemmArguments args = problem();
+  Epilogue& e = args.epilogue;
+  e.scale = TensorView::vector(nullptr, DType::f32, 16);
+  e.scale_axis = BiasAxis::row;
+  e.residual = TensorView::column_major(nullptr, DType::f16, {16, 24}, 18);
+  e.aux = TensorView::row_major(nullptr, DType::f16, {16, 24}, 40);
+  const GemmProblem p = accepted(args);
+  CHECK(p.epilogue.scale.row_stride == 1);
+  CHECK(p.epilogue.scale.column_stride == 0);
+  const GemmProblem t = exchanged(p);
+  CHECK((t.has_scale && t.has_residual && t.has_aux));
+  CHECK(t.epilogue.scale.row_stride == 0);
+  CHECK(t.epilogue.scale.column_stride == 1);
+  CHECK(t.epilogue.residual.row_stride == 18);
+  CHECK(t.epilogue.residual.column_stride == 1);
+  CHECK(t.epilogue.aux.row_stride == 1);
+  CHECK(t.epilogue.aux.column_stride == 40);
+}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "catch_compat.hpp"
@@ -41,12 +42,18 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
   const auto matrix = [](const std::optional<TensorView>& view) {
     return view ? params_of(*view) : MatrixParams{};
   };
+  const bool computes_s32 = compute_type(kernel.types.accumulator, kernel.types.out) == DType::s32;
+  const auto bound = [computes_s32](double x) {
+    constexpr double least = std::numeric_limits<std::int32_t>::min();
+    constexpr double greatest = std::numeric_limits<std::int32_t>::max();
+    return computes_s32 ? std::clamp(x, least, greatest) : x;
+  };
   const bool scale_varies = e.scale && e.scale->extents[0] > 1;
   const bool by_row = e.scale_axis == BiasAxis::row;
   p.epilogue = {.alpha = e.alpha.value,
                 .beta = e.beta.value,
-                .clamp_low = e.clamp.low,
-                .clamp_high = e.clamp.high,
+                .clamp_low = bound(e.clamp.low),
+                .clamp_high = bound(e.clamp.high),
                 .alpha_pointer = e.alpha.pointer,
                 .beta_pointer = e.beta.pointer,
                 .bias = e.bias ? e.bias->data : nullptr,

@@ -406,7 +406,9 @@ TEST_CASE("tensors on a device that is not there are refused, with the reason") 
   const bool has_runtime = static_cast<bool>(detail::runtime_status());
   for (const int device : {0, 63, 64, 4000}) {
     if (device < detail::device_count()) continue;
-    for (TensorView* view : {&args.a, &args.b, &*args.c, &args.out, &*args.epilogue.bias}) {
+    Epilogue& e = args.epilogue;
+    for (TensorView* view :
+         {&args.a, &args.b, &*args.c, &args.out, &*e.bias, &*e.scale, &*e.residual, &*e.aux}) {
       view->memory = {MemoryKind::device, device};
     }
     for (const Status& status : {kernel.run(args), kernel.prepare(args).status()}) {
