@@ -150,7 +150,10 @@ TEST_CASE("a question asked again is answered as if it were new", "[query]") {
     problems.push_back(test::problem_for(random, test::any_row(random)));
     // Neighbours that differ in one thing only, which is what a key could overlook.
     GemmArguments other = problems.back();
-    switch (random() % 8) {
+    const auto toggle = [&other](std::optional<TensorView>& matrix) {
+      matrix = matrix ? std::nullopt : std::optional(other.out);
+    };
+    switch (random() % 10) {
       case 0: other.a.assumed_alignment = static_cast<std::uint16_t>(bytes_of(other.a.dtype)); break;
       case 1: other.b.strides[0] += 1; break;
       case 2: other.controls = test::random_controls(random); break;
@@ -158,6 +161,8 @@ TEST_CASE("a question asked again is answered as if it were new", "[query]") {
       case 4: other.epilogue.beta = other.epilogue.beta.value == 0 ? 1.0 : 0.0, other.c = other.out; break;
       case 5: other.accumulator = DType::f16; break;
       case 6: other.a.strides[other.a.rank - 1U] = 0; break;
+      case 7: toggle(other.epilogue.residual); break;
+      case 8: toggle(other.epilogue.aux); break;
       default: other.b.strides[other.b.rank - 2U] = 0; break;
     }
     problems.push_back(other);
