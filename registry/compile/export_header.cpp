@@ -119,8 +119,8 @@ std::string introduction(const ExportedKernel& kernel) {
                      std::to_string(kernel.target / 10) + "." + std::to_string(kernel.target % 10) +
                      ", exported by Quarry " QUARRY_VERSION
                      ". This header is C11 and C++11, and needs nothing of Quarry.\n *\n";
-  text +=
-      operand_line("a", o.a, any) + operand_line("b", o.b, any) + operand_line("c, out, bias", o.out, true);
+  text += operand_line("a", o.a, any) + operand_line("b", o.b, any) +
+          operand_line("c, out, bias, residual, aux", o.out, true);
   text += " *   sums: " + std::string(to_string(o.accumulator)) + "\n";
   if (!any) {
     text +=
