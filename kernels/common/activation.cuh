@@ -51,30 +51,45 @@ QUARRY_DEVICE float normal_cdf(float x) {
 }
 QUARRY_DEVICE double normal_cdf(double x) { return 0.5 * arch::erfc(-0.70710678118654752 * x); }
 
-/// `function` of x, of those that take whole numbers to whole numbers; the others leave it.
-QUARRY_DEVICE int activate(Activation function, float /*leaky_slope*/, int x) {
-  return function == Activation::relu && x < 0 ? 0 : x;
+/// Replaces each number of a quad by `f` of it.
+template <class C, class F>
+QUARRY_DEVICE void replace_each(C (&x)[4], F f) {
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) x[i] = f(x[i]);
 }
 
-/// `function` of x.
+/// Applies `function` to a quad, of those that take whole numbers to whole numbers; the others leave it.
+QUARRY_DEVICE void activate(Activation function, float /*leaky_slope*/, int (&x)[4]) {
+  if (function == Activation::relu) replace_each(x, [](int v) { return v < 0 ? 0 : v; });
+}
+
+/// Applies `function` to a quad: chosen once for the four.
 template <class C>
-QUARRY_DEVICE C activate(Activation function, float leaky_slope, C x) {
+QUARRY_DEVICE void activate(Activation function, float leaky_slope, C (&x)[4]) {
   switch (function) {
-    case Activation::identity: return x;
-    case Activation::relu: return x < 0 ? 0 : x;
-    case Activation::leaky_relu: return x < 0 ? x * static_cast<C>(leaky_slope) : x;
-    case Activation::tanh: return hyperbolic_tangent(x);
-    case Activation::sigmoid: return logistic(x);
-    case Activation::silu: return x * logistic(x);
-    case Activation::hardswish: {
-      const C shifted = x + 3;
-      return x * (shifted < 0 ? 0 : shifted > 6 ? 6 : shifted) * static_cast<C>(1.0 / 6);
+    case Activation::identity: break;
+    case Activation::relu: replace_each(x, [](C v) { return v < 0 ? 0 : v; }); break;
+    case Activation::leaky_relu: {
+      const auto slope = static_cast<C>(leaky_slope);
+      replace_each(x, [slope](C v) { return v < 0 ? v * slope : v; });
+      break;
     }
-    case Activation::gelu: return x * normal_cdf(x);
-    case Activation::gelu_tanh:  // 0.5 x (1 + tanh(u)) = x logistic(2 u)
-      return x * logistic(x * static_cast<C>(1.5957691216057308) * (1 + static_cast<C>(0.044715) * x * x));
+    case Activation::tanh: replace_each(x, [](C v) { return hyperbolic_tangent(v); }); break;
+    case Activation::sigmoid: replace_each(x, [](C v) { return logistic(v); }); break;
+    case Activation::silu: replace_each(x, [](C v) { return v * logistic(v); }); break;
+    case Activation::hardswish:
+      replace_each(x, [](C v) {
+        const C shifted = v + 3;
+        return v * (shifted < 0 ? 0 : shifted > 6 ? 6 : shifted) * static_cast<C>(1.0 / 6);
+      });
+      break;
+    case Activation::gelu: replace_each(x, [](C v) { return v * normal_cdf(v); }); break;
+    case Activation::gelu_tanh:  // 0.5 v (1 + tanh(u)) = v logistic(2 u)
+      replace_each(x, [](C v) {
+        return v * logistic(v * static_cast<C>(1.5957691216057308) * (1 + static_cast<C>(0.044715) * v * v));
+      });
+      break;
   }
-  return x;
 }
 
 }  // namespace quarry

@@ -41,6 +41,7 @@ constexpr bool has_mixed_types(const Types& t) {
   return is_mixed(t) && known && t.accumulator == DType::f32 && (t.out == wide || t.out == DType::f32);
 }
 
+/// Whether elements of this type are whole numbers.
 constexpr bool is_integer(DType type) { return is_byte(type) || type == DType::s32; }
 
 /// What products of such operands are summed in unless somebody says it.

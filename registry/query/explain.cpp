@@ -31,7 +31,6 @@ std::string described(std::string_view name, DType type, const ProblemOperand& o
 
 /// Which rule about integer types they break; empty where none.
 std::string_view broken_rule(const Types& t) {
-  const auto is_integer = [](DType type) { return is_byte(type) || type == DType::s32; };
   if (t.a == DType::s32 || t.b == DType::s32) return "integer operands are s8 or u8";
   if (is_mixed(t)) {
     if (has_mixed_types(t)) return "";
