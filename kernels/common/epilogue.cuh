@@ -1,5 +1,6 @@
-/// What happens to sums on their way to the output. An epilogue is a type with the steps that `finish` calls
-/// for each quad of an output row. Another type with these steps can take the place of the standard one.
+/// What happens to sums on their way to the output. An epilogue is a type with what `finish` calls for each
+/// quad of an output row: `outputs` and `store`. Another type with these can take the place of the standard
+/// one.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -75,6 +76,31 @@ class StandardEpilogue {
         alpha_(value(e.alpha, e.alpha_pointer)),
         beta_(value(e.beta, e.beta_pointer)) {}
 
+  /// The outputs of a quad of sums, with all that is done on the way.
+  QUARRY_DEVICE Quad<Out> outputs(int row, int column, int count, const Quad<Sum>& sum) const {
+    if (params_.only_alpha) return by_alpha(sum);
+    const Quad<Compute> z = combine(row, column, count, sum, load(row, column, count));
+    keep(row, column, count, z);
+    return apply(row, column, count, z);
+  }
+
+  /// Writes `count` outputs from (row, column) on.
+  QUARRY_DEVICE void store(int row, int column, int count, const Quad<Out>& result) const {
+    out_.store(row, column, count, result);
+  }
+
+ private:
+  /// The short way of sums that only alpha changes, to the same outputs: a zero is never -0.
+  QUARRY_DEVICE Quad<Out> by_alpha(const Quad<Sum>& sum) const {
+    Quad<Out> result;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, to_compute<Compute>(sum.v[i]));
+      result.v[i] = to_element<Out>(added(x, Compute{0}));
+    }
+    return result;
+  }
+
   /// Reads what there is of `count` outputs from (row, column) on: c only if beta is not 0.
   QUARRY_DEVICE Source load(int row, int column, int count) const {
     Source source = {};
@@ -126,12 +152,6 @@ class StandardEpilogue {
     return result;
   }
 
-  /// Writes `count` outputs from (row, column) on.
-  QUARRY_DEVICE void store(int row, int column, int count, const Quad<Out>& result) const {
-    out_.store(row, column, count, result);
-  }
-
- private:
   QUARRY_DEVICE static Quad<Kept> kept(const Quad<Out>& read) {
     Quad<Kept> quad;
     QUARRY_UNROLL
@@ -189,13 +209,10 @@ class StandardEpilogue {
   Compute beta_;
 };
 
-/// Runs the steps for one quad.
+/// Finishes one quad.
 template <class Epilogue, class Sum>
 QUARRY_DEVICE void finish(const Epilogue& epilogue, int row, int column, int count, const Quad<Sum>& sum) {
-  const auto source = epilogue.load(row, column, count);
-  const auto z = epilogue.combine(row, column, count, sum, source);
-  epilogue.keep(row, column, count, z);
-  epilogue.store(row, column, count, epilogue.apply(row, column, count, z));
+  epilogue.store(row, column, count, epilogue.outputs(row, column, count, sum));
 }
 
 }  // namespace quarry

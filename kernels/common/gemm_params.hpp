@@ -42,6 +42,9 @@ struct EpilogueParams {
   BiasAxis bias_axis;
   Activation activation;
   bool clamps;
+  /// Promises that out is alpha * sum: nothing of the above is asked for, and beta is 0. A short cut: false
+  /// is always right.
+  bool only_alpha;
   float leaky_slope;
 };
 

@@ -59,6 +59,9 @@ constexpr ParamField epilogue_fields[] = {
     QUARRY_FIELD(EpilogueParams, bias_axis, "0: a value of the bias for each row of out, 1: for each column"),
     QUARRY_FIELD(EpilogueParams, activation, "function of z, by number"),
     QUARRY_FIELD(EpilogueParams, clamps, "1: out is clamped to the bounds, 0: it is not"),
+    QUARRY_FIELD(
+        EpilogueParams, only_alpha,
+        "1: beta is 0, and there is none of the above but alpha, which saves time; 0 is always right"),
     QUARRY_FIELD(EpilogueParams, leaky_slope, "slope of leaky_relu for negative values"),
 };
 

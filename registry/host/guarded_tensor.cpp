@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "common/config_parts.hpp"
 #include "registry/host/matrix.hpp"
 
 namespace quarry::host {
@@ -17,7 +18,8 @@ constexpr std::size_t guard_bytes = 4096;
 constexpr double most_bytes = 0x1p46;
 
 /// 0xfff5 over and over: a NaN in every floating-point type of 2, 4 and 8 bytes, and not the one that
-/// conversions make; -655,371 in s32. Of bytes 0xf5, which is no number that saturation makes.
+/// conversions make. Integers have no such thing: -655,371 in s32, of bytes 0xf5, which is no number that
+/// saturation makes.
 constexpr unsigned char poison_byte(DType type, std::size_t position) {
   return position % 2 == 0 || bytes_of(type) == 1 ? 0xf5 : 0xff;
 }
@@ -88,7 +90,7 @@ Status GuardedTensor::check(bool elements_poisoned) const {
     return {StatusCode::device_error, "Out of memory for the check of a tensor"};
   }
   const std::byte* const first = storage_.get() + offset_;
-  const bool told_by_poison = elements_poisoned && element > 1;
+  const bool told_by_poison = elements_poisoned && !is_integer(m.type);
   for (std::int64_t entry = 0; entry < m.batch; ++entry) {
     for (std::int64_t row = 0; row < m.rows; ++row) {
       for (std::int64_t column = 0; column < m.columns; ++column) {

@@ -40,8 +40,8 @@ class GuardedTensor {
   void poison();
 
   /// Whether every element was written since `poison()` (only where `elements_poisoned`) and no other byte
-  /// was. A failure is `device_error` and says where. Every byte is a number, so that elements of a byte each
-  /// are taken as written: comparing them with what they should be tells.
+  /// was. A failure is `device_error` and says where. Every pattern of an integer type is a number, so
+  /// that its elements are taken as written: comparing them with what they should be tells.
   Status check(bool elements_poisoned = true) const;
 
  private:

@@ -303,6 +303,12 @@ double bound_in(DType compute, double bound) {
                             std::numeric_limits<std::int32_t>::max());
 }
 
+/// Whether the product is multiplied by alpha, and that is all.
+bool only_multiplies(const Epilogue& e) {
+  const bool adds = !is_zero(e.beta) || e.bias || e.residual;
+  return !adds && !e.scale && !e.aux && e.activation == Activation::identity && e.clamp == Clamp{};
+}
+
 EpilogueParams epilogue_params(const Epilogue& e, DType compute) {
   const bool clamps = e.clamp != Clamp{};
   return {.alpha = e.alpha.value,
@@ -318,6 +324,7 @@ EpilogueParams epilogue_params(const Epilogue& e, DType compute) {
           .bias_axis = e.bias_axis,
           .activation = e.activation,
           .clamps = clamps,
+          .only_alpha = only_multiplies(e),
           .leaky_slope = e.leaky_slope};
 }
 

@@ -184,6 +184,30 @@ TEST_CASE("operands of the epilogue lie where the output does", "[normalise]") {
   check_refused(args, Reason::mixed_devices, Operand::scale);
 }
 
+TEST_CASE("only alpha is promised where there is nothing else", "[normalise]") {
+  const auto only_alpha = [](auto change) {
+    GemmArguments args = problem();
+    change(args);
+    return accepted(args).epilogue.only_alpha;
+  };
+  const float one = 1;
+  CHECK(only_alpha([](GemmArguments&) {}));
+  CHECK(only_alpha([](GemmArguments& a) { a.epilogue.alpha = -2; }));
+  CHECK(only_alpha([](GemmArguments& a) { a.epilogue.alpha = 0; }));
+  CHECK(only_alpha([&](GemmArguments& a) { a.epilogue.alpha = Scalar::at(&one); }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.c = a.out, a.epilogue.beta = 1; }));
+  CHECK_FALSE(only_alpha([&](GemmArguments& a) { a.c = a.out, a.epilogue.beta = Scalar::at(&one); }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.activation = Activation::relu; }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) {
+    a.epilogue.bias = TensorView::vector(nullptr, a.out.dtype, a.out.extents[a.out.rank - 1U]);
+  }));
+  CHECK_FALSE(
+      only_alpha([](GemmArguments& a) { a.epilogue.scale = TensorView::vector(nullptr, DType::f32, 1); }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.residual = a.out; }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.aux = a.out; }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.clamp.low = 0; }));
+}
+
 TEST_CASE("bounds of a clamp are in order, and whole numbers where s32 is computed in", "[normalise]") {
   GemmArguments args = problem();
   CHECK_FALSE(accepted(args).epilogue.clamps);

@@ -64,6 +64,7 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
                 .bias_axis = e.bias_axis,
                 .activation = e.activation,
                 .clamps = true,
+                .only_alpha = false,
                 .leaky_slope = e.leaky_slope};
   p.m = static_cast<int>(out.rows);
   p.n = static_cast<int>(out.columns);

@@ -38,6 +38,7 @@ void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   constexpr double alphas[] = {1, 1, 0.5, -1.25};
   constexpr double betas[] = {0, 0, 1, -0.75};
   problem.alpha = dice.one_in(20) ? 0 : dice.one_of(alphas);
+  if (dice.one_in(6)) return;  // nothing else, for which epilogues have a short way
   problem.beta = dice.one_of(betas);
   problem.in_place = problem.beta != 0 && dice.one_in(3);
   const auto activation = static_cast<Activation>(dice.between(0, static_cast<int>(Activation::gelu_tanh)));
