@@ -204,7 +204,9 @@ TEST_CASE("only alpha is promised where there is nothing else", "[normalise]") {
   CHECK_FALSE(
       only_alpha([](GemmArguments& a) { a.epilogue.scale = TensorView::vector(nullptr, DType::f32, 1); }));
   CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.residual = a.out; }));
-  CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.aux = a.out; }));
+  CHECK_FALSE(only_alpha([](GemmArguments& a) {
+    a.epilogue.aux = TensorView::row_major(nullptr, DType::f16, {16, 24});
+  }));
   CHECK_FALSE(only_alpha([](GemmArguments& a) { a.epilogue.clamp.low = 0; }));
 }
 
