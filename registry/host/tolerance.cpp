@@ -32,8 +32,9 @@ double operand_rounding(Math math) {
 Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math) {
   Tolerance t;
   const bool adds_apart = math == Math::fast_f32;  // by instructions that round
-  t.accumulation = accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
-                   operand_rounding(math);
+  t.accumulation =
+      accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
+      operand_rounding(math);
   switch (out) {
     case DType::f16: t.output = 0x1p-11, t.smallest = 0x1p-25; break;
     case DType::bf16: t.output = 0x1p-8, t.smallest = 0x1p-134; break;
