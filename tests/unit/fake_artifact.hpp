@@ -25,6 +25,7 @@ inline std::vector<std::string> unregistered_names() {
       const Result<SettingValues> values = parse_config_name(*space, entry.name);
       if (!values) continue;
       for (std::size_t setting = 5; setting < values->size(); ++setting) {
+        if (space->settings[setting].kind == SettingKind::word) continue;  // a word's number has no double
         SettingValues other = *values;
         other[setting][width(space->settings[setting].kind) - 1] *= 2;
         if (!space->fault(other).empty() || space->entry(other) != other) continue;
