@@ -13,12 +13,8 @@ QUARRY_DEVICE arch::FragmentB half_of(const arch::MatrixFragment& pair, int half
   return {pair.v[2 * half], pair.v[2 * half + 1]};
 }
 
-/// How operands are multiplied: `a` makes the left operand of an instruction of what readers gave for 16
-/// rows, `b` the right one of either half of 16 columns, `add` multiplies. `parts`: reads a step.
-///
-/// As they are: f16 and bf16.
-template <DType type_a, DType type_b, Math math, Instruction instruction>
-struct Product {
+/// Operands that an instruction takes as matrix loads bring them.
+struct AsRead {
   static constexpr int parts = 1;
   using Part = arch::MatrixFragment;
   using A = arch::MatrixFragment;
@@ -26,6 +22,14 @@ struct Product {
 
   QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
   QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+};
+
+/// How operands are multiplied: `a` makes the left operand of an instruction of what readers gave for 16
+/// rows, `b` the right one of either half of 16 columns, `add` multiplies. `parts`: reads a step.
+///
+/// As they are: f16 and bf16.
+template <DType type_a, DType type_b, Math math, Instruction instruction>
+struct Product : AsRead {
   template <class Sum>
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
     arch::mma<Element<type_a>>(sum, a, b);
@@ -34,14 +38,7 @@ struct Product {
 
 /// The same by two instructions of half the K.
 template <DType type>
-struct Product<type, type, Math::exact, Instruction::m16n8k8> {
-  static constexpr int parts = 1;
-  using Part = arch::MatrixFragment;
-  using A = arch::MatrixFragment;
-  using B = arch::FragmentB;
-
-  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
-  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+struct Product<type, type, Math::exact, Instruction::m16n8k8> : AsRead {
   template <class Sum>
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) {
     arch::mma_k8<Element<type>>(sum, arch::FragmentA8{a.v[0], a.v[1]}, b.v[0]);
@@ -61,14 +58,8 @@ struct ByteWord<DType::u8> {
 
 /// Bytes, as they are.
 template <DType type_a, DType type_b>
-requires(is_byte(type_a) && is_byte(type_b)) struct Product<type_a, type_b, Math::exact, Instruction::usual> {
-  static constexpr int parts = 1;
-  using Part = arch::MatrixFragment;
-  using A = arch::MatrixFragment;
-  using B = arch::FragmentB;
-
-  QUARRY_DEVICE static A a(const Part (&read)[parts]) { return read[0]; }
-  QUARRY_DEVICE static B b(const Part (&read)[parts], int half) { return half_of(read[0], half); }
+requires(is_byte(type_a) && is_byte(type_b)) struct Product<type_a, type_b, Math::exact, Instruction::usual>
+    : AsRead {
   QUARRY_DEVICE static void add(arch::AccumulatorS32& sum, const A& a, const B& b) {
     arch::mma<typename ByteWord<type_a>::Type, typename ByteWord<type_b>::Type>(sum, a, b);
   }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "byte_sums.hpp"
 #include "common/config_parts.hpp"
 #include "dice.hpp"
 
@@ -162,9 +163,7 @@ void fit_integers(const TypeKey& types, const Sizes& sizes, Epilogue& e, Dice& d
     if (e.activation > Activation::relu) e.activation = Activation::relu;
     return;
   }
-  const auto k = static_cast<double>(sizes.k);
-  const double usual_sum = types.a == DType::u8 && types.b == DType::u8 ? 16384 * k : 8192 * std::sqrt(k);
-  e.alpha.value *= (is_byte(types.out) ? 64 : 2) / usual_sum;
+  e.alpha.value *= alpha_of_byte_sums(types.a, types.b, types.out, sizes.k);
 }
 
 /// Slices that most kernels can cut K into, or by chance too many.

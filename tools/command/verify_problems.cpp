@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "byte_sums.hpp"
 #include "common/config_parts.hpp"
 #include "dice.hpp"
 
@@ -75,10 +76,7 @@ void fit_integers(const ResultKey& key, Problem& problem) {
     if (problem.activation > Activation::relu) problem.activation = Activation::relu;
     return;
   }
-  const auto k = static_cast<double>(std::max<std::int64_t>(problem.k, 1));
-  const bool one_sign = key.a == DType::u8 && key.b == DType::u8;
-  const double usual_sum = one_sign ? 16384 * k : 8192 * std::sqrt(k);
-  problem.alpha *= (is_byte(key.out) ? 64 : 2) / usual_sum;
+  problem.alpha *= alpha_of_byte_sums(key.a, key.b, key.out, problem.k);
 }
 
 /// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each.

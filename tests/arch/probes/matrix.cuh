@@ -34,26 +34,37 @@ QUARRY_DEVICE void load_matrix_x4_transposed(const ProbeParams& params) {
                        [](arch::SharedAddress line) { return arch::load_matrix_x4_transposed(line); });
 }
 
-/// One multiplication a warp: of each thread `in` holds the words of its fragments of A, B and the sums, and
-/// `out` gets those of the sums.
-template <Block block, class Input, class Sums>
-QUARRY_DEVICE void multiply(const ProbeParams& params) {
-  constexpr int sum_words = sizeof(Sums) / 4;
-  const int me = global_thread<block>();
-  const unsigned* const in = params.in + me * (4 + 2 + sum_words);
+/// What a thread has of a multiplication.
+template <class Sums>
+struct Operands {
   arch::MatrixFragment a;
   arch::FragmentB b;
   Sums sums;
+};
+
+/// One multiplication a warp, by `multiply`: of each thread `in` holds the words of its fragments of A, B and
+/// the sums, and `out` gets those of the sums.
+template <Block block, class Sums, class Multiply>
+QUARRY_DEVICE void multiply_fragments(const ProbeParams& params, Multiply multiply) {
+  constexpr int sum_words = sizeof(Sums) / 4;
+  const int me = global_thread<block>();
+  const unsigned* const in = params.in + me * (4 + 2 + sum_words);
+  Operands<Sums> o;
   QUARRY_UNROLL
-  for (int i = 0; i < 4; ++i) a.v[i] = arch::global_load<unsigned>(in + i);
+  for (int i = 0; i < 4; ++i) o.a.v[i] = arch::global_load<unsigned>(in + i);
   QUARRY_UNROLL
-  for (int i = 0; i < 2; ++i) b.v[i] = arch::global_load<unsigned>(in + 4 + i);
+  for (int i = 0; i < 2; ++i) o.b.v[i] = arch::global_load<unsigned>(in + 4 + i);
   using Sum = decltype(Sums{}.v[0] + 0);
   QUARRY_UNROLL
-  for (int i = 0; i < sum_words; ++i) sums.v[i] = arch::global_load<Sum>(in + 6 + i);
-  arch::mma<Input>(sums, a, b);
+  for (int i = 0; i < sum_words; ++i) o.sums.v[i] = arch::global_load<Sum>(in + 6 + i);
+  multiply(o);
   QUARRY_UNROLL
-  for (int i = 0; i < sum_words; ++i) arch::global_store(params.out + me * sum_words + i, sums.v[i]);
+  for (int i = 0; i < sum_words; ++i) arch::global_store(params.out + me * sum_words + i, o.sums.v[i]);
+}
+
+template <Block block, class Input, class Sums>
+QUARRY_DEVICE void multiply(const ProbeParams& params) {
+  multiply_fragments<block, Sums>(params, [](Operands<Sums>& o) { arch::mma<Input>(o.sums, o.a, o.b); });
 }
 
 template <Block block>
@@ -79,18 +90,9 @@ QUARRY_DEVICE void mma_tf32_f32(const ProbeParams& params) {
 /// One multiplication of half the K: of the fragments, the first halves.
 template <Block block, class Input, class Sums>
 QUARRY_DEVICE void multiply_k8(const ProbeParams& params) {
-  constexpr int sum_words = sizeof(Sums) / 4;
-  const int me = global_thread<block>();
-  const unsigned* const in = params.in + me * (4 + 2 + sum_words);
-  const arch::FragmentA8 a = {arch::global_load<unsigned>(in), arch::global_load<unsigned>(in + 1)};
-  const auto b = arch::global_load<unsigned>(in + 4);
-  Sums sums;
-  using Sum = decltype(Sums{}.v[0] + 0);
-  QUARRY_UNROLL
-  for (int i = 0; i < sum_words; ++i) sums.v[i] = arch::global_load<Sum>(in + 6 + i);
-  arch::mma_k8<Input>(sums, a, b);
-  QUARRY_UNROLL
-  for (int i = 0; i < sum_words; ++i) arch::global_store(params.out + me * sum_words + i, sums.v[i]);
+  multiply_fragments<block, Sums>(params, [](Operands<Sums>& o) {
+    arch::mma_k8<Input>(o.sums, arch::FragmentA8{o.a.v[0], o.a.v[1]}, o.b.v[0]);
+  });
 }
 
 template <Block block>
@@ -106,25 +108,16 @@ QUARRY_DEVICE void mma_k8_f16_f16(const ProbeParams& params) {
   multiply_k8<block, arch::F16, arch::AccumulatorF16>(params);
 }
 
-/// The same of bytes, and the sums by their pairs.
+/// The same of bytes; the sums go through their pairs, which are the same in the same order.
 template <Block block, class A, class B>
 QUARRY_DEVICE void multiply_bytes(const ProbeParams& params) {
-  const int me = global_thread<block>();
-  const unsigned* const in = params.in + me * 10;
-  arch::MatrixFragment a;
-  arch::FragmentB b;
-  arch::AccumulatorS32 sums;
-  QUARRY_UNROLL
-  for (int i = 0; i < 4; ++i) a.v[i] = arch::global_load<unsigned>(in + i);
-  QUARRY_UNROLL
-  for (int i = 0; i < 2; ++i) b.v[i] = arch::global_load<unsigned>(in + 4 + i);
-  QUARRY_UNROLL
-  for (int i = 0; i < 4; ++i) sums.v[i] = arch::global_load<int>(in + 6 + i);
-  arch::mma<A, B>(sums, a, b);
-  QUARRY_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    arch::global_store(params.out + 4 * me + 2 * half, arch::row_pair(sums, half));
-  }
+  using Sums = arch::AccumulatorS32;
+  multiply_fragments<block, Sums>(params, [](Operands<Sums>& o) {
+    arch::mma<A, B>(o.sums, o.a, o.b);
+    const arch::Vector<int, 2> pairs[] = {arch::row_pair(o.sums, 0), arch::row_pair(o.sums, 1)};
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) o.sums.v[i] = pairs[i / 2].v[i % 2];
+  });
 }
 
 template <Block block>
