@@ -102,14 +102,17 @@ void make_units(Table& table) {
                       [&](std::size_t i) -> const std::string& { return table.entries[i].text.name; });
     for (const std::size_t i : entries) table.entries[i].unit = table.units.size();
     const int only_cc = table.entries[entries.front()].text.only_cc;
-    table.units.push_back({name, std::move(entries), only_cc});
+    const bool differs = std::ranges::any_of(
+        entries, [&](std::size_t i) { return table.entries[i].text.differs_by_target; });
+    table.units.push_back({name, std::move(entries), only_cc, differs});
   }
 }
 
 }  // namespace
 
 std::string TableUnit::file() const {
-  return name + (only_cc == 0 ? "" : ".sm_" + architecture(only_cc, only_cc)) + ".cu";
+  if (only_cc != 0) return name + ".sm_" + architecture(only_cc, only_cc) + ".cu";
+  return name + (differs_by_target ? ".each.cu" : ".cu");
 }
 
 Table make_table(const std::vector<Expansion>& expansions, const Filter& precompile,

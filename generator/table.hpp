@@ -40,8 +40,11 @@ struct TableUnit {
   std::vector<std::size_t> entries;
   /// EntryText::only_cc of all of them.
   int only_cc = 0;
+  /// EntryText::differs_by_target of any of them.
+  bool differs_by_target = false;
 
-  /// Its file among the units: <name>.cu, or <name>.sm_90a.cu, which says what it is compiled for.
+  /// Its file among the units, which says how it is compiled: <name>.cu, <name>.sm_90a.cu for that alone,
+  /// <name>.each.cu for each target by itself.
   std::string file() const;
 };
 

@@ -21,14 +21,21 @@ std::string architecture(int target, int only_cc) {
   return std::to_string(target) + (only_cc == target ? "a" : "");
 }
 
+/// See arch::to_tf32.
+static bool rounds_to_tf32(const KernelMetadata& kernel) {
+  return kernel.design.math == Math::fast_tf32 || kernel.design.math == Math::fast_f32;
+}
+
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
   const std::string folder(space.family);
+  const KernelMetadata kernel = space.describe(values, "");
   return {.name = config_name(space, values),
           .folder = folder,
           .params = std::string(space.params),
           .config_type = "quarry::" + folder + "::Config",
           .config_literal = space.literal(values),
-          .only_cc = space.describe(values, "").max_cc.value_or(0)};
+          .only_cc = kernel.max_cc.value_or(0),
+          .differs_by_target = rounds_to_tf32(kernel)};
 }
 
 std::vector<EntryText> reduction_entries() {

@@ -25,6 +25,9 @@ struct EntryText {
   /// The one compute capability that it is for, with instructions that are no part of later ones ("sm_90a");
   /// 0: any from 8.0 on.
   int only_cc = 0;
+  /// Its source asks for what it is compiled, and is read once for each target: so rounding to tf32 is one
+  /// instruction on 9.0. Others are read once for all.
+  bool differs_by_target = false;
 
   std::string config() const { return config_type + config_literal; }
 };

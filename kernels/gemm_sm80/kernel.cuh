@@ -170,17 +170,21 @@ QUARRY_DEVICE void convert(const Fragments<config>& fragments, Operands<config>&
   for (int n = 0; n < 2 * S::blocks_n; ++n) operands.b[n] = S::Product::b(fragments.b[n / 2], n % 2);
 }
 
-/// sums += a b for one step; neighbouring instructions share an operand.
+/// sums += a b for one step; neighbouring instructions share an operand. The fragments of the next step take
+/// the operands' places, each where its last product is under way: so conversions run beside products.
 template <Config config>
-QUARRY_DEVICE void multiply(Sums<config>& sums, const Operands<config>& operands) {
+QUARRY_DEVICE void multiply(Sums<config>& sums, Operands<config>& operands, const Fragments<config>& next) {
   using S = Shape<config>;
+  constexpr int last_n = 2 * S::blocks_n - 1;
   QUARRY_UNROLL
-  for (int n = 0; n < 2 * S::blocks_n; ++n) {
+  for (int n = 0; n <= last_n; ++n) {
     QUARRY_UNROLL
     for (int i = 0; i < S::blocks_m; ++i) {
       const int m = n % 2 == 0 ? i : S::blocks_m - 1 - i;
       S::Product::add(sums.block[m][n], operands.a[m], operands.b[n]);
+      if (n == last_n) operands.a[m] = S::Product::a(next.a[m]);
     }
+    operands.b[n] = S::Product::b(next.b[n / 2], n % 2);
   }
 }
 
@@ -251,8 +255,7 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums
       }
       load(fragments, read, next_step);
       copier.start(filled, next_step);
-      multiply<config>(sums, operands);
-      convert<config>(fragments, operands);
+      multiply<config>(sums, operands, fragments);
     }
   }
   arch::copy_async_commit();  // the first copies of one more tile of zeros are under way, in no group yet

@@ -45,12 +45,12 @@ constexpr std::uint16_t f32_to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// The nearest number of 11 significant bits, ties away from 0, as f32; too large becomes infinity. Of a NaN
-/// the lower bits are cut off as on the device: one with no others becomes infinity.
+/// The nearest number of 11 significant bits, ties to even, as f32; too large becomes infinity, NaN stays
+/// NaN. So does 9.0; 8.0 rounds ties away from 0.
 constexpr float f32_to_tf32(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
-  return std::bit_cast<float>((is_nan ? bits : bits + 0x1000U) & ~0x1fffU);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return std::bit_cast<float>(0x7fffffffU);
+  return std::bit_cast<float>((bits + 0xfffU + (bits >> 13 & 1U)) & ~0x1fffU);
 }
 
 /// The nearest f16, as f32.

@@ -95,8 +95,12 @@ TEST_CASE("each entry stands in the unit that the manifest names, and in no othe
   for (const auto& entry : json["entries"]) {
     if (is_spare(entry)) continue;
     const bool one_target = entry.contains("only_cc");
-    const std::string unit = entry["unit"].get<std::string>() + (one_target ? ".sm_90a.cu" : ".cu");
     const auto name = entry["name"].get<std::string>();
+    const bool tf32 =
+        name.find("_fast_tf32_") != std::string::npos || name.find("_fast_f32_") != std::string::npos;
+    const std::string unit = entry["unit"].get<std::string>() + (one_target ? ".sm_90a.cu"
+                                                                 : tf32     ? ".each.cu"
+                                                                            : ".cu");
     CHECK(one_target == (name.starts_with("gemm_sm90") || name.find("_m16n8k16_") != std::string::npos));
     ++entries_of[unit];
     REQUIRE(units.contains(unit));

@@ -96,13 +96,16 @@ TEST_CASE("math: errors are what the types give", "[math]") {
   CHECK(bf16 < 0x1p-7);
 }
 
-TEST_CASE("tf32: 11 bits, ties away from 0", "[math]") {
-  CHECK(host::f32_to_tf32(1 + 0x1p-11F) == 1 + 0x1p-10F);
-  CHECK(host::f32_to_tf32(-1 - 0x1p-11F) == -1 - 0x1p-10F);
+TEST_CASE("tf32: 11 bits, ties to even", "[math]") {
+  CHECK(host::f32_to_tf32(1 + 0x1p-11F) == 1);
+  CHECK(host::f32_to_tf32(-1 - 0x1p-11F) == -1);
+  CHECK(host::f32_to_tf32(1 + 0x1p-10F + 0x1p-11F) == 1 + 0x1p-9F);
+  CHECK(host::f32_to_tf32(1 + 0x1p-11F + 0x1p-23F) == 1 + 0x1p-10F);
   CHECK(host::f32_to_tf32(1 + 0x1p-11F - 0x1p-23F) == 1);
   CHECK(host::f32_to_tf32(0x1.fffp127F) == std::numeric_limits<float>::infinity());
   CHECK(host::f32_to_tf32(-std::numeric_limits<float>::infinity()) ==
         -std::numeric_limits<float>::infinity());
   CHECK(std::isnan(host::f32_to_tf32(std::numeric_limits<float>::quiet_NaN())));
+  CHECK(std::isnan(host::f32_to_tf32(std::bit_cast<float>(0x7f800001U))));
   CHECK(std::signbit(host::f32_to_tf32(-0.0F)));
 }

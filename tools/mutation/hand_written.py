@@ -102,8 +102,10 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "the stage that is read is written", [(SIMT, "written = read + stage_bytes;", "written = read;")]),
     HandWritten("wrong stage", "the stages are not exchanged", [(SIMT, "    written = other;\n", "    written = written;\n")]),
     HandWritten("wrong stage", "the operands of a step are those of the next one",
-                [(SM80, "      multiply<config>(sums, operands);\n      convert<config>(fragments, operands);",
-                  "      convert<config>(fragments, operands);\n      multiply<config>(sums, operands);")]),
+                [(SM80, "      multiply<config>(sums, operands, fragments);",
+                  "      convert<config>(fragments, operands);\n      multiply<config>(sums, operands, fragments);")]),
+    HandWritten("wrong stage", "an operand of the next step comes before the last product of this one",
+                [(SM80, "if (n == last_n) operands.a[m]", "if (n == 0) operands.a[m]")]),
     # Order among blocks and threads.
     HandWritten("plain access", "the turn is passed on by a relaxed addition", [(WRITER, RELEASE, "arch::fetch_add(counter_, 1);")]),
     HandWritten("plain access", "the ticket is read and written, not added to",
