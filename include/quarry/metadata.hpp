@@ -82,6 +82,8 @@ struct EpilogueMetadata {
   bool aux = false;
   /// Outputs can be clamped.
   bool clamp = false;
+  /// Sums become outputs faster, in a way that is exact up to K = 256, which the kernel is limited to.
+  bool fast_clamp = false;
 };
 
 /// Which modes of covering K a kernel permits.

@@ -72,6 +72,7 @@ enum class Reason : std::uint8_t {
   shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                 ///< got: Mode that the kernel does not permit
   split_k_slices,       ///< got: slices asked; expected: the most for this problem
+  k_limit,              ///< expected: the longest K that the kernel takes; got: the problem's
   swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8
   multiprocessors,      ///< expected: the least that the kernel needs; got: multiprocessors allowed
   control,              ///< got: which control (detail::ControlName) the kernel does not have

@@ -50,6 +50,15 @@ constexpr DType default_accumulator(DType a, DType b) {
   return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
 }
 
+/// How sums become outputs, which is else chosen at run time.
+enum class EpilogueKind : unsigned char {
+  standard,    ///< whatever the sums
+  fast_clamp,  ///< whole sums of at most 2^22, either sign, become f32, and these bytes, by additions
+};
+
+/// The longest K whose products of s8 add up to 2^22 at most, either sign: 256 times 2^7 times 2^7.
+inline constexpr int fast_clamp_most_k = 256;
+
 /// Memory layouts of a GEMM's operands.
 struct Layouts {
   Layout a;

@@ -6,6 +6,7 @@
 #include "arch/arch.hpp"
 #include "common/activation.cuh"
 #include "common/element.cuh"
+#include "common/fast_convert.cuh"
 #include "common/gemm_params.hpp"
 #include "common/matrix_view.cuh"
 
@@ -51,13 +52,15 @@ struct KeptSource<Compute, unsigned char> {
 /// What many launches do without is looked up in the parameters where it is used, and read only then, so that
 /// it takes no registers for the time in between: the sums that wait for their turn fill them.
 ///
+/// @tparam kind how sums and outputs are converted
 /// @tparam by_columns all rows and columns of its functions are those of the transposed output, and the
 /// parameters are not
-template <class Sum, class Out, bool by_columns = false>
+template <class Sum, class Out, bool by_columns = false, EpilogueKind kind = EpilogueKind::standard>
 class StandardEpilogue {
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
 
+  using Output = Out;
   using Kept = typename KeptSource<Compute, Out>::Type;
 
   /// What is read for the outputs of a quad.
@@ -84,6 +87,23 @@ class StandardEpilogue {
     return apply(row, column, count, z);
   }
 
+  /// Whether outputs are the sums times alpha, which is not 0, and quads of them are stored at once.
+  QUARRY_DEVICE bool is_plain() const { return params_.only_alpha && alpha_ != 0 && out_.quads_aligned; }
+
+  /// The outputs of a quad of sums where is_plain.
+  QUARRY_DEVICE Quad<Out> plain_outputs(const Quad<Sum>& sum) const {
+    Quad<Out> result;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      result.v[i] = rounded(added(multiplied(alpha_, of_sum(sum.v[i])), Compute{0}));
+    }
+    return result;
+  }
+
+  /// Where plain outputs lie, and elements from one row of them to the next.
+  QUARRY_DEVICE Out* place(int row, int column) const { return const_cast<Out*>(out_.at(row, column)); }
+  QUARRY_DEVICE long long row_stride() const { return out_.row_stride; }
+
   /// Writes `count` outputs from (row, column) on.
   QUARRY_DEVICE void store(int row, int column, int count, const Quad<Out>& result) const {
     out_.store(row, column, count, result);
@@ -95,8 +115,8 @@ class StandardEpilogue {
     Quad<Out> result;
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      const Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, to_compute<Compute>(sum.v[i]));
-      result.v[i] = to_element<Out>(added(x, Compute{0}));
+      const Compute x = alpha_ == 0 ? 0 : multiplied(alpha_, of_sum(sum.v[i]));
+      result.v[i] = rounded(added(x, Compute{0}));
     }
     return result;
   }
@@ -125,10 +145,10 @@ class StandardEpilogue {
   /// Writes z of `count` outputs from (row, column) on to aux, if there is one.
   QUARRY_DEVICE void keep(int row, int column, int count, const Quad<Compute>& z) const {
     if (params_.aux.data == nullptr) return;
-    Quad<Out> rounded;
+    Quad<Out> rounded_z;
     QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) rounded.v[i] = to_element<Out>(z.v[i]);
-    view<Out>(params_.aux).store(row, column, count, rounded);
+    for (int i = 0; i < 4; ++i) rounded_z.v[i] = rounded(z.v[i]);
+    view<Out>(params_.aux).store(row, column, count, rounded_z);
   }
 
   /// From z to outputs; reads the residual, if there is one.
@@ -148,8 +168,22 @@ class StandardEpilogue {
     }
     Quad<Out> result;
     QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) result.v[i] = to_element<Out>(x.v[i]);
+    for (int i = 0; i < 4; ++i) result.v[i] = rounded(x.v[i]);
     return result;
+  }
+
+  QUARRY_DEVICE static Compute of_sum(Sum sum) {
+    if constexpr (kind == EpilogueKind::fast_clamp)
+      return small_to_float(sum);
+    else
+      return to_compute<Compute>(sum);
+  }
+
+  QUARRY_DEVICE static Out rounded(Compute x) {
+    if constexpr (kind == EpilogueKind::fast_clamp)
+      return fast_to_s8(x);
+    else
+      return to_element<Out>(x);
   }
 
   QUARRY_DEVICE static Quad<Kept> kept(const Quad<Out>& read) {
@@ -169,7 +203,7 @@ class StandardEpilogue {
   QUARRY_DEVICE Quad<Compute> scaled(int row, int column, int count, const Quad<Sum>& sum) const {
     Quad<Compute> result;
     QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) result.v[i] = to_compute<Compute>(sum.v[i]);
+    for (int i = 0; i < 4; ++i) result.v[i] = of_sum(sum.v[i]);
     if constexpr (EpilogueCompute<Sum, Out>::scales) {
       if (params_.scale.data == nullptr) return result;
       const Quad<Compute> scale = view<Compute>(params_.scale).load(row, column, count);

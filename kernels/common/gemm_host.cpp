@@ -97,6 +97,9 @@ Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const 
     return {code, detail::Reason::shared_memory, Operand::none, kernel.shared_memory,
             device.shared_memory_per_block};
   }
+  if (kernel.most_k != 0 && problem.k > kernel.most_k) {
+    return {code, detail::Reason::k_limit, Operand::none, kernel.most_k, problem.k};
+  }
   const int slices = problem.controls.split_k_slices.value_or(1);
   if (const int most = most_slices(kernel, problem); slices > 1 && slices > most) {
     return {code, detail::Reason::split_k_slices, Operand::none, most, slices};

@@ -82,6 +82,7 @@ inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem
   const bool supported = problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
                          problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
                          kernel.shared_memory <= device.shared_memory_per_block &&
+                         (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
                          (slices == 1 || slices <= most_slices(kernel, problem)) &&
                          gemm_blocks(kernel, problem, slices) <= grid_limit;
   return supported ? Status() : gemm_refusal(kernel, problem, device);

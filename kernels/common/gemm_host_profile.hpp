@@ -27,6 +27,8 @@ struct GemmTraits {
   bool maps_operands = false;
   /// Permits split_k_cluster instead of split_k_serial.
   bool cuts_by_cluster = false;
+  /// The longest K that it takes; 0: any.
+  int most_k = 0;
 };
 
 constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }

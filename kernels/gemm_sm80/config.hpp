@@ -25,6 +25,7 @@ struct Config {
   Alignment alignment;
   Math math = Math::exact;
   Instruction instruction = Instruction::usual;
+  EpilogueKind epilogue = EpilogueKind::standard;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -79,7 +80,8 @@ constexpr Config entry(const Config& c) {
           c.stages,
           exchanged(c.alignment),
           c.math,
-          c.instruction};
+          c.instruction,
+          c.epilogue};
 }
 
 }  // namespace quarry::gemm_sm80

@@ -33,6 +33,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
                    .threads = threads(c),
                    .shared_memory = shared_memory_bytes(c)};
   kernel.epilogue = standard_epilogue(c.types);
+  kernel.epilogue.fast_clamp = c.epilogue == EpilogueKind::fast_clamp;
   kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
   return kernel;
 }

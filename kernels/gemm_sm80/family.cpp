@@ -7,8 +7,14 @@ namespace quarry::gemm_sm80 {
 namespace {
 
 GemmTraits traits(const Config& c) {
-  return {c.tile,      c.layouts,  c.alignment,           c.types.accumulator,
-          c.types.out, threads(c), shared_memory_bytes(c)};
+  return {.tile = c.tile,
+          .layouts = c.layouts,
+          .alignment = c.alignment,
+          .accumulator = c.types.accumulator,
+          .out = c.types.out,
+          .threads = threads(c),
+          .shared_memory = shared_memory_bytes(c),
+          .most_k = c.epilogue == EpilogueKind::fast_clamp ? fast_clamp_most_k : 0};
 }
 
 /// Cycles of a multiprocessor to issue the copy of one element. Pieces of 16, 8 and 4 bytes go by cp.async,

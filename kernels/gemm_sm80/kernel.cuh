@@ -304,7 +304,7 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   if (work.k_tiles > 0) mainloop<config>(params, work, sums);
 
   using C = Compute<config.types.accumulator>;
-  using Epilogue = StandardEpilogue<C, Element<config.types.out>>;
+  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, config.epilogue>;
   constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
   const TileWriter<C, Epilogue> writer(params, work, config.tile);
   const WarpPlace place = warp_place<config>();

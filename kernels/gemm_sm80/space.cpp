@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view instruction_words[] = {"usual", "m16n8k8", "m16n8k16"};
 
+constexpr std::string_view epilogue_words[] = {"standard", "fast_clamp"};
+
 constexpr Setting settings[] = {
     {"a", SettingKind::dtype},
     {"b", SettingKind::dtype},
@@ -23,6 +25,7 @@ constexpr Setting settings[] = {
     {"stages", SettingKind::integer, "s"},
     {"math", SettingKind::word, "", detail::math_words, static_cast<int>(Math::exact)},
     {"instruction", SettingKind::word, "", instruction_words, static_cast<int>(Instruction::usual)},
+    {"epilogue", SettingKind::word, "", epilogue_words, static_cast<int>(EpilogueKind::standard)},
     {"alignment", SettingKind::pair, "a"},
 };
 
@@ -36,9 +39,10 @@ Config config_of(const SettingValues& v) {
           tile_of(v[5]),
           warps_of(v[6]),
           v[7][0],
-          alignment_of(v[10]),
+          alignment_of(v[11]),
           static_cast<Math>(v[8][0]),
-          static_cast<Instruction>(v[9][0])};
+          static_cast<Instruction>(v[9][0]),
+          static_cast<EpilogueKind>(v[10][0])};
 }
 
 SettingValues entry_values(const SettingValues& v) {
@@ -49,6 +53,7 @@ SettingValues entry_values(const SettingValues& v) {
                                {c.stages},
                                {static_cast<int>(c.math)},
                                {static_cast<int>(c.instruction)},
+                               {static_cast<int>(c.epilogue)},
                                value_of(c.alignment)});
   return values;
 }
@@ -57,16 +62,22 @@ KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
   return describe(config_of(v), name);
 }
 
+/// The settings that come last, up to the last one that is not what a config has by itself.
+std::string literal_of_choices(const Config& c) {
+  const bool epilogue = c.epilogue != EpilogueKind::standard;
+  const bool instruction = epilogue || c.instruction != Instruction::usual;
+  std::string text;
+  if (instruction || c.math != Math::exact) text = ", quarry::Math::" + std::string(to_string(c.math));
+  if (instruction) text.append(", quarry::gemm_sm80::Instruction::").append(word_of_instruction(c));
+  if (epilogue) text += ", quarry::EpilogueKind::fast_clamp";
+  return text;
+}
+
 std::string literal(const SettingValues& v) {
   const Config c = config_of(v);
-  std::string multiplies;  // what is left out, the config has by itself
-  if (c.instruction != Instruction::usual || c.math != Math::exact)
-    multiplies = ", quarry::Math::" + std::string(to_string(c.math));
-  if (c.instruction != Instruction::usual)
-    multiplies.append(", quarry::gemm_sm80::Instruction::").append(word_of_instruction(c));
   return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[10]).first(2)) +
-         multiplies + "}";
+         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[11]).first(2)) +
+         literal_of_choices(c) + "}";
 }
 
 bool all_are(const Types& t, DType type) {
@@ -94,6 +105,14 @@ std::string instruction_fault(const Config& c) {
   if (c.instruction == Instruction::m16n8k16 && c.types.a != DType::f64)
     return "m16n8k16 is a choice for f64 alone: f16 and bf16 have it unless told otherwise";
   return "";
+}
+
+/// Why a config cannot have its epilogue, "" where it can: sums of products of s8 alone are known to be
+/// small.
+std::string epilogue_fault(const Config& c) {
+  const Types& t = c.types;
+  const bool all_s8 = t.a == DType::s8 && t.b == DType::s8 && t.out == DType::s8;
+  return c.epilogue == EpilogueKind::fast_clamp && !all_s8 ? "fast_clamp is a choice for s8 alone" : "";
 }
 
 /// Why threads cannot share the copies of an operand, "" where they can. See operand_copy.cuh.
@@ -137,6 +156,7 @@ std::string fault(const SettingValues& v) {
       (is_byte(c.types.b) && c.layouts.b != Layout::column))
     return "bytes must be contiguous along K: no instruction transposes them";
   if (std::string why = instruction_fault(c); !why.empty()) return why;
+  if (std::string why = epilogue_fault(c); !why.empty()) return why;
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
     return "the tile is not a multiple of the warps";
   }
@@ -166,6 +186,7 @@ std::string unit_group(const SettingValues& v) {
   std::string group = name_of(types_of(v)) + "_" + name_of(layouts_of(v));
   if (c.math != Math::exact) group.append("_").append(to_string(c.math));
   if (c.instruction != Instruction::usual) group.append("_").append(word_of_instruction(c));
+  if (c.epilogue == EpilogueKind::fast_clamp) group += "_fast_clamp";
   return group;
 }
 

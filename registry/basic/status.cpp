@@ -108,6 +108,8 @@ Refusal run_refusal(Reason reason, std::int64_t expected, std::int64_t got) {
     case Reason::split_k_slices:
       return {"Control `split_k_slices` is unsupported", "1 to " + std::to_string(expected),
               std::to_string(got)};
+    case Reason::k_limit:
+      return {"K is unsupported", "at most " + std::to_string(expected), std::to_string(got)};
     case Reason::swizzle: return {"Control `swizzle` is unsupported", "1, 2, 4 or 8", std::to_string(got)};
     case Reason::multiprocessors:
       return {"Control `multiprocessors` is unsupported", "at least " + std::to_string(expected),

@@ -118,6 +118,8 @@ constexpr Field fields[] = {
     boolean("epilogue.aux", [](K k) -> Number { return k.epilogue.aux; },
             "writes what the activation is applied to, too"),
     boolean("epilogue.clamp", [](K k) -> Number { return k.epilogue.clamp; }, "clamps outputs"),
+    boolean("epilogue.fast_clamp", [](K k) -> Number { return k.epilogue.fast_clamp; },
+            "turns sums into bytes by additions, which is exact up to K = 256, the most it takes"),
 
     boolean("modes.split_k_serial", [](K k) -> Number { return k.modes.split_k_serial; }, "permits serial split-K"),
     boolean("modes.split_k_parallel", [](K k) -> Number { return k.modes.split_k_parallel; },

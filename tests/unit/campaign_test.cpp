@@ -206,6 +206,7 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   CHECK_FALSE(fault(refused(Reason::mode, Operand::none), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::compute_capability, Operand::none, 80, 75), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::grid_limit, Operand::none), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::k_limit, Operand::none, 256, 64), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::none, Operand::none), kernel, args).empty());
   for (const char* text : {"", "no", "Math is unsupported: expected fast_tf32, got exact",
                            "Accumulator is unsupported: expected f16, got f32"}) {

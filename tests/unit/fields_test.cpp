@@ -39,6 +39,7 @@ KernelMetadata full_kernel() {
   k.epilogue.bias = true;
   k.epilogue.scale = true;
   k.epilogue.aux = true;
+  k.epilogue.fast_clamp = true;
   k.modes.split_k_parallel = true;
   return k;
 }
@@ -59,10 +60,10 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
                                 math, math_unit, threads, shared_memory] = design;
-  [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp] = epilogue;
+  [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp, fast_clamp] = epilogue;
   [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster] = modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 6 + 3);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 3);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -110,6 +111,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"epilogue.residual", "false"},
       {"epilogue.aux", "true"},
       {"epilogue.clamp", "false"},
+      {"epilogue.fast_clamp", "true"},
       {"modes.split_k_serial", "false"},
       {"modes.split_k_parallel", "true"},
       {"modes.split_k_cluster", "false"},
@@ -212,7 +214,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
-  CHECK(paths("epilogue") == Paths{"activation", "bias", "scale", "residual", "aux", "clamp"});
+  CHECK(paths("epilogue") == Paths{"activation", "bias", "scale", "residual", "aux", "clamp", "fast_clamp"});
   CHECK(paths("design").size() == 19);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());

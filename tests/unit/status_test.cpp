@@ -95,6 +95,8 @@ TEST_CASE("Refusals of devices, controls and workspaces are sentences", "[status
         "Control `mode` is unsupported: expected a mode that the kernel permits, got split_k_serial");
   CHECK(sentence(Reason::split_k_slices, Operand::none, 16, 32) ==
         "Control `split_k_slices` is unsupported: expected 1 to 16, got 32");
+  CHECK(sentence(Reason::k_limit, Operand::none, 256, 257) ==
+        "K is unsupported: expected at most 256, got 257");
   CHECK(sentence(Reason::swizzle, Operand::none, 0, 3) ==
         "Control `swizzle` is unsupported: expected 1, 2, 4 or 8, got 3");
   CHECK(sentence(Reason::control, Operand::none, 0, number(detail::ControlName::swizzle)) ==

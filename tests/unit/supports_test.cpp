@@ -92,6 +92,7 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
   const Matrix out = matrix(args.out);
   const std::int64_t k = args.epilogue.alpha.value == 0 ? 0 : matrix(args.a).columns;
   const Extent3& tile = kernel.design.tile;
+  if (kernel.epilogue.fast_clamp && k > 256) return false;
   if (kernel.design.math_unit == MathUnit::tensor_core) {
     if (!copies_well(args.a, o.a, o.a.layout == Layout::row, k, kernel.design)) return false;
     if (!copies_well(args.b, o.b, o.b.layout == Layout::column, k, kernel.design)) return false;
@@ -218,6 +219,27 @@ TEST_CASE("devices and grids have limits", "[supports]") {
   CHECK(resolved(test::plain_problem(2147483647, 2147483647, 8), device).reason() == Reason::grid_limit);
   CHECK(resolved(args, DeviceModel{}).code() == StatusCode::invalid_arguments);
   CHECK_THAT(resolved(args, DeviceModel{}).message(), Catch::Contains("device model is incomplete"));
+}
+
+TEST_CASE("the fast clamp takes K up to 256", "[supports]") {
+  int found = 0;
+  for (const Row& row : detail::rows()) {
+    if (!row.metadata.epilogue.fast_clamp) continue;
+    ++found;
+    const Kernel kernel(row);
+    GemmArguments args = test::plain_problem(64, 64, 256, DType::s8);
+    if (row.metadata.operands.out.layout == Layout::column) {
+      args.out = TensorView::column_major(nullptr, DType::s8, {64, 64});
+    }
+    CHECK(kernel.supports(args));
+    args.a = TensorView::row_major(nullptr, DType::s8, {64, 257}, 272);
+    args.b = TensorView::column_major(nullptr, DType::s8, {257, 64}, 272);
+    CHECK(kernel.supports(args).reason() == Reason::k_limit);
+    CHECK(kernel.supports(args).message() == "K is unsupported: expected at most 256, got 257");
+    args.epilogue.alpha = 0.0;  // then nothing is summed
+    CHECK(kernel.supports(args));
+  }
+  CHECK(found > 0);
 }
 
 TEST_CASE("controls of a kernel give way to those of the arguments, and to what is possible", "[supports]") {

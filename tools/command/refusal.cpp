@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/config_parts.hpp"
+
 namespace quarry::command {
 namespace {
 
@@ -93,6 +95,8 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
   switch (reason) {
     case Reason::mode: return controls.mode && !permits(kernel.modes, *controls.mode);
     case Reason::split_k_slices: return has_too_many_slices(kernel, args);
+    case Reason::k_limit:
+      return kernel.epilogue.fast_clamp && args.a.extents[args.a.rank - 1U] > fast_clamp_most_k;
     case Reason::control: return controls.multiprocessors && !is_persistent;
     case Reason::multiprocessors:
       return controls.multiprocessors && *controls.multiprocessors < cluster.m * cluster.n;
@@ -104,7 +108,8 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 }
 
 /// How a message begins that names a control, the device or a type which no operand has.
-constexpr std::string_view other_causes[] = {"Accumulator is", "Math is", "Control `", "The device is"};
+constexpr std::string_view other_causes[] = {"Accumulator is", "Math is", "K is", "Control `",
+                                             "The device is"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,

@@ -126,7 +126,7 @@ int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_
 ResultKey result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& operands = kernel.operands;
   return {operands.a.dtype,   operands.b.dtype,           operands.accumulator, operands.out.dtype,
-          kernel.design.math, kernel.epilogue.activation, kernel.epilogue.bias};
+          kernel.design.math, kernel.epilogue.activation, kernel.epilogue.bias, kernel.epilogue.fast_clamp};
 }
 
 StorageKey storage_key(const KernelMetadata& kernel) {
@@ -148,6 +148,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
     case 1: small_sizes(problem, dice); break;
     default: long_sums(problem, dice); break;
   }
+  if (key.fast_clamp && problem.k > fast_clamp_most_k) problem.k = fast_clamp_most_k - dice.between(0, 3);
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
   random_order(problem, dice);
   random_epilogue(key, problem, dice);

@@ -17,7 +17,7 @@ namespace quarry::command {
 struct ResultKey {
   DType a, b, accumulator, out;
   Math math;
-  bool activation, bias;
+  bool activation, bias, fast_clamp;
   friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };
 ResultKey result_key(const KernelMetadata& kernel);
