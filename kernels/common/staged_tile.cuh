@@ -34,6 +34,32 @@ struct StagedTile {
   }
 };
 
+/// Whether the quads of a pass can be shared so that each thread has one column of them, evenly spaced: what
+/// plain tiles are written by.
+template <int tile_n, StagedRows rows, int threads>
+constexpr bool has_plain_way() {
+  constexpr int quads = tile_n / 4;
+  if (threads % quads != 0 || staged_row_read(tile_n, 1) != 1) return false;
+  constexpr int step = threads / quads;
+  return rows.rows % step == 0 && (rows.run % step == 0 || step % rows.run == 0);
+}
+
+/// One pass of a plain tile. What makes the general way slow, places and choices for each quad, is done once
+/// for the pass.
+template <class Compute, int tile_n, StagedRows rows, int threads, class Writer>
+QUARRY_DEVICE void write_plain_pass(const StagedTile<Compute, tile_n>& staged, const Writer& writer,
+                                    int pass) {
+  constexpr int quads = tile_n / 4;
+  constexpr int step = threads / quads;
+  const int row = arch::thread_index() / quads;
+  const int column = arch::thread_index() % quads * 4;
+  const typename Writer::PlainColumn plain(writer, rows.tile_row(pass, row), column);
+  QUARRY_UNROLL
+  for (int below = 0; below < rows.rows; below += step) {
+    plain.write(rows.tile_row(0, below), arch::shared_load<Quad<Compute>>(staged.at(row + below, column)));
+  }
+}
+
 /// Hands all sums of a tile to `writer`, neighbouring lanes taking neighbouring quads of a row. `stage(pass,
 /// staged)` puts the sums of a pass into shared memory; it is called by all threads, between barriers.
 template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
@@ -41,10 +67,18 @@ QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer,
   constexpr int quads = tile_n / 4;
   const StagedTile<Compute, tile_n> staged = {staging};
   writer.begin();
+  const bool plain = writer.is_plain();
   QUARRY_ROLLED
   for (int pass = 0; pass < rows.passes; ++pass) {
     stage(pass, staged);
     arch::block_barrier();
+    if constexpr (has_plain_way<tile_n, rows, threads>()) {
+      if (plain) {
+        write_plain_pass<Compute, tile_n, rows, threads>(staged, writer, pass);
+        arch::block_barrier();
+        continue;
+      }
+    }
     QUARRY_ROLLED
     for (int i = arch::thread_index(); i < rows.rows * quads; i += threads) {
       const int row = staged_row_read(tile_n, i / quads);

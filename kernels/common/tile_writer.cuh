@@ -52,6 +52,30 @@ class TileWriter {
     if (serial_) Turn(params_, work_).wait();
   }
 
+  /// Whether the tile lies within the output, which is the sums times alpha, stored by whole quads: most
+  /// tiles of most launches.
+  QUARRY_DEVICE bool is_plain() const {
+    return params_.slices == 1 && epilogue_.is_plain() && params_.m - work_.tile_m * tile_.m >= tile_.m &&
+           params_.n - work_.tile_n * tile_.n >= tile_.n;
+  }
+
+  /// Where quads of a plain tile go: to `rows` rows below (row, column) of it.
+  class PlainColumn {
+   public:
+    QUARRY_DEVICE PlainColumn(const TileWriter& writer, int row, int column)
+        : epilogue_(writer.epilogue_),
+          first_(writer.epilogue_.place(writer.work_.tile_m * writer.tile_.m + row,
+                                        writer.work_.tile_n * writer.tile_.n + column)) {}
+
+    QUARRY_DEVICE void write(int rows, const Quad<Compute>& sum) const {
+      arch::global_store(first_ + rows * epilogue_.row_stride(), epilogue_.plain_outputs(sum));
+    }
+
+   private:
+    const Epilogue& epilogue_;
+    typename Epilogue::Output* first_;
+  };
+
   /// Takes the sums of the four outputs from (row, column) of the tile on. Those outside the output are
   /// dropped.
   QUARRY_DEVICE void write(int row, int column, Quad<Compute> sum) const {

@@ -84,7 +84,8 @@ EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std
   }
   command::StorageKey storage = command::storage_key(kernel.metadata());
   const std::uint64_t drawn = command::derived_seed(made.seed, std::hash<std::string_view>()(kernel.name()));
-  if (kernel.metadata().design.schedule && drawn % 2 == 0) make_plain(problem, storage);
+  const bool has_boxes = kernel.metadata().design.schedule.has_value();
+  if (drawn % (has_boxes ? 2 : 4) == 0) make_plain(problem, storage);
   problem = command::stored(problem, storage, made.seed);
   problem.controls =
       further_controls(kernel.metadata(), command::controls_for(kernel.metadata(), problem), turn, made.seed);
