@@ -43,6 +43,8 @@ DType dtype_of(int type) {
     case 0: return DType::f32;
     case 1: return DType::f64;
     case 2: return DType::f16;
+    case 3: return DType::s8;
+    case 10: return DType::s32;
     default: return DType::bf16;
   }
 }
@@ -93,6 +95,8 @@ int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha, const 
 
 /// Alignments that were last told, and how many objects there are.
 CublasLtPreference told;
+int told_compute = 0;
+int told_scalar = 0;
 int objects = 0;
 
 template <class Object>
@@ -115,7 +119,9 @@ CublasLtFunctions stand_in() {
   f.status_string = [](int) { return "what the library says"; };
   f.create = [](CublasLtContext** context) { return keep(context, new CublasLtContext); };
   f.destroy = destroy<CublasLtContext>;
-  f.desc_create = [](CublasLtMatmulDesc** desc, int, int type) {
+  f.desc_create = [](CublasLtMatmulDesc** desc, int compute, int type) {
+    told_compute = compute;
+    told_scalar = type;
     return keep(desc, new CublasLtMatmulDesc{type});
   };
   f.desc_destroy = destroy<CublasLtMatmulDesc>;
@@ -225,6 +231,31 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
   CHECK(objects == 0);
 }
 
+TEST_CASE("cuBLASLt is told how to multiply, and takes factors of the type that the epilogue computes in") {
+  CublasLt library = CublasLt::of(stand_in());
+  REQUIRE(library.start());
+  const auto asked = [&](DType type, DType out, Math math) {
+    Problem problem{.m = 8, .n = 8, .k = 16};
+    problem.a.dtype = problem.b.dtype = type;
+    problem.out.dtype = out;
+    problem.math = math;
+    REQUIRE(CublasLtProblem::make(library, problem));
+    return std::pair(told_compute, told_scalar);
+  };
+  CHECK(asked(DType::f32, DType::f32, Math::exact) == std::pair(68, 0));
+  CHECK(asked(DType::f32, DType::f32, Math::fast_f32) == std::pair(68, 0));
+  CHECK(asked(DType::f32, DType::f32, Math::fast_f16) == std::pair(74, 0));
+  CHECK(asked(DType::f32, DType::f32, Math::fast_bf16) == std::pair(75, 0));
+  CHECK(asked(DType::f32, DType::f32, Math::fast_tf32) == std::pair(77, 0));
+  CHECK(asked(DType::f16, DType::f16, Math::fast_tf32) == std::pair(68, 0));
+  CHECK(asked(DType::s8, DType::s32, Math::exact) == std::pair(72, 10));
+  CHECK(asked(DType::s8, DType::s8, Math::exact) == std::pair(72, 0));
+  Problem bytes{.m = 7, .n = 5, .k = 9, .alpha = 3};
+  bytes.a.dtype = bytes.b.dtype = DType::s8;
+  bytes.out.dtype = DType::s32;
+  check(bytes, 1);
+}
+
 TEST_CASE("cuBLASLt is told the alignment that pointers have, and the workspace") {
   CublasLt library = CublasLt::of(stand_in());
   REQUIRE(library.start());
@@ -263,6 +294,7 @@ TEST_CASE("problems that cuBLASLt does not solve in one call are refused with th
   CHECK_THAT(why([](Problem& p) { p.aux = p.out; }), Catch::Contains("aux"));
   CHECK_THAT(why([](Problem& p) { p.clamp.low = 0; }), Catch::Contains("clamp"));
   CHECK_THAT(why([](Problem& p) { p.a.dtype = DType::s8; }), Catch::Contains("types"));
+  CHECK_THAT(why([](Problem& p) { p.a.dtype = p.b.dtype = DType::u8; }), Catch::Contains("types"));
   CHECK_THAT(why([](Problem& p) { p.accumulator = DType::bf16; }), Catch::Contains("types"));
   CHECK_THAT(why([](Problem& p) {
                p.beta = 1;

@@ -23,19 +23,36 @@ std::optional<CublasLtType> type_of(DType type) {
     case DType::bf16: return lt_bf16;
     case DType::f32: return lt_f32;
     case DType::f64: return lt_f64;
+    case DType::s8: return lt_s8;
+    case DType::s32: return lt_s32;
     default: return std::nullopt;
   }
 }
 
-/// What sums are kept in, which is also the type of alpha and beta.
+/// What sums are kept in.
 DType accumulator_of(const Problem& problem) {
   return problem.accumulator.value_or(default_accumulator(problem.a.dtype, problem.b.dtype));
 }
 
-CublasLtCompute compute_of(DType accumulator) {
-  switch (accumulator) {
+/// The type of alpha and beta: f16 beside sums in f16, else as ours.
+DType scalar_of(const Problem& problem) {
+  const DType accumulator = accumulator_of(problem);
+  return accumulator == DType::f16 ? accumulator : compute_type(accumulator, problem.out.dtype);
+}
+
+/// How products are computed. It has no 3xTF32: beside fast_f32 it multiplies f32 as they are.
+CublasLtCompute compute_of(const Problem& problem) {
+  switch (accumulator_of(problem)) {
     case DType::f16: return lt_compute_f16;
     case DType::f64: return lt_compute_f64;
+    case DType::s32: return lt_compute_s32;
+    default: break;
+  }
+  if (problem.a.dtype != DType::f32) return lt_compute_f32;
+  switch (problem.math) {
+    case Math::fast_tf32: return lt_compute_fast_tf32;
+    case Math::fast_f16: return lt_compute_fast_f16;
+    case Math::fast_bf16: return lt_compute_fast_bf16;
     default: return lt_compute_f32;
   }
 }
@@ -59,6 +76,7 @@ Status check_problem(const Problem& problem) {
     if (!type_of(type)) return unsupported("it has no such types");
   }
   if (accumulator == DType::bf16) return unsupported("it has no such types");
+  if (is_byte(problem.a.dtype) != is_byte(problem.b.dtype)) return unsupported("it has no such types");
   if (problem.c && problem.beta != 0 && problem.c->layout != problem.out.layout)
     return unsupported("C and the output are stored differently");
   return {};
@@ -118,10 +136,8 @@ Status CublasLtProblem::make_layout(const OperandSpec& spec, std::int64_t rows, 
 
 Status CublasLtProblem::describe(const Problem& p) {
   const CublasLtFunctions& f = library_->functions();
-  const DType accumulator = accumulator_of(p);
   CublasLtMatmulDesc* desc = nullptr;
-  if (Status s =
-          check(f.desc_create(&desc, compute_of(accumulator), *type_of(accumulator)), "describe the product");
+  if (Status s = check(f.desc_create(&desc, compute_of(p), *type_of(scalar_of(p))), "describe the product");
       !s)
     return s;
   desc_ = Owned<CublasLtMatmulDesc>(desc, CublasLtDestroy{f});
@@ -145,8 +161,8 @@ Status CublasLtProblem::describe(const Problem& p) {
   if (Status s = make_layout(p.b, p.k, p.n, p.batch, b); !s) return s;
   if (Status s = make_layout(c, p.m, p.n, p.batch, c_); !s) return s;
   if (Status s = make_layout(p.out, p.m, p.n, p.batch, out_); !s) return s;
-  host::write_element(accumulator, alpha_.bytes, 0, p.alpha);
-  host::write_element(accumulator, beta_.bytes, 0, p.beta);
+  host::write_element(scalar_of(p), alpha_.bytes, 0, p.alpha);
+  host::write_element(scalar_of(p), beta_.bytes, 0, p.beta);
   return {};
 }
 

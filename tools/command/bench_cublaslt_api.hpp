@@ -60,9 +60,17 @@ struct CublasLtFunctions {
 };
 
 /// cudaDataType_t.
-enum CublasLtType : int { lt_f32 = 0, lt_f64 = 1, lt_f16 = 2, lt_bf16 = 14 };
+enum CublasLtType : int { lt_f32 = 0, lt_f64 = 1, lt_f16 = 2, lt_s8 = 3, lt_s32 = 10, lt_bf16 = 14 };
 /// cublasComputeType_t.
-enum CublasLtCompute : int { lt_compute_f16 = 64, lt_compute_f32 = 68, lt_compute_f64 = 70 };
+enum CublasLtCompute : int {
+  lt_compute_f16 = 64,
+  lt_compute_f32 = 68,
+  lt_compute_f64 = 70,
+  lt_compute_s32 = 72,
+  lt_compute_fast_f16 = 74,
+  lt_compute_fast_bf16 = 75,
+  lt_compute_fast_tf32 = 77
+};
 /// cublasOperation_t.
 enum CublasLtOperation : std::int32_t { lt_as_it_is = 0, lt_transposed = 1 };
 /// cublasLtMatmulDescAttributes_t; values are int32.

@@ -176,8 +176,9 @@ class ShapeBench {
     algorithms_ = std::make_unique<CublasLtProblem>(*std::move(made));
     const Problem& p = result_.problem;
     const DType otherwise = default_accumulator(p.a.dtype, p.b.dtype);
+    const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
     host::Tolerance tolerance =
-        host::tolerance(p.accumulator.value_or(otherwise), p.out.dtype, MathUnit::tensor_core, p.k);
+        host::tolerance(p.accumulator.value_or(otherwise), p.out.dtype, MathUnit::tensor_core, p.k, math);
     for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= algorithm_tolerance;
     for (std::size_t i = 0; i < algorithms_->algorithms(); ++i) {
       const Result<bool> right =

@@ -40,6 +40,7 @@ SM80_F64 = ("gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2",
 # Bytes, copied in all ways that they can be.
 SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",
               "gemm_sm80_u8_s8_s32_s32_rcr_32x32x128_w1x1x2_s4_a16x16",
+              "gemm_sm80_s8_s8_s32_s8_rcr_64x64x64_w2x2x1_s4_fast_clamp_a16x16",
               "gemm_sm80_f16_s8_f32_f16_ccr_64x16x128_w2x1x2_s4_a8x16",
               "gemm_sm80_u8_bf16_f32_f32_rrr_64x64x64_w2x2x1_s3_a1x1")
 # Without a bank conflict, whatever the problem.
