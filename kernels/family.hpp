@@ -23,6 +23,8 @@ struct ChosenControls {
   Raster raster = Raster::along_n;
   /// Most multiprocessors that a persistent kernel uses; 0: as many as there is work for.
   int multiprocessors = 0;
+  /// Blocks that one of them holds at once, by the family's estimate; what schedule stream_k goes by.
+  int resident = 1;
 };
 
 /// What the ranking needs to know of a kernel for a problem on a device.

@@ -91,6 +91,7 @@ struct ModesMetadata {
   bool split_k_serial = false;
   bool split_k_parallel = false;
   bool split_k_cluster = false;
+  bool stream_k = false;
 };
 
 /// Everything that is known of a kernel before it is compiled.

@@ -38,6 +38,7 @@ enum class Mode : unsigned char {
   split_k_serial,    ///< blocks of a tile add their slices of K one after another, the last one finishes
   split_k_parallel,  ///< slices are written to the workspace, a reduction kernel adds and finishes them
   split_k_cluster,   ///< slices of a tile run as one cluster, which adds them up through shared memory
+  stream_k,          ///< the K tiles of all output tiles are shared evenly among persistent blocks
 };
 
 /// Along which extent of the output blocks walk first.
@@ -46,11 +47,12 @@ enum class Raster : unsigned char {
   along_m,  ///< the same with M and N exchanged
 };
 
-/// How the blocks of a warp-specialised kernel share its tiles.
+/// How the blocks of a kernel share its tiles.
 enum class Schedule : unsigned char {
   cooperative,  ///< persistent blocks; all warpgroups of a block multiply one tile
   ping_pong,  ///< persistent blocks; each warpgroup multiplies a tile of its own, while the other one stores
   one_tile,   ///< a block for each tile
+  stream_k,   ///< persistent blocks that share the K tiles of all output tiles evenly
 };
 
 /// What moves operands to shared memory.

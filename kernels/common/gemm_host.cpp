@@ -1,5 +1,6 @@
 #include "common/gemm_host.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "reduce_split_k/config.hpp"
@@ -67,6 +68,24 @@ ReduceParams transposed(const ReduceParams& reduce) {
   return result;
 }
 
+/// Blocks with less of K tiles would do little but start and hand sums on.
+constexpr int least_k_tiles_per_block = 4;
+
+std::int64_t shared_blocks(const GemmTraits& kernel, const GemmProblem& problem,
+                           const ChosenControls& controls) {
+  const std::int64_t tiles = gemm_blocks(kernel, problem, 1);
+  const std::int64_t at_once = static_cast<std::int64_t>(controls.multiprocessors) * controls.resident;
+  if (at_once <= 0) return tiles;
+  const std::int64_t k_tiles = controls.mode == Mode::stream_k ? tiles_along(problem.k, kernel.tile.k) : 0;
+  return std::min(at_once, std::max(tiles, tiles * k_tiles / least_k_tiles_per_block));
+}
+
+/// Makes the launch one of blocks that share all tiles.
+void share(GemmLaunch& launch, const StreamShares& shares) {
+  launch.grid = shares.blocks;
+  if (shares.whole == shares.tiles) launch.params.mode = Mode::gemm;
+}
+
 void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
   const GemmParams& params = launch.params;
   launch.reduce = {.partials = nullptr,
@@ -107,6 +126,13 @@ Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const 
   return {code, detail::Reason::grid_limit, Operand::none, grid_limit, gemm_blocks(kernel, problem, slices)};
 }
 
+StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,
+                         const ChosenControls& controls) {
+  return stream_shares(controls.mode, static_cast<unsigned>(gemm_blocks(kernel, problem, 1)),
+                       tiles_along(problem.k, kernel.tile.k),
+                       static_cast<unsigned>(shared_blocks(kernel, problem, controls)));
+}
+
 GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls) {
   GemmWorkspace workspace;
@@ -118,6 +144,12 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
   if (chosen.mode == Mode::split_k_parallel) {
     workspace.partials_bytes = element * number(chosen.split_k_slices) * number(problem.batch) *
                                number(problem.m) * number(problem.n);
+  } else if (chosen.mode == Mode::stream_k) {
+    const StreamShares shares = gemm_shares(kernel, problem, chosen);
+    if (shares.whole == shares.tiles) return workspace;
+    const std::size_t blocks = shares.blocks;
+    workspace.partials_bytes = element * (blocks - 1) * number(kernel.tile.m) * number(kernel.tile.n);
+    workspace.counters_bytes = sizeof(int) * blocks;
   } else {
     const std::size_t tiles = all_tiles(kernel, problem);
     workspace.partials_bytes = element * tiles * number(kernel.tile.m) * number(kernel.tile.n);
@@ -154,6 +186,7 @@ GemmLaunch gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, con
                    .counters = nullptr};
   if (is_empty(problem)) return launch;
   launch.grid = static_cast<unsigned>(gemm_blocks(kernel, problem, chosen.split_k_slices));
+  if (kernel.schedule == Schedule::stream_k) share(launch, gemm_shares(kernel, problem, chosen));
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
   launch.workspace_bytes = workspace.bytes;
   launch.counters_offset = workspace.counters_offset;

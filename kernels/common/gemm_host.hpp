@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/gemm_host_profile.hpp"
+#include "common/stream_k.hpp"
 #include "family.hpp"
 
 namespace quarry {
@@ -52,12 +53,20 @@ constexpr bool is_empty(const GemmProblem& problem) {
 
 /// Controls that do the same with one slice: split-K modes need two.
 constexpr ChosenControls simplified(ChosenControls controls) {
-  if (controls.mode == Mode::gemm || controls.split_k_slices <= 1) {
+  if (controls.mode == Mode::stream_k) {
+    controls.split_k_slices = 1;
+  } else if (controls.mode == Mode::gemm || controls.split_k_slices <= 1) {
     controls.mode = Mode::gemm;
     controls.split_k_slices = 1;
   }
   return controls;
 }
+
+/// How the blocks of a kernel of Schedule::stream_k share a problem: as many of them as run at once, but none
+/// with fewer than a few K tiles, or without a tile where tiles stay whole. @pre the output is not empty, and
+/// the grid keeps to grid_limit
+StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,
+                         const ChosenControls& controls);
 
 /// How the workspace of a run is laid out: partial sums at its start, then the counters. Offsets are
 /// multiples of 256.
@@ -68,7 +77,8 @@ struct GemmWorkspace {
   std::size_t bytes = 0;
 };
 
-/// The workspace of a run; empty for one slice and for an empty output. @pre the grid keeps to grid_limit
+/// The workspace of a run; empty for one slice, for an empty output, and where stream_k cuts no tile. @pre
+/// the grid keeps to grid_limit
 GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls);
 

@@ -183,6 +183,52 @@ Estimate best_cut(const Work& w, double whole_seconds, int swizzle, std::size_t 
   return best;
 }
 
+/// Seconds of blocks that share all tiles: each does what the longest does, and those of a multiprocessor do
+/// it side by side. Each piece of a tile fills a pipeline and is written; where tiles are cut, their sums
+/// pass through L2 from block to block.
+double stream_seconds(const Work& w, const StreamShares& shares, int multiprocessors) {
+  const GemmProfile& kernel = w.kernel;
+  const int on_one = tiles_along(static_cast<int>(shares.blocks), multiprocessors);
+  const int running = std::min(on_one, kernel.resident);
+  const int rounds = tiles_along(on_one, kernel.resident);
+  const int whole = tiles_along(static_cast<int>(shares.whole), static_cast<int>(shares.blocks));
+  const double cut = static_cast<double>(shares.share + (shares.longer > 0));  // K tiles of the range
+  const double pieces = whole + (cut > 0 ? std::ceil(cut / w.k_tiles) + 1 : 0);
+  const double k_tiles = static_cast<double>(whole) * w.k_tiles + cut;
+  const double step = step_seconds(kernel, running * busy_seconds(kernel, running));
+  const double ends = pieces * kernel.ends * (running > 1 ? 0.5 : 1.0);
+  const double seconds = rounds * (k_tiles * step + ends + running * pieces * w.epilogue);
+  const double turns = cut > 0 ? running * std::ceil(w.k_tiles / cut) * kernel.turn : 0;
+  const double clearing = cut > 0 ? next_operation_seconds : 0;
+  return launch_seconds + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
+}
+
+/// A kernel of Schedule::stream_k in one mode.
+Estimate stream_evaluate(const Work& w, const ChosenControls& controls) {
+  Estimate result = {controls, launch_seconds, 0};
+  if (is_empty(w.problem)) return result;
+  const GemmTraits& traits = w.kernel.traits;
+  result.seconds = stream_seconds(w, gemm_shares(traits, w.problem, controls), controls.multiprocessors);
+  result.workspace = gemm_workspace(traits, w.problem, controls).bytes;
+  return result;
+}
+
+/// stream_k, but where the caller wants tiles whole, or there is no workspace to cut them.
+Estimate stream_estimate(const Work& w, int swizzle, std::size_t max_workspace) {
+  const Controls& fixed = w.problem.controls;
+  const int all = w.kernel.multiprocessors;
+  ChosenControls controls = {.mode = fixed.mode.value_or(Mode::stream_k),
+                             .split_k_slices = 1,
+                             .swizzle = swizzle,
+                             .raster = raster_of(w.problem),
+                             .multiprocessors = std::min(fixed.multiprocessors.value_or(all), all),
+                             .resident = w.kernel.resident};
+  const Estimate estimate = stream_evaluate(w, controls);
+  if (fixed.mode || estimate.workspace <= max_workspace) return estimate;
+  controls.mode = Mode::gemm;
+  return stream_evaluate(w, controls);
+}
+
 }  // namespace
 
 GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const DeviceModel& device) {
@@ -214,9 +260,10 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
 
 Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   const Work w = work(kernel, problem);
-  const double seconds = kernel_seconds(w, w.blocks, w.k_tiles);
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
+  if (kernel.traits.schedule == Schedule::stream_k) return stream_estimate(w, swizzle, max_workspace);
+  const double seconds = kernel_seconds(w, w.blocks, w.k_tiles);
   if (may_cut(w, seconds)) return best_cut(w, seconds, swizzle, max_workspace);
   return {{fixed.mode.value_or(Mode::gemm), 1, swizzle, raster_of(problem)}, seconds, 0};
 }

@@ -85,8 +85,11 @@ struct GemmParams {
   ///   index = batch entry * tiles_m * tiles_n + row of tiles * tiles_n + column of tiles.
   /// split_k_parallel: partial outputs [slice][batch][m][n] of the same type, dense; [slice][batch][n][m]
   /// from a kernel whose output is column-major.
+  /// stream_k: partial tiles as of split_k_serial, one for each block but the last: of the tile whose
+  /// beginning the block has, and leaves to the next ones.
   void* partials;
   /// split_k_serial: batch * tiles_m * tiles_n turn counters, then one ticket counter; all zero at launch.
+  /// stream_k: a turn counter for each partial tile, then one ticket counter, likewise.
   int* counters;
 };
 

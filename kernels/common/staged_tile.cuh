@@ -53,7 +53,7 @@ QUARRY_DEVICE void write_plain_pass(const StagedTile<Compute, tile_n>& staged, c
   constexpr int step = threads / quads;
   const int row = arch::thread_index() / quads;
   const int column = arch::thread_index() % quads * 4;
-  const typename Writer::PlainColumn plain(writer, rows.tile_row(pass, row), column);
+  const auto plain = writer.plain_column(rows.tile_row(pass, row), column);
   QUARRY_UNROLL
   for (int below = 0; below < rows.rows; below += step) {
     plain.write(rows.tile_row(0, below), arch::shared_load<Quad<Compute>>(staged.at(row + below, column)));

@@ -27,19 +27,23 @@ QUARRY_DEVICE long long tile_index(const GemmParams& params, const TileWork& wor
   return (static_cast<long long>(work.batch) * params.tiles_m + work.tile_m) * params.tiles_n + work.tile_n;
 }
 
-/// Position of the block in the order of work. Where blocks wait for others (split_k_serial) it is a ticket,
-/// drawn when the block starts: whoever holds an earlier one has started as well, so every wait ends, in
-/// whatever order the hardware starts blocks. Uses the first word of `scratch`, and a barrier.
-QUARRY_DEVICE unsigned work_position(const GemmParams& params, arch::SharedAddress scratch) {
-  if (params.mode != Mode::split_k_serial) return arch::block_index();
+/// A number that the block draws when it starts: whoever holds an earlier one has started as well. Uses the
+/// first word of `scratch`, and a barrier.
+QUARRY_DEVICE unsigned drawn_ticket(int* counter, arch::SharedAddress scratch) {
   if (arch::thread_index() == 0) {
-    int* const ticket_counter = params.counters + static_cast<long long>(params.batch) * tiles(params);
-    arch::shared_store(scratch, static_cast<unsigned>(arch::fetch_add(ticket_counter, 1)));
+    arch::shared_store(scratch, static_cast<unsigned>(arch::fetch_add(counter, 1)));
   }
   arch::block_barrier();
   const unsigned ticket = arch::shared_load<unsigned>(scratch);
   arch::block_barrier();  // the main loop will use the word for something else
   return ticket;
+}
+
+/// Position of the block in the order of work. Where blocks wait for others (split_k_serial) it is a ticket,
+/// so every wait ends, in whatever order the hardware starts blocks.
+QUARRY_DEVICE unsigned work_position(const GemmParams& params, arch::SharedAddress scratch) {
+  if (params.mode != Mode::split_k_serial) return arch::block_index();
+  return drawn_ticket(params.counters + static_cast<long long>(params.batch) * tiles(params), scratch);
 }
 
 /// A number in parts of `size`: how many whole ones, and what is left.

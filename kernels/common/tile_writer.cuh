@@ -8,12 +8,12 @@
 
 namespace quarry {
 
-/// The order in which the slices of an output tile add to its partial sums (split_k_serial): one after
-/// another, slice 0 first. That makes the result the same every time.
+/// The order in which the slices of an output tile add to its partial sums (split_k_serial, stream_k): one
+/// after another, slice 0 first. That makes the result the same every time.
 class Turn {
  public:
-  QUARRY_DEVICE Turn(const GemmParams& params, const TileWork& work)
-      : counter_(params.counters + tile_index(params, work)), slice_(work.slice) {}
+  /// @param counter the tile's own
+  QUARRY_DEVICE Turn(int* counter, int slice) : counter_(counter), slice_(slice) {}
 
   /// Waits, as a whole block, until all earlier slices have passed the turn on.
   QUARRY_DEVICE void wait() const {
@@ -36,6 +36,36 @@ class Turn {
   int slice_;
 };
 
+template <class Compute>
+QUARRY_DEVICE Quad<Compute> quads_added(const Quad<Compute>& earlier, const Quad<Compute>& later) {
+  Quad<Compute> sum;
+  QUARRY_UNROLL
+  for (int i = 0; i < 4; ++i) sum.v[i] = added(earlier.v[i], later.v[i]);
+  return sum;
+}
+
+/// Whether a tile lies within the output, all of it.
+QUARRY_DEVICE bool is_inside(const GemmParams& params, const TileWork& work, Tile tile) {
+  return params.m - work.tile_m * tile.m >= tile.m && params.n - work.tile_n * tile.n >= tile.n;
+}
+
+/// Where a thread's quads of a plain tile go: from (row, column) of the output on downwards.
+template <class Epilogue>
+class PlainColumn {
+ public:
+  QUARRY_DEVICE PlainColumn(const Epilogue& epilogue, int row, int column)
+      : epilogue_(epilogue), first_(epilogue.place(row, column)) {}
+
+  template <class Sum>
+  QUARRY_DEVICE void write(int rows_below, const Quad<Sum>& sum) const {
+    arch::global_store(first_ + rows_below * epilogue_.row_stride(), epilogue_.plain_outputs(sum));
+  }
+
+ private:
+  const Epilogue& epilogue_;
+  typename Epilogue::Output* first_;
+};
+
 /// Takes the sums of one tile, a quad at a time, and does with them what the mode asks.
 template <class Compute, class Epilogue>
 class TileWriter {
@@ -49,32 +79,19 @@ class TileWriter {
 
   /// Call before the first quad, as a whole block.
   QUARRY_DEVICE void begin() const {
-    if (serial_) Turn(params_, work_).wait();
+    if (serial_) turn().wait();
   }
 
   /// Whether the tile lies within the output, which is the sums times alpha, stored by whole quads: most
   /// tiles of most launches.
   QUARRY_DEVICE bool is_plain() const {
-    return params_.slices == 1 && epilogue_.is_plain() && params_.m - work_.tile_m * tile_.m >= tile_.m &&
-           params_.n - work_.tile_n * tile_.n >= tile_.n;
+    return params_.slices == 1 && epilogue_.is_plain() && is_inside(params_, work_, tile_);
   }
 
-  /// Where quads of a plain tile go: to `rows` rows below (row, column) of it.
-  class PlainColumn {
-   public:
-    QUARRY_DEVICE PlainColumn(const TileWriter& writer, int row, int column)
-        : epilogue_(writer.epilogue_),
-          first_(writer.epilogue_.place(writer.work_.tile_m * writer.tile_.m + row,
-                                        writer.work_.tile_n * writer.tile_.n + column)) {}
-
-    QUARRY_DEVICE void write(int rows, const Quad<Compute>& sum) const {
-      arch::global_store(first_ + rows * epilogue_.row_stride(), epilogue_.plain_outputs(sum));
-    }
-
-   private:
-    const Epilogue& epilogue_;
-    typename Epilogue::Output* first_;
-  };
+  /// The column of a plain tile from (row, column) of it on.
+  QUARRY_DEVICE PlainColumn<Epilogue> plain_column(int row, int column) const {
+    return {epilogue_, work_.tile_m * tile_.m + row, work_.tile_n * tile_.n + column};
+  }
 
   /// Takes the sums of the four outputs from (row, column) of the tile on. Those outside the output are
   /// dropped.
@@ -104,16 +121,11 @@ class TileWriter {
 
   /// Call after the last quad, as a whole block.
   QUARRY_DEVICE void end() const {
-    if (serial_) Turn(params_, work_).pass_on();
+    if (serial_) turn().pass_on();
   }
 
  private:
-  QUARRY_DEVICE static Quad<Compute> quads_added(const Quad<Compute>& earlier, const Quad<Compute>& later) {
-    Quad<Compute> sum;
-    QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) sum.v[i] = added(earlier.v[i], later.v[i]);
-    return sum;
-  }
+  QUARRY_DEVICE Turn turn() const { return {params_.counters + tile_index(params_, work_), work_.slice}; }
 
   /// The dense output of this slice and batch entry in the workspace (split_k_parallel).
   QUARRY_DEVICE MatrixView<Compute> partial_output() const {

@@ -26,6 +26,8 @@ struct Config {
   Math math = Math::exact;
   Instruction instruction = Instruction::usual;
   EpilogueKind epilogue = EpilogueKind::standard;
+  /// one_tile or stream_k.
+  Schedule schedule = Schedule::one_tile;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -81,7 +83,8 @@ constexpr Config entry(const Config& c) {
           exchanged(c.alignment),
           c.math,
           c.instruction,
-          c.epilogue};
+          c.epilogue,
+          c.schedule};
 }
 
 }  // namespace quarry::gemm_sm80

@@ -34,7 +34,12 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
                    .shared_memory = shared_memory_bytes(c)};
   kernel.epilogue = standard_epilogue(c.types);
   kernel.epilogue.fast_clamp = c.epilogue == EpilogueKind::fast_clamp;
-  kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
+  if (c.schedule == Schedule::stream_k) {
+    kernel.design.schedule = c.schedule;
+    kernel.modes = {.stream_k = true};
+  } else {
+    kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
+  }
   return kernel;
 }
 

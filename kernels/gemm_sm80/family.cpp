@@ -14,6 +14,7 @@ GemmTraits traits(const Config& c) {
           .out = c.types.out,
           .threads = threads(c),
           .shared_memory = shared_memory_bytes(c),
+          .schedule = c.schedule,
           .most_k = c.epilogue == EpilogueKind::fast_clamp ? fast_clamp_most_k : 0};
 }
 

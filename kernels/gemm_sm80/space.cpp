@@ -13,6 +13,9 @@ namespace {
 constexpr std::string_view instruction_words[] = {"usual", "m16n8k8", "m16n8k16"};
 
 constexpr std::string_view epilogue_words[] = {"standard", "fast_clamp"};
+/// Words of the schedules that there are here, from one_tile on.
+constexpr int first_schedule = static_cast<int>(Schedule::one_tile);
+constexpr std::span schedule_words = std::span(detail::schedule_words).subspan(first_schedule);
 
 constexpr Setting settings[] = {
     {"a", SettingKind::dtype},
@@ -26,11 +29,16 @@ constexpr Setting settings[] = {
     {"math", SettingKind::word, "", detail::math_words, static_cast<int>(Math::exact)},
     {"instruction", SettingKind::word, "", instruction_words, static_cast<int>(Instruction::usual)},
     {"epilogue", SettingKind::word, "", epilogue_words, static_cast<int>(EpilogueKind::standard)},
+    {"schedule", SettingKind::word, "", schedule_words, 0},
     {"alignment", SettingKind::pair, "a"},
 };
 
 std::string_view word_of_instruction(const Config& c) {
   return instruction_words[static_cast<std::size_t>(c.instruction)];
+}
+
+std::string_view word_of_epilogue(const Config& c) {
+  return epilogue_words[static_cast<std::size_t>(c.epilogue)];
 }
 
 Config config_of(const SettingValues& v) {
@@ -39,10 +47,11 @@ Config config_of(const SettingValues& v) {
           tile_of(v[5]),
           warps_of(v[6]),
           v[7][0],
-          alignment_of(v[11]),
+          alignment_of(v[12]),
           static_cast<Math>(v[8][0]),
           static_cast<Instruction>(v[9][0]),
-          static_cast<EpilogueKind>(v[10][0])};
+          static_cast<EpilogueKind>(v[10][0]),
+          static_cast<Schedule>(v[11][0] + first_schedule)};
 }
 
 SettingValues entry_values(const SettingValues& v) {
@@ -54,6 +63,7 @@ SettingValues entry_values(const SettingValues& v) {
                                {static_cast<int>(c.math)},
                                {static_cast<int>(c.instruction)},
                                {static_cast<int>(c.epilogue)},
+                               {static_cast<int>(c.schedule) - first_schedule},
                                value_of(c.alignment)});
   return values;
 }
@@ -64,19 +74,22 @@ KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
 
 /// The settings that come last, up to the last one that is not what a config has by itself.
 std::string literal_of_choices(const Config& c) {
-  const bool epilogue = c.epilogue != EpilogueKind::standard;
+  const bool schedule = c.schedule != Schedule::one_tile;
+  const bool epilogue = schedule || c.epilogue != EpilogueKind::standard;
   const bool instruction = epilogue || c.instruction != Instruction::usual;
   std::string text;
   if (instruction || c.math != Math::exact) text = ", quarry::Math::" + std::string(to_string(c.math));
   if (instruction) text.append(", quarry::gemm_sm80::Instruction::").append(word_of_instruction(c));
-  if (epilogue) text += ", quarry::EpilogueKind::fast_clamp";
+  if (epilogue) text.append(", quarry::EpilogueKind::").append(word_of_epilogue(c));
+  if (schedule)
+    text.append(", quarry::Schedule::").append(detail::word_of(detail::schedule_words, c.schedule));
   return text;
 }
 
 std::string literal(const SettingValues& v) {
   const Config c = config_of(v);
   return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[11]).first(2)) +
+         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[12]).first(2)) +
          literal_of_choices(c) + "}";
 }
 
@@ -187,6 +200,7 @@ std::string unit_group(const SettingValues& v) {
   if (c.math != Math::exact) group.append("_").append(to_string(c.math));
   if (c.instruction != Instruction::usual) group.append("_").append(word_of_instruction(c));
   if (c.epilogue == EpilogueKind::fast_clamp) group += "_fast_clamp";
+  if (c.schedule != Schedule::one_tile) group += "_stream_k";
   return group;
 }
 

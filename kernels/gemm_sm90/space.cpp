@@ -9,6 +9,9 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
+/// Words of the schedules that there are here.
+constexpr std::span schedule_words = std::span(detail::schedule_words).first(3);
+
 constexpr Setting settings[] = {
     {"a", SettingKind::dtype},
     {"b", SettingKind::dtype},
@@ -18,7 +21,7 @@ constexpr Setting settings[] = {
     {"tile", SettingKind::triple},
     {"cluster", SettingKind::pair, "c"},
     {"stages", SettingKind::integer, "s"},
-    {"schedule", SettingKind::word, "", detail::schedule_words},
+    {"schedule", SettingKind::word, "", schedule_words},
     {"copy_engine", SettingKind::word, "", detail::copy_engine_words, static_cast<int>(CopyEngine::tma)},
     {"orientation", SettingKind::word, "", detail::orientation_words, static_cast<int>(Orientation::direct)},
     {"alignment", SettingKind::pair, "a"},

@@ -50,10 +50,17 @@ Status make_folder(const std::filesystem::path& folder) {
   return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }
 
-/// Refuses a kernel whose parameters only this library can make: tensor maps are the driver's.
+/// Refuses a kernel that only this library can launch: tensor maps are the driver's, and the blocks of
+/// stream_k are as many as a device holds.
 Status check_params(const Kernel& kernel) {
   const auto spaces = config_spaces();
   const auto space = std::ranges::find(spaces, kernel.metadata().family, &ConfigSpace::family);
+  if (kernel.metadata().modes.stream_k) {
+    return {StatusCode::unsupported,
+            detail::quoted(kernel.name()) +
+                " cannot be exported: its blocks share the tiles (stream_k), as many as the device holds, "
+                "which the exported functions do not know"};
+  }
   if (space != spaces.end() && (*space)->params == gemm_params) return {};
   return {
       StatusCode::unsupported,

@@ -11,6 +11,7 @@
 #include "registry/host/element.hpp"
 #include "registry/host/epilogue.hpp"
 #include "registry/host/parallel.hpp"
+#include "registry/host/slices.hpp"
 
 namespace quarry::host {
 namespace {
@@ -22,15 +23,6 @@ constexpr int block_depth = 256;
 
 /// Below so many multiplications, starting threads costs more than it gains.
 constexpr double least_work_for_threads = 1e6;
-
-/// The block of outputs [row, row + rows) x [column, column + columns) of one batch entry.
-struct Block {
-  int batch;
-  int row;
-  int column;
-  int rows;
-  int columns;
-};
 
 /// Memory of one worker. T is the type that sums are computed in, s32 ones as unsigned, which may wrap.
 template <class T>
@@ -47,13 +39,13 @@ struct Scratch {
 /// the slice.
 class Positions {
  public:
-  Positions(const HostKernel& kernel, const GemmParams& params, int slice, int group)
-      : part_(kernel.tile_k / kernel.warps_k), tile_k_(kernel.tile_k), k_(params.k), offset_(group * part_) {
-    const std::int64_t tiles = (std::int64_t{params.k} + tile_k_ - 1) / tile_k_;
-    const std::int64_t a_slice = params.slices > 1 ? params.k_tiles_per_slice : tiles;
-    first_tile_ = std::min(tiles, slice * a_slice);
-    count_ = (std::min(tiles, first_tile_ + a_slice) - first_tile_) * part_;
-  }
+  Positions(const HostKernel& kernel, const GemmParams& params, const Slice& slice, int group)
+      : part_(kernel.tile_k / kernel.warps_k),
+        tile_k_(kernel.tile_k),
+        k_(params.k),
+        offset_(group * part_),
+        first_tile_(slice.first),
+        count_(slice.count * part_) {}
 
   std::int64_t count() const { return count_; }
 
@@ -157,7 +149,8 @@ void pack(const Lines& lines, const std::int32_t* positions, int depth, int widt
 template <class T, Rounding rounding>
 class Executor {
  public:
-  Executor(const HostKernel& kernel, const GemmLaunch& launch) : kernel_(kernel), launch_(launch) {
+  Executor(const HostKernel& kernel, const GemmLaunch& launch, const Slices& slices)
+      : kernel_(kernel), launch_(launch), slices_(slices) {
     const int part = kernel.tile_k / kernel.warps_k;
     chunk_ = part % kernel.instruction_k == 0 ? kernel.instruction_k : 1;
     depth_ = block_depth / chunk_ * chunk_;
@@ -165,7 +158,7 @@ class Executor {
 
   void run(const Block& block, Scratch<T>& scratch) const {
     std::fill(std::begin(scratch.total), std::end(scratch.total), T{0});
-    for (int slice = 0; slice < launch_.params.slices; ++slice) {
+    slices_.for_each(block, [&](const Slice& slice) {
       std::fill(std::begin(scratch.slice), std::end(scratch.slice), T{0});
       for (int group = 0; group < kernel_.warps_k; ++group) {
         std::fill(std::begin(scratch.group), std::end(scratch.group), T{0});
@@ -173,7 +166,7 @@ class Executor {
         add(scratch.group, scratch.slice);
       }
       add(scratch.slice, scratch.total);
-    }
+    });
     switch (compute_type(kernel_.types.accumulator, kernel_.types.out)) {
       case DType::s32: return finish<std::int32_t>(block, scratch.total);
       case DType::f64: return finish<double>(block, scratch.total);
@@ -236,6 +229,7 @@ class Executor {
 
   const HostKernel& kernel_;
   const GemmLaunch& launch_;
+  const Slices& slices_;
   int chunk_;
   int depth_;
 };
@@ -243,22 +237,28 @@ class Executor {
 template <class T, Rounding rounding>
 Status execute_as(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
   const GemmParams& p = launch.params;
-  const std::int64_t rows = (std::int64_t{p.m} + block_rows - 1) / block_rows;
-  const std::int64_t columns = (std::int64_t{p.n} + block_columns - 1) / block_columns;
+  const Slices slices(kernel, launch);
+  const Cuts row_cuts(p.m, slices.tile_m(), block_rows);
+  const Cuts column_cuts(p.n, slices.tile_n(), block_columns);
+  const std::int64_t rows = row_cuts.count();
+  const std::int64_t columns = column_cuts.count();
   const std::int64_t blocks = rows * columns * p.batch;
   if (static_cast<double>(p.m) * p.n * p.k * p.batch < least_work_for_threads) threads = 1;
   threads = static_cast<int>(std::min<std::int64_t>(threads, blocks));
 
   std::vector<std::unique_ptr<Scratch<T>>> scratch;
   for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T>);
-  const Executor<T, rounding> executor(kernel, launch);
+  const Executor<T, rounding> executor(kernel, launch, slices);
   parallel_for(blocks, threads, [&](int worker, std::int64_t i) {
     Block block;
     block.batch = static_cast<int>(i / (rows * columns));
-    block.row = static_cast<int>(i / columns % rows) * block_rows;
-    block.column = static_cast<int>(i % columns) * block_columns;
-    block.rows = std::min(block_rows, p.m - block.row);
-    block.columns = std::min(block_columns, p.n - block.column);
+    const std::int64_t row = i / columns % rows;
+    const std::int64_t column = i % columns;
+    if (row_cuts.length(row) <= 0 || column_cuts.length(column) <= 0) return;
+    block.row = static_cast<int>(row_cuts.begin(row));
+    block.column = static_cast<int>(column_cuts.begin(column));
+    block.rows = static_cast<int>(row_cuts.length(row));
+    block.columns = static_cast<int>(column_cuts.length(column));
     executor.run(block, *scratch[static_cast<std::size_t>(worker)]);
   });
   return {};
@@ -272,7 +272,10 @@ HostKernel host_kernel(const detail::Row& row) {
   HostKernel kernel;
   kernel.types = row.exchanged ? exchanged(types) : types;
   kernel.math = m.design.math;
-  kernel.tile_k = m.design.tile.k;
+  const Extent3& tile = m.design.tile;
+  kernel.tile_m = row.exchanged ? tile.n : tile.m;
+  kernel.tile_n = row.exchanged ? tile.m : tile.n;
+  kernel.tile_k = tile.k;
   kernel.warps_k = m.design.warps ? m.design.warps->k : 1;
   kernel.instruction_k = m.design.instruction ? m.design.instruction->k : 1;
   return kernel;

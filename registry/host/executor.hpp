@@ -17,6 +17,9 @@ struct HostKernel {
   Types types = {};
   /// What it does to f32 operands. (Of 3xTF32, a step's three products are added one after another here.)
   Math math = Math::exact;
+  /// Output tile of a block; what the order of sums depends on in mode stream_k alone.
+  int tile_m = 1;
+  int tile_n = 1;
   /// K extent of a pipeline stage, and how many groups of warps divide it among them.
   int tile_k = 1;
   int warps_k = 1;
@@ -30,7 +33,7 @@ HostKernel host_kernel(const detail::Row& row);
 
 /// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace, and
 /// goes by the kernel's parameters alone: those of a reduction say the same. Slices are added in their order,
-/// in whatever mode.
+/// in whatever mode; those of stream_k are what the blocks of the launch's grid have of a tile.
 /// Fails, with nothing written, with `unsupported` for types that the executor does not know and
 /// `device_error` when memory runs out.
 /// @param threads 0: one a processor

@@ -126,6 +126,8 @@ constexpr Field fields[] = {
             "permits parallel split-K"),
     boolean("modes.split_k_cluster", [](K k) -> Number { return k.modes.split_k_cluster; },
             "permits split-K within a cluster"),
+    boolean("modes.stream_k", [](K k) -> Number { return k.modes.stream_k; },
+            "permits stream-K: blocks share the K tiles of all output tiles evenly"),
 };
 // clang-format on
 

@@ -104,15 +104,16 @@ Status check_scale(const GemmArguments& args, DType compute) {
 
 Status check_controls(const Controls& controls) {
   const int slices = controls.split_k_slices.value_or(1);
-  if (controls.mode && *controls.mode > Mode::split_k_cluster) {
+  if (controls.mode && *controls.mode > Mode::stream_k) {
     return invalid("There is no mode of number " + std::to_string(static_cast<int>(*controls.mode)));
   }
   if (slices < 1) {
     return invalid("Control `split_k_slices` must be 1 or more, and is " + std::to_string(slices));
   }
-  if (slices > 1 && controls.mode == Mode::gemm) {
+  if (slices > 1 && (controls.mode == Mode::gemm || controls.mode == Mode::stream_k)) {
     return invalid("Control `split_k_slices` is " + std::to_string(slices) +
-                   ", which needs a mode of split_k_serial, split_k_parallel or split_k_cluster, not gemm");
+                   ", which needs a mode of split_k_serial, split_k_parallel or split_k_cluster, not " +
+                   std::string(to_string(*controls.mode)));
   }
   const int swizzle = controls.swizzle.value_or(1);
   if (swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8) {

@@ -45,6 +45,7 @@ bool permits(const ModesMetadata& modes, const Controls& controls) {
     case Mode::split_k_serial: return modes.split_k_serial;
     case Mode::split_k_parallel: return modes.split_k_parallel;
     case Mode::split_k_cluster: return modes.split_k_cluster;
+    case Mode::stream_k: return modes.stream_k;
     default:
       return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel ||
              modes.split_k_cluster;
@@ -97,6 +98,10 @@ ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceMo
   ChosenControls controls = chosen(row, problem, device);
   controls.multiprocessors =
       std::min(problem.controls.multiprocessors.value_or(device.multiprocessors), device.multiprocessors);
+  if (row.metadata.modes.stream_k) {
+    GemmProfile computed;
+    controls.resident = profile_of(row, device, computed).resident;
+  }
   return controls;
 }
 

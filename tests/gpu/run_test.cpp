@@ -26,8 +26,13 @@ GemmArguments random_problem(Random& random, ShapeLimits limits) {
   GemmArguments shape =
       random_shape(random, one_of(random, all_types), {layout(), layout(), layout()}, limits);
   if (coin(random)) {
-    constexpr Mode modes[] = {Mode::split_k_serial, Mode::split_k_parallel};
-    shape.controls = {.mode = one_of(random, modes), .split_k_slices = between(random, 1, 4)};
+    constexpr Mode modes[] = {Mode::split_k_serial, Mode::split_k_parallel, Mode::stream_k};
+    shape.controls.mode = one_of(random, modes);
+    if (shape.controls.mode == Mode::stream_k) {
+      shape.controls.multiprocessors = between(random, 1, 6);
+    } else {
+      shape.controls.split_k_slices = between(random, 1, 4);
+    }
   }
   constexpr int swizzles[] = {1, 2, 4, 8};
   shape.controls.swizzle = one_of(random, swizzles);

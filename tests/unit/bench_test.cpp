@@ -157,6 +157,8 @@ TEST_CASE("controls are told as far as they are unusual") {
                        .raster = Raster::along_m,
                        .multiprocessors = 120}) ==
         "split_k_parallel 4, raster along_m, swizzle 8, 120 multiprocessors");
+  CHECK(controls_text({.mode = Mode::stream_k, .split_k_slices = 1, .multiprocessors = 3}) ==
+        "stream_k, 3 multiprocessors");
 }
 
 TEST_CASE("bursts have at least two launches, and no more than a stream holds") {

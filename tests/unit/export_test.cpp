@@ -297,11 +297,12 @@ TEST_CASE("an export that cannot be written says so", "[export]") {
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
 }
 
-TEST_CASE("a kernel that takes tensor maps is not exported", "[export]") {
+TEST_CASE("a kernel that only the library can launch is not exported", "[export]") {
   const TestFolder folder;
   for (const char* name : {"gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8",
                            "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_exchanged_a8x8",
-                           "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a4x4"}) {
+                           "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a4x4",
+                           "gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s4_stream_k_a8x8"}) {
     const Result<Kernel> kernel = make_kernel(name);
     REQUIRE(kernel);
     const Status status = export_kernel(*kernel, folder / "x", {.target = 90});

@@ -41,6 +41,7 @@ KernelMetadata full_kernel() {
   k.epilogue.aux = true;
   k.epilogue.fast_clamp = true;
   k.modes.split_k_parallel = true;
+  k.modes.stream_k = true;
   return k;
 }
 
@@ -61,9 +62,9 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
                                 math, math_unit, threads, shared_memory] = design;
   [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp, fast_clamp] = epilogue;
-  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster] = modes;
+  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k] = modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 3);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 4);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -115,6 +116,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"modes.split_k_serial", "false"},
       {"modes.split_k_parallel", "true"},
       {"modes.split_k_cluster", "false"},
+      {"modes.stream_k", "true"},
   };
   const KernelMetadata kernel = full_kernel();
   std::vector<std::pair<std::string, std::string>> shown;

@@ -27,6 +27,8 @@ struct Resolved {
   }
   /// Blocks of the launch, by the rules of the schedule, and of a cluster.
   unsigned grid(unsigned work) const;
+  /// The same where blocks share tiles: four K tiles each, or a tile.
+  unsigned sharing_grid(unsigned tiles) const;
   unsigned cluster() const {
     if (simplified(controls).mode == Mode::split_k_cluster)
       return static_cast<unsigned>(controls.split_k_slices);
@@ -34,11 +36,20 @@ struct Resolved {
   }
 };
 
+unsigned Resolved::sharing_grid(unsigned tiles) const {
+  const int k_tiles = controls.mode == Mode::gemm ? 0 : (problem.k + tile().k - 1) / tile().k;
+  const auto at_once = static_cast<unsigned long long>(controls.multiprocessors * controls.resident);
+  const unsigned long long by_work =
+      std::max(tiles * 1ULL, tiles * 1ULL * static_cast<unsigned>(k_tiles) / 4);
+  return static_cast<unsigned>(std::min(at_once, by_work));
+}
+
 unsigned Resolved::grid(unsigned work) const {
   const DesignMetadata& design = row->metadata.design;
   const auto blocks = static_cast<unsigned>(test::cluster_blocks(design));
   const auto all = static_cast<unsigned>(controls.multiprocessors);
   if (!test::is_persistent(design)) return work * blocks;
+  if (design.schedule == Schedule::stream_k) return sharing_grid(work);
   // Of clusters of more than two, what is left over in each GPC holds none: a ninth of the multiprocessors
   // stays idle.
   const unsigned at_once = blocks <= 2 ? all / blocks : (all - all / 9) / blocks;
@@ -63,7 +74,7 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
   INFO("seed " << seed);
   Random random(seed);
   int checked = 0;
-  int by_mode[4] = {};
+  int by_mode[5] = {};
   // Few kernels split K by cluster: problems are drawn until each mode has been seen often enough.
   const auto enough = [&] { return checked > 1000 && std::ranges::min(by_mode) > 20; };
   for (int i = 0; i < 50000 && !enough(); ++i) {
@@ -90,7 +101,7 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
     const long long k_tiles = ceil_div(p.k, tile.k);
     REQUIRE(static_cast<long long>(p.slices) * p.k_tiles_per_slice >= k_tiles);  // all of K is covered
     REQUIRE(p.slices >= 1);
-    REQUIRE((p.slices == 1) == (p.mode == Mode::gemm));
+    REQUIRE((p.slices == 1) == (p.mode == Mode::gemm || p.mode == Mode::stream_k));
 
     const std::size_t element = args.accumulator == DType::f64 ? 8 : 4;
     const auto outputs =
@@ -99,9 +110,17 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
     REQUIRE(launch.workspace_bytes == row.family->workspace_size(row.entry_config, r.problem, r.controls));
     REQUIRE(launch.workspace_bytes % 256 == 0);
     REQUIRE((launch.reduce_grid > 0) == (p.mode == Mode::split_k_parallel));
-    REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial));
+    REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));
     if (p.mode == Mode::gemm || p.mode == Mode::split_k_cluster) {
       REQUIRE(launch.workspace_bytes == 0);
+    } else if (p.mode == Mode::stream_k) {
+      REQUIRE(launch.grid > 1);
+      REQUIRE(all_tiles % launch.grid != 0);
+      const std::size_t partials = (launch.grid - 1) * static_cast<std::size_t>(tile.m * tile.n) * element;
+      REQUIRE(launch.counters_offset >= partials);
+      REQUIRE(launch.counters_bytes == 4 * launch.grid);
+      REQUIRE(launch.counters_offset + launch.counters_bytes <= launch.workspace_bytes);
+      REQUIRE(launch.workspace_bytes < partials + launch.counters_bytes + 512);
     } else if (p.mode == Mode::split_k_serial) {
       const std::size_t partials = all_tiles * static_cast<std::size_t>(tile.m * tile.n) * element;
       REQUIRE(launch.counters_offset >= partials);

@@ -390,7 +390,9 @@ TEST_CASE("controls that contradict themselves are refused", "[normalise]") {
   check_refused(with({.split_k_slices = -4}), "`split_k_slices` must be 1 or more");
   check_refused(with({.mode = Mode::gemm, .split_k_slices = 2}),
                 "needs a mode of split_k_serial, split_k_parallel or split_k_cluster");
-  check_refused(with({.mode = static_cast<Mode>(4)}), "no mode of number 4");
+  check_refused(with({.mode = Mode::stream_k, .split_k_slices = 2}),
+                "needs a mode of split_k_serial, split_k_parallel or split_k_cluster, not stream_k");
+  check_refused(with({.mode = static_cast<Mode>(5)}), "no mode of number 5");
   for (const int swizzle : {0, 3, 16, -1})
     check_refused(with({.swizzle = swizzle}), Reason::swizzle, Operand::none);
   accepted(with({.mode = Mode::gemm, .split_k_slices = 1, .swizzle = 8}));

@@ -28,8 +28,9 @@ inline Layouts layouts_of(const detail::Row& row) {
 
 inline Controls random_controls(Random& random) {
   Controls controls;
-  if (random() % 4 == 0) controls.mode = static_cast<Mode>(between(random, 0, 3));
-  if (random() % 4 == 0) controls.split_k_slices = controls.mode == Mode::gemm ? 1 : between(random, 1, 12);
+  if (random() % 4 == 0) controls.mode = static_cast<Mode>(between(random, 0, 4));
+  const bool is_whole = controls.mode == Mode::gemm || controls.mode == Mode::stream_k;
+  if (random() % 4 == 0) controls.split_k_slices = is_whole ? 1 : between(random, 1, 12);
   if (random() % 4 == 0) controls.swizzle = 1 << between(random, 0, 3);
   if (random() % 4 == 0) controls.raster = static_cast<Raster>(between(random, 0, 1));
   if (random() % 8 == 0) controls.multiprocessors = between(random, 1, 200);
@@ -51,13 +52,19 @@ inline bool has_mode(const KernelMetadata& kernel, Mode mode) {
     case Mode::split_k_serial: return kernel.modes.split_k_serial;
     case Mode::split_k_parallel: return kernel.modes.split_k_parallel;
     case Mode::split_k_cluster: return kernel.modes.split_k_cluster;
+    case Mode::stream_k: return kernel.modes.stream_k;
     default: return true;
   }
 }
 
 /// Controls without what a kernel does not permit, whatever the problem.
 inline Controls permitted(Controls controls, const KernelMetadata& kernel) {
-  if (controls.mode && !has_mode(kernel, *controls.mode)) controls.mode = Mode::split_k_parallel;
+  if (kernel.modes.stream_k) {
+    controls.split_k_slices.reset();
+    if (controls.mode != Mode::gemm) controls.mode = Mode::stream_k;
+  } else if (controls.mode && !has_mode(kernel, *controls.mode)) {
+    controls.mode = Mode::split_k_parallel;
+  }
   if (controls.mode == Mode::split_k_cluster && controls.split_k_slices) {
     controls.split_k_slices = std::min(*controls.split_k_slices, 8);
   }

@@ -98,7 +98,7 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
     if (!copies_well(args.b, o.b, o.b.layout == Layout::column, k, kernel.design)) return false;
   }
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
-  if (slices > 1 && slices > tiles(k, tile.k)) return false;
+  if (slices > 1 && (kernel.modes.stream_k || slices > tiles(k, tile.k))) return false;
   if (!permits(kernel, args.controls)) return false;
   const std::int64_t batch = args.out.rank == 3 ? args.out.extents[0] : 1;
   const Cluster cluster = kernel.design.cluster.value_or(Cluster{});

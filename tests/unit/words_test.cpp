@@ -48,6 +48,8 @@ TEST_CASE("Words are those of the documents", "[words]") {
   CHECK(to_string(MathUnit::tensor_core) == "tensor_core");
   CHECK(to_string(Raster::along_m) == "along_m");
   CHECK(to_string(Schedule::one_tile) == "one_tile");
+  CHECK(to_string(Schedule::stream_k) == "stream_k");
+  CHECK(to_string(Mode::stream_k) == "stream_k");
   CHECK(to_string(CopyEngine::cp_async) == "cp_async");
   CHECK(to_string(Orientation::exchanged) == "exchanged");
   CHECK(to_string(Operand::workspace) == "workspace");
@@ -73,7 +75,8 @@ TEST_CASE("An unknown word is refused with the nearest ones", "[words]") {
 
 TEST_CASE("Where no word is near, all are listed", "[words]") {
   CHECK(parse_mode("quux").status().message() ==
-        "unknown mode `quux`; expected `gemm`, `split_k_serial`, `split_k_parallel` or `split_k_cluster`");
+        "unknown mode `quux`; expected `gemm`, `split_k_serial`, `split_k_parallel`, "
+        "`split_k_cluster` or `stream_k`");
 }
 
 TEST_CASE("Words that are none do no harm", "[words]") {

@@ -35,8 +35,12 @@ std::optional<Standing> BenchResult::algorithm_first_ratio() const {
 std::string controls_text(const Controls& controls) {
   std::string text;
   const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
-  if (controls.mode && *controls.mode != Mode::gemm)
-    add(std::string(to_string(*controls.mode)) + " " + std::to_string(controls.split_k_slices.value_or(1)));
+  const int slices = controls.split_k_slices.value_or(1);
+  if (controls.mode == Mode::stream_k) {
+    add("stream_k");
+  } else if (controls.mode && *controls.mode != Mode::gemm) {
+    add(std::string(to_string(*controls.mode)) + " " + std::to_string(slices));
+  }
   if (controls.raster && *controls.raster == Raster::along_m) add("raster along_m");
   if (controls.swizzle && *controls.swizzle > 1) add("swizzle " + std::to_string(*controls.swizzle));
   if (controls.multiprocessors) add(std::to_string(*controls.multiprocessors) + " multiprocessors");

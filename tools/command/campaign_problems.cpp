@@ -175,8 +175,9 @@ int random_slices(std::int64_t k, Dice& dice) {
 Controls random_controls(std::int64_t k, Dice& dice) {
   Controls controls;
   if (dice.one_in(2)) return controls;
-  if (dice.one_in(2)) controls.mode = static_cast<Mode>(dice.between(0, 3));
-  if (dice.one_in(2)) controls.split_k_slices = controls.mode == Mode::gemm ? 1 : random_slices(k, dice);
+  if (dice.one_in(2)) controls.mode = static_cast<Mode>(dice.between(0, static_cast<int>(Mode::stream_k)));
+  const bool keeps_tiles = controls.mode == Mode::gemm || controls.mode == Mode::stream_k;
+  if (dice.one_in(2)) controls.split_k_slices = keeps_tiles ? 1 : random_slices(k, dice);
   if (dice.one_in(3)) controls.swizzle = dice.one_in(32) ? 3 : 1 << dice.between(0, 3);
   if (dice.one_in(3)) controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
   if (dice.one_in(10)) controls.multiprocessors = static_cast<int>(dice.between(1, 160));

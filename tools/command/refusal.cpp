@@ -68,6 +68,7 @@ bool permits(const ModesMetadata& modes, Mode mode) {
     case Mode::split_k_serial: return modes.split_k_serial;
     case Mode::split_k_parallel: return modes.split_k_parallel;
     case Mode::split_k_cluster: return modes.split_k_cluster;
+    case Mode::stream_k: return modes.stream_k;
     default: return true;
   }
 }

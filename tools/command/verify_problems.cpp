@@ -85,19 +85,22 @@ void random_order(Problem& problem, Dice& dice) {
   problem.controls.swizzle = dice.one_of(swizzles);
   problem.controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
   if (!dice.one_in(3)) problem.controls.multiprocessors = static_cast<int>(dice.between(1, 6));
+  if (!problem.controls.mode && !dice.one_in(4)) problem.controls.mode = Mode::stream_k;
 }
 
-/// The way of splitting K that a kernel has in the place of one that it has not.
+/// The way of cutting K that a kernel has in the place of one that it has not.
 Mode permitted(Mode mode, const ModesMetadata& modes) {
   const auto has = [&modes](Mode one) {
     switch (one) {
       case Mode::split_k_serial: return modes.split_k_serial;
       case Mode::split_k_parallel: return modes.split_k_parallel;
       case Mode::split_k_cluster: return modes.split_k_cluster;
+      case Mode::stream_k: return modes.stream_k;
       default: return true;
     }
   };
-  for (const Mode one : {mode, Mode::split_k_cluster, Mode::split_k_serial, Mode::split_k_parallel}) {
+  for (const Mode one :
+       {mode, Mode::split_k_cluster, Mode::split_k_serial, Mode::split_k_parallel, Mode::stream_k}) {
     if (has(one)) return one;
   }
   return Mode::gemm;
@@ -192,6 +195,10 @@ Controls controls_for(const KernelMetadata& kernel, const Problem& problem) {
   const int least = least_multiprocessors(kernel.design);
   if (least == 0) controls.multiprocessors.reset();
   if (controls.multiprocessors) controls.multiprocessors = std::max(*controls.multiprocessors, least);
+  if (controls.mode == Mode::stream_k) {
+    controls.split_k_slices.reset();
+    return controls;
+  }
   if (slices < 2) controls.mode = Mode::gemm;
   if (controls.mode.value_or(Mode::gemm) == Mode::gemm) {
     controls.mode = Mode::gemm;

@@ -128,14 +128,15 @@ Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Module
                                           .out = map_of(launch.map_out),
                                           .stores_boxes = launch.map_out.has_box()};
   const void* const params = &launch.params;
-  const emulator::Launch kernel = {.entry = &modules[name],
-                                   .params = launch.has_tensor_maps ? &tensor_params : params,
-                                   .grid = launch.grid,
-                                   .threads = launch.threads,
-                                   .shared_memory = launch.shared_memory,
-                                   .blocks_wait = launch.params.mode == Mode::split_k_serial,
-                                   .cluster = launch.cluster,
-                                   .dependent = launch.has_tensor_maps};
+  const emulator::Launch kernel = {
+      .entry = &modules[name],
+      .params = launch.has_tensor_maps ? &tensor_params : params,
+      .grid = launch.grid,
+      .threads = launch.threads,
+      .shared_memory = launch.shared_memory,
+      .blocks_wait = launch.params.mode == Mode::split_k_serial || launch.params.mode == Mode::stream_k,
+      .cluster = launch.cluster,
+      .dependent = launch.has_tensor_maps};
   if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
   if (launch.reduce_grid == 0) return {};
   const std::string reduction(launch.reduce_entry);

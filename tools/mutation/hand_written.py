@@ -18,6 +18,8 @@ COPY = "kernels/common/operand_copy.cuh"
 FRAGMENTS = "kernels/common/warp_fragments.cuh"
 SCHEDULER = "kernels/common/tile_scheduler.cuh"
 WRITER = "kernels/common/tile_writer.cuh"
+STREAM = "kernels/common/stream_k.hpp"
+STREAM_WRITER = "kernels/common/stream_writer.cuh"
 STAGED = "kernels/common/staged_tile.cuh"
 STAGED_LAYOUT = "kernels/common/gemm_epilogue_layout.hpp"
 SM80 = "kernels/gemm_sm80/kernel.cuh"
@@ -109,28 +111,43 @@ HAND_WRITTEN = [
     # Order among blocks and threads.
     HandWritten("plain access", "the turn is passed on by a relaxed addition", [(WRITER, RELEASE, "arch::fetch_add(counter_, 1);")]),
     HandWritten("plain access", "the ticket is read and written, not added to",
-                [(SCHEDULER, "static_cast<unsigned>(arch::fetch_add(ticket_counter, 1))",
-                  "arch::global_load<unsigned>(ticket_counter)"),
+                [(SCHEDULER, "static_cast<unsigned>(arch::fetch_add(counter, 1))",
+                  "arch::global_load<unsigned>(counter)"),
                  (SCHEDULER, "  arch::block_barrier();\n  const unsigned ticket",
                   "  if (arch::thread_index() == 0) {\n"
-                  "    int* const counter = params.counters + static_cast<long long>(params.batch) * tiles(params);\n"
                   "    arch::global_store(counter, 1 + static_cast<int>(arch::shared_load<unsigned>(scratch)));\n"
                   "  }\n  arch::block_barrier();\n  const unsigned ticket")]),
     HandWritten("plain access", "every thread looks at the turn for itself, without a barrier",
                 [(WRITER, "    if (arch::thread_index() == 0) {\n      while", "    if (arch::lane_index() == 0) {\n      while"),
                  (WRITER, "      }\n    }\n    arch::block_barrier();", "      }\n    }\n    arch::warp_barrier();"),
                  (WRITER, ACQUIRE, "arch::fetch_add(counter_, 0)")]),
-    HandWritten("wrong counter", "tickets are drawn in pairs", [(SCHEDULER, "fetch_add(ticket_counter, 1)",
-                                                                 "fetch_add(ticket_counter, 2)")]),
+    HandWritten("wrong counter", "tickets are drawn in pairs", [(SCHEDULER, "fetch_add(counter, 1)", "fetch_add(counter, 2)")]),
     HandWritten("wrong counter", "blocks take work by their index", [(SCHEDULER, "  return ticket;", "  return arch::block_index();")]),
     HandWritten("wrong counter", "the ticket counter is the last turn counter",
-                [(SCHEDULER, "params.counters + static_cast<long long>(params.batch) * tiles(params);",
-                  "params.counters + static_cast<long long>(params.batch) * tiles(params) - 1;")]),
+                [(SCHEDULER, "params.counters + static_cast<long long>(params.batch) * tiles(params),",
+                  "params.counters + static_cast<long long>(params.batch) * tiles(params) - 1,")]),
     HandWritten("wrong counter", "batch entries share their turns",
                 [(SCHEDULER, "(static_cast<long long>(work.batch) * params.tiles_m + work.tile_m)",
                   "(static_cast<long long>(0) * params.tiles_m + work.tile_m)")]),
-    HandWritten("wrong counter", "the turn begins with the second slice", [(WRITER, "slice_(work.slice) {}", "slice_(work.slice + 1) {}")]),
+    HandWritten("wrong counter", "the turn begins with the second slice", [(WRITER, "slice_(slice) {}", "slice_(slice + 1) {}")]),
+    HandWritten("wrong counter", "blocks that share tiles take work by their index",
+                [(STREAM_WRITER, "return drawn_ticket(params.counters + (arch::grid_blocks() - 1), scratch);",
+                  "return arch::block_index();")]),
+    HandWritten("wrong counter", "the ticket counter of shared tiles is the last turn counter",
+                [(STREAM_WRITER, "params.counters + (arch::grid_blocks() - 1)", "params.counters + (arch::grid_blocks() - 2)")]),
+    HandWritten("wrong counter", "two cut tiles share their turns",
+                [(STREAM_WRITER, "params_.counters + work_.first_block,", "params_.counters + work_.first_block / 2,")]),
     # The walk over tiles and partial sums.
+    HandWritten("wrong tile", "cut tiles share their partial sums",
+                [(STREAM_WRITER, "static_cast<long long>(work_.first_block)", "static_cast<long long>(work_.first_block / 2)")]),
+    HandWritten("wrong tile", "partial sums of cut tiles overlap",
+                [(STREAM_WRITER, "* (tile_.m * tile_.n);", "* (tile_.m * tile_.n - 4);")]),
+    HandWritten("wrong tile", "a block's range ends a K tile early",
+                [(STREAM, "end_(shares.begin(block + 1)),", "end_(shares.begin(block + 1) - 1),")]),
+    HandWritten("wrong tile", "a part begins with the last K tile of the one before",
+                [(STREAM, "static_cast<int>(first - start),", "static_cast<int>(first > start ? first - start - 1 : 0),")]),
+    HandWritten("wrong tile", "a tile's first block is the one before",
+                [(STREAM, "            first_block,\n", "            first_block - 1,\n")]),
     HandWritten("wrong tile", "a slice begins with the last K tile of the one before",
                 [(SCHEDULER, "work.first_k_tile = first < all_k_tiles ? static_cast<int>(first)",
                   "work.first_k_tile = first < all_k_tiles ? static_cast<int>(first > 0 ? first - 1 : first)")]),

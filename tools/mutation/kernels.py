@@ -14,7 +14,8 @@ class Stage:
 
 
 SM90 = r"kernels/gemm_sm90"
-COMMON = r"kernels/common/.*"
+STREAM = r"kernels/common/stream_.*"
+COMMON = r"kernels/common/(?!stream_).*"
 
 # Each way to copy an operand (as wide as 8, 4, 2 elements; one by one; another way for each operand), both orders of lines for
 # both operands, warps along K, 2 to 5 stages, sums in f16 and f32, an output tile of 16 along an extent.
@@ -43,6 +44,10 @@ SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",
               "gemm_sm80_s8_s8_s32_s8_rcr_64x64x64_w2x2x1_s4_fast_clamp_a16x16",
               "gemm_sm80_f16_s8_f32_f16_ccr_64x16x128_w2x1x2_s4_a8x16",
               "gemm_sm80_u8_bf16_f32_f32_rrr_64x64x64_w2x2x1_s3_a1x1")
+# Blocks that share tiles: few and large tiles, many and small ones, warps along K, sums of all three types.
+SM80_STREAM = ("gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x2_s4_stream_k_a8x8",
+               "gemm_sm80_s8_s8_s32_s32_rcr_64x64x128_w2x2x1_s5_stream_k_a16x16",
+               "gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s5_stream_k_a2x2")
 # Without a bank conflict, whatever the problem.
 SM80_NO_CONFLICTS = ("gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
                      "gemm_sm80_f16_f16_f32_f16_crr_64x64x32_w2x2x1_s5_a8x8",
@@ -90,6 +95,7 @@ SM80_OPERANDS = r"kernels/gemm_sm80/.*|kernels/common/(operand_tile|operand_copy
 
 # What is cheap and catches most comes first. Six problems are a round of all kinds.
 STAGES = [
+    Stage(STREAM, SM80_STREAM, ("--problems", "6")),
     Stage(SM80_SOURCES, SM80_FIRST, ("--problems", "6")),
     Stage(r"kernels/gemm_simt/.*", SIMT, ("--problems", "6")),
     Stage(r"kernels/reduce_split_k/.*", (SM80_FIRST[0], SIMT[1]), ("--problems", "12")),
@@ -99,6 +105,7 @@ STAGES = [
     Stage(SM80_OPERANDS, SM80_MATH + SM80_F64 + SM80_BYTES, ("--problems", "6")),
     Stage(SM80_OPERANDS, SM80_MATH + SM80_BYTES, ("--problems", "2", "--no-conflicts")),
     Stage(COMMON, SIMT[1:3], ("--problems", "6")),
+    Stage(r"kernels/(gemm_sm80/kernel|common/tile_(scheduler|writer))\.cuh", SM80_STREAM[:1], ("--problems", "6")),
     Stage(rf"{SM90}/(kernel|pipeline|shape|tensor_producer|work_list)\.cuh", SM90_FIRST[1:], ("--problems", "6")),
     Stage(rf"{SM90}/(kernel|pipeline|thread_producer)\.cuh", SM90_THREADS, ("--problems", "6")),
     Stage(rf"{SM90}/(?!thread_producer).*", SM90_FIRST[:1], ("--problems", "6")),

@@ -8,7 +8,8 @@ from mutation.hand_written import HAND_WRITTEN
 from mutation.operators import changes
 from mutation.source import Source
 
-SOURCES = ("kernels/**/*.cuh", "kernels/layout/swizzled_tile.hpp", "kernels/common/piece_map.hpp")
+SOURCES = ("kernels/**/*.cuh", "kernels/layout/swizzled_tile.hpp", "kernels/common/piece_map.hpp",
+           "kernels/common/stream_k.hpp")
 # Of layout/, what kernels run: the algebra is computed before they do, and has tests of its own.
 # The seam is what the emulator replaces; the other two are arithmetic, which results are compared for.
 LEFT_OUT = r"kernels/arch/.*|kernels/common/(activation|element)\.cuh"

@@ -1,0 +1,498 @@
+// Stream-K: how K tiles are shared, launches, what is refused, and when it is chosen.
+#include "common/stream_k.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch_compat.hpp"
+#include "common/gemm_host.hpp"
+#include "common/tile_order.hpp"
+#include "quarry/quarry.hpp"
+#include "registry/host/element.hpp"
+#include "registry/host/executor.hpp"
+#include "registry/host/matrix.hpp"
+#include "registry/host/random_problem.hpp"
+#include "registry/host/reference.hpp"
+#include "registry/host/tolerance.hpp"
+#include "registry/query/resolve.hpp"
+#include "unit/registry_problems.hpp"
+
+using namespace quarry;
+using detail::Reason;
+using test::Random;
+
+namespace {
+
+// ---- The shares.
+
+StreamShares random_shares(Random& random) {
+  const auto tiles = static_cast<unsigned>(test::between(random, 1, 40));
+  const int k_tiles = test::between(random, 1, test::coin(random) ? 4 : 40);
+  // As many blocks as tiles, or fewer, or up to one for each K tile.
+  const int most = test::coin(random) ? static_cast<int>(tiles) : static_cast<int>(tiles) * k_tiles;
+  const auto blocks = static_cast<unsigned>(test::between(random, 1, most));
+  const Mode mode = random() % 8 == 0 ? Mode::gemm : Mode::stream_k;
+  return stream_shares(mode, tiles, k_tiles, mode == Mode::gemm ? std::min(blocks, tiles) : blocks);
+}
+
+struct OwnPart {
+  unsigned block;
+  int number;  ///< among those of its block
+  StreamPart part;
+};
+
+/// The parts of each tile, in the order of K.
+std::map<unsigned, std::vector<OwnPart>> parts_by_tile(const StreamShares& shares) {
+  std::map<unsigned, std::vector<OwnPart>> tiles;
+  for (unsigned block = 0; block < shares.blocks; ++block) {
+    int number = 0;
+    for (StreamWalk walk(shares, block); walk.has_more(); walk.advance()) {
+      tiles[walk.current().tile].push_back({block, number++, walk.current()});
+    }
+  }
+  for (auto& [tile, parts] : tiles) {
+    std::ranges::sort(parts, {}, [](const OwnPart& p) { return p.part.first_k_tile; });
+  }
+  return tiles;
+}
+
+}  // namespace
+
+TEST_CASE("shares: each K tile of each tile belongs to one part, and parts follow one another", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 10000; ++i) {
+    const StreamShares shares = random_shares(random);
+    CAPTURE(shares.tiles, shares.k_tiles, shares.blocks, shares.whole);
+    const auto tiles = parts_by_tile(shares);
+    bool good = tiles.size() == shares.tiles;
+    for (const auto& [tile, parts] : tiles) {
+      int next = 0;
+      int earlier = 0;
+      for (const auto& [block, number, part] : parts) {
+        good = good && tile < shares.tiles && part.first_k_tile == next && part.k_tiles > 0;
+        good = good && part.earlier == earlier && part.first_block == parts.front().block;
+        // Successive blocks have them, so that the number of a block says how many there were.
+        good = good && block == part.first_block + static_cast<unsigned>(earlier);
+        next += part.k_tiles;
+        ++earlier;
+        good = good && part.is_last == (next == shares.k_tiles);
+      }
+      good = good && next == shares.k_tiles;
+      if (tile < shares.whole) good = good && parts.size() == 1;
+    }
+    REQUIRE(good);
+  }
+}
+
+TEST_CASE("shares: what others wait for comes first of a block's range", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 2000; ++i) {
+    const StreamShares shares = random_shares(random);
+    CAPTURE(shares.tiles, shares.k_tiles, shares.blocks, shares.whole);
+    std::set<unsigned> slots;  // of partial tiles
+    for (const auto& [tile, parts] : parts_by_tile(shares)) {
+      if (parts.size() > 1) {
+        REQUIRE(slots.insert(parts.front().block).second);
+        REQUIRE(parts.front().block + 1 < shares.blocks);
+      }
+      for (const auto& [block, number, part] : parts) {
+        if (part.is_last) continue;
+        const unsigned rounds = shares.whole / shares.blocks;
+        REQUIRE(static_cast<unsigned>(number) == rounds);  // whole tiles wait for nobody
+      }
+    }
+  }
+}
+
+TEST_CASE("shares: no block has more to do than another, but for a K tile", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 2000; ++i) {
+    const StreamShares shares = random_shares(random);
+    if (shares.whole == shares.tiles) continue;
+    CAPTURE(shares.tiles, shares.k_tiles, shares.blocks, shares.whole);
+    std::map<unsigned, int> work;
+    for (const auto& [tile, parts] : parts_by_tile(shares)) {
+      for (const OwnPart& own : parts) work[own.block] += own.part.k_tiles;
+    }
+    const auto [least, most] =
+        std::ranges::minmax_element(work, {}, [](const auto& each) { return each.second; });
+    REQUIRE(most->second - least->second <= 1);
+    REQUIRE(work.size() == shares.blocks);
+    // None is cut more often than it must be: a tile's worth or more each, where there are so many.
+    if (shares.tiles >= shares.blocks) REQUIRE(shares.share >= shares.k_tiles);
+    REQUIRE(shares.share < 2LL * shares.k_tiles);
+  }
+}
+
+TEST_CASE("shares of the greatest numbers do not overflow", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 2000; ++i) {
+    const auto tiles = static_cast<unsigned>(0x7fffffff - test::between(random, 0, 1000));
+    const auto blocks = static_cast<unsigned>(test::between(random, 1, 1 << 17));
+    const int k_tiles = 0x7fffffff / 16 - test::between(random, 0, 1000);
+    const StreamShares shares = stream_shares(Mode::stream_k, tiles, k_tiles, blocks);
+    CAPTURE(tiles, blocks, k_tiles);
+    REQUIRE(shares.begin(0) == 0);
+    REQUIRE(shares.begin(blocks) == static_cast<long long>(tiles - shares.whole) * k_tiles);
+    if (shares.whole == tiles) continue;
+    const auto block = static_cast<unsigned>(random() % blocks);
+    REQUIRE(shares.block_of(shares.begin(block)) == block);
+    REQUIRE(shares.block_of(shares.begin(block + 1) - 1) == block);
+    StreamWalk walk(shares, block);
+    REQUIRE(walk.has_more());
+  }
+}
+
+// ---- Launches.
+
+namespace {
+
+constexpr std::string_view half_kernel = "gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_stream_k_a8x8";
+constexpr std::string_view large_kernel = "gemm_sm80_f16_f16_f32_f16_rcr_256x128x32_w4x2x1_s3_stream_k_a8x8";
+
+Kernel kernel_named(std::string_view name) {
+  const Result<Kernel> kernel = find_kernel(name);
+  INFO(name);
+  REQUIRE(kernel);
+  return *kernel;
+}
+
+struct Resolved {
+  GemmProblem problem;
+  ChosenControls controls;
+  GemmLaunch launch;
+};
+
+Resolved resolved(const Kernel& kernel, const GemmArguments& args, const DeviceModel& device) {
+  Resolved r;
+  const detail::Row& row = kernel.row();
+  const Status status = detail::resolve(row, args, {}, device, r.problem, r.controls);
+  INFO(status.message());
+  REQUIRE(status);
+  r.launch = row.family->launch(row.entry_config, r.problem, r.controls);
+  return r;
+}
+
+GemmArguments with(GemmArguments args, const Controls& controls) {
+  args.controls = controls;
+  return args;
+}
+
+}  // namespace
+
+TEST_CASE("stream-K launches: blocks, workspace, and where nothing is cut", "[stream]") {
+  const DeviceModel h200 = test::device_named("h200");
+  const Kernel kernel = kernel_named(large_kernel);
+  struct Case {
+    int m, n, k;
+    Controls controls;
+    unsigned grid;
+    bool cuts;
+  };
+  // One block of 256 threads a multiprocessor, each with 4 K tiles of 32 at least.
+  const Case cases[] = {
+      {256 * 14, 128 * 10, 1024, {}, 132, true},                     // 140 tiles
+      {256 * 12, 128 * 11, 1024, {}, 132, false},                    // 132 tiles
+      {256 * 24, 128 * 22, 1024, {}, 132, false},                    // four rounds
+      {256 * 14, 128 * 10, 32, {}, 132, false},                      // one K tile
+      {256 * 14, 128 * 10, 0, {}, 132, false},                       // none
+      {256, 128, 1024, {}, 8, true},                                 // one tile of 32 K tiles
+      {1, 1, 1024, {}, 8, true},                                     // most of it empty
+      {256, 128, 96, {}, 1, false},                                  // too little to share
+      {256, 128, 1024, {.multiprocessors = 1}, 1, false},            // nobody to share with
+      {256 * 3, 128, 1024, {.multiprocessors = 2}, 2, true},         // three tiles for two
+      {256 * 14, 128 * 10, 1024, {.mode = Mode::gemm}, 132, false},  // as it was asked
+      {256, 128, 1024, {.mode = Mode::gemm}, 1, false},              // a tile a block
+      {256 * 3, 128, 1024, {.mode = Mode::stream_k, .multiprocessors = 5000}, 24, true},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.m, c.n, c.k, c.controls.multiprocessors.value_or(0), c.grid);
+    const GemmArguments args = with(test::plain_problem(c.m, c.n, c.k), c.controls);
+    const Resolved r = resolved(kernel, args, h200);
+    CHECK(r.launch.grid == c.grid);
+    CHECK(r.launch.params.mode == (c.cuts ? Mode::stream_k : Mode::gemm));
+    CHECK(r.launch.params.slices == 1);
+    CHECK((r.launch.workspace_bytes > 0) == c.cuts);
+    if (!c.cuts) continue;
+    const std::size_t tile_bytes = 256 * 128 * sizeof(float);
+    CHECK(r.launch.counters_offset == (c.grid - 1) * tile_bytes);
+    CHECK(r.launch.counters_bytes == c.grid * sizeof(int));
+    CHECK(r.launch.workspace_bytes == r.launch.counters_offset + (c.grid * sizeof(int) + 255) / 256 * 256);
+  }
+}
+
+TEST_CASE("stream-K uses the multiprocessors by as many blocks as they hold", "[stream]") {
+  const GemmArguments args = test::plain_problem(128 * 14, 128 * 10, 4096);
+  for (const char* name : {"h200", "a100"}) {
+    const DeviceModel device = test::device_named(name);
+    const Resolved r = resolved(kernel_named(half_kernel), args, device);
+    CAPTURE(name);
+    CHECK(r.controls.resident == 2);
+    CHECK(r.launch.grid == 2U * static_cast<unsigned>(device.multiprocessors));
+    GemmArguments few = with(args, {.multiprocessors = 5});
+    CHECK(resolved(kernel_named(half_kernel), few, device).launch.grid == 10);
+  }
+}
+
+TEST_CASE("stream-K of an empty output launches nothing", "[stream]") {
+  const Kernel kernel = kernel_named(half_kernel);
+  for (const auto& [m, n] : {std::pair(0, 64), std::pair(64, 0)}) {
+    const Resolved r = resolved(kernel, test::plain_problem(m, n, 64), test::device_named("h200"));
+    CHECK(r.launch.grid == 0);
+    CHECK(r.launch.workspace_bytes == 0);
+  }
+}
+
+// ---- What is refused.
+
+TEST_CASE("stream-K and ways of cutting K exclude each other", "[stream]") {
+  const Kernel kernel = kernel_named(half_kernel);
+  const GemmArguments args = test::plain_problem(512, 512, 512);
+  CHECK(kernel.supports(args));
+  CHECK(kernel.supports(with(args, {.mode = Mode::stream_k})));
+  CHECK(kernel.supports(with(args, {.mode = Mode::stream_k, .split_k_slices = 1})));
+  CHECK(kernel.supports(with(args, {.mode = Mode::gemm, .multiprocessors = 7})));
+  for (const Mode mode : {Mode::split_k_serial, Mode::split_k_parallel, Mode::split_k_cluster}) {
+    for (const int slices : {1, 2}) {
+      const Status status = kernel.supports(with(args, {.mode = mode, .split_k_slices = slices}));
+      CHECK(status.reason() == Reason::mode);
+      CHECK(status.message() ==
+            "Control `mode` is unsupported: expected a mode that the kernel permits, got " +
+                std::string(to_string(mode)));
+    }
+  }
+  const Status sliced = kernel.supports(with(args, {.split_k_slices = 2}));
+  CHECK(sliced.reason() == Reason::split_k_slices);
+  const Status both = kernel.supports(with(args, {.mode = Mode::stream_k, .split_k_slices = 2}));
+  CHECK(both.code() == StatusCode::invalid_arguments);
+  for (const int most : {0, -1}) {
+    const Status none = kernel.supports(with(args, {.multiprocessors = most}));
+    CHECK(none.reason() == Reason::multiprocessors);
+  }
+
+  int others = 0;
+  for (const Kernel& other : get_kernels([](const KernelMetadata& k) { return !k.modes.stream_k; })) {
+    const detail::Row& row = other.row();
+    if (test::types_of(row) != Types{DType::f16, DType::f16, DType::f32, DType::f16} ||
+        test::layouts_of(row) != Layouts{Layout::row, Layout::column, Layout::row}) {
+      continue;
+    }
+    const Status status = other.supports(with(args, {.mode = Mode::stream_k}));
+    CAPTURE(other.name());
+    REQUIRE(status.message() ==
+            "Control `mode` is unsupported: expected a mode that the kernel permits, got stream_k");
+    ++others;
+  }
+  CHECK(others > 10);
+  for (const Candidate& found : get_kernels(with(args, {.mode = Mode::stream_k}))) {
+    REQUIRE(found.metadata().modes.stream_k);
+    REQUIRE(found.metadata().design.schedule == Schedule::stream_k);
+  }
+}
+
+TEST_CASE("stream-K needs its workspace, or leaves tiles whole where there is none", "[stream]") {
+  GemmArguments shape = test::plain_problem(300, 200, 2000);
+  shape.controls.multiprocessors = 2;
+  Result<host::RandomProblem> made = host::RandomProblem::make(shape, {.seed = 5});
+  REQUIRE(made);
+  GemmArguments& args = made->arguments;
+  const Kernel kernel = kernel_named(half_kernel);
+  const Result<std::size_t> bytes = kernel.workspace_size(args);
+  REQUIRE(bytes);
+  REQUIRE(*bytes > 0);
+  std::vector<std::byte> memory(*bytes + 256);
+  void* aligned = memory.data();
+  std::size_t space = memory.size();
+  REQUIRE(std::align(256, *bytes, aligned, space) != nullptr);
+  CHECK(kernel.run(args).code() == StatusCode::invalid_workspace);
+  CHECK(kernel.run(args, {.workspace = {aligned, *bytes - 1}}).reason() == Reason::workspace_size);
+  CHECK(kernel.run(args, {.workspace = {aligned, *bytes}}));
+  CHECK(made->check_output());
+
+  const Filter by_name([&](const KernelMetadata& k) { return k.name == half_kernel; });
+  for (const std::size_t most : {*bytes, *bytes - 1, std::size_t{0}}) {
+    const CandidateList found = get_kernels(args, by_name, {.max_workspace = most});
+    REQUIRE(found.size() == 1);
+    const Candidate& only = found.front();
+    CHECK(*only.controls().mode == (most == *bytes ? Mode::stream_k : Mode::gemm));
+    CHECK(only.workspace() == (most == *bytes ? *bytes : 0));
+    CHECK(*only.workspace_size(args) == only.workspace());
+    CHECK(only.run(args, {.workspace = {aligned, only.workspace()}}));
+  }
+  const GemmArguments asked = with(args, {.mode = Mode::stream_k, .multiprocessors = 2});
+  CHECK(get_kernels(asked, by_name, {.max_workspace = *bytes - 1}).empty());
+}
+
+// ---- Sums.
+
+namespace {
+
+/// A launch of these tiles on host memory, by so many blocks.
+GemmLaunch launch_of(const GemmArguments& args, const host::HostKernel& kernel, Random& random) {
+  const auto params = [](const TensorView& view) {
+    const host::Matrix m(view);
+    return MatrixParams{m.data, m.row_stride, m.column_stride, m.batch_stride};
+  };
+  const host::Matrix a(args.a);
+  const host::Matrix out(args.out);
+  GemmLaunch launch;
+  GemmParams& p = launch.params;
+  p.a = params(args.a);
+  p.b = params(args.b);
+  p.out = params(args.out);
+  p.epilogue.alpha = 1;
+  p.m = static_cast<int>(out.rows);
+  p.n = static_cast<int>(out.columns);
+  p.k = static_cast<int>(a.columns);
+  p.batch = static_cast<int>(out.batch);
+  p.tiles_m = tiles_along(p.m, kernel.tile_m);
+  p.tiles_n = tiles_along(p.n, kernel.tile_n);
+  p.swizzle_log2 = test::between(random, 0, 3);
+  p.raster = test::coin(random) ? Raster::along_n : Raster::along_m;
+  p.mode = Mode::stream_k;
+  p.slices = 1;
+  p.k_tiles_per_slice = tiles_along(p.k, kernel.tile_k);
+  const int tiles = p.batch * p.tiles_m * p.tiles_n;
+  const int most = test::coin(random) ? tiles : tiles * p.k_tiles_per_slice;
+  launch.grid = static_cast<unsigned>(test::between(random, 1, most));
+  return launch;
+}
+
+/// One sum in the order of the tile's parts.
+float summed(const host::RandomProblem& problem, const host::HostKernel& kernel,
+             const std::vector<OwnPart>& parts, int batch, int row, int column, int k) {
+  const host::Matrix a(problem.arguments.a);
+  const host::Matrix b(problem.arguments.b);
+  float total = 0;
+  for (const OwnPart& own : parts) {
+    float sum = 0;
+    const int first = own.part.first_k_tile * kernel.tile_k;
+    for (int i = first; i < std::min(k, first + own.part.k_tiles * kernel.tile_k); ++i) {
+      sum += static_cast<float>(host::read_element(a.type, a.data, a.index(batch, row, i)) *
+                                host::read_element(b.type, b.data, b.index(batch, i, column)));
+    }
+    total += sum;
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  constexpr Types types = {DType::f16, DType::f16, DType::f32, DType::f32};
+  int cut = 0;
+  for (int i = 0; i < 60; ++i) {
+    constexpr int tiles[] = {16, 48, 80, 144};
+    const host::HostKernel kernel = {.types = types,
+                                     .tile_m = test::one_of(random, tiles),
+                                     .tile_n = test::one_of(random, tiles),
+                                     .tile_k = 16};
+    const int batch = test::between(random, 1, 2);
+    const std::int64_t m = test::between(random, 1, 200);
+    const std::int64_t n = test::between(random, 1, 200);
+    const std::int64_t k = test::between(random, 1, 150);
+    const auto tensor = [&](DType type, std::int64_t rows, std::int64_t columns) {
+      return TensorView::row_major(nullptr, type, {batch, rows, columns});
+    };
+    const Result<host::RandomProblem> problem = host::RandomProblem::make(
+        {.a = tensor(DType::f16, m, k), .b = tensor(DType::f16, k, n), .out = tensor(DType::f32, m, n)},
+        {.seed = random()});
+    REQUIRE(problem);
+    const GemmLaunch launch = launch_of(problem->arguments, kernel, random);
+    const GemmParams& p = launch.params;
+    REQUIRE(host::execute(kernel, launch));
+    CHECK(problem->check_output());
+    const auto all = static_cast<unsigned>(p.batch * p.tiles_m * p.tiles_n);
+    const auto parts = parts_by_tile(stream_shares(p.mode, all, p.k_tiles_per_slice, launch.grid));
+    const host::Matrix out(problem->arguments.out);
+    bool same = true;
+    for (int entry = 0; entry < batch; ++entry) {
+      for (int row = 0; row < p.m; row += test::between(random, 1, 9)) {
+        for (int column = 0; column < p.n; column += test::between(random, 1, 9)) {
+          const unsigned tile = tile_position(p, entry, row / kernel.tile_m, column / kernel.tile_n);
+          cut += parts.at(tile).size() > 1;
+          const double got = host::read_element(out.type, out.data, out.index(entry, row, column));
+          same = same && got == summed(*problem, kernel, parts.at(tile), entry, row, column, p.k);
+        }
+      }
+    }
+    CAPTURE(p.m, p.n, p.k, p.batch, kernel.tile_m, kernel.tile_n, launch.grid);
+    REQUIRE(same);
+  }
+  CHECK(cut > 1000);
+}
+
+TEST_CASE("stream-K kernels on the host are within the bounds of the reference", "[stream]") {
+  const auto seed = static_cast<unsigned>(std::random_device()());
+  INFO("seed " << seed);
+  Random random(seed);
+  std::vector<Kernel> kernels;
+  for (const Kernel& kernel : get_kernels([](const KernelMetadata& k) { return k.modes.stream_k; })) {
+    kernels.push_back(kernel);
+  }
+  REQUIRE(kernels.size() > 100);
+  for (int i = 0; i < 30; ++i) {
+    const Kernel& kernel = kernels[random() % kernels.size()];
+    const detail::Row& row = kernel.row();
+    GemmArguments shape = test::random_shape(random, test::types_of(row), test::layouts_of(row),
+                                             {.m = 300, .n = 300, .k = 600, .alignment_bytes = 16});
+    shape.math = kernel.metadata().design.math;
+    shape.controls.multiprocessors = test::between(random, 1, 9);
+    shape.epilogue.activation = Activation::relu;
+    const Result<host::RandomProblem> problem = host::RandomProblem::make(shape, {.seed = random()});
+    CAPTURE(kernel.name());
+    REQUIRE(problem);
+    const Result<std::size_t> bytes = kernel.workspace_size(problem->arguments);
+    REQUIRE(bytes);
+    std::vector<std::byte> memory(*bytes + 256);
+    void* aligned = memory.data();
+    std::size_t space = memory.size();
+    REQUIRE(std::align(256, *bytes, aligned, space) != nullptr);
+    const Result<host::Reference> reference = host::compute_reference(problem->arguments);
+    REQUIRE(reference);
+    REQUIRE(kernel.run(problem->arguments, {.workspace = {aligned, *bytes}}));
+    const auto k = static_cast<std::int64_t>(problem->arguments.a.extents[problem->arguments.a.rank - 1U]);
+    CHECK(host::compare(*reference, problem->arguments, host::tolerance(kernel.metadata(), k)).within());
+  }
+}
+
+// ---- When it is chosen.
+
+TEST_CASE("predictions of stream-K: less for a bad fit, not for a good one", "[stream][ranking]") {
+  const DeviceModel h200 = test::device_named("h200");
+  const auto seconds = [&](std::string_view name, const GemmArguments& args) {
+    const Filter by_name([&](const KernelMetadata& k) { return k.name == name; });
+    const CandidateList found = get_kernels(args, by_name, {.device = &h200});
+    REQUIRE(found.size() == 1);
+    return found.front().predicted_seconds();
+  };
+  constexpr std::string_view plain = "gemm_sm80_f16_f16_f32_f16_rcr_256x128x32_w4x2x1_s3_a8x8";
+  // 140 tiles on 132 multiprocessors: a second round with hardly anything to do.
+  CHECK(seconds(large_kernel, test::plain_problem(256 * 14, 128 * 10, 4096)) <
+        0.75 * seconds(plain, test::plain_problem(256 * 14, 128 * 10, 4096)));
+  // One, two and four rounds that come out even.
+  for (const auto& [m, n] : {std::pair(12, 11), std::pair(24, 11), std::pair(24, 22)}) {
+    const GemmArguments args = test::plain_problem(256 * m, 128 * n, 4096);
+    CAPTURE(m, n);
+    CHECK(seconds(large_kernel, args) >= seconds(plain, args));
+  }
+  // Hardly any K: handing sums on costs more than it brings.
+  CHECK(seconds(large_kernel, test::plain_problem(256 * 14, 128 * 10, 64)) >
+        seconds(plain, test::plain_problem(256 * 14, 128 * 10, 64)));
+}
