@@ -28,9 +28,9 @@ class StreamK(CommandTest):
 
     def test_a_kernel_says_what_it_is(self):
         shown = self.quarry("show", KERNEL).out
-        self.assertRegex(shown, r"design\.schedule +stream_k")
-        self.assertRegex(shown, r"modes\.stream_k +true")
-        self.assertIn("quarry::Schedule::stream_k", shown)
+        self.assertRegex(shown, r"\nschedule +stream_k")
+        self.assertRegex(shown, r"\nstream_k +yes")
+        self.assertIn("quarry::Schedule::stream_k", self.quarry("show", KERNEL, "--source").out)
 
     def test_it_is_asked_for(self):
         rows = self.candidates("512x512x4096", "f16", "--b", "f16:col", "--mode", "stream_k", "--multiprocessors", "9")
@@ -60,13 +60,13 @@ class StreamK(CommandTest):
     def test_what_is_refused(self):
         run = ("run", "gemm", "256x256x1024", "f16", "--b", "f16:col", *HOST)
         for mode in ("split_k_serial", "split_k_parallel", "split_k_cluster"):
-            self.refused(*run, "--kernel", KERNEL, "--mode", mode, "--split-k", "2", status=None,
+            self.refused(*run, "--kernel", KERNEL, "--mode", mode, "--split-k", "2", status=1,
                          says=f"expected a mode that the kernel permits, got {mode}")
-        self.refused(*run, "--kernel", KERNEL, "--split-k", "2", status=None, says="`split_k_slices`")
-        self.refused(*run, "--kernel", KERNEL, "--mode", "stream_k", "--split-k", "2", status=None, says="not stream_k")
-        self.refused(*run, "--kernel", PLAIN, "--mode", "stream_k", status=None,
+        self.refused(*run, "--kernel", KERNEL, "--split-k", "2", status=1, says="`split_k_slices`")
+        self.refused(*run, "--kernel", KERNEL, "--mode", "stream_k", "--split-k", "2", says="not stream_k")
+        self.refused(*run, "--kernel", PLAIN, "--mode", "stream_k", status=1,
                      says="expected a mode that the kernel permits, got stream_k")
-        self.refused(*run, "--kernel", PLAIN, "--multiprocessors", "4", status=None, says="`multiprocessors`")
+        self.refused(*run, "--kernel", PLAIN, "--multiprocessors", "4", status=1, says="`multiprocessors`")
         self.refused(*run, "--kernel", KERNEL, "--multiprocessors", "0", says="multiprocessors")
         self.refused(*run, "--mode", "streamk", says="did you mean `stream_k`")
         self.refused("export", KERNEL, "-o", "/nowhere", status=1, says=f"`{KERNEL}` cannot be exported")
@@ -76,15 +76,15 @@ class StreamK(CommandTest):
         for flags in (("--multiprocessors", "1"), ("--multiprocessors", "3"), ("--batch", "3", "--multiprocessors", "2"),
                       ("--mode", "gemm", "--multiprocessors", "1"), ("--raster", "along_m", "--swizzle", "2"), ("--alpha", "0")):
             with self.subTest(flags=flags):
-                self.quarry("emulate", KERNEL, "150x140x700", *flags)
-        run = ("emulate", KERNEL, "150x140x700", "--multiprocessors", "2", "--seed")
+                self.quarry("emulate", KERNEL, "150x140x696", *flags)
+        run = ("emulate", KERNEL, "150x140x696", "--multiprocessors", "2", "--seed")
         self.assertEqual(self.quarry(*run, "5").out, self.quarry(*run, "5").out)
         # Each K tile of each tile is multiplied once, however they are shared.
         counters = self.quarry("emulate", KERNEL, "128x192x640", "--multiprocessors", "3", "--format", "json").json["counters"]
         self.assertEqual(counters["matrix_multiplies"], (128 // 16) * (192 // 8) * (640 // 16))
-        self.quarry("emulate", KERNEL, "0x5x5")
-        self.quarry("emulate", KERNEL, "5x5x0")
-        self.quarry("emulate", KERNEL, "1x1x1")
+        self.quarry("emulate", KERNEL, "0x8x8")
+        self.quarry("emulate", KERNEL, "8x8x0", "--a", "f16:row:ld=8", "--b", "f16:col:ld=8")
+        self.quarry("emulate", KERNEL, "1x1x8")
 
 
 if __name__ == "__main__":
