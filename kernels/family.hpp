@@ -34,6 +34,13 @@ struct Estimate {
   std::size_t workspace = 0;
 };
 
+/// The device work of a reduction, ready but for pointers. Plain data.
+struct ReduceLaunch {
+  ReduceParams params = {};
+  unsigned grid = 0;  ///< 0: nothing to do
+  unsigned threads = 0;
+};
+
 /// The device work of one run of a GEMM kernel, ready but for pointers: clear a part of the workspace, launch
 /// the kernel, launch a reduction. Plain data, no allocation.
 struct GemmLaunch {
@@ -54,18 +61,25 @@ struct GemmLaunch {
   std::size_t workspace_bytes = 0;
   std::size_t counters_offset = 0;
   std::size_t counters_bytes = 0;
-  /// The reduction that follows split_k_parallel; reduce_grid is 0 where there is none.
-  ReduceParams reduce = {};
-  unsigned reduce_grid = 0;
-  unsigned reduce_threads = 0;
+  /// The reduction that follows split_k_parallel; its grid is 0 where there is none.
+  ReduceLaunch reduce = {};
   /// Name of the reduction's entry.
   std::string_view reduce_entry;
 };
 
+/// What every family answers, whatever it computes. What else it does is the interface of its operation:
+/// GemmFamily below, ReduceFamily in reduce_family.hpp.
 class Family {
  public:
   virtual std::string_view name() const = 0;
 
+ protected:
+  constexpr ~Family() = default;
+};
+
+/// A family whose kernels compute GEMMs: one of Operation::gemm.
+class GemmFamily : public Family {
+ public:
   /// What is known of a kernel on a device whatever the problem. A query computes it once and asks by it, as
   /// it asks every kernel of a key; everybody else asks by config, below.
   virtual GemmProfile profile(const void* config, const DeviceModel& device) const = 0;
@@ -97,7 +111,7 @@ class Family {
                             const ChosenControls& controls) const = 0;
 
  protected:
-  constexpr ~Family() = default;
+  constexpr ~GemmFamily() = default;
 };
 
 /// Points a launch at its workspace.
@@ -111,6 +125,9 @@ namespace gemm_sm80 {
 extern const Family& family;
 }
 namespace gemm_sm90 {
+extern const Family& family;
+}
+namespace reduce_split_k {
 extern const Family& family;
 }
 

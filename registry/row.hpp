@@ -32,6 +32,11 @@ struct Row {
   bool exchanged;
 };
 
+/// The family of a row that computes GEMMs. @pre its operation is gemm
+inline const GemmFamily& gemm_family(const Row& row) {
+  return static_cast<const GemmFamily&>(row.family.get());
+}
+
 /// What the compiler reported of an entry for one target; registers is 0 where it was not precompiled.
 struct Resources {
   std::uint16_t registers = 0;
@@ -64,6 +69,14 @@ constexpr std::uint64_t functional_key(Operation operation, Math math, const Typ
   for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
   for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);
   return key;
+}
+
+/// The key of a kernel. A part that its operation has not counts as 0.
+constexpr std::uint64_t functional_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return functional_key(kernel.operation, kernel.design.math,
+                        {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype},
+                        {o.a.layout, o.b.layout, o.out.layout});
 }
 
 std::span<const Row> rows();

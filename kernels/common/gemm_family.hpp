@@ -7,7 +7,7 @@
 namespace quarry {
 
 /// A family that follows from its configs' traits and costs; what is different in one, it overrides.
-class GemmFamily : public Family {
+class CommonGemmFamily : public GemmFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     return gemm_profile(traits(config), block_cost(config, device), device);
@@ -34,7 +34,7 @@ class GemmFamily : public Family {
   }
 
  protected:
-  constexpr ~GemmFamily() = default;
+  constexpr ~CommonGemmFamily() = default;
 
   virtual GemmTraits traits(const void* config) const = 0;
   virtual BlockCost block_cost(const void* config, const DeviceModel& device) const = 0;

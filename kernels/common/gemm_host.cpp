@@ -88,17 +88,18 @@ void share(GemmLaunch& launch, const StreamShares& shares) {
 
 void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
   const GemmParams& params = launch.params;
-  launch.reduce = {.partials = nullptr,
-                   .c = params.c,
-                   .out = params.out,
-                   .epilogue = params.epilogue,
-                   .m = params.m,
-                   .n = params.n,
-                   .batch = params.batch,
-                   .slices = params.slices};
-  if (kernel.layouts.out == Layout::column) launch.reduce = transposed(launch.reduce);
-  launch.reduce_grid = reduce_split_k::grid(launch.reduce.m, launch.reduce.n, params.batch);
-  launch.reduce_threads = static_cast<unsigned>(reduce_split_k::threads({}));
+  ReduceParams reduce = {.partials = nullptr,
+                         .c = params.c,
+                         .out = params.out,
+                         .epilogue = params.epilogue,
+                         .m = params.m,
+                         .n = params.n,
+                         .batch = params.batch,
+                         .slices = params.slices};
+  if (kernel.layouts.out == Layout::column) reduce = transposed(reduce);
+  launch.reduce = {.params = reduce,
+                   .grid = static_cast<unsigned>(reduce_split_k::blocks(reduce.m, reduce.n, reduce.batch)),
+                   .threads = static_cast<unsigned>(reduce_split_k::threads({}))};
   launch.reduce_entry = reduce_entry(partial_type(kernel.accumulator), kernel.out);
 }
 
@@ -201,7 +202,7 @@ void bind_workspace(GemmLaunch& launch, void* workspace) {
   if (launch.counters_bytes != 0) {
     launch.params.counters = reinterpret_cast<int*>(static_cast<char*>(workspace) + launch.counters_offset);
   }
-  launch.reduce.partials = workspace;
+  launch.reduce.params.partials = workspace;
 }
 
 }  // namespace quarry

@@ -40,7 +40,7 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-class GemmSimt final : public GemmFamily {
+class GemmSimt final : public CommonGemmFamily {
  public:
   std::string_view name() const override { return "gemm_simt"; }
 

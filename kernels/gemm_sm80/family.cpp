@@ -88,7 +88,7 @@ Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
   return {};
 }
 
-class GemmSm80 final : public GemmFamily {
+class GemmSm80 final : public CommonGemmFamily {
  public:
   std::string_view name() const override { return "gemm_sm80"; }
 

@@ -40,7 +40,7 @@ unsigned grid_blocks(const Config& config, unsigned work, int multiprocessors) {
   return std::min(work, clusters_at_once(cluster, multiprocessors)) * cluster;
 }
 
-class GemmSm90 final : public GemmFamily {
+class GemmSm90 final : public CommonGemmFamily {
  public:
   std::string_view name() const override { return "gemm_sm90"; }
 
@@ -62,7 +62,7 @@ class GemmSm90 final : public GemmFamily {
   GemmLaunch launch(const void* config, const GemmProblem& problem,
                     const ChosenControls& controls) const override {
     const Config& c = config_of(config);
-    GemmLaunch launch = GemmFamily::launch(config, problem, controls);
+    GemmLaunch launch = CommonGemmFamily::launch(config, problem, controls);
     if (launch.params.mode == Mode::split_k_cluster) {
       launch.cluster = static_cast<unsigned>(launch.params.slices);
     } else {

@@ -1,11 +1,12 @@
-/// The compile-time parameters of the reduction that follows a parallel split-K, and what follows from them.
+/// The compile-time parameters of one reduce_split_k kernel, and what follows from them.
 #pragma once
 
 #include "quarry/types.hpp"
 
 namespace quarry::reduce_split_k {
 
-/// One kernel: adds the slices' partial outputs in order and runs the epilogue.
+/// One kernel: adds the slices' partial outputs in order and runs the epilogue. It follows a parallel split-K,
+/// and is there by itself.
 struct Config {
   DType partial;  ///< f32, f64 or s32
   DType out;
@@ -18,10 +19,11 @@ constexpr int threads(const Config&) { return 256; }
 /// Fours of neighbours in a row of n outputs; the last may be incomplete.
 constexpr int quads_of_row(int n) { return n / 4 + (n % 4 != 0); }
 
-/// Blocks of the one-dimensional grid. @pre the product of all extents is below 2^41
-constexpr unsigned grid(int m, int n, int batch) {
+/// Blocks of the one-dimensional grid, which a launch has at most 2^31 - 1 of. @pre the product of all extents
+/// is below 2^62
+constexpr long long blocks(int m, int n, int batch) {
   const long long quads = static_cast<long long>(batch) * m * quads_of_row(n);
-  return static_cast<unsigned>((quads + threads({}) - 1) / threads({}));
+  return (quads + threads({}) - 1) / threads({});
 }
 
 }  // namespace quarry::reduce_split_k

@@ -1,4 +1,4 @@
-/// The second half of a parallel split-K: the sums of the slices become the output.
+/// The sums of slices become the output: the second half of a parallel split-K.
 #pragma once
 
 #include "arch/arch.hpp"

@@ -99,7 +99,7 @@ detail::ExportedKernel detail::describe_export(const Row& row, int target) {
   exported.name = row.metadata.name;
   exported.target = target;
   exported.metadata = row.metadata;
-  exported.traits = row.family->profile(row.entry_config, default_device_model()).traits;
+  exported.traits = gemm_family(row).profile(row.entry_config, default_device_model()).traits;
   exported.exchanged = row.exchanged;
   exported.kernel.entry = entry_of(row.entry).name;
   exported.kernel.file = exported.name + ".cubin";

@@ -8,7 +8,7 @@ std::string_view reduction_of(const Row& row) {
   GemmProblem problem;
   problem.m = problem.n = 1;
   problem.k = 2 * row.metadata.design.tile.k;
-  return row.family->launch(row.entry_config, problem, {Mode::split_k_parallel, 2, 1}).reduce_entry;
+  return gemm_family(row).launch(row.entry_config, problem, {Mode::split_k_parallel, 2, 1}).reduce_entry;
 }
 
 }  // namespace quarry::detail

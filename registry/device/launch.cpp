@@ -81,7 +81,7 @@ Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch,
       load_function(row.entry, device, launch.shared_memory, stream, compile);
   if (!kernel) return kernel.status();
   functions.kernel = *kernel;
-  if (launch.reduce_grid == 0) return functions;
+  if (launch.reduce.grid == 0) return functions;
 
   const std::optional<std::uint32_t> entry = find_entry(launch.reduce_entry);
   if (!entry) {
@@ -102,12 +102,16 @@ Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFu
     if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
   }
   const bool overlap = options.overlap && knows_overlap(row.metadata);
-  cudaError_t error = start_gemm(launch, functions.kernel, maps, {stream, overlap});
+  const cudaError_t error = start_gemm(launch, functions.kernel, maps, {stream, overlap});
   if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
-  if (launch.reduce_grid == 0) return {};
-  error = start(functions.reduction, {launch.reduce_grid, launch.reduce_threads}, stream, &launch.reduce);
-  if (error != cudaSuccess) return refused(error, launch.reduce_entry, stream);
-  return {};
+  if (launch.reduce.grid == 0) return {};
+  return launch_reduction(launch.reduce_entry, launch.reduce, functions.reduction, stream);
+}
+
+Status launch_reduction(std::string_view name, const ReduceLaunch& launch, DeviceFunction function,
+                        CUstream_st* stream) {
+  const cudaError_t error = start(function, {launch.grid, launch.threads}, stream, &launch.params);
+  return error == cudaSuccess ? Status() : refused(error, name, stream);
 }
 
 }  // namespace quarry::detail

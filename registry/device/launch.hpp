@@ -1,5 +1,8 @@
-/// Putting a GEMM's device work on a stream.
+/// Putting the device work of a GEMM or a reduction on a stream.
 #pragma once
+
+#include <optional>
+#include <string_view>
 
 #include "family.hpp"
 #include "quarry/kernel.hpp"
@@ -33,5 +36,9 @@ struct LaunchOptions {
 /// @pre the stream's device is current, the launch is bound to its workspace
 Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
                         const TensorMaps& maps, const LaunchOptions& options);
+
+/// Launches a reduction, likewise. @param name of its entry, for messages
+Status launch_reduction(std::string_view name, const ReduceLaunch& launch, DeviceFunction function,
+                        CUstream_st* stream);
 
 }  // namespace quarry::detail

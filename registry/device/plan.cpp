@@ -1,41 +1,36 @@
 /// Plan: what Kernel::run does, with all that does not depend on pointers done once.
 #include <bit>
 #include <cstdint>
-#include <exception>
 
 #include "registry/device/cuda_call.hpp"
+#include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/executor.hpp"
 
 namespace quarry {
 
-/// What a plan's copies share. Immutable.
-struct detail::PlanState {
-  const Row* row;
-  PreparedLaunch prepared;
-  LaunchFunctions functions;  // null for the host
-  TensorMaps maps;            // of any data; only for a device
-  bool overlap;
-  std::uintptr_t alignment_a;  // bytes
-  std::uintptr_t alignment_b;
-  std::uintptr_t alignment_out;
-  std::uintptr_t alignment_element;  // of c, bias, residual and aux: one element of the output
-  DType scale_type;
-};
-
 namespace {
 
-using detail::PlanState;
+using detail::check_alignment;
 
-Status check_alignment(Operand operand, DType type, const void* data, std::uintptr_t bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  if (address % bytes == 0) return {};
-  const std::int64_t got = (std::int64_t{1} << std::countr_zero(address)) / bytes_of(type);
-  return {StatusCode::unsupported, detail::Reason::alignment, operand,
-          static_cast<std::int64_t>(bytes) / bytes_of(type), got};
-}
+/// That of a GEMM.
+struct GemmPlan final : detail::PlanState {
+  const detail::Row* row = nullptr;
+  detail::PreparedLaunch prepared;
+  detail::LaunchFunctions functions;  // null for the host
+  detail::TensorMaps maps = {};       // of any data; only for a device
+  bool overlap = false;
+  std::uintptr_t alignment_a = 1;  // bytes
+  std::uintptr_t alignment_b = 1;
+  std::uintptr_t alignment_out = 1;
+  std::uintptr_t alignment_element = 1;  // of c, bias, residual and aux: one element of the output
+  DType scale_type = DType::none;
 
-Status check_alignments(const PlanState& plan, const PlanOperands& given) {
+  std::size_t workspace_size() const override { return prepared.launch.workspace_bytes; }
+  Status run(const PlanOperands& operands, CUstream_st* stream, const Workspace& workspace) const override;
+};
+
+Status check_alignments(const GemmPlan& plan, const PlanOperands& given) {
   const OperandsMetadata& types = plan.row->metadata.operands;
   const detail::OperandsNeeded& needed = plan.prepared.needed;
   if (needed.inputs) {
@@ -63,15 +58,15 @@ Status check_alignments(const PlanState& plan, const PlanOperands& given) {
 }
 
 /// Puts the pointers of a run into its launch.
-void set_operands(const PlanState& plan, const PlanOperands& operands, GemmLaunch& launch) {
+void set_operands(const GemmPlan& plan, const PlanOperands& operands, GemmLaunch& launch) {
   const bool exchanged = plan.row->exchanged;
   launch.params.a.data = exchanged ? operands.b : operands.a;
   launch.params.b.data = exchanged ? operands.a : operands.b;
   const detail::OperandsNeeded& needed = plan.prepared.needed;
   const void* const c = needed.c ? operands.c : nullptr;
-  launch.params.c.data = launch.reduce.c.data = c;
-  launch.params.out.data = launch.reduce.out.data = operands.out;
-  for (EpilogueParams* e : {&launch.params.epilogue, &launch.reduce.epilogue}) {
+  launch.params.c.data = launch.reduce.params.c.data = c;
+  launch.params.out.data = launch.reduce.params.out.data = operands.out;
+  for (EpilogueParams* e : {&launch.params.epilogue, &launch.reduce.params.epilogue}) {
     e->bias = needed.bias ? operands.bias : nullptr;
     e->scale.data = needed.scale ? operands.scale : nullptr;
     e->residual.data = needed.residual ? operands.residual : nullptr;
@@ -83,7 +78,7 @@ void set_operands(const PlanState& plan, const PlanOperands& operands, GemmLaunc
 }
 
 /// What pointers of a plan's runs must be multiples of, beside what its kernel needs.
-void set_alignments(detail::PlanState& plan) {
+void set_alignments(GemmPlan& plan) {
   const OperandsMetadata& types = plan.row->metadata.operands;
   const GemmLaunch& launch = plan.prepared.launch;
   const auto bytes = [](const OperandMetadata& o) {
@@ -98,7 +93,7 @@ void set_alignments(detail::PlanState& plan) {
 }
 
 /// Loads and encodes what runs on a device need.
-Status make_ready(detail::PlanState& plan, const PrepareOptions& options) {
+Status make_ready(GemmPlan& plan, const PrepareOptions& options) {
   const int device = plan.prepared.place.device;
   const GemmLaunch& launch = plan.prepared.launch;
   const detail::CurrentDevice current(device);
@@ -109,12 +104,8 @@ Status make_ready(detail::PlanState& plan, const PrepareOptions& options) {
   return detail::encode_tensor_maps(launch, plan.maps);
 }
 
-}  // namespace
-
-std::size_t Plan::workspace_size() const { return state_->prepared.launch.workspace_bytes; }
-
-Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace) const {
-  const PlanState& plan = *state_;
+Status GemmPlan::run(const PlanOperands& operands, CUstream_st* stream, const Workspace& workspace) const {
+  const GemmPlan& plan = *this;
   if (!plan.prepared.needed.out) return {};
   if (Status s = plan.prepared.needed.check(operands); !s) return s;
   if (Status s = check_alignments(plan, operands); !s) return s;
@@ -131,24 +122,38 @@ Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace wo
   return detail::launch_on_stream(*plan.row, launch, plan.functions, maps, {stream, plan.overlap});
 }
 
+}  // namespace
+
+Status detail::unknown_place() {
+  return {StatusCode::invalid_arguments,
+          "Nothing says where the plan will run: give operands data, or set their `memory`"};
+}
+
+Status detail::check_alignment(Operand operand, DType type, const void* data, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (address % bytes == 0) return {};
+  const std::int64_t got = (std::int64_t{1} << std::countr_zero(address)) / bytes_of(type);
+  return {StatusCode::unsupported, Reason::alignment, operand,
+          static_cast<std::int64_t>(bytes) / bytes_of(type), got};
+}
+
+std::size_t Plan::workspace_size() const { return state_->workspace_size(); }
+
+Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace) const {
+  return state_->run(operands, stream, workspace);
+}
+
 Result<Plan> Kernel::prepare(const GemmArguments& arguments, const PrepareOptions& options) const {
-  detail::PlanState plan = {};
+  GemmPlan plan;
   plan.row = row_;
   if (Status s = detail::prepare_launch(*row_, controls_, arguments, plan.prepared); !s) return s;
-  if (plan.prepared.place.kind == detail::Place::Kind::unknown) {
-    return Status(StatusCode::invalid_arguments,
-                  "Nothing says where the plan will run: give operands data, or set their `memory`");
-  }
+  if (plan.prepared.place.kind == detail::Place::Kind::unknown) return detail::unknown_place();
   plan.overlap = options.overlap;
   set_alignments(plan);
   if (plan.prepared.place.kind == detail::Place::Kind::device) {
     if (Status s = make_ready(plan, options); !s) return s;
   }
-  try {
-    return Plan(std::make_shared<const detail::PlanState>(plan));
-  } catch (const std::exception&) {
-    return Status(StatusCode::device_error, "Out of memory for a plan");
-  }
+  return detail::make_plan(plan);
 }
 
 }  // namespace quarry

@@ -50,7 +50,7 @@ Status prepare_launch(const Row& row, const Controls& controls, const GemmArgume
   prepared.needed.scale = problem.has_scale;
   prepared.needed.residual = problem.has_residual;
   prepared.needed.aux = problem.has_aux;
-  prepared.launch = row.family->launch(row.entry_config, problem, chosen);
+  prepared.launch = gemm_family(row).launch(row.entry_config, problem, chosen);
   return {};
 }
 

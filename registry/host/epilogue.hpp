@@ -14,17 +14,13 @@ namespace quarry::host {
 template <class C, class E>
 class HostEpilogue {
  public:
-  /// @param params must live as long as this
-  explicit HostEpilogue(const GemmParams& params)
-      : params_(params),
-        alpha_(scalar(params.epilogue.alpha, params.epilogue.alpha_pointer)),
-        beta_(scalar(params.epilogue.beta, params.epilogue.beta_pointer)),
-        low_(static_cast<C>(params.epilogue.clamp_low)),
-        high_(static_cast<C>(params.epilogue.clamp_high)) {}
+  /// Of a launch's parameters, which must live as long as this.
+  explicit HostEpilogue(const GemmParams& params) : HostEpilogue(params.epilogue, params.c, params.out) {}
+  explicit HostEpilogue(const ReduceParams& params) : HostEpilogue(params.epilogue, params.c, params.out) {}
 
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
-    const EpilogueParams& e = params_.epilogue;
+    const EpilogueParams& e = epilogue_;
     const auto at = [=](const MatrixParams& m) {
       return batch * m.batch_stride + row * m.row_stride + column * m.column_stride;
     };
@@ -37,27 +33,38 @@ class HostEpilogue {
     if (e.scale.data != nullptr) sum = multiplied(static_cast<const C*>(e.scale.data)[at(e.scale)], sum);
     C x = alpha_ == 0 ? 0 : multiplied(alpha_, sum);
     // It adds zeros where there is nothing to add, so no sum is -0.
-    x = multiplied_added(beta_, beta_ != 0 ? value(params_.c) : C{0}, x);
+    x = multiplied_added(beta_, beta_ != 0 ? value(c_) : C{0}, x);
     x = added(x, bias(row, column));
     if (e.aux.data != nullptr) write(e.aux, x);
     x = activate(e.activation, e.leaky_slope, x);
     if (e.residual.data != nullptr) x = added(x, value(e.residual));
     if (e.clamps) x = x < low_ ? low_ : x > high_ ? high_ : x;
-    write(params_.out, x);
+    write(out_, x);
   }
 
  private:
+  HostEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out)
+      : epilogue_(e),
+        c_(c),
+        out_(out),
+        alpha_(scalar(e.alpha, e.alpha_pointer)),
+        beta_(scalar(e.beta, e.beta_pointer)),
+        low_(static_cast<C>(e.clamp_low)),
+        high_(static_cast<C>(e.clamp_high)) {}
+
   static C scalar(double value, const void* pointer) {
     return pointer == nullptr ? static_cast<C>(value) : *static_cast<const C*>(pointer);
   }
 
   C bias(int row, int column) const {
-    const EpilogueParams& e = params_.epilogue;
+    const EpilogueParams& e = epilogue_;
     if (e.bias == nullptr) return 0;
     return static_cast<C>(read_element<E>(e.bias, e.bias_axis == BiasAxis::row ? row : column));
   }
 
-  const GemmParams& params_;
+  const EpilogueParams& epilogue_;
+  const MatrixParams& c_;
+  const MatrixParams& out_;
   C alpha_;
   C beta_;
   C low_;

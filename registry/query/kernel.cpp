@@ -25,7 +25,7 @@ Result<std::size_t> Kernel::workspace_size(const GemmArguments& arguments) const
   GemmProblem problem;
   ChosenControls chosen;
   if (Status s = resolve(*row_, arguments, controls_, model_for(arguments), problem, chosen); !s) return s;
-  return row_->family->workspace_size(row_->entry_config, problem, chosen);
+  return gemm_family(*row_).workspace_size(row_->entry_config, problem, chosen);
 }
 
 }  // namespace quarry

@@ -26,7 +26,7 @@ std::unique_ptr<DeviceProfiles> compute(const DeviceModel& device) {
   if (profiles == nullptr) return nullptr;
   profiles->of_entry.reset(new (std::nothrow) GemmProfile[entries().size()]);
   if (profiles->of_entry == nullptr) return nullptr;
-  for (const Row& row : rows()) profiles->of_entry[row.entry] = row.family->profile(row.entry_config, device);
+  for (const Row& row : rows()) profiles->of_entry[row.entry] = gemm_family(row).profile(row.entry_config, device);
   return profiles;
 }
 
@@ -57,7 +57,7 @@ const GemmProfile& profile_of(const Row& row, const DeviceModel& device, GemmPro
     kept = &own_profile(row.entry, profiles->number);
     if (const GemmProfile* const there = kept->load(std::memory_order_acquire)) return *there;
   }
-  computed = row.family->profile(row.entry_config, device);
+  computed = gemm_family(row).profile(row.entry_config, device);
   if (kept != nullptr) {
     std::unique_ptr<const GemmProfile> made(new (std::nothrow) GemmProfile(computed));
     const GemmProfile* nobody = nullptr;  // has put one there before

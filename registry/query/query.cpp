@@ -37,16 +37,16 @@ bool is_memorable(const Filter& filter, const FindOptions& options) {
 
 }  // namespace
 
-Verdict check_predicate(const Row& row, const Request& request) {
-  if (request.options.availability == Availability::precompiled && !is_precompiled(row, request.device.cc)) {
+Verdict check_predicate(const Row& row, const Wishes& wishes) {
+  if (wishes.options.availability == Availability::precompiled && !is_precompiled(row, wishes.device.cc)) {
     return Verdict::not_precompiled;
   }
-  return request.filter(row.metadata) ? Verdict::taken : Verdict::filtered;
+  return wishes.filter(row.metadata) ? Verdict::taken : Verdict::filtered;
 }
 
 Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer) {
-  const std::size_t max_workspace = request.options.max_workspace;
-  const Estimate estimate = row.family->estimate(profile, request.problems[row.exchanged], max_workspace);
+  const std::size_t max_workspace = request.wishes.options.max_workspace;
+  const Estimate estimate = gemm_family(row).estimate(profile, request.problems[row.exchanged], max_workspace);
   offer.row = &row;
   offer.controls.mode = estimate.controls.mode;
   offer.controls.split_k_slices = estimate.controls.split_k_slices;
@@ -57,24 +57,15 @@ Verdict estimate(const Row& row, const GemmProfile& profile, const Request& requ
   return estimate.workspace > max_workspace ? Verdict::over_workspace : Verdict::taken;
 }
 
-std::vector<Offer> offers(const Request& request, const RowRanges& ranges, Tally* tally) {
-  std::vector<Offer> result(ranges.rows());
-  std::size_t count = 0;
-  for (const KeyRange& range : ranges) {
-    for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
-      GemmProfile computed;
-      if (request.profiles == nullptr) computed = row.family->profile(row.entry_config, request.device);
-      const GemmProfile& profile =
-          request.profiles != nullptr ? request.profiles->of_entry[row.entry] : computed;
-      const Status why = check_constraints(row, profile, request.problems[row.exchanged], request.device);
-      Verdict verdict = why ? check_predicate(row, request) : Verdict::unsupported;
-      if (verdict == Verdict::taken) verdict = estimate(row, profile, request, result[count]);
-      if (verdict == Verdict::taken) ++count;
-      if (tally != nullptr) tally->count(verdict, why);
-    }
-  }
-  result.resize(count);
-  return result;
+Verdict judge(const Row& row, const Request& request, Offer& offer, Status& why) {
+  const DeviceModel& device = request.wishes.device;
+  GemmProfile computed;
+  if (request.profiles == nullptr) computed = gemm_family(row).profile(row.entry_config, device);
+  const GemmProfile& profile = request.profiles != nullptr ? request.profiles->of_entry[row.entry] : computed;
+  why = check_constraints(row, profile, request.problems[row.exchanged], device);
+  if (!why) return Verdict::unsupported;
+  const Verdict verdict = check_predicate(row, request.wishes);
+  return verdict == Verdict::taken ? estimate(row, profile, request, offer) : verdict;
 }
 
 std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
@@ -132,18 +123,20 @@ CandidateList Query::many(std::span<const Offer> offers, const FindOptions& opti
   return list;
 }
 
-CandidateList Query::none(const Request& request, const RowRanges& ranges) {
+template <class AnyRequest>
+CandidateList Query::none(const AnyRequest& request, const RowRanges& ranges) {
   Tally tally;
   (void)offers(request, ranges, &tally);
   CandidateList list(tally.why_empty());
-  if (request.options.explain) list.rejections_ = tally.rejections();
+  if (request.wishes.options.explain) list.rejections_ = tally.rejections();
   return list;
 }
 
-CandidateList Query::afresh(const Request& request) {
-  const RowRanges ranges = compatible_rows(request.problems[0]);
-  if (ranges.empty()) return CandidateList(no_kernel(request.problems[0]));
-  const FindOptions& options = request.options;
+template <class AnyRequest>
+CandidateList Query::afresh(const AnyRequest& request) {
+  const RowRanges ranges = compatible_rows(request.problem());
+  if (ranges.empty()) return CandidateList(no_kernel(request.problem()));
+  const FindOptions& options = request.wishes.options;
   Tally tally;
   const std::vector<Offer> found = offers(request, ranges, options.explain ? &tally : nullptr);
   if (found.empty()) return none(request, ranges);
@@ -167,7 +160,7 @@ CandidateList Query::answer(const GemmArguments& arguments, const Filter& filter
     if (const Answer* a = detail::recall(asked))
       return only(*a->row, a->controls, a->seconds, a->workspace, a->matched);
   }
-  CandidateList list = afresh({{problem, exchanged(problem)}, device, profiles, filter, options});
+  CandidateList list = afresh(Request{{problem, exchanged(problem)}, profiles, {device, filter, options}});
   if (memorable && !list.empty()) remember(asked, answer_of(list));
   return list;
 }
@@ -181,8 +174,8 @@ Result<Candidate> Query::candidate_of(const Kernel& kernel, const GemmArguments&
   if (Status s = check_model(device); !s) return s;
   if (Status s = check_signature(row, problem); !s) return s;
   const Filter any;
-  const Request request = {{problem, exchanged(problem)}, device, nullptr, any, options};
-  const GemmProfile profile = row.family->profile(row.entry_config, device);
+  const Request request = {{problem, exchanged(problem)}, nullptr, {device, any, options}};
+  const GemmProfile profile = gemm_family(row).profile(row.entry_config, device);
   if (Status s = check_constraints(row, profile, request.problems[row.exchanged], device); !s) return s;
   Offer offer;
   if (estimate(row, profile, request, offer) == Verdict::over_workspace) {

@@ -15,15 +15,22 @@
 
 namespace quarry::detail {
 
-/// A checked query. Refers to what the caller holds.
+/// What a query asks for beside its problem. Refers to what the caller holds.
+struct Wishes {
+  const DeviceModel& device;
+  const Filter& filter;
+  const FindOptions& options;
+};
+
+/// A checked query for a GEMM.
 struct Request {
   /// The problem in both orientations, by Row::exchanged.
   GemmProblem problems[2];
-  const DeviceModel& device;
   /// Null: profiles are computed one by one.
   const DeviceProfiles* profiles;
-  const Filter& filter;
-  const FindOptions& options;
+  Wishes wishes;
+
+  const GemmProblem& problem() const { return problems[0]; }
 };
 
 /// A row that can solve the problem, with the controls chosen for it.
@@ -36,16 +43,35 @@ struct Offer {
 };
 
 /// Whether a row is one that the caller wants: the filter and FindOptions::availability.
-Verdict check_predicate(const Row& row, const Request& request);
+Verdict check_predicate(const Row& row, const Wishes& wishes);
 
 /// Fills the offer of a row that meets constraints and predicate; over_workspace where it needs more than
 /// FindOptions::max_workspace.
 Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer);
 
+/// What becomes of a row of the problem's key: fills the offer of one that is taken, and why another one does not
+/// support the problem.
+Verdict judge(const Row& row, const Request& request, Offer& offer, Status& why);
+
 /// All rows of the ranges that meet constraints and predicate and keep to FindOptions::max_workspace, in
 /// registry order.
+/// @param request of any operation: what `judge` takes
 /// @param tally where not null, counts what became of every row
-std::vector<Offer> offers(const Request& request, const RowRanges& ranges, Tally* tally);
+template <class AnyRequest>
+std::vector<Offer> offers(const AnyRequest& request, const RowRanges& ranges, Tally* tally) {
+  std::vector<Offer> result(ranges.rows());
+  std::size_t count = 0;
+  for (const KeyRange& range : ranges) {
+    for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
+      Status why;
+      const Verdict verdict = judge(row, request, result[count], why);
+      if (verdict == Verdict::taken) ++count;
+      if (tally != nullptr) tally->count(verdict, why);
+    }
+  }
+  result.resize(count);
+  return result;
+}
 
 /// The order in which offers are answered, as indexes: by predicted time, then as registered.
 std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
@@ -78,8 +104,10 @@ class Query {
                             std::size_t workspace, std::size_t matched);
   static CandidateList one(std::span<const detail::Offer> offers, const FindOptions& options);
   static CandidateList many(std::span<const detail::Offer> offers, const FindOptions& options);
-  static CandidateList none(const detail::Request& request, const detail::RowRanges& ranges);
-  static CandidateList afresh(const detail::Request& request);
+  template <class AnyRequest>
+  static CandidateList none(const AnyRequest& request, const detail::RowRanges& ranges);
+  template <class AnyRequest>
+  static CandidateList afresh(const AnyRequest& request);
 };
 
 }  // namespace quarry

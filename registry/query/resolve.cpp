@@ -91,7 +91,7 @@ ChosenControls chosen(const Row& row, const GemmProblem& problem, const DeviceMo
   }
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
   GemmProfile computed;
-  return row.family->estimate(profile_of(row, device, computed), problem, any_workspace).controls;
+  return gemm_family(row).estimate(profile_of(row, device, computed), problem, any_workspace).controls;
 }
 
 ChosenControls settle(const Row& row, const GemmProblem& problem, const DeviceModel& device) {
@@ -160,7 +160,7 @@ Status check_constraints(const Row& row, const GemmProfile& profile, const GemmP
   }
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
-  return row.family->supports(profile, problem, device);
+  return gemm_family(row).supports(profile, problem, device);
 }
 
 GemmProblem oriented(const Row& row, const GemmProblem& problem) {

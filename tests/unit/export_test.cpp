@@ -87,7 +87,7 @@ bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArgumen
   ChosenControls controls;
   if (!detail::resolve(row, args, {}, device, problem, controls)) return false;
   void* const workspace = reinterpret_cast<void*>(std::uintptr_t{0x7000'0000'0000});
-  GemmLaunch launch = row.family->launch(row.entry_config, problem, controls);
+  GemmLaunch launch = detail::gemm_family(row).launch(row.entry_config, problem, controls);
   bind_workspace(launch, workspace);
   const ExportedProblem exported = exported_problem(row, args, controls, workspace);
   const ExportedProblem* const p = &exported;
@@ -100,11 +100,11 @@ bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArgumen
   GemmParams params;
   c.call<void>("q_params", p, &params);
   REQUIRE(same_bytes(params, launch.params, detail::gemm_params_name));
-  REQUIRE(c.call<unsigned>("q_reduce_grid", p) == launch.reduce_grid);
-  if (launch.reduce_grid > 0) {
+  REQUIRE(c.call<unsigned>("q_reduce_grid", p) == launch.reduce.grid);
+  if (launch.reduce.grid > 0) {
     ReduceParams reduce;
     c.call<void>("q_reduce_params", p, &reduce);
-    REQUIRE(same_bytes(reduce, launch.reduce, detail::reduce_params_name));
+    REQUIRE(same_bytes(reduce, launch.reduce.params, detail::reduce_params_name));
   }
   return true;
 }

@@ -36,7 +36,7 @@ Status resolve(const Kernel& kernel, const GemmArguments& args, Resolved& resolv
                const DeviceModel& device = h200()) {
   const detail::Row& row = kernel.row();
   const Status status = detail::resolve(row, args, {}, device, resolved.problem, resolved.controls);
-  if (status) resolved.launch = row.family->launch(row.entry_config, resolved.problem, resolved.controls);
+  if (status) resolved.launch = detail::gemm_family(row).launch(row.entry_config, resolved.problem, resolved.controls);
   return status;
 }
 
@@ -290,7 +290,7 @@ TEST_CASE("slices run as clusters or as work of their own", "[sm90]") {
   CHECK(cluster.params.slices == 6);
   CHECK(cluster.params.k_tiles_per_slice == 22);
   CHECK(cluster.workspace_bytes == 0);
-  CHECK(cluster.reduce_grid == 0);
+  CHECK(cluster.reduce.grid == 0);
   CHECK(cluster.map_out.has_box());
 
   const GemmLaunch parallel =
@@ -298,7 +298,7 @@ TEST_CASE("slices run as clusters or as work of their own", "[sm90]") {
   CHECK(parallel.grid == 4 * 6);
   CHECK(parallel.cluster == 1);
   CHECK(parallel.workspace_bytes == 6 * 128 * 128 * 4);
-  CHECK(parallel.reduce_grid > 0);
+  CHECK(parallel.reduce.grid > 0);
   CHECK_FALSE(parallel.map_out.has_box());  // the reduction writes the output
 
   const GemmLaunch one = launch_of(kernel, with(args, {.mode = Mode::split_k_cluster, .split_k_slices = 1}));

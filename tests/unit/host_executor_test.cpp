@@ -76,8 +76,8 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
   p.k_tiles_per_slice = (k_tiles + slices - 1) / slices;
   launch.grid = 1;
   if (mode == Mode::split_k_parallel) {
-    launch.reduce = {nullptr, p.c, p.out, p.epilogue, p.m, p.n, p.batch, slices};
-    launch.reduce_grid = 1;
+    launch.reduce.params = {nullptr, p.c, p.out, p.epilogue, p.m, p.n, p.batch, slices};
+    launch.reduce.grid = 1;
   }
   return launch;
 }
@@ -198,7 +198,7 @@ TEST_CASE("sums of small integers are exact") {
   for (int i = 0; i < 100; ++i) {
     RandomCase c = random_case(random, {}, {.seed = random(), .values = Values::small_integers});
     Epilogue& e = c.problem.arguments.epilogue;
-    e.activation = c.launch.params.epilogue.activation = c.launch.reduce.epilogue.activation =
+    e.activation = c.launch.params.epilogue.activation = c.launch.reduce.params.epilogue.activation =
         Activation::relu;
     const Result<Reference> reference = compute_reference(c.problem.arguments);
     REQUIRE(reference);

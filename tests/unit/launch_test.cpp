@@ -18,7 +18,7 @@ struct Resolved {
   const Row* row = nullptr;
   GemmProblem problem;
   ChosenControls controls;
-  GemmLaunch launch() const { return row->family->launch(row->entry_config, problem, controls); }
+  GemmLaunch launch() const { return detail::gemm_family(*row).launch(row->entry_config, problem, controls); }
   /// The tile of the device code, of a whole cluster.
   Extent3 tile() const {
     const Extent3& t = row->metadata.design.tile;
@@ -107,9 +107,10 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
     const auto outputs =
         static_cast<std::size_t>(p.batch) * static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n);
     const auto all_tiles = static_cast<std::size_t>(p.batch * p.tiles_m * p.tiles_n);
-    REQUIRE(launch.workspace_bytes == row.family->workspace_size(row.entry_config, r.problem, r.controls));
+    REQUIRE(launch.workspace_bytes ==
+            detail::gemm_family(row).workspace_size(row.entry_config, r.problem, r.controls));
     REQUIRE(launch.workspace_bytes % 256 == 0);
-    REQUIRE((launch.reduce_grid > 0) == (p.mode == Mode::split_k_parallel));
+    REQUIRE((launch.reduce.grid > 0) == (p.mode == Mode::split_k_parallel));
     REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));
     if (p.mode == Mode::gemm || p.mode == Mode::split_k_cluster) {
       REQUIRE(launch.workspace_bytes == 0);
@@ -131,17 +132,18 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
       const std::size_t partials = outputs * static_cast<std::size_t>(p.slices) * element;
       REQUIRE(launch.workspace_bytes >= partials);
       REQUIRE(launch.workspace_bytes < partials + 256);
-      REQUIRE(launch.reduce.slices == p.slices);
+      REQUIRE(launch.reduce.params.slices == p.slices);
       // The reduction of device code that writes columns is that of the transposed output.
       const bool transposed = (row.metadata.operands.out.layout == Layout::column) != row.exchanged;
-      REQUIRE(launch.reduce.m == (transposed ? p.n : p.m));
-      REQUIRE(launch.reduce.n == (transposed ? p.m : p.n));
-      REQUIRE(launch.reduce.out.row_stride == (transposed ? p.out.column_stride : p.out.row_stride));
-      REQUIRE(launch.reduce.out.column_stride == (transposed ? p.out.row_stride : p.out.column_stride));
-      REQUIRE((launch.reduce.epilogue.bias_axis == p.epilogue.bias_axis) == !transposed);
+      REQUIRE(launch.reduce.params.m == (transposed ? p.n : p.m));
+      REQUIRE(launch.reduce.params.n == (transposed ? p.m : p.n));
+      REQUIRE(launch.reduce.params.out.row_stride == (transposed ? p.out.column_stride : p.out.row_stride));
+      REQUIRE(launch.reduce.params.out.column_stride ==
+              (transposed ? p.out.row_stride : p.out.column_stride));
+      REQUIRE((launch.reduce.params.epilogue.bias_axis == p.epilogue.bias_axis) == !transposed);
       using Matrices = std::pair<const MatrixParams&, const MatrixParams&>;
       const EpilogueParams& e = p.epilogue;
-      const EpilogueParams& reduced = launch.reduce.epilogue;
+      const EpilogueParams& reduced = launch.reduce.params.epilogue;
       for (const auto& [one, other] :
            {Matrices(e.scale, reduced.scale), Matrices(e.residual, reduced.residual),
             Matrices(e.aux, reduced.aux)}) {
@@ -149,8 +151,8 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
         REQUIRE(other.row_stride == (transposed ? one.column_stride : one.row_stride));
         REQUIRE(other.column_stride == (transposed ? one.row_stride : one.column_stride));
       }
-      REQUIRE(launch.reduce.batch == p.batch);
-      REQUIRE(static_cast<std::size_t>(launch.reduce_grid) * launch.reduce_threads * 4 >= outputs);
+      REQUIRE(launch.reduce.params.batch == p.batch);
+      REQUIRE(static_cast<std::size_t>(launch.reduce.grid) * launch.reduce.threads * 4 >= outputs);
       const auto entries = detail::entries();
       REQUIRE(std::any_of(entries.begin(), entries.end(),
                           [&](const detail::Entry& entry) { return entry.name == launch.reduce_entry; }));
@@ -207,7 +209,7 @@ TEST_CASE("an output without elements launches nothing, a K of zero does", "[lau
       const GemmLaunch launch = r.launch();
       CHECK((launch.grid == 0) == is_empty_output(r.problem));
       CHECK(launch.workspace_bytes == 0);
-      CHECK(launch.reduce_grid == 0);
+      CHECK(launch.reduce.grid == 0);
       if (k == 0) CHECK(launch.params.k == 0);
     }
   }
@@ -237,5 +239,5 @@ TEST_CASE("a workspace is bound where the layout says", "[launch]") {
   bind_workspace(launch, memory);
   CHECK(launch.params.partials == memory);
   CHECK(static_cast<void*>(launch.params.counters) == memory + 512);
-  CHECK(launch.reduce.partials == memory);
+  CHECK(launch.reduce.params.partials == memory);
 }

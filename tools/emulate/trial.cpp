@@ -138,13 +138,13 @@ Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Module
       .cluster = launch.cluster,
       .dependent = launch.has_tensor_maps};
   if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
-  if (launch.reduce_grid == 0) return {};
+  if (launch.reduce.grid == 0) return {};
   const std::string reduction(launch.reduce_entry);
   return run_grid(reduction,
                   {.entry = &modules[reduction],
-                   .params = &launch.reduce,
-                   .grid = launch.reduce_grid,
-                   .threads = launch.reduce_threads,
+                   .params = &launch.reduce.params,
+                   .grid = launch.reduce.grid,
+                   .threads = launch.reduce.threads,
                    .shared_memory = 0},
                   memory, options, counters);
 }
@@ -209,7 +209,7 @@ Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArg
   detail::PreparedLaunch prepared;
   if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), arguments, prepared); !s) return s;
   std::vector<std::string> names = {std::string(detail::entry_of(kernel.row().entry).name)};
-  if (prepared.launch.reduce_grid > 0) names.emplace_back(prepared.launch.reduce_entry);
+  if (prepared.launch.reduce.grid > 0) names.emplace_back(prepared.launch.reduce_entry);
   return names;
 }
 
