@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -25,9 +26,7 @@ std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
     const ConfigSpace& space = *expansions[family].space;
     for (const Config& config : expansions[family].configs) {
       const KernelMetadata kernel = space.describe(config.values, config.name);
-      const std::uint64_t key = detail::functional_key(kernel.operation, kernel.design.math,
-                                                       types_of(config.values), layouts_of(config.values));
-      rows.push_back({config.name, family, config.values, key, 0, false});
+      rows.push_back({config.name, family, config.values, detail::functional_key(kernel), 0, false});
     }
   }
   std::ranges::stable_sort(rows, {}, &TableRow::key);
@@ -64,17 +63,14 @@ void choose_precompiled(Table& table, const Filter& precompile, std::span<const 
   }
 }
 
-/// Those that a registered kernel needs; precompiled are those that a precompiled one needs.
-void add_reductions(Table& table) {
-  std::map<std::string, bool> needed;  // whether precompiled
+/// What a precompiled kernel launches beside its own entry is precompiled, too.
+void precompile_reductions(Table& table) {
+  std::set<std::string> needed;
   for (const TableRow& row : table.rows) {
-    needed[reduction_name(types_of(row.values))] |= table.entries[row.entry].precompiled;
+    if (!table.entries[row.entry].precompiled) continue;
+    needed.insert(reduction_name(table.families[row.family]->describe(row.values, row.name)));
   }
-  for (EntryText& reduction : reduction_entries()) {
-    const auto found = needed.find(reduction.name);
-    if (found == needed.end()) continue;
-    table.entries.push_back({.text = std::move(reduction), .precompiled = found->second});
-  }
+  for (TableEntry& entry : table.entries) entry.precompiled |= needed.contains(entry.text.name);
 }
 
 /// Into how many units a group is spread: a power of two that grows with the group, for 8 to 16 kernels a
@@ -122,7 +118,7 @@ Table make_table(const std::vector<Expansion>& expansions, const Filter& precomp
   table.rows = make_rows(expansions);
   make_entries(table);
   choose_precompiled(table, precompile, targets);
-  add_reductions(table);
+  precompile_reductions(table);
   make_units(table);
   return table;
 }

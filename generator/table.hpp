@@ -15,8 +15,7 @@ namespace quarry::generator {
 /// One device function.
 struct TableEntry {
   EntryText text;
-  /// Index of its family; absent for an auxiliary entry, which has no row.
-  std::optional<std::size_t> family = {};
+  std::size_t family;  ///< its index
   /// Entries of one group share units.
   std::string group = {};
   /// Chosen to be precompiled, and the index of its unit then.
@@ -51,7 +50,7 @@ struct TableUnit {
 struct Table {
   std::vector<const ConfigSpace*> families;
   std::vector<TableRow> rows;       ///< sorted by functional key
-  std::vector<TableEntry> entries;  ///< in the order of the rows that first run them, then the auxiliary ones
+  std::vector<TableEntry> entries;  ///< in the order of the rows that first run them
   std::vector<TableUnit> units;     ///< sorted by name
 };
 

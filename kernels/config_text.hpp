@@ -59,8 +59,9 @@ constexpr std::size_t width(SettingKind kind) {
   return kind == SettingKind::triple || kind == SettingKind::layouts ? 3 : 1;
 }
 
-/// C++ type of what a kernel of most families is launched with.
+/// C++ types of what kernels are launched with: those of most families, and reductions.
 inline constexpr std::string_view gemm_params = "quarry::GemmParams";
+inline constexpr std::string_view reduce_params = "quarry::ReduceParams";
 
 /// The text side of one family. Functions on values, so that families of different config types look alike.
 struct ConfigSpace {
@@ -113,8 +114,8 @@ std::string literal_of(const Layouts& layouts);
 /// "{128, 128, 32}"
 std::string literal_of(std::span<const int> numbers);
 
-/// Values of settings as the parts of configs. Every family's list starts with a, b, accumulator, out and
-/// layouts.
+/// Values of settings as the parts of configs. The list of every family of GEMMs starts with a, b,
+/// accumulator, out and layouts.
 Types types_of(const SettingValues& values);
 Layouts layouts_of(const SettingValues& values);
 inline Tile tile_of(const SettingValue& v) { return {v[0], v[1], v[2]}; }

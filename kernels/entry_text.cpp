@@ -3,19 +3,6 @@
 #include "quarry/tensor.hpp"
 
 namespace quarry {
-namespace {
-
-EntryText reduction_entry(DType partial, DType out) {
-  const std::string from(to_string(partial));
-  const std::string to(to_string(out));
-  return {.name = reduction_name({partial, partial, partial, out}),
-          .folder = "reduce_split_k",
-          .params = "quarry::ReduceParams",
-          .config_type = "quarry::reduce_split_k::Config",
-          .config_literal = "{quarry::DType::" + from + ", quarry::DType::" + to + "}"};
-}
-
-}  // namespace
 
 std::string architecture(int target, int only_cc) {
   return std::to_string(target) + (only_cc == target ? "a" : "");
@@ -38,22 +25,11 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
           .differs_by_target = rounds_to_tf32(kernel)};
 }
 
-std::vector<EntryText> reduction_entries() {
-  std::vector<EntryText> entries;
-  for (const DType partial : {DType::f32, DType::f64}) {
-    for (const DType out : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
-      entries.push_back(reduction_entry(partial, out));
-    }
-  }
-  for (const DType out : {DType::s32, DType::s8, DType::u8, DType::f32}) {
-    entries.push_back(reduction_entry(DType::s32, out));
-  }
-  return entries;
-}
-
-std::string reduction_name(const Types& types) {
-  const DType partial = partial_type(types.accumulator);
-  return "reduce_split_k_" + std::string(to_string(partial)) + "_" + std::string(to_string(types.out));
+std::string reduction_name(const KernelMetadata& kernel) {
+  if (!kernel.modes.split_k_parallel) return "";
+  const DType partial = partial_type(kernel.operands.accumulator);
+  return "reduce_split_k_" + std::string(to_string(partial)) + "_" +
+         std::string(to_string(kernel.operands.out.dtype));
 }
 
 std::string instantiation(std::span<const EntryText> entries) {

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config_text.hpp"
 
@@ -39,12 +38,9 @@ std::string architecture(int target, int only_cc);
 /// The entry of a config. @pre it is its own entry: space.entry(values) == values
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 
-/// The reductions that follow a parallel split-K, which any GEMM may need: by type of the partial sums and of
-/// the output.
-std::vector<EntryText> reduction_entries();
-
-/// The name of the one that kernels of these types need.
-std::string reduction_name(const Types& types);
+/// The name of the reduction, an entry of reduce_split_k, that follows a parallel split-K of such a kernel;
+/// "" where it has no such mode.
+std::string reduction_name(const KernelMetadata& kernel);
 
 /// The source that defines entries of one folder. @pre there is one
 std::string instantiation(std::span<const EntryText> entries);

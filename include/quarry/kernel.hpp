@@ -63,6 +63,8 @@ struct PlanOperands {
   const void* scale = nullptr;
   const void* residual = nullptr;
   void* aux = nullptr;
+  /// Of a reduction, in the place of a and b.
+  const void* partials = nullptr;
 };
 
 /// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches.
@@ -100,11 +102,14 @@ class Kernel {
   bool precompiled(int cc) const;
 
   /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null
-  /// pointers are fine.
+  /// pointers are fine. Arguments of another operation than the kernel's are unsupported, here and below.
   Status supports(const GemmArguments& arguments) const;
+  Status supports(const ReduceSplitKArguments& arguments) const;
 
   /// Bytes of workspace that `run` needs for these arguments; often 0. Fails as `supports` does.
   Result<std::size_t> workspace_size(const GemmArguments& arguments) const;
+  /// Always 0.
+  Result<std::size_t> workspace_size(const ReduceSplitKArguments& arguments) const;
 
   /// Machine code of this kernel for a target: what the library holds, or else compiled now, from sources
   /// that are part of the library. Asked again in the same process, the answer is in memory. Fails with
@@ -115,12 +120,14 @@ class Kernel {
   /// Checks, loads the code (compiles it, where need be) and computes the launch once. Needs real pointers,
   /// or fake ones whose `memory` is set.
   Result<Plan> prepare(const GemmArguments& arguments, const PrepareOptions& options = {}) const;
+  Result<Plan> prepare(const ReduceSplitKArguments& arguments, const PrepareOptions& options = {}) const;
 
   /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns
   /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use, and
   /// compiles it where there is none; after that it neither allocates nor synchronises. While the stream is
   /// being captured, a kernel that is not loaded answers not_loaded.
   Status run(const GemmArguments& arguments, const RunOptions& options = {}) const;
+  Status run(const ReduceSplitKArguments& arguments, const RunOptions& options = {}) const;
 
   friend bool operator==(const Kernel& a, const Kernel& b) { return a.row_ == b.row_; }
 

@@ -12,7 +12,7 @@
 
 namespace quarry {
 
-/// One matrix operand of a kernel.
+/// One matrix operand of a kernel. Where the operation has no such operand, its type is none.
 struct OperandMetadata {
   DType dtype = DType::none;
   Layout layout = Layout::row;
@@ -26,6 +26,7 @@ struct OperandsMetadata {
   OperandMetadata b;
   OperandMetadata c;
   OperandMetadata out;
+  /// Type that products, or partial sums, are added in.
   DType accumulator = DType::none;
 };
 

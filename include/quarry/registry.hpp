@@ -82,7 +82,7 @@ class CandidateList {
   std::vector<Rejection> rejections_;
 };
 
-/// Every registered kernel, in registry order.
+/// Every registered kernel of every operation, in registry order.
 std::vector<Kernel> get_kernels();
 /// Those that pass the filter, in registry order.
 std::vector<Kernel> get_kernels(const Filter& filter);
@@ -90,6 +90,10 @@ std::vector<Kernel> get_kernels(const Filter& filter);
 /// from memory.
 CandidateList get_kernels(const GemmArguments& arguments);
 CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter,
+                          const FindOptions& options = {});
+/// The same for a reduction.
+CandidateList get_kernels(const ReduceSplitKArguments& arguments);
+CandidateList get_kernels(const ReduceSplitKArguments& arguments, const Filter& filter,
                           const FindOptions& options = {});
 
 /// The kernel of this name: a registered one, or one that make_kernel made before; not_found with the nearest

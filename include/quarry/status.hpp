@@ -36,7 +36,21 @@ enum class StatusCode : std::uint8_t {
 std::string_view to_string(StatusCode code);
 
 /// The tensors and values of a problem, as messages name them.
-enum class Operand : std::uint8_t { none, a, b, c, out, bias, alpha, beta, workspace, scale, residual, aux };
+enum class Operand : std::uint8_t {
+  none,
+  a,
+  b,
+  c,
+  out,
+  bias,
+  alpha,
+  beta,
+  workspace,
+  scale,
+  residual,
+  aux,
+  partials,
+};
 
 /// The word for an operand: "a", "out", ...
 std::string_view to_string(Operand operand);

@@ -30,7 +30,8 @@ struct Memory {
 };
 
 /// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns), rank 3 has a batch
-/// extent in front of it. A null `data` makes a *fake* tensor, good for discovery but not for running.
+/// extent in front of it (or slices, ReduceSplitKArguments). A null `data` makes a *fake* tensor, good for
+/// discovery but not for running.
 struct TensorView {
   static constexpr int max_rank = 4;
 
@@ -47,7 +48,7 @@ struct TensorView {
   std::array<std::int64_t, max_rank> strides = {};
 
   /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the
-  /// next, 0 for a packed matrix; a batch is packed at rows * ld. More than three extents make a view that
+  /// next, 0 for a packed matrix; a batch is packed at rows * ld. More than four extents make a view that
   /// every call refuses.
   static TensorView row_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
                               std::int64_t ld = 0);
@@ -109,7 +110,7 @@ std::string_view to_string(DType type);
 Result<DType> parse_dtype(std::string_view name);
 /// "row" or "column".
 std::string_view to_string(Layout layout);
-/// "gemm".
+/// "gemm" or "reduce_split_k".
 std::string_view to_string(Operation operation);
 /// "gemm", "split_k_serial", ...; and back.
 std::string_view to_string(Mode mode);

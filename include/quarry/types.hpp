@@ -30,7 +30,10 @@ enum class Layout : unsigned char { row, column };
 constexpr Layout transposed(Layout layout) { return layout == Layout::row ? Layout::column : Layout::row; }
 
 /// What is computed.
-enum class Operation : unsigned char { gemm };
+enum class Operation : unsigned char {
+  gemm,            ///< GemmArguments
+  reduce_split_k,  ///< ReduceSplitKArguments
+};
 
 /// How a GEMM covers its K extent. Batched problems go with any mode.
 enum class Mode : unsigned char {

@@ -37,6 +37,7 @@ std::string problem_extent(Operand operand, bool rows) {
     case Operand::c:
     case Operand::residual:
     case Operand::aux:
+    case Operand::partials:
     case Operand::out: return rows ? " (M)" : " (N)";
     default: return "";
   }

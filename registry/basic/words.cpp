@@ -13,12 +13,12 @@ namespace {
 static_assert(detail::word_of(detail::dtype_words, DType::s32) == "s32");
 static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::s32) + 1);
 static_assert(std::size(detail::layout_words) == static_cast<std::size_t>(Layout::column) + 1);
-static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::gemm) + 1);
+static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::reduce_split_k) + 1);
 static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::stream_k) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
 static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
-static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::aux) + 1);
+static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::partials) + 1);
 static_assert(std::size(detail::control_words) ==
               static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
 static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);

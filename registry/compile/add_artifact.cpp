@@ -30,7 +30,7 @@ Status check_target(const detail::ArtifactData& artifact) {
   const std::optional<std::uint32_t> number = detail::find_entry(artifact.entry);
   if (!number || *number >= detail::entries().size()) return {};
   const Result<Kernel> kernel = find_kernel(artifact.entry);
-  if (!kernel) return {};  // a reduction
+  if (!kernel) return {};  // of the transposed kernel alone
   const KernelMetadata& metadata = kernel->metadata();
   if (artifact.target >= metadata.cc && artifact.target <= metadata.max_cc.value_or(most)) return {};
   return invalid("The code of " + detail::quoted(artifact.entry) + " is for compute capability " +

@@ -47,6 +47,7 @@ std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels, 
 
   std::set<std::string_view> reductions;
   for (const Kernel& kernel : kernels) reductions.insert(detail::reduction_of(kernel.row()));
+  for (const Kernel& kernel : kernels) reductions.erase(kernel.name());  // are there already
   for (const std::string_view name : reductions) {
     const std::optional<std::uint32_t> entry = detail::find_entry(name);
     if (entry) results.push_back(detail::standalone_artifact(*entry, options));  // not "", which has no entry

@@ -50,9 +50,15 @@ Status make_folder(const std::filesystem::path& folder) {
   return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }
 
-/// Refuses a kernel that only this library can launch: tensor maps are the driver's, and the blocks of
-/// stream_k are as many as a device holds.
+/// Refuses a reduction by itself, and a kernel that only this library can launch: tensor maps are the
+/// driver's, and the blocks of stream_k are as many as a device holds.
 Status check_params(const Kernel& kernel) {
+  if (kernel.metadata().operation == Operation::reduce_split_k) {
+    return {StatusCode::unsupported,
+            detail::quoted(kernel.name()) +
+                " cannot be exported by itself: a reduction comes with each kernel that "
+                "it follows, which permits split_k_parallel"};
+  }
   const auto spaces = config_spaces();
   const auto space = std::ranges::find(spaces, kernel.metadata().family, &ConfigSpace::family);
   if (kernel.metadata().modes.stream_k) {

@@ -35,9 +35,6 @@ const ConfigSpace* family_of(std::string_view name) {
 
 Result<EntrySource> entry_source(std::string_view entry) {
   if (const ConfigSpace* space = family_of(entry)) return family_entry(*space, entry);
-  for (const EntryText& reduction : reduction_entries()) {
-    if (reduction.name == entry) return source_of(reduction, 0);
-  }
   return no_entry(entry, "no family makes such names");
 }
 

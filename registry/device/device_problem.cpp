@@ -22,7 +22,9 @@ Result<DeviceProblem> DeviceProblem::make(const host::RandomProblem& problem, in
   made.arguments = problem.arguments;
   GemmArguments& args = made.arguments;
   if (Status s = copy(problem.a, device, made.a, args.a); !s) return s;
-  if (Status s = copy(problem.b, device, made.b, args.b); !s) return s;
+  if (args.b.rank > 0) {  // which a reduction has not
+    if (Status s = copy(problem.b, device, made.b, args.b); !s) return s;
+  }
   if (Status s = copy(problem.out, device, made.out, args.out); !s) return s;
   if (problem.options.in_place) {
     args.c = args.out;

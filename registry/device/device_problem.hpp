@@ -10,6 +10,7 @@ namespace quarry::detail {
 /// Copies of a RandomProblem's operands, guards and alignment included, in device memory, and the arguments
 /// that name them.
 struct DeviceProblem {
+  /// As RandomProblem::arguments, of a reduction too.
   GemmArguments arguments;
   DeviceBuffer a;
   DeviceBuffer b;

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "registry/device/runtime.hpp"
+#include "registry/query/reduce_problem.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -46,6 +47,28 @@ class Gathering {
   bool fixed_ = false;
 };
 
+/// @param a what the first input is called; the second one may be absent
+Result<Place> gathered(const GemmArguments& arguments, Operand a) {
+  const Epilogue& e = arguments.epilogue;
+  const bool reads_c = e.beta.pointer != nullptr || e.beta.value != 0;
+  const bool asks = arguments.out.memory.kind == MemoryKind::automatic;
+  const auto elsewhere = [](Operand operand) {
+    return Status(StatusCode::invalid_arguments, Reason::mixed_devices, operand);
+  };
+  Gathering gathering;
+  (void)gathering.add(arguments.out);  // the first one lies nowhere else
+  if (!gathering.add(arguments.a)) return elsewhere(a);
+  if (!gathering.add(arguments.b)) return elsewhere(Operand::b);
+  if (arguments.c && reads_c && !gathering.add(*arguments.c)) return elsewhere(Operand::c);
+  if (e.bias && !gathering.add(*e.bias)) return elsewhere(Operand::bias);
+  if (e.scale && !gathering.add(*e.scale)) return elsewhere(Operand::scale);
+  if (e.residual && !gathering.add(*e.residual)) return elsewhere(Operand::residual);
+  if (e.aux && !gathering.add(*e.aux)) return elsewhere(Operand::aux);
+  if (!gathering.add(e.alpha, asks)) return elsewhere(Operand::alpha);
+  if (!gathering.add(e.beta, asks)) return elsewhere(Operand::beta);
+  return gathering.place();
+}
+
 }  // namespace
 
 Memory locate(const void* pointer) {
@@ -63,25 +86,10 @@ Memory locate(const void* pointer) {
   }
 }
 
-Result<Place> place_of(const GemmArguments& arguments) {
-  const Epilogue& e = arguments.epilogue;
-  const bool reads_c = e.beta.pointer != nullptr || e.beta.value != 0;
-  const bool asks = arguments.out.memory.kind == MemoryKind::automatic;
-  const auto elsewhere = [](Operand operand) {
-    return Status(StatusCode::invalid_arguments, Reason::mixed_devices, operand);
-  };
-  Gathering gathering;
-  (void)gathering.add(arguments.out);  // the first one lies nowhere else
-  if (!gathering.add(arguments.a)) return elsewhere(Operand::a);
-  if (!gathering.add(arguments.b)) return elsewhere(Operand::b);
-  if (arguments.c && reads_c && !gathering.add(*arguments.c)) return elsewhere(Operand::c);
-  if (e.bias && !gathering.add(*e.bias)) return elsewhere(Operand::bias);
-  if (e.scale && !gathering.add(*e.scale)) return elsewhere(Operand::scale);
-  if (e.residual && !gathering.add(*e.residual)) return elsewhere(Operand::residual);
-  if (e.aux && !gathering.add(*e.aux)) return elsewhere(Operand::aux);
-  if (!gathering.add(e.alpha, asks)) return elsewhere(Operand::alpha);
-  if (!gathering.add(e.beta, asks)) return elsewhere(Operand::beta);
-  return gathering.place();
+Result<Place> place_of(const GemmArguments& arguments) { return gathered(arguments, Operand::a); }
+
+Result<Place> place_of(const ReduceSplitKArguments& arguments) {
+  return gathered(in_gemm_roles(arguments), Operand::partials);
 }
 
 }  // namespace quarry::detail

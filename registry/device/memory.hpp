@@ -28,5 +28,6 @@ struct Place {
 /// host memory among them, are refused with mixed_devices, naming the operand that lies elsewhere. Costs a
 /// few nanoseconds where every `memory` is set.
 Result<Place> place_of(const GemmArguments& arguments);
+Result<Place> place_of(const ReduceSplitKArguments& arguments);
 
 }  // namespace quarry::detail

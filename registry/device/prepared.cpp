@@ -1,8 +1,10 @@
 #include "registry/device/prepared.hpp"
 
 #include <cstdint>
+#include <utility>
 
 #include "registry/device/device_model.hpp"
+#include "registry/query/reduce_problem.hpp"
 #include "registry/query/resolve.hpp"
 
 namespace quarry::detail {
@@ -12,6 +14,7 @@ Status OperandsNeeded::check(const PlanOperands& given) const {
     return Status(StatusCode::invalid_arguments, Reason::null_data, operand);
   };
   if (!out) return {};
+  if (partials && given.partials == nullptr) return missing(Operand::partials);
   if (inputs && given.a == nullptr) return missing(Operand::a);
   if (inputs && given.b == nullptr) return missing(Operand::b);
   if (c && given.c == nullptr) return missing(Operand::c);
@@ -32,6 +35,7 @@ static Status check_device(const Row& row, const GemmProblem& problem, int devic
 
 Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
                       PreparedLaunch& prepared) {
+  if (Status s = check_operation(row, Operation::gemm); !s) return s;
   const Result<Place> place = place_of(arguments);
   if (!place) return place.status();
   GemmProblem problem;
@@ -81,6 +85,12 @@ PlanOperands operands_of(const GemmArguments& arguments) {
   operands.scale = data(e.scale);
   operands.residual = data(e.residual);
   operands.aux = const_cast<void*>(data(e.aux));
+  return operands;
+}
+
+PlanOperands operands_of(const ReduceSplitKArguments& arguments) {
+  PlanOperands operands = operands_of(in_gemm_roles(arguments));
+  operands.partials = std::exchange(operands.a, nullptr);
   return operands;
 }
 

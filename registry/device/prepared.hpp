@@ -19,6 +19,7 @@ struct OperandsNeeded {
   bool scale = false;
   bool residual = false;
   bool aux = false;
+  bool partials = false;
   bool out = false;  ///< not when it has no element; then nothing else is needed either
 
   /// Ok when all that is needed is there; null_data naming the operand otherwise.
@@ -32,15 +33,26 @@ struct PreparedLaunch {
   GemmLaunch launch;
 };
 
+/// A reduction, which needs no workspace.
+struct PreparedReduction {
+  Place place;
+  OperandsNeeded needed;
+  ReduceLaunch launch;
+};
+
 /// Checks the arguments, chooses the open controls and computes the launch. Loads nothing, asks no device but
 /// for what it is.
 Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
                       PreparedLaunch& prepared);
+
+/// The same for a reduction, which has no controls.
+Status prepare_launch(const Row& row, const ReduceSplitKArguments& arguments, PreparedReduction& prepared);
 
 /// Ok when the workspace holds `bytes` bytes and starts at a multiple of 256; invalid_workspace otherwise.
 Status check_workspace(const Workspace& workspace, std::size_t bytes);
 
 /// The data pointers of the arguments.
 PlanOperands operands_of(const GemmArguments& arguments);
+PlanOperands operands_of(const ReduceSplitKArguments& arguments);
 
 }  // namespace quarry::detail

@@ -5,6 +5,7 @@
 
 #include "registry/host/element.hpp"
 #include "registry/host/matrix.hpp"
+#include "registry/query/reduce_problem.hpp"
 
 namespace quarry::host {
 namespace {
@@ -84,7 +85,9 @@ Result<RandomProblem> RandomProblem::make(const GemmArguments& shape, const Rand
   problem.options.in_place = options.in_place && reads_c;
 
   if (Status s = make_operand(shape.a, stream_a, options, true, problem.a, args.a); !s) return s;
-  if (Status s = make_operand(shape.b, stream_b, options, true, problem.b, args.b); !s) return s;
+  if (shape.b.rank > 0) {
+    if (Status s = make_operand(shape.b, stream_b, options, true, problem.b, args.b); !s) return s;
+  }
   if (Status s = make_operand(shape.out, stream_c, options, false, problem.out, args.out); !s) return s;
   if (problem.options.in_place) {
     args.c = args.out;
@@ -96,6 +99,22 @@ Result<RandomProblem> RandomProblem::make(const GemmArguments& shape, const Rand
   problem.reset_output();
   return problem;
 }
+
+Result<RandomProblem> RandomProblem::make(const ReduceSplitKArguments& shape, const RandomOptions& options) {
+  GemmArguments roles = detail::in_gemm_roles(shape);
+  const TensorView& partials = shape.partials;
+  if (partials.rank == 4) {  // the slices of a batch are as many matrices
+    const std::int64_t matrices = partials.extents[0] * partials.extents[1];
+    roles.a =
+        TensorView::row_major(nullptr, partials.dtype, {matrices, partials.extents[2], partials.extents[3]});
+    roles.a.assumed_alignment = partials.assumed_alignment;
+  }
+  Result<RandomProblem> problem = make(roles, options);
+  if (problem) problem->slices = partials.extents[0];
+  return problem;
+}
+
+ReduceSplitKArguments RandomProblem::reduction() const { return detail::reduction_of(arguments, slices); }
 
 Status RandomProblem::make_epilogue(const Epilogue& shape) {
   Epilogue& e = arguments.epilogue;

@@ -32,7 +32,7 @@ struct RandomOptions {
 struct RandomProblem {
   GemmArguments arguments;
   GuardedTensor a;
-  GuardedTensor b;
+  GuardedTensor b;     ///< empty in a reduction
   GuardedTensor c;     ///< empty when there is none or it is `out` itself
   GuardedTensor bias;  ///< empty when there is none, as those below
   GuardedTensor scale;
@@ -40,11 +40,19 @@ struct RandomProblem {
   GuardedTensor aux;
   GuardedTensor out;
   RandomOptions options;
+  /// Of a reduction, whose tensors `arguments` holds in the roles of a GEMM's (in_gemm_roles): its slices; 0:
+  /// the problem is a GEMM.
+  std::int64_t slices = 0;
 
   /// Operands for arguments of this shape: types, extents, strides, assumed alignments, epilogue; data
   /// pointers are not looked at. A C beside beta 0 is all poison, since it must not be read. Fails as
   /// GuardedTensor::make does, and with `unsupported` for no type.
   static Result<RandomProblem> make(const GemmArguments& shape, const RandomOptions& options = {});
+  /// The same of a reduction. Partial sums of integers are any of all numbers.
+  static Result<RandomProblem> make(const ReduceSplitKArguments& shape, const RandomOptions& options = {});
+
+  /// The arguments of the reduction. @pre slices > 0
+  ReduceSplitKArguments reduction() const;
 
   /// Makes `out` and aux ready for a run: poison, or C's or the residual's values where `out` is these.
   void reset_output();

@@ -10,6 +10,7 @@
 #include "registry/host/element.hpp"
 #include "registry/host/matrix.hpp"
 #include "registry/host/parallel.hpp"
+#include "registry/query/reduce_problem.hpp"
 
 namespace quarry::host {
 namespace {
@@ -81,6 +82,31 @@ class Computation {
     }
     finish(strip);
     return squares_a * squares_b;
+  }
+
+  /// Adds up partial sums, packed slices, and finishes a strip. @return their sum of squares, scaled
+  double reduce(const Strip& strip, const TensorView& partials) const {
+    const std::int64_t slices = partials.extents[0];
+    const std::int64_t rows = arguments_.out.extents[arguments_.out.rank - 2U];
+    double squares = 0;
+    with_element(partials.dtype, [&]<class E>(E) {
+      for (std::size_t i = 0; i < reference_.rows.size(); ++i) {
+        const std::int64_t row = reference_.rows[i];
+        double* const sums = values(strip, i);
+        for (std::int64_t slice = 0; slice < slices; ++slice) {
+          const std::int64_t line = (slice * reference_.batch + strip.entry) * rows + row;
+          for (int j = 0; j < strip.columns; ++j) {
+            const std::int64_t column = strip.column + j;
+            const double value = read_element<E>(partials.data, line * reference_.columns + column);
+            const double scaled = value * scale_at(row, column);
+            sums[j] += value;
+            squares += scaled * scaled;
+          }
+        }
+      }
+    });
+    finish(strip);
+    return squares;
   }
 
  private:
@@ -239,9 +265,9 @@ double norm_of_c(const TensorView& view, const Reference& reference) {
   return std::sqrt(squares);
 }
 
-Reference compute(const GemmArguments& arguments, const ReferenceOptions& options) {
+/// A reference without values, but with room for them. @param k multiplications for each
+Reference empty_reference(const GemmArguments& arguments, std::int64_t k, const ReferenceOptions& options) {
   const Matrix out(arguments.out);
-  const std::int64_t k = Matrix(arguments.a).columns;
   Reference reference;
   reference.batch = out.batch;
   reference.columns = out.columns;
@@ -249,8 +275,38 @@ Reference compute(const GemmArguments& arguments, const ReferenceOptions& option
       static_cast<double>(out.batch) * static_cast<double>(out.columns) * static_cast<double>(k);
   reference.rows = chosen_rows(out.rows, a_row, options.max_multiplications);
   reference.values.resize(static_cast<std::size_t>(out.batch * out.columns) * reference.rows.size());
-  if (reference.values.empty()) return reference;
   if (arguments.epilogue.aux) reference.aux.resize(reference.values.size());
+  return reference;
+}
+
+Reference compute(const ReduceSplitKArguments& arguments, const ReferenceOptions& options) {
+  const GemmArguments roles = detail::in_gemm_roles(arguments);
+  const Matrix out(arguments.out);
+  Reference reference = empty_reference(roles, arguments.partials.extents[0], options);
+  if (reference.values.empty()) return reference;
+  const Computation computation(roles, reference);
+  const std::int64_t strips = (out.columns + block_columns - 1) / block_columns;
+  std::vector<double> squares(static_cast<std::size_t>(out.batch * strips));
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  parallel_for(out.batch * strips, threads, [&](int, std::int64_t i) {
+    const std::int64_t column = i % strips * block_columns;
+    const auto columns = static_cast<int>(std::min<std::int64_t>(block_columns, out.columns - column));
+    squares[static_cast<std::size_t>(i)] =
+        computation.reduce({i / strips, column, columns}, arguments.partials);
+  });
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  reference.scale = std::abs(computation.alpha()) * std::sqrt(sum);
+  if (computation.beta() != 0)
+    reference.scale += std::abs(computation.beta()) * norm_of_c(*arguments.c, reference);
+  return reference;
+}
+
+Reference compute(const GemmArguments& arguments, const ReferenceOptions& options) {
+  const Matrix out(arguments.out);
+  const std::int64_t k = Matrix(arguments.a).columns;
+  Reference reference = empty_reference(arguments, k, options);
+  if (reference.values.empty()) return reference;
 
   const Computation computation(arguments, reference);
   const std::int64_t strips = (out.columns + block_columns - 1) / block_columns;
@@ -330,6 +386,14 @@ Comparison compare(const Reference& reference, const std::vector<double>& values
 }  // namespace
 
 Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options) {
+  try {
+    return compute(arguments, options);
+  } catch (const std::exception&) {
+    return Status(StatusCode::device_error, "The reference ran out of memory");
+  }
+}
+
+Result<Reference> compute_reference(const ReduceSplitKArguments& arguments, const ReferenceOptions& options) {
   try {
     return compute(arguments, options);
   } catch (const std::exception&) {

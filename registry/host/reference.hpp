@@ -31,7 +31,7 @@ struct Reference {
   std::vector<double> aux;
   /// |alpha| ||S A|| ||B|| / sqrt(K) + |beta| ||C||, the first norms taken over each batch entry, S the scale
   /// (of B where it is one of columns): how large the sums before the activation are when the signs of
-  /// products are random.
+  /// products are random. Of a reduction |alpha| ||S P|| + |beta| ||C||, P all partial sums.
   double scale = 0;
 };
 
@@ -39,6 +39,9 @@ struct Reference {
 /// the residual is `out` itself, call it before the kernel runs. @pre some kernel supports the arguments;
 /// fails when memory runs out
 Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options = {});
+/// The same of a reduction; a partial sum counts as a multiplication.
+Result<Reference> compute_reference(const ReduceSplitKArguments& arguments,
+                                    const ReferenceOptions& options = {});
 
 /// How a result compares.
 struct Comparison {

@@ -151,7 +151,8 @@ class Place {
   int device_ = -1;
 };
 
-Status check_memory(const GemmArguments& args) {
+/// @param a what the first input is called
+Status check_memory(const GemmArguments& args, Operand a) {
   Place place;
   const auto check = [&](const TensorView& view, Operand name) -> Status {
     if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {
@@ -162,7 +163,7 @@ Status check_memory(const GemmArguments& args) {
     return {code, Reason::mixed_devices, name};
   };
   if (Status s = check(args.out, Operand::out); !s) return s;
-  if (Status s = check(args.a, Operand::a); !s) return s;
+  if (Status s = check(args.a, a); !s) return s;
   if (Status s = check(args.b, Operand::b); !s) return s;
   if (reads_c(args)) {
     if (Status s = check(*args.c, Operand::c); !s) return s;
@@ -193,11 +194,11 @@ struct Input {
   bool may_be_out;
 };
 
-std::array<Input, 6> inputs_of(const GemmArguments& args) {
+std::array<Input, 6> inputs_of(const GemmArguments& args, Operand a) {
   const Epilogue& e = args.epilogue;
   const bool multiplies = !is_zero(e.alpha);
   const auto given = [](const std::optional<TensorView>& view) { return view ? &*view : nullptr; };
-  return {Input{multiplies ? &args.a : nullptr, Operand::a, false},
+  return {Input{multiplies ? &args.a : nullptr, a, false},
           Input{multiplies ? &args.b : nullptr, Operand::b, false},
           Input{reads_c(args) ? given(args.c) : nullptr, Operand::c, true},
           Input{given(e.bias), Operand::bias, false},
@@ -205,12 +206,12 @@ std::array<Input, 6> inputs_of(const GemmArguments& args) {
           Input{given(e.residual), Operand::residual, true}};
 }
 
-Status check_overlap(const GemmArguments& args) {
+Status check_overlap(const GemmArguments& args, Operand a) {
   const TensorView& out = args.out;
   const std::optional<TensorView>& aux = args.epilogue.aux;
   const bool writes_aux = aux && aux->data != nullptr;
   if (out.data == nullptr && !writes_aux) return {};
-  for (const Input& input : inputs_of(args)) {
+  for (const Input& input : inputs_of(args, a)) {
     if (input.view == nullptr) continue;
     const bool in_place = input.may_be_out && is_in_place(*input.view, out);
     if (!in_place && may_overlap(*input.view, out)) return {code, Reason::output_overlap, input.name};
@@ -244,6 +245,16 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
 
 }  // namespace
 
+Status check_beside_inputs(const GemmArguments& args, DType compute, Operand a) {
+  if (Status s = check_matrices_of_epilogue(args); !s) return s;
+  if (Status s = check_bias(args); !s) return s;
+  if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
+  if (Status s = check_scale(args, compute); !s) return s;
+  if (Status s = check_controls(args.controls); !s) return s;
+  if (Status s = check_memory(args, a); !s) return s;
+  return check_overlap(args, a);
+}
+
 Status normalise(const GemmArguments& args, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
@@ -251,13 +262,7 @@ Status normalise(const GemmArguments& args, GemmProblem& problem) {
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
   const DType compute = compute_type(accumulator, args.out.dtype);
-  if (Status s = check_matrices_of_epilogue(args); !s) return s;
-  if (Status s = check_bias(args); !s) return s;
-  if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
-  if (Status s = check_scale(args, compute); !s) return s;
-  if (Status s = check_controls(args.controls); !s) return s;
-  if (Status s = check_memory(args); !s) return s;
-  if (Status s = check_overlap(args); !s) return s;
+  if (Status s = check_beside_inputs(args, compute, Operand::a); !s) return s;
   fill(args, accumulator, problem);
   return {};
 }

@@ -23,4 +23,11 @@ namespace quarry::detail {
 /// two devices.
 Status normalise(const GemmArguments& arguments, GemmProblem& problem);
 
+/// The part of it that other operations have, too: C and the epilogue's operands against `out`, controls,
+/// memory and overlaps. What they have in the place of A is checked for memory and overlaps alone, as is B
+/// where there is one. @pre `out` was checked
+/// @param compute type that the epilogue computes in
+/// @param a what messages call A
+Status check_beside_inputs(const GemmArguments& arguments, DType compute, Operand a);
+
 }  // namespace quarry::detail

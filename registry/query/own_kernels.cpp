@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "registry/basic/text.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 
@@ -64,22 +63,21 @@ std::optional<SharedEntry> entry_named(OwnKernels& all, const std::string& name,
   return result;
 }
 
-/// A row and what it runs: its entry and the reduction that may follow. @pre the mutex is held for writing;
-/// there is no such row yet
+/// A row and the entry that it runs; reductions that may follow are registered. @pre the mutex is held for
+/// writing; there is no such row yet
 Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::string name) {
-  const Status too_many(StatusCode::unsupported,
-                        "There are " + std::to_string(most_own_entries) + " kernels of this program already");
   const ConfigSpace& space = *config.family->space;
   const SettingValues values = space.entry(config.values);
   const auto entry = entry_named(all, config_name(space, values), [&] { return space.kept(values); });
-  if (!entry) return too_many;
+  if (!entry) {
+    return Status(StatusCode::unsupported,
+                  "There are " + std::to_string(most_own_entries) + " kernels of this program already");
+  }
   auto made = std::make_unique<OwnKernel>();
   made->name = std::move(name);
   made->row = {space.describe(config.values, made->name), config.family->family, entry->config, entry->number,
                values != config.values};
   const Row* const row = &made->row;
-  const std::string reduction(reduction_of(*row));
-  if (!reduction.empty() && !entry_named(all, reduction, [] { return nullptr; })) return too_many;
   all.kernels.emplace(row->metadata.name, std::move(made));
   return row;
 }

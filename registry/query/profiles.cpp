@@ -26,7 +26,10 @@ std::unique_ptr<DeviceProfiles> compute(const DeviceModel& device) {
   if (profiles == nullptr) return nullptr;
   profiles->of_entry.reset(new (std::nothrow) GemmProfile[entries().size()]);
   if (profiles->of_entry == nullptr) return nullptr;
-  for (const Row& row : rows()) profiles->of_entry[row.entry] = gemm_family(row).profile(row.entry_config, device);
+  for (const Row& row : rows()) {
+    if (row.metadata.operation != Operation::gemm) continue;  // others are asked without one
+    profiles->of_entry[row.entry] = gemm_family(row).profile(row.entry_config, device);
+  }
   return profiles;
 }
 

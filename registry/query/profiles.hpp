@@ -15,7 +15,7 @@ struct DeviceProfiles {
   DeviceModel device;
   /// Its own, below most_devices.
   std::size_t number;
-  /// By entry; the family's profile of its config.
+  /// By entry; the family's profile of its config, where it computes GEMMs.
   std::unique_ptr<GemmProfile[]> of_entry;
 };
 

@@ -6,14 +6,18 @@
 
 #include "registry/query/memo.hpp"
 #include "registry/query/normalise.hpp"
+#include "registry/query/reduce_problem.hpp"
+#include "registry/query/reduce_query.hpp"
 #include "registry/query/resolve.hpp"
 
 namespace quarry {
 namespace detail {
 namespace {
 
-/// With the controls as the caller names them. A limit of multiprocessors is his, no choice.
+/// With the controls as the caller names them: only GEMMs have any. A limit of multiprocessors is his, no
+/// choice.
 Candidate candidate(const Row& row, const ChosenControls& chosen, double seconds, std::size_t workspace) {
+  if (row.metadata.operation != Operation::gemm) return {row, {}, seconds, workspace};
   const Raster raster = row.exchanged ? exchanged(chosen.raster) : chosen.raster;
   return {row, {chosen.mode, chosen.split_k_slices, chosen.swizzle, raster}, seconds, workspace};
 }
@@ -46,7 +50,8 @@ Verdict check_predicate(const Row& row, const Wishes& wishes) {
 
 Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer) {
   const std::size_t max_workspace = request.wishes.options.max_workspace;
-  const Estimate estimate = gemm_family(row).estimate(profile, request.problems[row.exchanged], max_workspace);
+  const Estimate estimate =
+      gemm_family(row).estimate(profile, request.problems[row.exchanged], max_workspace);
   offer.row = &row;
   offer.controls.mode = estimate.controls.mode;
   offer.controls.split_k_slices = estimate.controls.split_k_slices;
@@ -168,6 +173,7 @@ CandidateList Query::answer(const GemmArguments& arguments, const Filter& filter
 Result<Candidate> Query::candidate_of(const Kernel& kernel, const GemmArguments& arguments,
                                       const FindOptions& options) {
   const Row& row = kernel.row();
+  if (Status s = check_operation(row, Operation::gemm); !s) return s;
   GemmProblem problem;
   if (Status s = normalise(arguments, problem); !s) return s;
   const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
@@ -183,6 +189,24 @@ Result<Candidate> Query::candidate_of(const Kernel& kernel, const GemmArguments&
                   "It needs " + std::to_string(offer.workspace) + " bytes of workspace");
   }
   return candidate(row, offer.controls, offer.seconds, offer.workspace);
+}
+
+CandidateList Query::answer(const ReduceSplitKArguments& arguments, const Filter& filter,
+                            const FindOptions& options) {
+  ReduceProblem problem;
+  if (Status s = normalise(arguments, problem); !s) return CandidateList(std::move(s));
+  const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
+  if (Status s = check_model(device); !s) return CandidateList(std::move(s));
+  return afresh(ReduceRequest{problem, {device, filter, options}});
+}
+
+Result<Candidate> Query::candidate_of(const Kernel& kernel, const ReduceSplitKArguments& arguments,
+                                      const FindOptions& options) {
+  const Row& row = kernel.row();
+  const DeviceModel& device = options.device != nullptr ? *options.device : model_for(arguments);
+  ReduceProblem problem;
+  if (Status s = resolve(row, arguments, device, problem); !s) return s;
+  return candidate(row, {}, reduce_family(row).estimate(row.entry_config, problem, device), 0);
 }
 
 }  // namespace quarry

@@ -49,8 +49,8 @@ Verdict check_predicate(const Row& row, const Wishes& wishes);
 /// FindOptions::max_workspace.
 Verdict estimate(const Row& row, const GemmProfile& profile, const Request& request, Offer& offer);
 
-/// What becomes of a row of the problem's key: fills the offer of one that is taken, and why another one does not
-/// support the problem.
+/// What becomes of a row of the problem's key: fills the offer of one that is taken, and why another one does
+/// not support the problem.
 Verdict judge(const Row& row, const Request& request, Offer& offer, Status& why);
 
 /// All rows of the ranges that meet constraints and predicate and keep to FindOptions::max_workspace, in
@@ -97,6 +97,12 @@ class Query {
   /// Kernel::supports does, by the options' device; with filtered_out where it needs more workspace than they
   /// allow. Nothing else of them counts.
   static Result<Candidate> candidate_of(const Kernel& kernel, const GemmArguments& arguments,
+                                        const FindOptions& options = {});
+
+  /// The same for a reduction. Nothing of it is kept: there are few kernels to ask.
+  static CandidateList answer(const ReduceSplitKArguments& arguments, const Filter& filter,
+                              const FindOptions& options);
+  static Result<Candidate> candidate_of(const Kernel& kernel, const ReduceSplitKArguments& arguments,
                                         const FindOptions& options = {});
 
  private:

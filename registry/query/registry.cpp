@@ -42,6 +42,13 @@ CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter, 
   return Query::answer(arguments, filter, options);
 }
 
+CandidateList get_kernels(const ReduceSplitKArguments& arguments) { return Query::answer(arguments, {}, {}); }
+
+CandidateList get_kernels(const ReduceSplitKArguments& arguments, const Filter& filter,
+                          const FindOptions& options) {
+  return Query::answer(arguments, filter, options);
+}
+
 Result<Kernel> find_kernel(std::string_view name) {
   if (const detail::Row* const row = detail::find_registered_row(name)) return Kernel(*row);
   if (const detail::Row* const row = detail::find_own_row(name)) return Kernel(*row);

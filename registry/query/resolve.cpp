@@ -14,11 +14,6 @@ namespace {
 
 constexpr auto unsupported = StatusCode::unsupported;
 
-Status check_type(Operand name, DType expected, DType got) {
-  if (expected == got) return {};
-  return {unsupported, Reason::dtype, name, static_cast<int>(expected), static_cast<int>(got)};
-}
-
 /// Whether the problem allows what the kernel does to its operands.
 Status check_math(Math kernel, Math allowed) {
   if (kernel == Math::exact || kernel == allowed) return {};
@@ -32,11 +27,6 @@ Status check_layout(Operand name, Layout expected, const ProblemOperand& operand
   const Layout other = transposed(expected);
   const int got = operand.alignment[static_cast<int>(other)] > 0 ? static_cast<int>(other) : -1;
   return {unsupported, Reason::layout, name, static_cast<int>(expected), got};
-}
-
-Status wrong_compute_capability(const KernelMetadata& kernel, int cc) {
-  return {unsupported, Reason::compute_capability, Operand::none, cc < kernel.cc ? kernel.cc : *kernel.max_cc,
-          cc};
 }
 
 /// Whether a kernel has the mode and the slices that were asked for.
@@ -131,7 +121,26 @@ Status check_model(const DeviceModel& d) {
       "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
 }
 
+Status check_operation(const Row& row, Operation asked) {
+  const Operation expected = row.metadata.operation;
+  if (expected == asked) return {};
+  return {unsupported, "Operation is unsupported: expected " + std::string(to_string(expected)) + ", got " +
+                           std::string(to_string(asked))};
+}
+
+Status check_type(Operand name, DType expected, DType got) {
+  if (expected == got) return {};
+  return {unsupported, Reason::dtype, name, static_cast<int>(expected), static_cast<int>(got)};
+}
+
+Status check_compute_capability(const KernelMetadata& kernel, int cc) {
+  if (cc >= kernel.cc && (!kernel.max_cc || cc <= *kernel.max_cc)) return {};
+  return {unsupported, Reason::compute_capability, Operand::none, cc < kernel.cc ? kernel.cc : *kernel.max_cc,
+          cc};
+}
+
 Status check_signature(const Row& row, const GemmProblem& problem) {
+  if (Status s = check_operation(row, Operation::gemm); !s) return s;
   const OperandsMetadata& operands = row.metadata.operands;
   if (Status s = check_type(Operand::a, operands.a.dtype, problem.types.a); !s) return s;
   if (Status s = check_type(Operand::b, operands.b.dtype, problem.types.b); !s) return s;
@@ -156,7 +165,7 @@ Status check_constraints(const Row& row, const GemmProfile& profile, const GemmP
                          const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   if (device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc)) {
-    return wrong_compute_capability(kernel, device.cc);
+    return check_compute_capability(kernel, device.cc);
   }
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
@@ -183,6 +192,7 @@ Status resolve(const Row& row, const GemmProblem& normalised, const Controls& ke
 
 Status resolve(const Row& row, const GemmArguments& arguments, const Controls& kernel_controls,
                const DeviceModel& device, GemmProblem& problem, ChosenControls& controls) {
+  if (Status s = check_operation(row, Operation::gemm); !s) return s;
   GemmProblem normalised;
   if (Status s = normalise(arguments, normalised); !s) return s;
   return resolve(row, normalised, kernel_controls, device, problem, controls);

@@ -17,6 +17,15 @@ const DeviceModel& model_for(const GemmArguments& arguments);
 /// Whether a model holds what ranking divides by; invalid_arguments otherwise.
 Status check_model(const DeviceModel& device);
 
+/// Whether the row computes what the arguments ask for.
+Status check_operation(const Row& row, Operation asked);
+
+/// Whether an operand has the type that the row takes.
+Status check_type(Operand name, DType expected, DType got);
+
+/// Whether the kernel runs on compute capability `cc`.
+Status check_compute_capability(const KernelMetadata& kernel, int cc);
+
 /// Whether the problem's types and layouts, in the caller's orientation, are those of the row. Names the
 /// first operand that differs.
 Status check_signature(const Row& row, const GemmProblem& problem);

@@ -93,6 +93,10 @@ Spaces::Spaces(const fs::path& folder) : folder_(folder) {
 })");
   set_sm80(small_sm80);
   set_sm90(small_sm90);
+  write_file(folder / "reduce_split_k" / "space.json", R"({
+  "family": "reduce_split_k",
+  "axes": {"partials": ["f32"], "out": ["f16", "bf16", "f32"]}
+})");
 }
 
 void Spaces::set_sm80(const std::string& json) const {

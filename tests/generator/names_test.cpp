@@ -42,6 +42,7 @@ TEST_CASE("every row's name is parsed back into its config", "[generator]") {
     CHECK(described.operands.a.alignment == operands.a.alignment);
     CHECK(described.design.tile == row.metadata.design.tile);
     CHECK(described.design.shared_memory == row.metadata.design.shared_memory);
+    if (row.metadata.operation != Operation::gemm) continue;
     CHECK(types_of(*values) ==
           Types{operands.a.dtype, operands.b.dtype, operands.accumulator, operands.out.dtype});
     CHECK(layouts_of(*values) == Layouts{operands.a.layout, operands.b.layout, operands.out.layout});

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   if (!detail::runtime_status()) return 4;
   const auto count = static_cast<std::size_t>(std::atoll(argv[1]));
   const auto seed = static_cast<std::uint64_t>(std::atoll(argv[2]));
-  std::vector<Kernel> kernels = get_kernels();
+  std::vector<Kernel> kernels =
+      get_kernels([](const KernelMetadata& k) { return k.operation == Operation::gemm; });
   test::Random random(seed);
   std::ranges::sort(kernels, {}, [](const Kernel& kernel) { return kernel.name(); });
   std::size_t failures = 0;

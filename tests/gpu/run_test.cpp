@@ -4,6 +4,7 @@
 
 #include "gpu/device_case.hpp"
 #include "registry/device/runtime.hpp"
+#include "unit/random_reduction.hpp"
 
 using namespace quarry;
 using namespace quarry::test;
@@ -69,6 +70,40 @@ TEST_CASE("precompiled kernels compute what the reference says, and their plans 
     }
   }
   CHECK(ran > 30);
+  check_no_error_left();
+}
+
+TEST_CASE("every reduction that there is code of computes what the reference says, by run and by plan") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  Random random(seed);
+  const Stream stream;
+  int ran = 0;
+  for (const detail::Row& row : test::reduction_rows()) {
+    const Kernel kernel(row);
+    if (!kernel.precompiled(default_device_model().cc)) continue;
+    for (int i = 0; i < 20; ++i, ++ran) {
+      host::RandomProblem problem = must(host::RandomProblem::make(
+          test::random_reduction(random, row, 400),
+          {.seed = random(), .in_place = coin(random), .residual_in_place = coin(random)}));
+      const host::Reference reference = must(host::compute_reference(problem.reduction()));
+      const detail::DeviceProblem device = must(detail::DeviceProblem::make(problem, 0));
+      const ReduceSplitKArguments args = detail::reduction_of(device.arguments, problem.slices);
+      const Plan plan = must(kernel.prepare(args));
+      for (const bool by_plan : {false, true}) {
+        CAPTURE(kernel.name(), by_plan, problem.slices);
+        problem.reset_output();
+        must(device.upload_output(problem));
+        must(by_plan ? plan.run(detail::operands_of(args), stream) : kernel.run(args, {.stream = stream}));
+        must(cudaStreamSynchronize(stream));
+        must(device.download_output(problem));
+        must(problem.check_output());
+        REQUIRE(host::compare(reference, problem.arguments, host::tolerance(row.metadata, problem.slices))
+                    .within());
+      }
+    }
+  }
+  CHECK(ran > 0);
   check_no_error_left();
 }
 

@@ -177,7 +177,8 @@ CublasLtFunctions stand_in() {
 /// The problem solved by the stand-in, compared with float64.
 void check(const Problem& problem, std::uint64_t seed) {
   INFO(command_text(problem) << ", seed " << seed);
-  auto made = host::RandomProblem::make(arguments_of(problem), {.seed = seed, .in_place = problem.in_place});
+  auto made = host::RandomProblem::make(std::get<GemmArguments>(arguments_of(problem)),
+                                        {.seed = seed, .in_place = problem.in_place});
   REQUIRE(made);
   const GemmArguments& args = made->arguments;
   const auto reference = host::compute_reference(args);

@@ -115,6 +115,7 @@ std::vector<Kernel> kinds_of_kernels() {
   std::vector<std::string> seen;
   for (const Kernel& kernel : get_kernels()) {
     const KernelMetadata& m = kernel.metadata();
+    if (m.operation != Operation::gemm) continue;
     if (m.family == "gemm_sm90") continue;  // whose parameters only this library makes
     const DType sums = m.operands.accumulator;
     const std::string kind = std::string(m.family) + (kernel.row().exchanged ? " exchanged" : "") +

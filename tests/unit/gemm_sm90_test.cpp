@@ -36,7 +36,8 @@ Status resolve(const Kernel& kernel, const GemmArguments& args, Resolved& resolv
                const DeviceModel& device = h200()) {
   const detail::Row& row = kernel.row();
   const Status status = detail::resolve(row, args, {}, device, resolved.problem, resolved.controls);
-  if (status) resolved.launch = detail::gemm_family(row).launch(row.entry_config, resolved.problem, resolved.controls);
+  if (status)
+    resolved.launch = detail::gemm_family(row).launch(row.entry_config, resolved.problem, resolved.controls);
   return status;
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("operands reach the launch in the orientation of its code", "[launch]"
 }
 
 TEST_CASE("an output without elements launches nothing, a K of zero does", "[launch]") {
-  const auto all = detail::rows();
+  const auto all = test::gemm_rows();
   const auto last = std::find_if(all.rbegin(), all.rend(), [](const Row& row) {
     return row.metadata.operands.a.alignment == 1 && row.metadata.operands.b.alignment == 1;
   });

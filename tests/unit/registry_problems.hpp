@@ -11,8 +11,17 @@
 
 namespace quarry::test {
 
-inline const detail::Row& any_row(Random& random) {
+/// The rows that compute GEMMs, which come first: keys begin with the operation.
+inline std::span<const detail::Row> gemm_rows() {
   const auto rows = detail::rows();
+  const auto other = std::ranges::find_if(
+      rows, [](const detail::Row& row) { return row.metadata.operation != Operation::gemm; });
+  return rows.first(static_cast<std::size_t>(other - rows.begin()));
+}
+
+/// One that computes GEMMs.
+inline const detail::Row& any_row(Random& random) {
+  const auto rows = gemm_rows();
   return rows[random() % rows.size()];
 }
 

@@ -116,8 +116,8 @@ TEST_CASE("A name that no family makes has no source", "[sources]") {
   };
   refused("", "no family");
   refused("gemm", "no family");
-  refused("reduce_split_k_f16_f32", "no family");
-  refused("reduce_split_k_f32_f16_", "no family");
+  refused("reduce_split_k_f16_f32", "partial sums are f32, f64 or s32");
+  refused("reduce_split_k_f32_f16_", "expected the end");
   refused("gemm_sm80", "no family");
   refused("gemm_sm80_", "expected `a`");
   refused("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8_", "expected the end");

@@ -77,6 +77,7 @@ std::int64_t tiles(std::int64_t extent, int tile) { return (extent + tile - 1) /
 
 bool expected(const KernelMetadata& kernel, const GemmArguments& args, const DeviceModel& device) {
   const OperandsMetadata& o = kernel.operands;
+  if (kernel.operation != Operation::gemm) return false;
   if (args.a.dtype != o.a.dtype || args.b.dtype != o.b.dtype || args.out.dtype != o.out.dtype) return false;
   const DType accumulator =
       args.accumulator.value_or(is_byte(args.a.dtype) && is_byte(args.b.dtype) ? DType::s32

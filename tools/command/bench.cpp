@@ -290,7 +290,7 @@ void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "bench",
       {.help = "Time the best kernels on the device, beside cuBLASLt",
-       .usage = "gemm MxNxK [TYPE] [FLAGS]",
+       .usage = "gemm MxNxK [TYPE] [FLAGS] | reduce_split_k SxMxN [TYPE] [FLAGS]",
        .examples =
            {"quarry bench gemm 4096x4096x4096 bf16 --b col",
             "quarry bench gemm 16x8192x8192 f16 --b col --all --where 'family != gemm_simt'",

@@ -38,8 +38,10 @@ Status check_memory(const Problem& problem, std::size_t sets, const detail::Devi
     return across * static_cast<double>(std::max(along, spec.ld)) * bytes_of(spec.dtype) *
            static_cast<double>(std::max<std::int64_t>(problem.batch, 1));
   };
-  double bytes = operand(problem.a, problem.m, problem.k) + operand(problem.b, problem.k, problem.n) +
-                 operand(problem.out, problem.m, problem.n);
+  const bool multiplies = problem.operation == Operation::gemm;
+  double bytes = operand(problem.out, problem.m, problem.n);
+  bytes += multiplies ? operand(problem.a, problem.m, problem.k) + operand(problem.b, problem.k, problem.n)
+                      : operand(problem.a, problem.m, problem.n) * static_cast<double>(problem.k);
   if (problem.beta != 0 && !problem.in_place)
     bytes += operand(problem.c.value_or(problem.out), problem.m, problem.n);
   for (const auto& extra : {problem.residual, problem.aux}) {
@@ -59,7 +61,9 @@ double touched_bytes(const Problem& p) {
   const auto bytes = [](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
     return static_cast<double>(rows) * static_cast<double>(columns) * bytes_of(spec.dtype);
   };
-  double all = bytes(p.a, p.m, p.k) + bytes(p.b, p.k, p.n) + bytes(p.out, p.m, p.n);
+  double all = bytes(p.out, p.m, p.n);
+  all += p.operation == Operation::gemm ? bytes(p.a, p.m, p.k) + bytes(p.b, p.k, p.n)
+                                        : bytes(p.a, p.m, p.n) * static_cast<double>(p.k);
   if (p.beta != 0) all += bytes(p.c.value_or(p.out), p.m, p.n);
   if (p.residual || p.residual_in_place) all += bytes(p.out, p.m, p.n);
   if (p.aux) all += bytes(*p.aux, p.m, p.n);
@@ -90,19 +94,20 @@ Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t 
   BenchOperands made;
   made.sets_ = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
   if (Status fits = check_memory(problem, made.sets_, *device); !fits) return fits;
-  Result<host::RandomProblem> host =
-      host::RandomProblem::make(arguments_of(problem), random_options(problem, seed));
+  Result<host::RandomProblem> host = random_operands(arguments_of(problem), random_options(problem, seed));
   if (!host) return host.status();
   made.host_ = *std::move(host);
   Result<host::Reference> reference =
-      host::compute_reference(made.host_.arguments, {.max_multiplications = reference_multiplications});
+      reference_of(made.host_, {.max_multiplications = reference_multiplications});
   if (!reference) return reference.status();
   made.reference_ = *std::move(reference);
 
   made.arguments_ = made.host_.arguments;
   GemmArguments& args = made.arguments_;
   if (Status s = copy(made.host_.a, made.sets_, made.a_, args.a); !s) return s;
-  if (Status s = copy(made.host_.b, made.sets_, made.b_, args.b); !s) return s;
+  if (args.b.rank > 0) {  // which a reduction has not
+    if (Status s = copy(made.host_.b, made.sets_, made.b_, args.b); !s) return s;
+  }
   if (Status s = copy(made.host_.out, made.sets_, made.out_, args.out); !s) return s;
   if (made.host_.options.in_place) {
     args.c = args.out;
@@ -140,7 +145,8 @@ PlanOperands BenchOperands::operands(std::size_t set) const {
           .bias = bias_.data(set),
           .scale = scale_.data(set),
           .residual = host_.options.residual_in_place ? out : residual_.data(set),
-          .aux = aux_.data(set)};
+          .aux = aux_.data(set),
+          .partials = host_.slices > 0 ? a_.data(set) : nullptr};
 }
 
 Status BenchOperands::reset() {

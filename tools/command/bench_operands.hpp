@@ -12,8 +12,8 @@
 
 namespace quarry::command {
 
-/// Bytes of a problem's operands that a run touches: A, B, the output, and C, residual and aux
-/// where there are such.
+/// Bytes of a problem's operands that a run touches: A and B or partial sums, the output, and C, residual and
+/// aux where there are such.
 double touched_bytes(const Problem& problem);
 
 /// How many sets of operands of so many bytes are more than `l2` bytes of cache, by far: 2 at least, and so
@@ -29,7 +29,7 @@ class BenchOperands {
 
   std::size_t sets() const { return sets_; }
   /// The problem with the first set's data.
-  const GemmArguments& arguments() const { return arguments_; }
+  Arguments arguments() const { return arguments_of(arguments_, host_.slices); }
   /// The pointers of a set.
   PlanOperands operands(std::size_t set) const;
 
@@ -60,6 +60,7 @@ class BenchOperands {
   std::size_t sets_ = 0;
   host::RandomProblem host_;
   host::Reference reference_;
+  /// As RandomProblem::arguments, of a reduction too.
   GemmArguments arguments_;
   Rotating a_;
   Rotating b_;

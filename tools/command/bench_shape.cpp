@@ -43,15 +43,15 @@ FindOptions find_options(const BenchSetting& setting) {
 
 Result<std::vector<Candidate>> find_candidates(const Problem& problem, const BenchSetting& setting,
                                                BenchResult& result) {
-  const GemmArguments arguments = arguments_of(problem);
+  const Arguments arguments = arguments_of(problem);
   const FindOptions options = find_options(setting);
   if (setting.options.kernel) {
-    const Result<Candidate> only = Query::candidate_of(*setting.options.kernel, arguments, options);
+    const Result<Candidate> only = candidate_of(*setting.options.kernel, arguments, options);
     if (!only) return only.status();
     result.matched = 1;
     return std::vector<Candidate>{*only};
   }
-  const CandidateList found = get_kernels(arguments, setting.filter, options);
+  const CandidateList found = find_kernels(arguments, setting.filter, options);
   if (found.empty()) return found.status();
   result.matched = found.matched();
   return std::vector<Candidate>(found.begin(), found.end());
@@ -129,8 +129,8 @@ class ShapeBench {
   }
 
   /// Whether the kernel takes part, run as the candidate says.
-  Result<bool> add_kernel(DeviceBursts& bursts, const Candidate& candidate, const GemmArguments& arguments) {
-    const Result<Plan> plan = candidate.prepare(arguments, {.overlap = setting_.options.overlap});
+  Result<bool> add_kernel(DeviceBursts& bursts, const Candidate& candidate, const Arguments& arguments) {
+    const Result<Plan> plan = prepare(candidate, arguments, {.overlap = setting_.options.overlap});
     if (!plan) {
       setting_.say(shape_text(result_.problem) + ": left out " + std::string(candidate.name()) + ": " +
                    plan.status().message());
@@ -151,13 +151,14 @@ class ShapeBench {
 
   /// The fastest kernels so far take part with other controls, too.
   Status vary_controls(DeviceBursts& bursts) {
-    const GemmArguments& problem = operands_.arguments();
+    if (result_.problem.operation != Operation::gemm) return {};
+    const Arguments problem = operands_.arguments();
+    const Controls& fixed = std::get<GemmArguments>(problem).controls;
     for (const std::size_t i : shortest(brief_, setting_.options.vary)) {
       const Candidate kernel = candidates_[i];
-      for (const Controls& controls : other_controls(kernel.controls(), problem.controls)) {
-        GemmArguments arguments = problem;
-        arguments.controls = controls;
-        const Result<Candidate> other = Query::candidate_of(kernel, arguments, find_options(setting_));
+      for (const Controls& controls : other_controls(kernel.controls(), fixed)) {
+        const Arguments arguments = with(controls, problem);
+        const Result<Candidate> other = candidate_of(kernel, arguments, find_options(setting_));
         if (!other || other->workspace() > bench_workspace)
           continue;  // such controls are not for this kernel
         if (const Result<bool> added = add_kernel(bursts, *other, arguments); !added) return added.status();
@@ -167,7 +168,7 @@ class ShapeBench {
   }
 
   Status add_algorithms(DeviceBursts& bursts) {
-    if (setting_.library == nullptr) return {};
+    if (setting_.library == nullptr || result_.problem.operation != Operation::gemm) return {};
     Result<CublasLtProblem> made = CublasLtProblem::make(*setting_.library, result_.problem);
     if (!made) {
       setting_.say(shape_text(result_.problem) + ": " + made.status().message());

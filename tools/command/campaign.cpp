@@ -70,7 +70,7 @@ class Campaign {
   Campaign(const CampaignOptions& options, Progress& progress)
       : options_(options),
         progress_(progress),
-        kernels_(get_kernels(options.filter)),
+        kernels_(campaign_kernels(options.filter)),
         space_(campaign_space(kernels_, options.place == Place::host ? host_cost : device_cost)) {
     for (const Kernel& kernel : kernels_) by_types_[type_key(kernel.metadata())].push_back(kernel);
     if (options.place == Place::device && !detail::find_compiler(CompilerBackend::automatic))
@@ -260,6 +260,12 @@ class Campaign {
 };
 
 }  // namespace
+
+std::vector<Kernel> campaign_kernels(const Filter& filter) {
+  std::vector<Kernel> kernels = get_kernels(filter);
+  std::erase_if(kernels, [](const Kernel& k) { return k.metadata().operation != Operation::gemm; });
+  return kernels;
+}
 
 Result<CampaignReport> run_campaign(const CampaignOptions& options, Progress& progress) {
   Campaign campaign(options, progress);

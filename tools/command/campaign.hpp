@@ -53,9 +53,12 @@ struct CampaignReport {
   std::vector<WrongAnswer> wrong = {};
 };
 
+/// The kernels that a campaign is about: those of the filter that compute GEMMs.
+std::vector<Kernel> campaign_kernels(const Filter& filter);
+
 /// Runs the campaign on all processors. On a device, one kernel runs at a time, while other threads make
 /// problems and their references. Fails when memory runs out or the device stops answering.
-/// @pre the filter leaves some kernel
+/// @pre campaign_kernels leaves some
 Result<CampaignReport> run_campaign(const CampaignOptions& options, Progress& progress);
 
 }  // namespace quarry::command

@@ -206,6 +206,7 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
   std::set<TypeKey> types;
   std::map<TypeKey, std::set<LayoutKey>> fallbacks;
   for (const Kernel& kernel : kernels) {
+    if (kernel.metadata().operation != Operation::gemm) continue;
     const TypeKey key = type_key(kernel.metadata());
     types.insert(key);
     if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));

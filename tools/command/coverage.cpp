@@ -14,7 +14,8 @@ struct CoverageFlags {
 };
 
 const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {{.name = "a.dtype"},
+  static const std::vector<Column> all = {{.name = "operation"},
+                                          {.name = "a.dtype"},
                                           {.name = "b.dtype"},
                                           {.name = "accumulator"},
                                           {.name = "out.dtype"},
@@ -32,20 +33,24 @@ const std::vector<Column>& columns() {
 }
 
 Cell cell_of(const CoverageRow& row, std::size_t column) {
+  const auto of_product = [&](const std::string& text) {
+    return row.types.operation == Operation::gemm ? Cell(text) : Cell();
+  };
   switch (column) {
-    case 0: return std::string(to_string(row.types.a));
-    case 1: return std::string(to_string(row.types.b));
-    case 2: return std::string(to_string(row.types.accumulator));
-    case 3: return std::string(to_string(row.types.out));
-    case 4: return std::string(to_string(row.types.math));
-    case 5: return row.kernels;
-    case 6: return row.families;
-    case 7: return row.math_units;
-    case 8: return row.instructions;
-    case 9: return row.layouts;
-    case 10: return row.modes;
-    case 11: return row.epilogue;
-    case 12: return row.alignments;
+    case 0: return std::string(to_string(row.types.operation));
+    case 1: return of_product(std::string(to_string(row.types.a)));
+    case 2: return of_product(std::string(to_string(row.types.b)));
+    case 3: return std::string(to_string(row.types.accumulator));
+    case 4: return std::string(to_string(row.types.out));
+    case 5: return of_product(std::string(to_string(row.types.math)));
+    case 6: return row.kernels;
+    case 7: return row.families;
+    case 8: return of_product(row.math_units);
+    case 9: return of_product(row.instructions);
+    case 10: return row.layouts;
+    case 11: return of_product(row.modes);
+    case 12: return row.epilogue;
+    case 13: return of_product(row.alignments);
     default: return row.any_problem;
   }
 }

@@ -43,6 +43,7 @@ std::string letters(const LayoutKey& key) {
 constexpr std::size_t all_layouts = 8;
 
 std::string layouts_text(const Counts<LayoutKey>& counts, std::int64_t all) {
+  if (counts.empty()) return "any";
   const auto least = std::ranges::min_element(counts, {}, [](const auto& each) { return each.second; });
   const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
   if (counts.size() != all_layouts) return list_of(counts, all, letters);
@@ -124,10 +125,11 @@ struct Group {
   void add(const KernelMetadata& kernel) {
     ++kernels;
     families.add(std::string(kernel.family));
+    for (const std::string& part : parts_of(kernel, "epilogue")) epilogue.add(part);
+    if (kernel.operation != Operation::gemm) return;
     math_units.add(std::string(to_string(kernel.design.math_unit)));
     modes.add("gemm");
     for (const std::string& mode : parts_of(kernel, "modes")) modes.add(mode);
-    for (const std::string& part : parts_of(kernel, "epilogue")) epilogue.add(part);
     if (kernel.design.instruction) ++instructions[instruction_of(kernel.design)];
     ++layouts[layout_key(kernel)];
     ++alignments[{kernel.operands.a.alignment, kernel.operands.b.alignment}];
@@ -177,7 +179,7 @@ TypeKey exact(TypeKey types) {
 
 TypeKey type_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype, kernel.design.math};
+  return {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype, kernel.design.math, kernel.operation};
 }
 
 LayoutKey layout_key(const KernelMetadata& kernel) {
@@ -209,6 +211,7 @@ std::vector<CoverageRow> coverage(std::span<const Kernel> kernels) {
     const Fallback& own = fallbacks[types];
     rows.push_back(row_of(types, group, own.layouts.empty() ? fallbacks[exact(types)] : own));
   }
+  std::ranges::stable_sort(rows, {}, [](const CoverageRow& row) { return row.types.operation; });
   return rows;
 }
 

@@ -12,10 +12,11 @@
 
 namespace quarry::command {
 
-/// The types of a problem, and what is done to its operands.
+/// The types of a problem, and what is done to its operands. Of a reduction, there are no operands.
 struct TypeKey {
   DType a, b, accumulator, out;
   Math math;
+  Operation operation = Operation::gemm;
   friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
 };
 TypeKey type_key(const KernelMetadata& kernel);
@@ -47,7 +48,7 @@ struct CoverageRow {
   std::string any_problem;
 };
 
-/// A row for each TypeKey that occurs, in the order of the keys.
+/// A row for each TypeKey that occurs, in the order of operations, then of the keys.
 std::vector<CoverageRow> coverage(std::span<const Kernel> kernels);
 
 }  // namespace quarry::command

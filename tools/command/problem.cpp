@@ -26,12 +26,25 @@ std::string number(double value) {
   return {buffer.data(), error == std::errc() ? end : buffer.data()};
 }
 
+/// Of an operand that is packed.
+std::string typed_text(const OperandSpec& spec) {
+  const std::string type(to_string(spec.dtype));
+  return spec.alignment > 0 ? type + ":align=" + std::to_string(spec.alignment) : type;
+}
+
 std::string operand_text(const OperandSpec& spec) {
   std::string text(to_string(spec.dtype));
   text += spec.layout == Layout::row ? ":row" : ":col";
   if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
   if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
   return text;
+}
+
+/// The sizes: M, N and K, or slices, M and N.
+std::string sizes_text(const Problem& p) {
+  const bool reduces = p.operation == Operation::reduce_split_k;
+  const std::int64_t sizes[] = {reduces ? p.k : p.m, reduces ? p.m : p.n, reduces ? p.n : p.k};
+  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
 }
 
 std::string_view axis_text(BiasAxis axis) { return axis == BiasAxis::row ? "row" : "column"; }
@@ -62,9 +75,7 @@ void add_epilogue(const Problem& p, Epilogue& e) {
   e.clamp = p.clamp;
 }
 
-}  // namespace
-
-GemmArguments arguments_of(const Problem& p) {
+GemmArguments gemm_arguments(const Problem& p) {
   GemmArguments arguments{
       .a = view_of(p.a, p.batch, p.m, p.k),
       .b = view_of(p.b, p.batch, p.k, p.n),
@@ -78,31 +89,44 @@ GemmArguments arguments_of(const Problem& p) {
   return arguments;
 }
 
+}  // namespace
+
+Arguments arguments_of(const Problem& p) {
+  const GemmArguments arguments = gemm_arguments(p);
+  if (p.operation == Operation::gemm) return arguments;
+  return detail::reduction_of(arguments, p.k);
+}
+
 host::RandomOptions random_options(const Problem& p, std::uint64_t seed) {
   return {.seed = seed, .in_place = p.in_place, .residual_in_place = p.residual_in_place};
 }
 
 std::string shape_text(const Problem& p) {
-  std::string text = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+  std::string text = sizes_text(p);
   if (p.batch > 0) text = std::to_string(p.batch) + "*" + text;
   return text;
 }
 
 std::string command_text(const Problem& p) {
-  std::string text = "gemm " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+  const bool reduces = p.operation == Operation::reduce_split_k;
+  std::string text = std::string(to_string(p.operation)) + " " + sizes_text(p);
   const auto flag = [&text](std::string_view name, const std::string& value) {
     text += " --";
     text += name;
     text += ' ';
     text += value;
   };
-  flag("a", operand_text(p.a));
-  flag("b", operand_text(p.b));
+  if (reduces) {
+    flag("partials", typed_text(p.a));
+  } else {
+    flag("a", operand_text(p.a));
+    flag("b", operand_text(p.b));
+  }
   if (p.c) flag("c", operand_text(*p.c));
   if (p.in_place) flag("c", "out");
   flag("out", operand_text(p.out));
   if (p.batch > 0) flag("batch", std::to_string(p.batch));
-  if (p.accumulator) flag("accumulator", std::string(to_string(*p.accumulator)));
+  if (p.accumulator && !reduces) flag("accumulator", std::string(to_string(*p.accumulator)));
   if (p.math != Math::exact) flag("math", std::string(to_string(p.math)));
   if (p.alpha != 1) flag("alpha", number(p.alpha));
   if (p.beta != (p.c || p.in_place ? 1 : 0)) flag("beta", number(p.beta));
@@ -127,8 +151,8 @@ std::string command_text(const Problem& p) {
 }
 
 double flops(const Problem& p) {
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-         static_cast<double>(p.batch > 0 ? p.batch : 1);
+  return (p.operation == Operation::gemm ? 2.0 : 1.0) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+         static_cast<double>(p.k) * static_cast<double>(p.batch > 0 ? p.batch : 1);
 }
 
 }  // namespace quarry::command

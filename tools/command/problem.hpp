@@ -7,8 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "quarry/arguments.hpp"
-#include "registry/host/random_problem.hpp"
+#include "arguments.hpp"
 
 namespace quarry::command {
 
@@ -29,6 +28,7 @@ enum class ScaleAxis : std::uint8_t { row, column, tensor };
 struct Problem {
   std::int64_t m = 0;
   std::int64_t n = 0;
+  /// Of a reduction the slices; their type is that of `a`, and there is no `b`.
   std::int64_t k = 0;
   /// Entries of the batch; 0: no batch, operands of rank 2.
   std::int64_t batch = 0;
@@ -55,22 +55,23 @@ struct Problem {
   Controls controls = {};
   /// Where the problem comes from, in its shapes file's words; may be empty.
   std::string label = {};
+  Operation operation = Operation::gemm;
 };
 
 /// The problem with fake tensors: good for everything but running.
-GemmArguments arguments_of(const Problem& problem);
+Arguments arguments_of(const Problem& problem);
 
 /// How memory is made for the problem's operands.
 host::RandomOptions random_options(const Problem& problem, std::uint64_t seed);
 
-/// "4096x4096x4096", with "xBATCH" behind a "*" where there is one.
+/// "4096x4096x4096", with a batch and a "*" in front where there is one; of a reduction the slices first.
 std::string shape_text(const Problem& problem);
 
 /// The problem in the words of the command line, "gemm 4096x4096x4096 --a f16:row ...", such that parsing
 /// gives it back.
 std::string command_text(const Problem& problem);
 
-/// Floating-point operations of the products.
+/// Floating-point operations of the products, or the additions of a reduction.
 double flops(const Problem& problem);
 
 }  // namespace quarry::command

@@ -17,16 +17,16 @@ Status take_type(const std::string& word, SettingTexts& settings) {
   return {};
 }
 
-Status check_operation(const std::vector<std::string>& words) {
+Result<Operation> read_operation(const std::vector<std::string>& words) {
   if (words.empty()) return wrong("no problem given; say for example: gemm 4096x4096x4096 f16");
-  return parse_operation(words[0]).status();
+  return parse_operation(words[0]);
 }
 
 }  // namespace
 
 void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
   app.add_option("problem", flags.words, "The operation, its sizes, and the type of its operands")
-      ->type_name("gemm MxNxK [TYPE]")
+      ->type_name("gemm MxNxK [TYPE] | reduce_split_k SxMxN [TYPE]")
       ->expected(0, 3);
   for (const Setting& setting : problem_settings()) {
     if (setting.name == "type") continue;  // said behind the shape
@@ -46,21 +46,27 @@ Result<std::vector<Problem>> read_problems(const ProblemFlags& flags) {
   SettingTexts settings = flags.settings;
   const bool from_file = !flags.shapes_file.empty();
   std::size_t next = 0;
+  Operation operation = Operation::gemm;
   if (!from_file || !flags.words.empty()) {
-    if (Status known = check_operation(flags.words); !known) return known;
+    const Result<Operation> known = read_operation(flags.words);
+    if (!known) return known.status();
+    operation = *known;
     ++next;
   }
+  if (from_file && operation != Operation::gemm)
+    return wrong("--shapes holds problems of gemm, and does not go with " +
+                 std::string(to_string(operation)));
   Result<Shape> shape = Shape{};
   if (!from_file) {
     if (next == flags.words.size()) return wrong("no shape given; say for example: gemm 4096x4096x4096 f16");
-    shape = parse_shape(flags.words[next++]);
+    shape = parse_shape(flags.words[next++], operation);
     if (!shape) return shape.status();
   }
   for (; next < flags.words.size(); ++next) {
     if (Status taken = take_type(flags.words[next], settings); !taken) return taken;
   }
   if (from_file) return read_shapes_file(flags.shapes_file, settings);
-  Result<Problem> problem = make_problem(*shape, settings);
+  Result<Problem> problem = make_problem(*shape, settings, operation);
   if (!problem) return problem.status();
   return std::vector<Problem>{*std::move(problem)};
 }

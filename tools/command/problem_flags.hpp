@@ -20,13 +20,15 @@ struct ProblemFlags {
 /// What the help of a command with these flags says of them.
 inline constexpr const char* problem_notes =
     "A problem is z (MxN) = alpha * scale * A (MxK) x B (KxN) + beta * C + bias,\n"
-    "out = clamp(activation(z) + residual). TYPE is the type of all operands.\n"
+    "out = clamp(activation(z) + residual). TYPE is the type of all operands. With reduce_split_k, S slices "
+    "of\n"
+    "partial sums (MxN) of that TYPE are added up in the place of A x B.\n"
     "OPERAND is TYPE[:row|col][:ld=N][:align=N], of which any part may be left out: row-major, packed and "
     "aligned\n"
     "unless told. ld (elements from one row or column to the next) and align (of the pointer) count "
     "elements.";
 
-/// Adds `gemm MxNxK [TYPE]`, a flag for each setting, and --shapes.
+/// Adds `gemm MxNxK [TYPE] | ...`, a flag for each setting, and --shapes.
 void add_problem_flags(CLI::App& app, ProblemFlags& flags);
 
 /// The problems asked for, at least one.

@@ -9,6 +9,7 @@ constexpr Setting settings[] = {
     {"type", "TYPE", "Element type of all operands: f16, bf16, f32, f64, s8 or u8"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
+    {"partials", "OPERAND", "Type and alignment of partial sums: f32, f64 or s32 (reduce_split_k)"},
     {"c", "OPERAND", "How C is stored (as the output), or `out`: in its memory; makes beta 1"},
     {"out", "OPERAND", "How the output is stored"},
     {"batch", "N", "Entries of a batch"},
@@ -103,6 +104,36 @@ Status read_operands(Reader& reader, Problem& problem) {
   return {};
 }
 
+/// Settings of GEMMs that a reduction has not.
+constexpr std::string_view settings_of_products[] = {
+    "a", "b", "accumulator", "math", "mode", "split-k", "swizzle", "raster", "multiprocessors"};
+
+/// The same of a reduction: partial sums, C and the output, whose type is that of the partial sums unless it
+/// is said.
+Status read_reduced(Reader& reader, Problem& problem) {
+  for (const std::string_view name : settings_of_products) {
+    if (!reader.text(name).empty())
+      return Status(StatusCode::parse_error, "--" + std::string(name) + " does not go with reduce_split_k");
+  }
+  const auto type = reader.read("type", parse_dtype);
+  const auto partials = reader.read("partials", parse_operand);
+  problem.in_place = reader.text("c") == "out";
+  const auto c = problem.in_place ? std::nullopt : reader.read("c", parse_operand);
+  const auto out = reader.read("out", parse_operand);
+  if (!reader.status()) return reader.status();
+  if (partials && (partials->layout || partials->ld != 0))
+    return Status(StatusCode::parse_error, "--partials: partial sums are packed: expected TYPE[:align=N]");
+  problem.a = complete(partials, type.value_or(DType::none));
+  if (problem.a.dtype == DType::none) {
+    return Status(StatusCode::parse_error,
+                  "which type? Say that of the partial sums behind the shape (reduce_split_k 8x512x512 f32)");
+  }
+  problem.accumulator = problem.a.dtype;
+  problem.out = complete(out, problem.a.dtype);
+  if (c) problem.c = complete(c, problem.out.dtype);
+  return {};
+}
+
 Status read_epilogue(Reader& reader, Problem& problem) {
   problem.alpha = reader.number("alpha").value_or(1);
   problem.beta = reader.number("beta").value_or(problem.c || problem.in_place ? 1 : 0);
@@ -136,13 +167,16 @@ Status read_controls(Reader& reader, Problem& problem) {
 
 std::span<const Setting> problem_settings() { return settings; }
 
-Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts) {
-  Problem problem{.m = shape.m, .n = shape.n, .k = shape.k};
+Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts, Operation operation) {
+  const bool reduces = operation == Operation::reduce_split_k;
+  Problem problem{.m = shape.m, .n = shape.n, .k = shape.k, .operation = operation};
   Reader reader(texts);
+  if (!reduces && !reader.text("partials").empty())
+    return Status(StatusCode::parse_error, "--partials goes with reduce_split_k");
   problem.batch = reader.integer("batch", std::numeric_limits<std::int64_t>::max()).value_or(0);
   problem.accumulator = reader.read("accumulator", parse_dtype);
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
-  for (const auto read : {read_operands, read_epilogue, read_controls}) {
+  for (const auto read : {reduces ? read_reduced : read_operands, read_epilogue, read_controls}) {
     if (Status status = read(reader, problem); !status) return status;
   }
   return problem;

@@ -26,6 +26,7 @@ std::span<const Setting> problem_settings();
 using SettingTexts = std::map<std::string, std::string, std::less<>>;
 
 /// The problem of this shape with these settings. A failure names the flag at fault.
-Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts);
+Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts,
+                             Operation operation = Operation::gemm);
 
 }  // namespace quarry::command

@@ -64,22 +64,25 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
 
 }  // namespace
 
-Result<Shape> parse_shape(std::string_view text) {
+Result<Shape> parse_shape(std::string_view text, Operation operation) {
+  const bool reduces = operation == Operation::reduce_split_k;
+  const char* const letters = reduces ? "SMN" : "MNK";
   std::int64_t sizes[3] = {};
   std::string_view rest = text;
   for (int i = 0; i < 3; ++i) {
     const std::size_t cross = rest.find('x');
     if ((cross == rest.npos) != (i == 2)) {
       return Status(StatusCode::parse_error,
-                    "shape " + quoted(text) + ": expected MxNxK, such as 4096x4096x512");
+                    "shape " + quoted(text) + ": expected " +
+                        (reduces ? "SxMxN, such as 8x1024x4096" : "MxNxK, such as 4096x4096x512"));
     }
-    const std::string what = "shape " + quoted(text) + ": size " + "MNK"[i];
+    const std::string what = "shape " + quoted(text) + ": size " + letters[i];
     const Result<std::int64_t> size = parse_integer(what, rest.substr(0, cross), 0, greatest);
     if (!size) return size.status();
     sizes[i] = *size;
     rest.remove_prefix(cross == rest.npos ? rest.size() : cross + 1);
   }
-  return Shape{sizes[0], sizes[1], sizes[2]};
+  return reduces ? Shape{sizes[1], sizes[2], sizes[0]} : Shape{sizes[0], sizes[1], sizes[2]};
 }
 
 Result<OperandParts> parse_operand(std::string_view text) {

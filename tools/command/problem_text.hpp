@@ -17,8 +17,8 @@ struct Shape {
   std::int64_t k;
 };
 
-/// "4096x4096x512": three sizes of 0 or more.
-Result<Shape> parse_shape(std::string_view text);
+/// "4096x4096x512": three sizes of 0 or more, M, N and K. Of a reduction, the slices (as K), M and N.
+Result<Shape> parse_shape(std::string_view text, Operation operation = Operation::gemm);
 
 /// Parts of an operand, each of which may be left out.
 struct OperandParts {
@@ -47,7 +47,7 @@ Result<ScaleAxis> parse_scale_axis(std::string_view text);
 /// "LOW:HIGH", of which either may be left out: no bound.
 Result<Clamp> parse_clamp(std::string_view text);
 
-/// "gemm".
+/// "gemm" or "reduce_split_k".
 Result<Operation> parse_operation(std::string_view text);
 
 }  // namespace quarry::command

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "bench_operands.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "problem_flags.hpp"
@@ -55,7 +56,9 @@ double bytes_of(const Problem& p) {
     return across * static_cast<double>(std::max(along, spec.ld)) * quarry::bytes_of(spec.dtype);
   };
   const double out = operand(p.out, p.m, p.n);
-  double all = operand(p.a, p.m, p.k) + operand(p.b, p.k, p.n) + 2 * out;
+  const double inputs = p.operation == Operation::gemm ? operand(p.a, p.m, p.k) + operand(p.b, p.k, p.n)
+                                                       : operand(p.a, p.m, p.n) * static_cast<double>(p.k);
+  double all = inputs + 2 * out;
   for (const auto& extra : {p.residual, p.aux}) {
     if (extra) all += operand(*extra, p.m, p.n);
   }
@@ -74,23 +77,23 @@ Status check_memory(const Problem& problem) {
 }
 
 /// The kernel of that name or config, with its controls for the problem.
-Result<Candidate> named_kernel(const std::string& text, const GemmArguments& arguments,
+Result<Candidate> named_kernel(const std::string& text, const Arguments& arguments,
                                const FindOptions& options) {
   const Result<Kernel> kernel = read_kernel(text);
   if (!kernel) return kernel.status();
-  return Query::candidate_of(*kernel, arguments, options);
+  return candidate_of(*kernel, arguments, options);
 }
 
 /// The best kernel that can run, with a message where a better one cannot.
-Result<Candidate> best_kernel(const GemmArguments& arguments, const Filter& filter, FindOptions options) {
+Result<Candidate> best_kernel(const Arguments& arguments, const Filter& filter, FindOptions options) {
   options.limit = 1;
-  const CandidateList found = get_kernels(arguments, filter, options);
+  const CandidateList found = find_kernels(arguments, filter, options);
   if (options.availability == Availability::any) {
     if (found.empty()) return found.status();
     return found.front();
   }
   options.availability = Availability::any;
-  const CandidateList all = get_kernels(arguments, filter, options);
+  const CandidateList all = find_kernels(arguments, filter, options);
   if (all.empty()) return all.status();
   if (found.empty()) {
     return Status(StatusCode::not_precompiled,
@@ -126,14 +129,13 @@ Result<double> time_on_host(const Plan& plan, const PlanOperands& operands, Work
 }
 
 Result<double> time_kernel(const Kernel& kernel, const TrialProblem& trial) {
-  GemmArguments arguments = trial.arguments();
-  arguments.controls = kernel.controls();
-  const Result<Plan> plan = kernel.prepare(arguments);
+  const Arguments arguments = with(kernel.controls(), trial.arguments());
+  const Result<Plan> plan = prepare(kernel, arguments);
   if (!plan) return plan.status();
   const Place place = trial.device ? Place::device : Place::host;
   const Result<TrialWorkspace> memory = TrialWorkspace::make(plan->workspace_size(), place);
   if (!memory) return memory.status();
-  const PlanOperands operands = detail::operands_of(arguments);
+  const PlanOperands operands = operands_of(arguments);
   if (place == Place::host) return time_on_host(*plan, operands, memory->workspace());
   return detail::median_seconds(used_device,
                                 [&] { return plan->run(operands, nullptr, memory->workspace()); });
@@ -148,7 +150,7 @@ Availability available_on(Place place) {
 Result<Outcome> run_problem(const Problem& problem, const RunFlags& flags, const Filter& filter,
                             std::uint64_t seed, Place place, const DeviceModel& device) {
   const FindOptions options{.availability = available_on(place), .device = &device};
-  const GemmArguments shape = arguments_of(problem);
+  const Arguments shape = arguments_of(problem);
   const Result<Candidate> kernel =
       flags.kernel.empty() ? best_kernel(shape, filter, options) : named_kernel(flags.kernel, shape, options);
   if (!kernel) return kernel.status();
@@ -159,7 +161,7 @@ Result<Outcome> run_problem(const Problem& problem, const RunFlags& flags, const
   Result<TrialProblem> trial = TrialProblem::make(problem, seed, place);
   if (!trial) return trial.status();
   const Result<host::Reference> reference =
-      host::compute_reference(trial->host.arguments, {.max_multiplications = reference_multiplications});
+      reference_of(trial->host, {.max_multiplications = reference_multiplications});
   if (!reference) return reference.status();
   Outcome outcome{problem,
                   seed,
@@ -195,6 +197,7 @@ const std::vector<Column>& columns() {
 Cell cell_of(const Outcome& outcome, std::size_t column) {
   const Controls& controls = outcome.kernel.controls();
   const bool ran = static_cast<bool>(outcome.verdict.status);
+  if (outcome.problem.operation != Operation::gemm && column >= 2 && column <= 5) return {};  // controls
   switch (column) {
     case 0: return shape_text(outcome.problem);
     case 1: return std::string(outcome.kernel.name());
@@ -213,15 +216,23 @@ Cell cell_of(const Outcome& outcome, std::size_t column) {
   }
 }
 
+/// What a problem's time means: for products how many a second, for a reduction how much memory moves.
+std::string speed_text(const Problem& problem, double seconds) {
+  if (problem.operation == Operation::gemm) return text_of(flops(problem) / seconds * 1e-12, 3) + " TFLOP/s";
+  return text_of(touched_bytes(problem) / seconds * 1e-9, 1) + " GB/s";
+}
+
 /// What went on, for a person.
 void print_story(const Outcome& o) {
   const Controls& controls = o.kernel.controls();
   std::string text = "problem   " + command_text(o.problem) + "\n";
   text += "kernel    " + std::string(o.kernel.name()) + "\n";
-  text += "controls  mode " + std::string(to_string(controls.mode.value_or(Mode::gemm))) + ", split-K " +
-          std::to_string(controls.split_k_slices.value_or(1)) + ", swizzle " +
-          std::to_string(controls.swizzle.value_or(1)) + " " +
-          std::string(to_string(controls.raster.value_or(Raster::along_n))) + "\n";
+  if (o.problem.operation == Operation::gemm) {
+    text += "controls  mode " + std::string(to_string(controls.mode.value_or(Mode::gemm))) + ", split-K " +
+            std::to_string(controls.split_k_slices.value_or(1)) + ", swizzle " +
+            std::to_string(controls.swizzle.value_or(1)) + " " +
+            std::string(to_string(controls.raster.value_or(Raster::along_n))) + "\n";
+  }
   text += "ran on    ";
   text +=
       o.place == Place::device ? "the device" : "the host executor: the CPU, computing what the kernel would";
@@ -241,8 +252,7 @@ void print_story(const Outcome& o) {
     if (!o.verdict.right()) text += "          " + o.verdict.reason() + "\n";
   }
   if (o.seconds) {
-    text += "time      " + text_of(*o.seconds * 1e6, 2) + " us, " +
-            text_of(flops(o.problem) / *o.seconds * 1e-12, 3) + " TFLOP/s" +
+    text += "time      " + text_of(*o.seconds * 1e6, 2) + " us, " + speed_text(o.problem, *o.seconds) +
             (o.place == Place::host ? " on the CPU" : ", median of bursts") + "\n";
   }
   write_output(text);
@@ -304,11 +314,12 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "run",
       {.help = "Solve a random problem with the best kernel and check the result",
-       .usage = "gemm MxNxK [TYPE] [FLAGS]",
+       .usage = "gemm MxNxK [TYPE] [FLAGS] | reduce_split_k SxMxN [TYPE] [FLAGS]",
        .examples = {"quarry run gemm 300x200x100 f16",
                     "quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --bias column "
                     "--activation gelu",
-                    "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json"},
+                    "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json",
+                    "quarry run reduce_split_k 6x300x200 f32 --out f16 --bias column --on host"},
        .notes = problem_notes});
   add_problem_flags(*command, flags->problem);
   command

@@ -17,9 +17,11 @@ Result<std::string> layout_text(const Kernel& kernel) {
     return text + layouts_of(*static_cast<const gemm_sm80::Config*>(row.entry_config));
   if (family == "gemm_sm90")
     return text + layouts_of(*static_cast<const gemm_sm90::Config*>(row.entry_config));
+  const std::string has_none = "`" + std::string(kernel.name()) + "` has no layouts to show: ";
+  if (kernel.metadata().operation != Operation::gemm)
+    return Status(StatusCode::unsupported, has_none + "it multiplies nothing");
   return Status(StatusCode::unsupported,
-                "`" + std::string(kernel.name()) + "` has no layouts to show: threads of " +
-                    std::string(family) +
+                has_none + "threads of " + std::string(family) +
                     " multiply one element at a time, from lines without a permutation");
 }
 

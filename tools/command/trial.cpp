@@ -29,8 +29,7 @@ Result<Place> read_place(const std::string& name) {
 }
 
 Result<TrialProblem> TrialProblem::make(const Problem& problem, std::uint64_t seed, Place place) {
-  Result<host::RandomProblem> host =
-      host::RandomProblem::make(arguments_of(problem), random_options(problem, seed));
+  Result<host::RandomProblem> host = random_operands(arguments_of(problem), random_options(problem, seed));
   if (!host) return host.status();
   TrialProblem trial{*std::move(host), std::nullopt};
   if (place == Place::host) return trial;
@@ -89,9 +88,8 @@ Status TrialWorkspace::check() const {
 
 Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& problem,
                   const host::Reference& reference) {
-  GemmArguments arguments = problem.arguments();
-  arguments.controls = controls;
-  const Result<std::size_t> bytes = kernel.workspace_size(arguments);
+  const Arguments arguments = with(controls, problem.arguments());
+  const Result<std::size_t> bytes = workspace_size(kernel, arguments);
   if (!bytes) return {bytes.status()};
   const Result<TrialWorkspace> workspace =
       TrialWorkspace::make(*bytes, problem.device ? Place::device : Place::host);
@@ -101,14 +99,13 @@ Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& 
   if (problem.device) {
     if (Status s = problem.device->upload_output(problem.host); !s) return {s};
   }
-  if (Status s = kernel.run(arguments, {.workspace = workspace->workspace()}); !s) return {s};
+  if (Status s = run(kernel, arguments, {.workspace = workspace->workspace()}); !s) return {s};
   if (problem.device) {
     if (Status s = problem.device->download_output(problem.host); !s) return {s};
   }
   if (Status s = problem.host.check_output(); !s) return {s};
   if (Status s = workspace->check(); !s) return {s};
-  const host::Tolerance tolerance =
-      host::tolerance(kernel.metadata(), problem.host.arguments.a.extents[arguments.a.rank - 1U]);
+  const host::Tolerance tolerance = host::tolerance(kernel.metadata(), terms(problem.host));
   return {{}, host::compare(reference, problem.host.arguments, tolerance)};
 }
 

@@ -37,7 +37,9 @@ struct TrialProblem {
   static Result<TrialProblem> make(const Problem& problem, std::uint64_t seed, Place place);
 
   /// The arguments that kernels are given.
-  const GemmArguments& arguments() const { return device ? device->arguments : host.arguments; }
+  Arguments arguments() const {
+    return arguments_of(device ? device->arguments : host.arguments, host.slices);
+  }
 };
 
 /// How a kernel did.

@@ -98,7 +98,7 @@ Result<CampaignOptions> read_options(const CampaignFlags& flags) {
 int verify_campaign(const CampaignFlags& flags) {
   const Result<CampaignOptions> options = read_options(flags);
   if (!options) return report(options.status());
-  if (get_kernels(options->filter).empty()) {
+  if (campaign_kernels(options->filter).empty()) {
     message("no kernel was selected");
     return failed;
   }

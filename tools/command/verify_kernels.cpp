@@ -112,7 +112,7 @@ class Verification {
         stop(trial.status());
         return {};
       }
-      Result<host::Reference> reference = host::compute_reference(trial->host.arguments);
+      Result<host::Reference> reference = reference_of(trial->host);
       if (!reference) {
         stop(reference.status());
         return {};

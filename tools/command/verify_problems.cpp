@@ -49,6 +49,14 @@ void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   if (problem.activation == Activation::leaky_relu) problem.slope = 0.25F;
 }
 
+/// A reduction: as many slices as there may be, of one to several blocks, to a batch now and then.
+void slices_to_add(Problem& problem, Dice& dice) {
+  problem.operation = Operation::reduce_split_k;
+  constexpr int slices[] = {1, 2, 2, 3, 5, 8, 17};
+  problem.k = dice.one_of(slices);
+  if (dice.one_in(4)) problem.batch = dice.between(1, 3);
+}
+
 /// What only some epilogues have: half of the problems, as kernels know shorter ways for the others. Operands
 /// are stored by `stored`.
 void random_extras(const ResultKey& key, Problem& problem, Dice& dice) {
@@ -76,7 +84,11 @@ void fit_integers(const ResultKey& key, Problem& problem) {
     if (problem.activation > Activation::relu) problem.activation = Activation::relu;
     return;
   }
-  problem.alpha *= alpha_of_byte_sums(key.a, key.b, key.out, problem.k);
+  if (problem.operation == Operation::gemm) {
+    problem.alpha *= alpha_of_byte_sums(key.a, key.b, key.out, problem.k);
+  } else if (is_byte(key.out)) {
+    problem.alpha *= 0x1p-25;  // of sums of all sizes
+  }
 }
 
 /// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each.
@@ -128,8 +140,9 @@ int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_
 
 ResultKey result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& operands = kernel.operands;
-  return {operands.a.dtype,   operands.b.dtype,           operands.accumulator, operands.out.dtype,
-          kernel.design.math, kernel.epilogue.activation, kernel.epilogue.bias, kernel.epilogue.fast_clamp};
+  return {operands.a.dtype,     operands.b.dtype,           operands.accumulator,
+          operands.out.dtype,   kernel.design.math,         kernel.epilogue.activation,
+          kernel.epilogue.bias, kernel.epilogue.fast_clamp, kernel.operation};
 }
 
 StorageKey storage_key(const KernelMetadata& kernel) {
@@ -141,7 +154,8 @@ StorageKey storage_key(const KernelMetadata& kernel) {
 Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t number) {
   Dice dice(seed);
   Problem problem{};
-  problem.a.dtype = key.a;
+  const bool reduces = key.operation == Operation::reduce_split_k;
+  problem.a.dtype = reduces ? key.accumulator : key.a;
   problem.b.dtype = key.b;
   problem.out.dtype = key.out;
   problem.accumulator = key.accumulator;
@@ -153,6 +167,7 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
   }
   if (key.fast_clamp && problem.k > fast_clamp_most_k) problem.k = fast_clamp_most_k - dice.between(0, 3);
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
+  if (reduces) slices_to_add(problem, dice);
   random_order(problem, dice);
   random_epilogue(key, problem, dice);
   random_extras(key, problem, dice);
@@ -169,8 +184,12 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
   const int c_alignment = std::max(key.c_alignment, wide);
   const int a_alignment = std::max(key.a_alignment, words_of_bytes(problem.a.dtype, dice));
   const int b_alignment = std::max(key.b_alignment, words_of_bytes(problem.b.dtype, dice));
-  result.a = store(problem.a.dtype, key.a, a_alignment, problem.m, problem.k, dice);
-  result.b = store(problem.b.dtype, key.b, b_alignment, problem.k, problem.n, dice);
+  if (problem.operation == Operation::gemm) {
+    result.a = store(problem.a.dtype, key.a, a_alignment, problem.m, problem.k, dice);
+    result.b = store(problem.b.dtype, key.b, b_alignment, problem.k, problem.n, dice);
+  } else {
+    result.a.alignment = dice.one_in(2) ? 1 : 4;  // packed
+  }
   result.out = store(problem.out.dtype, key.out, std::max(out_alignment, problem.in_place ? c_alignment : 1),
                      problem.m, problem.n, dice);
   if (problem.beta != 0 && !problem.in_place) {
@@ -185,6 +204,7 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
 }
 
 Controls controls_for(const KernelMetadata& kernel, const Problem& problem) {
+  if (problem.operation != Operation::gemm) return {};
   Controls controls = problem.controls;
   // With alpha 0 there is nothing to sum.
   const std::int64_t k = problem.alpha == 0 ? 0 : problem.k;

@@ -18,6 +18,7 @@ struct ResultKey {
   DType a, b, accumulator, out;
   Math math;
   bool activation, bias, fast_clamp;
+  Operation operation;
   friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };
 ResultKey result_key(const KernelMetadata& kernel);

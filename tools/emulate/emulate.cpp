@@ -69,11 +69,17 @@ struct Findings {
 
 bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
 
-/// The problem of this shape in the kernel's types and layouts.
+/// The problem of this shape in the kernel's types and layouts, of its operation.
 Result<Problem> problem_for(const Kernel& kernel, const std::string& shape_word, SettingTexts settings) {
-  const Result<Shape> shape = parse_shape(shape_word);
+  const Operation operation = kernel.metadata().operation;
+  const Result<Shape> shape = parse_shape(shape_word, operation);
   if (!shape) return shape.status();
   const OperandsMetadata& operands = kernel.metadata().operands;
+  if (operation == Operation::reduce_split_k) {
+    settings.try_emplace("partials", to_string(operands.accumulator));
+    settings.try_emplace("out", to_string(operands.out.dtype));
+    return make_problem(*shape, settings, operation);
+  }
   const auto spec = [](DType type, Layout layout) {
     return std::string(to_string(type)) + (layout == Layout::row ? ":row" : ":col");
   };
@@ -179,7 +185,7 @@ Result<Modules> compile(const Request& request) {
 Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
   Verdict verdict;
   Result<host::RandomProblem> operands =
-      host::RandomProblem::make(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
+      random_operands(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
   if (!operands) {
     verdict.status = operands.status();
     return verdict;
@@ -266,8 +272,8 @@ int emulate_kernels(const EmulateFlags& flags) {
   if (!request) return report(request.status());
   if (request->problem) {
     // Refused in the words of a run, before anything is compiled.
-    const Status supports = request->kernels[0].supports(arguments_of(*request->problem));
-    if (!supports) return report(supports);
+    const Status supported = supports(request->kernels[0], arguments_of(*request->problem));
+    if (!supported) return report(supported);
   }
   const Result<Modules> modules = compile(*request);
   if (!modules) return report(modules.status()), usage;

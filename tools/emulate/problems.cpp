@@ -97,8 +97,7 @@ EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std
 
 std::string replay(const Kernel& kernel, const EmulatedProblem& problem) {
   std::string text = command::command_text(problem.problem);
-  constexpr std::string_view operation = "gemm ";
-  if (text.starts_with(operation)) text.erase(0, operation.size());
+  text.erase(0, text.find(' ') + 1);  // the operation, which is the kernel's
   return "quarry emulate " + std::string(kernel.name()) + " " + text + " --seed " +
          std::to_string(problem.seed) + " --copies " + std::string(to_string(problem.copies));
 }

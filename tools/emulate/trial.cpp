@@ -7,6 +7,7 @@
 #include "registry/device/prepared.hpp"
 #include "registry/host/element.hpp"
 #include "registry/host/matrix.hpp"
+#include "tools/command/arguments.hpp"
 
 namespace quarry::emulate {
 namespace {
@@ -33,7 +34,8 @@ class Operands {
   Status make(const host::RandomOptions& options) {
     const bool in_place = options.in_place;
     Epilogue& e = arguments_.epilogue;
-    if (Status s = add(arguments_.a, MemoryUse::input, "a"); !s) return s;
+    if (Status s = add(arguments_.a, MemoryUse::input, arguments_.b.rank > 0 ? "a" : "the partial sums"); !s)
+      return s;
     if (Status s = add(arguments_.b, MemoryUse::input, "b"); !s) return s;
     if (e.bias) {
       if (Status s = add(*e.bias, MemoryUse::input, "the bias"); !s) return s;
@@ -149,6 +151,38 @@ Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Module
                   memory, options, counters);
 }
 
+/// A launch of the kernel alone, which adds up slices.
+Status run_reduction(const Kernel& kernel, const ReduceLaunch& launch, const Modules& modules,
+                     emulator::GlobalMemory& memory, const TrialOptions& options,
+                     emulator::Counters& counters) {
+  const std::string name(kernel.name());
+  return run_grid(name,
+                  {.entry = &modules[name],
+                   .params = &launch.params,
+                   .grid = launch.grid,
+                   .threads = launch.threads,
+                   .shared_memory = 0},
+                  memory, options, counters);
+}
+
+/// Runs the kernel on operands in guarded memory.
+Status run_on(const Kernel& kernel, Operands& operands, std::int64_t slices, const Modules& modules,
+              emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
+  if (slices > 0) {
+    detail::PreparedReduction prepared;
+    const ReduceSplitKArguments reduction = detail::reduction_of(operands.arguments(), slices);
+    if (Status s = detail::prepare_launch(kernel.row(), reduction, prepared); !s) return s;
+    if (!prepared.needed.out) return {};
+    return run_reduction(kernel, prepared.launch, modules, memory, options, counters);
+  }
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), operands.arguments(), prepared); !s)
+    return s;
+  if (!prepared.needed.out) return {};
+  if (Status s = operands.make_workspace(prepared.launch); !s) return s;
+  return run_launch(kernel.row(), prepared.launch, modules, memory, options, counters);
+}
+
 /// Replaces a reference's values of one output with what stands there.
 void read_values(const TensorView& view, const host::Reference& reference, std::vector<double>& values) {
   const host::Matrix out(view);
@@ -177,15 +211,15 @@ void put_back(const std::vector<std::byte>& bytes, const host::GuardedTensor& te
 Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProblem& problem,
                                         host::Reference reference) {
   problem.reset_output();
-  GemmArguments arguments = problem.arguments;
-  const Result<std::size_t> bytes = kernel.workspace_size(arguments);
+  const command::Arguments arguments = command::arguments_of(problem);
+  const Result<std::size_t> bytes = command::workspace_size(kernel, arguments);
   if (!bytes) return bytes.status();
   const GuardedPages workspace =
       GuardedPages::make(*bytes + workspace_alignment, 0, emulator::GuardedEnd::front);
   if (workspace.data() == nullptr) return out_of_memory();
-  if (Status s = kernel.run(arguments, {.workspace = {workspace.data(), *bytes}}); !s) return s;
+  if (Status s = command::run(kernel, arguments, {.workspace = {workspace.data(), *bytes}}); !s) return s;
   read_values(problem.out.view(), reference, reference.values);
-  if (arguments.epilogue.aux) read_values(problem.aux.view(), reference, reference.aux);
+  if (problem.arguments.epilogue.aux) read_values(problem.aux.view(), reference, reference.aux);
   return reference;
 }
 
@@ -220,23 +254,16 @@ Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modu
     verdict.status = std::move(status);
     return verdict;
   };
-  if (Status s = kernel.supports(problem.arguments); !s) return failed(s);
+  if (Status s = command::supports(kernel, command::arguments_of(problem)); !s) return failed(s);
   problem.reset_output();
-  const Result<host::Reference> reference = host::compute_reference(problem.arguments, {.threads = 1});
+  const Result<host::Reference> reference = command::reference_of(problem, {.threads = 1});
   if (!reference) return failed(reference.status());
 
   emulator::GlobalMemory memory(options.emulator.checks);
   Operands operands(problem.arguments, options.guarded, memory);
   if (Status s = operands.make(problem.options); !s) return failed(s);
-  detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), operands.arguments(), prepared); !s)
+  if (Status s = run_on(kernel, operands, problem.slices, modules, memory, options, verdict.counters); !s)
     return failed(s);
-  GemmLaunch& launch = prepared.launch;
-  if (prepared.needed.out) {
-    if (Status s = operands.make_workspace(launch); !s) return failed(s);
-    if (Status s = run_launch(kernel.row(), launch, modules, memory, options, verdict.counters); !s)
-      return failed(s);
-  }
   const GemmArguments& ran = operands.arguments();
   const std::vector<std::byte> out = bytes_now(ran.out);
   const std::vector<std::byte> aux =
@@ -248,8 +275,7 @@ Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modu
   put_back(out, problem.out);
   put_back(aux, problem.aux);
   if (Status s = problem.check_output(); !s) return failed(s);
-  const host::Tolerance tolerance =
-      host::tolerance(kernel.metadata(), problem.arguments.a.extents[problem.arguments.a.rank - 1U]);
+  const host::Tolerance tolerance = host::tolerance(kernel.metadata(), command::terms(problem));
   verdict.reference = host::compare(*reference, problem.arguments, tolerance);
   verdict.executor = host::compare(*executed, problem.arguments, tolerance);
   return verdict;

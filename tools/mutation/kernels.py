@@ -98,7 +98,7 @@ STAGES = [
     Stage(STREAM, SM80_STREAM, ("--problems", "6")),
     Stage(SM80_SOURCES, SM80_FIRST, ("--problems", "6")),
     Stage(r"kernels/gemm_simt/.*", SIMT, ("--problems", "6")),
-    Stage(r"kernels/reduce_split_k/.*", (SM80_FIRST[0], SIMT[1]), ("--problems", "12")),
+    Stage(r"kernels/reduce_split_k/.*", ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8"), ("--problems", "12")),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "2", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST, ("--problems", "6")),

@@ -1,0 +1,47 @@
+/// The interface of families whose kernels add up the slices of a split K: those of
+/// Operation::reduce_split_k. Host only.
+#pragma once
+
+#include "family.hpp"
+
+namespace quarry {
+
+/// A reduction after its arguments were checked: what families decide and launch by. Sizes of 0 are legal,
+/// but for the slices.
+struct ReduceProblem {
+  DType partials = DType::none;
+  DType out = DType::none;
+  /// Whether the partial sums lie as `params` says: packed.
+  bool is_packed = false;
+  bool has_c = false;  ///< C will be read: beta is not known to be 0
+  bool has_bias = false;
+  bool has_scale = false;
+  bool has_residual = false;
+  bool has_aux = false;
+  /// Pointers are null for fake tensors.
+  ReduceParams params = {};
+};
+
+/// Whether nothing is computed because the output has no elements.
+constexpr bool is_empty(const ReduceProblem& problem) {
+  return problem.params.m == 0 || problem.params.n == 0 || problem.params.batch == 0;
+}
+
+class ReduceFamily : public Family {
+ public:
+  /// Whether the kernel takes the problem: how the partial sums lie, limits of the grid. Types were matched
+  /// by the caller, who also checked the device's compute capability.
+  virtual Status supports(const void* config, const ReduceProblem& problem) const = 0;
+
+  /// Predicted seconds. @pre supports()
+  virtual double estimate(const void* config, const ReduceProblem& problem,
+                          const DeviceModel& device) const = 0;
+
+  /// @pre supports()
+  virtual ReduceLaunch launch(const void* config, const ReduceProblem& problem) const = 0;
+
+ protected:
+  constexpr ~ReduceFamily() = default;
+};
+
+}  // namespace quarry

@@ -1,0 +1,26 @@
+/// The metadata of a reduce_split_k kernel. Host only.
+#pragma once
+
+#include <string_view>
+
+#include "common/describe_epilogue.hpp"
+#include "quarry/metadata.hpp"
+#include "reduce_split_k/config.hpp"
+
+namespace quarry::reduce_split_k {
+
+/// It multiplies nothing, so it has no A, B, tile and modes. `name` is kept as a view.
+constexpr KernelMetadata describe(const Config& c, std::string_view name) {
+  KernelMetadata kernel;
+  kernel.name = name;
+  kernel.family = "reduce_split_k";
+  kernel.operation = Operation::reduce_split_k;
+  kernel.cc = 80;
+  kernel.operands.c.dtype = kernel.operands.out.dtype = c.out;
+  kernel.operands.accumulator = c.partial;
+  kernel.design.threads = threads(c);
+  kernel.epilogue = standard_epilogue({DType::none, DType::none, c.partial, c.out});
+  return kernel;
+}
+
+}  // namespace quarry::reduce_split_k

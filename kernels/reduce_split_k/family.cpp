@@ -1,0 +1,55 @@
+#include "common/gemm_host.hpp"
+#include "reduce_family.hpp"
+#include "reduce_split_k/config.hpp"
+
+namespace quarry::reduce_split_k {
+namespace {
+
+/// From one kernel's end to the next one's first results, whatever they do.
+constexpr double least_seconds = 3e-6;
+
+long long blocks(const ReduceProblem& problem) {
+  return reduce_split_k::blocks(problem.params.m, problem.params.n, problem.params.batch);
+}
+
+class ReduceSplitK final : public ReduceFamily {
+ public:
+  std::string_view name() const override { return "reduce_split_k"; }
+
+  Status supports(const void*, const ReduceProblem& problem) const override {
+    constexpr auto code = StatusCode::unsupported;
+    if (!problem.is_packed) {
+      return {code,
+              "Operand `partials` is unsupported: expected packed slices, each stride the product of the "
+              "extents behind it, got other strides"};
+    }
+    if (is_empty(problem) || blocks(problem) <= grid_limit) return {};
+    return {code, detail::Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
+  }
+
+  /// It moves memory, and waits for nothing else.
+  double estimate(const void*, const ReduceProblem& problem, const DeviceModel& device) const override {
+    const ReduceParams& p = problem.params;
+    const int like_out = 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
+                         static_cast<int>(problem.has_aux);
+    const double bytes_of_output = static_cast<double>(p.slices) * bytes_of(problem.partials) +
+                                   static_cast<double>(like_out) * bytes_of(problem.out);
+    const double outputs = static_cast<double>(p.m) * p.n * p.batch;
+    return least_seconds + outputs * bytes_of_output / device.memory_bandwidth;
+  }
+
+  ReduceLaunch launch(const void* config, const ReduceProblem& problem) const override {
+    if (is_empty(problem)) return {};
+    return {.params = problem.params,
+            .grid = static_cast<unsigned>(blocks(problem)),
+            .threads = static_cast<unsigned>(threads(*static_cast<const Config*>(config)))};
+  }
+};
+
+constinit const ReduceSplitK instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::reduce_split_k

@@ -1,0 +1,17 @@
+/// The host executor's reductions.
+#pragma once
+
+#include "family.hpp"
+#include "quarry/metadata.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::host {
+
+/// Computes what a reduction computes on the device, bit for bit but for the epilogue's approximations:
+/// slices are added in their order. Pointers are host memory. Fails, with nothing written, with `unsupported`
+/// for types that the executor does not know.
+/// @param kernel whose types are the accumulator's and the output's
+/// @param threads 0: one a processor
+Status execute(const KernelMetadata& kernel, const ReduceLaunch& launch, int threads = 0);
+
+}  // namespace quarry::host

@@ -1,0 +1,30 @@
+/// Random reductions for property tests: fake tensors that host::RandomProblem gives memory to.
+#pragma once
+
+#include "registry/query/reduce_problem.hpp"
+#include "registry/row.hpp"
+#include "unit/random_gemm.hpp"
+
+namespace quarry::test {
+
+/// The rows that reduce.
+inline std::span<const detail::Row> reduction_rows() {
+  const auto rows = detail::rows();
+  const auto first = std::ranges::find_if(
+      rows, [](const detail::Row& row) { return row.metadata.operation == Operation::reduce_split_k; });
+  return rows.subspan(static_cast<std::size_t>(first - rows.begin()));
+}
+
+/// A reduction to the types of a row: up to 9 slices, an output of any strides, an epilogue by chance.
+inline ReduceSplitKArguments random_reduction(Random& random, const detail::Row& row, int most = 150) {
+  const DType sums = row.metadata.operands.accumulator;
+  const DType out = row.metadata.operands.out.dtype;
+  const Layout layout = coin(random) ? Layout::row : Layout::column;
+  GemmArguments roles =
+      random_shape(random, {sums, sums, sums, out}, {layout, layout, layout}, {.m = most, .n = most, .k = 9});
+  roles.a.assumed_alignment = static_cast<std::uint16_t>(bytes_of(sums) * (coin(random) ? 1 : 4));
+  if (is_byte(out)) roles.epilogue.alpha.value *= 0x1p-16;  // of sums of all sizes
+  return detail::reduction_of(roles, between(random, 1, 9));
+}
+
+}  // namespace quarry::test
