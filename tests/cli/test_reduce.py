@@ -55,7 +55,7 @@ class Reductions(CommandTest):
                      ["--scale", "row", "--residual", "out", "--clamp", "-1:1"], ["--aux", "f16:col", "--alpha", "0"],
                      ["--out", "f16:col:ld=77"], ["--partials", "f32:align=1"], ["--bias", "row", "--out", "f64"]):
             with self.subTest(more=more):
-                done = self.quarry("run", *PROBLEM, *more, "--on", "host")
+                done = self.quarry("run", *PROBLEM[:3 if "--out" in more else 5], *more, "--on", "host")
                 self.assertIn("result    right", done.out)
                 self.assertIn("GB/s", done.out)
                 self.assertNotIn("controls", done.out)
