@@ -143,6 +143,7 @@ std::string emit(const Texts& texts) {
 Result<EmbeddedSources> emit_sources(const fs::path& kernels, const fs::path& include) {
   std::set<std::string> folders;
   for (const ConfigSpace* space : config_spaces()) folders.emplace(space->family);
+  for (const EntryText& reorder : reorder_entries()) folders.insert(reorder.folder);
   Walk walk({kernels, include});
   for (const std::string& folder : folders) {
     if (Status ok = walk.visit(folder + "/kernel.cuh", "the family " + detail::quoted(folder)); !ok)

@@ -57,7 +57,8 @@ Status read_word(const Place& place, const Json& json, const Setting& setting, S
   const auto& word = json.get_ref<const std::string&>();
   if (setting.kind == SettingKind::layouts) {
     if (parse_layouts(word, value)) return {};
-    return place.failure("expected three letters of r and c, for a, b and out, got " + detail::quoted(word));
+    return place.failure("expected three letters of r, c, R and C, for a, b and out, got " +
+                         detail::quoted(word));
   }
   if (setting.kind == SettingKind::word) {
     if (parse_word(setting, word, value)) return {};

@@ -73,6 +73,24 @@ void precompile_reductions(Table& table) {
   for (TableEntry& entry : table.entries) entry.precompiled |= needed.contains(entry.text.name);
 }
 
+/// Kernels that reorder the operands and outputs of registered kernels with interleaved layouts; precompiled
+/// are those for operands of precompiled ones.
+void add_reorders(Table& table) {
+  std::map<std::string, bool> needed;  // whether precompiled
+  for (const TableRow& row : table.rows) {
+    if (!is_interleaved(layouts_of(row.values))) continue;
+    const Types types = types_of(row.values);
+    for (const DType type : {types.a, types.b, types.out}) {
+      needed[reorder_name(type)] |= table.entries[row.entry].precompiled;
+    }
+  }
+  for (EntryText& reorder : reorder_entries()) {
+    const auto found = needed.find(reorder.name);
+    if (found == needed.end()) continue;
+    table.entries.push_back({.text = std::move(reorder), .precompiled = found->second});
+  }
+}
+
 /// Into how many units a group is spread: a power of two that grows with the group, for 8 to 16 kernels a
 /// unit. So a new config changes one unit, unless the group outgrows a power of two; then each of its units
 /// is cut in two.
@@ -98,8 +116,8 @@ void make_units(Table& table) {
                       [&](std::size_t i) -> const std::string& { return table.entries[i].text.name; });
     for (const std::size_t i : entries) table.entries[i].unit = table.units.size();
     const int only_cc = table.entries[entries.front()].text.only_cc;
-    const bool differs = std::ranges::any_of(
-        entries, [&](std::size_t i) { return table.entries[i].text.differs_by_target; });
+    const bool differs =
+        std::ranges::any_of(entries, [&](std::size_t i) { return table.entries[i].text.differs_by_target; });
     table.units.push_back({name, std::move(entries), only_cc, differs});
   }
 }
@@ -119,6 +137,7 @@ Table make_table(const std::vector<Expansion>& expansions, const Filter& precomp
   make_entries(table);
   choose_precompiled(table, precompile, targets);
   precompile_reductions(table);
+  add_reorders(table);
   make_units(table);
   return table;
 }

@@ -15,7 +15,8 @@ namespace quarry::generator {
 /// One device function.
 struct TableEntry {
   EntryText text;
-  std::size_t family;  ///< its index
+  /// Index of its family; absent for an auxiliary entry, which has no row.
+  std::optional<std::size_t> family = {};
   /// Entries of one group share units.
   std::string group = {};
   /// Chosen to be precompiled, and the index of its unit then.

@@ -85,9 +85,17 @@ std::string expected(const Setting& setting) {
   return what;
 }
 
-char letter_of(Layout layout) { return layout == Layout::row ? 'r' : 'c'; }
+constexpr std::string_view layout_letters = "rcRC";
+static_assert(layout_letters.size() == layout_count);
 
 }  // namespace
+
+char letter_of(Layout layout) { return layout_letters[static_cast<std::size_t>(layout)]; }
+
+std::string interleave_fault(const Types& types, const Layouts& layouts) {
+  if (!is_interleaved(layouts) || (is_byte(types.a) && is_byte(types.b))) return "";
+  return "interleaved layouts are those of s8 and u8 operands and their outputs";
+}
 
 SettingValues unsaid_values(const ConfigSpace& space) {
   SettingValues values(space.settings.size(), SettingValue{});
@@ -151,8 +159,9 @@ bool parse_word(const Setting& setting, std::string_view word, SettingValue& val
 bool parse_layouts(std::string_view letters, SettingValue& value) {
   if (letters.size() != value.size()) return false;
   for (std::size_t i = 0; i < letters.size(); ++i) {
-    if (letters[i] != 'r' && letters[i] != 'c') return false;
-    value[i] = static_cast<int>(letters[i] == 'r' ? Layout::row : Layout::column);
+    const std::size_t layout = layout_letters.find(letters[i]);
+    if (layout == layout_letters.npos) return false;
+    value[i] = static_cast<int>(layout);
   }
   return true;
 }

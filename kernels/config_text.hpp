@@ -22,7 +22,7 @@ namespace quarry {
 /// What values a setting takes.
 enum class SettingKind : unsigned char {
   dtype,    ///< a word: "f16"
-  layouts,  ///< one letter each for a, b and out, r(ow) or c(olumn): "rcr"
+  layouts,  ///< one letter each for a, b and out, r(ow) or c(olumn), capital where it is interleaved: "rcr"
   integer,  ///< 4
   pair,     ///< [8, 8], in a name 8x8
   triple,   ///< [128, 128, 32], in a name 128x128x32
@@ -107,6 +107,13 @@ bool parse_word(const Setting& setting, std::string_view word, SettingValue& val
 
 /// The layouts of three letters; false where they are not.
 bool parse_layouts(std::string_view letters, SettingValue& value);
+
+/// The letter of a layout: r, c, R (row_interleaved32) or C.
+char letter_of(Layout layout);
+
+/// Why operands of these types cannot have such layouts, "" where they can: interleaved ones are those of
+/// products of bytes. For families that have them.
+std::string interleave_fault(const Types& types, const Layouts& layouts);
 
 /// C++ initialisers of the parts of configs.
 std::string literal_of(const Types& types);

@@ -1,6 +1,7 @@
 #include "entry_text.hpp"
 
 #include "quarry/tensor.hpp"
+#include "reorder_matrix/config.hpp"
 
 namespace quarry {
 
@@ -27,10 +28,27 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
 
 std::string reduction_name(const KernelMetadata& kernel) {
   if (!kernel.modes.split_k_parallel) return "";
-  const DType partial = partial_type(kernel.operands.accumulator);
+  const OperandsMetadata& operands = kernel.operands;
+  const DType partial = partial_type(operands.accumulator);
   return "reduce_split_k_" + std::string(to_string(partial)) + "_" +
-         std::string(to_string(kernel.operands.out.dtype));
+         std::string(to_string(operands.out.dtype)) +
+         (is_interleaved(operands.out.layout) ? "_interleaved32" : "");
 }
+
+std::vector<EntryText> reorder_entries() {
+  std::vector<EntryText> entries;
+  for (const DType type : {DType::s8, DType::s32}) {
+    entries.push_back({.name = reorder_name(type),
+                       .folder = "reorder_matrix",
+                       .params = "quarry::ReorderParams",
+                       .config_type = "quarry::reorder_matrix::Config",
+                       .config_literal = "{" + std::to_string(bytes_of(type)) + "}",
+                       .shared_memory = reorder_matrix::shared_memory_bytes({bytes_of(type)})});
+  }
+  return entries;
+}
+
+std::string reorder_name(DType type) { return "reorder_matrix_b" + std::to_string(8 * bytes_of(type)); }
 
 std::string instantiation(std::span<const EntryText> entries) {
   std::string text = "#include \"" + entries.front().folder + "/kernel.cuh\"\n\n";

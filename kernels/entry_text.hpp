@@ -27,6 +27,8 @@ struct EntryText {
   /// Its source asks for what it is compiled, and is read once for each target: so rounding to tf32 is one
   /// instruction on 9.0. Others are read once for all.
   bool differs_by_target = false;
+  /// Bytes of dynamic shared memory of a block, of an entry that no family makes.
+  int shared_memory = 0;
 
   std::string config() const { return config_type + config_literal; }
 };
@@ -41,6 +43,11 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 /// The name of the reduction, an entry of reduce_split_k, that follows a parallel split-K of such a kernel;
 /// "" where it has no such mode.
 std::string reduction_name(const KernelMetadata& kernel);
+/// The kernels that reorder matrices: by bytes of an element.
+std::vector<EntryText> reorder_entries();
+
+/// The name of the one for matrices of this type.
+std::string reorder_name(DType type);
 
 /// The source that defines entries of one folder. @pre there is one
 std::string instantiation(std::span<const EntryText> entries);

@@ -11,6 +11,8 @@ namespace quarry {
 struct ReduceProblem {
   DType partials = DType::none;
   DType out = DType::none;
+  /// row, whatever the strides, or interleaved.
+  Layout layout = Layout::row;
   /// Whether the partial sums lie as `params` says: packed.
   bool is_packed = false;
   bool has_c = false;  ///< C will be read: beta is not known to be 0

@@ -10,6 +10,7 @@
 #include "quarry/metadata.hpp"
 #include "quarry/pack.hpp"
 #include "quarry/registry.hpp"
+#include "quarry/reorder.hpp"
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"

@@ -50,6 +50,8 @@ enum class Operand : std::uint8_t {
   residual,
   aux,
   partials,
+  from,  ///< of a reorder
+  to
 };
 
 /// The word for an operand: "a", "out", ...
@@ -93,6 +95,8 @@ enum class Reason : std::uint8_t {
   workspace_size,       ///< expected: bytes needed; got: bytes given
   workspace_alignment,  ///< expected: bytes
   grid_limit,           ///< expected: the limit; got: blocks the problem needs
+  tag,                  ///< expected and got: LayoutTag
+  interleaved_extent,   ///< expected: what the extents are multiples of; got: the extent
 };
 }  // namespace detail
 

@@ -46,6 +46,10 @@ struct TensorView {
   std::array<std::int64_t, max_rank> extents = {};
   /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.
   std::array<std::int64_t, max_rank> strides = {};
+  /// Interleaved: a matrix, or a batch of them, whose extents are multiples of 32. The stride along the
+  /// extent that is cut (rows of row_interleaved32) leads from one group of 32 to the next, the other one
+  /// is 32.
+  LayoutTag tag = LayoutTag::strided;
 
   /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the
   /// next, 0 for a packed matrix; a batch is packed at rows * ld. More than four extents make a view that
@@ -57,6 +61,16 @@ struct TensorView {
   /// the next.
   static TensorView column_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
                                  std::int64_t ld = 0);
+
+  /// A matrix (or batch of matrices) in groups of 32 rows; see Layout. `ld` is the elements from one group to
+  /// the next, 0 for a packed matrix; a batch is packed. Extents that are no multiples of 32 make a view that
+  /// every call refuses, as types do that are not interleaved.
+  static TensorView row_interleaved32(const void* data, DType dtype,
+                                      std::initializer_list<std::int64_t> extents, std::int64_t ld = 0);
+
+  /// The same in groups of 32 columns.
+  static TensorView column_interleaved32(const void* data, DType dtype,
+                                         std::initializer_list<std::int64_t> extents, std::int64_t ld = 0);
 
   /// Any strides. @param extents and strides one per dimension, at most four
   static TensorView strided(const void* data, DType dtype, std::span<const std::int64_t> extents,
@@ -108,8 +122,10 @@ Result<TensorView> TensorView::from_dlpack(const DLTensor& tensor) {
 /// The name of a type ("f16"), and the type of a name.
 std::string_view to_string(DType type);
 Result<DType> parse_dtype(std::string_view name);
-/// "row" or "column".
+/// "row", "column", "row_interleaved32" or "column_interleaved32".
 std::string_view to_string(Layout layout);
+/// "strided", or as a layout.
+std::string_view to_string(LayoutTag tag);
 /// "gemm" or "reduce_split_k".
 std::string_view to_string(Operation operation);
 /// "gemm", "split_k_serial", ...; and back.

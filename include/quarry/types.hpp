@@ -23,11 +23,49 @@ constexpr int bytes_of(DType type) {
   return 0;
 }
 
+/// Rows or columns that an interleaved layout keeps together.
+inline constexpr int interleave = 32;
+
 /// Which extent of a matrix is contiguous in memory: `row` keeps the elements of a row next to each other.
-enum class Layout : unsigned char { row, column };
+///
+/// The interleaved ones, of bytes and of what their products become, cut one extent into groups of 32, whose
+/// elements lie next to each other; both extents are multiples of 32. With `ld` elements from one group to
+/// the next, element (r, c) lies at
+///   row_interleaved32:    r / 32 * ld + c * 32 + r % 32, packed where ld is columns * 32
+///   column_interleaved32: c / 32 * ld + r * 32 + c % 32, packed where ld is rows * 32
+enum class Layout : unsigned char { row, column, row_interleaved32, column_interleaved32 };
+
+/// How many there are.
+inline constexpr int layout_count = 4;
 
 /// The layout of the transposed matrix over the same memory.
-constexpr Layout transposed(Layout layout) { return layout == Layout::row ? Layout::column : Layout::row; }
+constexpr Layout transposed(Layout layout) {
+  switch (layout) {
+    case Layout::row: return Layout::column;
+    case Layout::column: return Layout::row;
+    case Layout::row_interleaved32: return Layout::column_interleaved32;
+    case Layout::column_interleaved32: return Layout::row_interleaved32;
+  }
+  return layout;
+}
+
+constexpr bool is_interleaved(Layout layout) {
+  return layout == Layout::row_interleaved32 || layout == Layout::column_interleaved32;
+}
+
+/// Whether neighbours in a row are neighbours in memory (up to 32 of them, where it is interleaved);
+/// otherwise those in a column are.
+constexpr bool has_contiguous_rows(Layout layout) {
+  return layout == Layout::row || layout == Layout::column_interleaved32;
+}
+
+/// What a tensor says of its layout: that its strides say it, or that it is an interleaved one.
+enum class LayoutTag : unsigned char { strided, row_interleaved32, column_interleaved32 };
+
+/// The layout of a tag that is not `strided`.
+constexpr Layout layout_of(LayoutTag tag) {
+  return tag == LayoutTag::row_interleaved32 ? Layout::row_interleaved32 : Layout::column_interleaved32;
+}
 
 /// What is computed.
 enum class Operation : unsigned char {

@@ -67,6 +67,11 @@ struct Layouts {
   friend constexpr bool operator==(const Layouts&, const Layouts&) = default;
 };
 
+/// Whether one of them is interleaved.
+constexpr bool is_interleaved(const Layouts& l) {
+  return is_interleaved(l.a) || is_interleaved(l.b) || is_interleaved(l.out);
+}
+
 /// Output tile of a block (m, n) and the K extent of one stage (k), in elements.
 struct Tile {
   int m;

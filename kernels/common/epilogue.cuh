@@ -55,7 +55,9 @@ struct KeptSource<Compute, unsigned char> {
 /// @tparam kind how sums and outputs are converted
 /// @tparam by_columns all rows and columns of its functions are those of the transposed output, and the
 /// parameters are not
-template <class Sum, class Out, bool by_columns = false, EpilogueKind kind = EpilogueKind::standard>
+/// @tparam interleaved the output, C, the residual and aux are column_interleaved32
+template <class Sum, class Out, bool by_columns = false, bool interleaved = false,
+          EpilogueKind kind = EpilogueKind::standard>
 class StandardEpilogue {
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
@@ -148,7 +150,7 @@ class StandardEpilogue {
     Quad<Out> rounded_z;
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) rounded_z.v[i] = rounded(z.v[i]);
-    view<Out>(params_.aux).store(row, column, count, rounded_z);
+    view<Out, interleaved>(params_.aux).store(row, column, count, rounded_z);
   }
 
   /// From z to outputs; reads the residual, if there is one.
@@ -156,7 +158,7 @@ class StandardEpilogue {
     Quad<Compute> x = z;
     activate(params_.activation, params_.leaky_slope, x.v);
     if (params_.residual.data != nullptr) {
-      const Quad<Out> residual = view<Out>(params_.residual).load(row, column, count);
+      const Quad<Out> residual = view<Out, interleaved>(params_.residual).load(row, column, count);
       QUARRY_UNROLL
       for (int i = 0; i < 4; ++i) x.v[i] = added(x.v[i], to_compute<Compute>(residual.v[i]));
     }
@@ -214,8 +216,8 @@ class StandardEpilogue {
   }
 
   /// A matrix of the parameters.
-  template <class T>
-  QUARRY_DEVICE MatrixView<T> view(const MatrixParams& matrix) const {
+  template <class T, bool is_interleaved = false>
+  QUARRY_DEVICE MatrixView<T, is_interleaved> view(const MatrixParams& matrix) const {
     return {in_lines(matrix), batch_};
   }
 
@@ -237,8 +239,8 @@ class StandardEpilogue {
 
   const EpilogueParams& params_;
   int batch_;
-  MatrixView<Out> c_;
-  MatrixView<Out> out_;
+  MatrixView<Out, interleaved> c_;
+  MatrixView<Out, interleaved> out_;
   Compute alpha_;
   Compute beta_;
 };

@@ -45,7 +45,18 @@ std::string_view reduce_integers(DType out) {
   }
 }
 
-std::string_view reduce_entry(DType partials, DType out) {
+std::string_view reduce_interleaved(DType out) {
+  switch (out) {
+    case DType::s32: return "reduce_split_k_s32_s32_interleaved32";
+    case DType::s8: return "reduce_split_k_s32_s8_interleaved32";
+    case DType::u8: return "reduce_split_k_s32_u8_interleaved32";
+    case DType::f32: return "reduce_split_k_s32_f32_interleaved32";
+    default: return {};
+  }
+}
+
+std::string_view reduce_entry(DType partials, DType out, Layout layout) {
+  if (is_interleaved(layout)) return reduce_interleaved(out);
   if (partials == DType::s32) return reduce_integers(out);
   const bool f64 = partials == DType::f64;
   switch (out) {
@@ -100,7 +111,7 @@ void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
   launch.reduce = {.params = reduce,
                    .grid = static_cast<unsigned>(reduce_split_k::blocks(reduce.m, reduce.n, reduce.batch)),
                    .threads = static_cast<unsigned>(reduce_split_k::threads({}))};
-  launch.reduce_entry = reduce_entry(partial_type(kernel.accumulator), kernel.out);
+  launch.reduce_entry = reduce_entry(partial_type(kernel.accumulator), kernel.out, kernel.layouts.out);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace quarry {
 
 /// Where a matrix starts and how it is walked, in elements: from one row to the next, one column to the next,
-/// one batch entry to the next. A stride of 0 broadcasts.
+/// one batch entry to the next. A stride of 0 broadcasts. Those of an interleaved matrix:
+/// common/interleaved.hpp.
 struct MatrixParams {
   const void* data;
   long long row_stride;

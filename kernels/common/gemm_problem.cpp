@@ -1,5 +1,6 @@
 #include "common/gemm_problem.hpp"
 
+#include <cstddef>
 #include <utility>
 
 namespace quarry {
@@ -7,8 +8,11 @@ namespace {
 
 ProblemOperand exchanged(ProblemOperand operand) {
   std::swap(operand.matrix.row_stride, operand.matrix.column_stride);
-  std::swap(operand.fits[0], operand.fits[1]);
-  std::swap(operand.alignment[0], operand.alignment[1]);
+  constexpr auto number = [](Layout layout) { return static_cast<std::size_t>(layout); };
+  for (const Layout layout : {Layout::row, Layout::row_interleaved32}) {
+    std::swap(operand.fits[number(layout)], operand.fits[number(transposed(layout))]);
+    std::swap(operand.alignment[number(layout)], operand.alignment[number(transposed(layout))]);
+  }
   return operand;
 }
 

@@ -13,12 +13,12 @@ namespace quarry {
 struct ProblemOperand {
   MatrixParams matrix = {};
   /// Whether the operand can be read as this layout, by Layout. An extent of 1 fits both; where neither
-  /// stride is 1, the layout of the smaller one fits.
-  bool fits[2] = {};
+  /// stride is 1, the layout of the smaller one fits. An interleaved one fits its own layout alone.
+  bool fits[layout_count] = {};
   /// Greatest power of two of elements, up to 16 bytes' worth, that pointer, leading dimension and batch
   /// stride are multiples of when read as this layout, by Layout; 0 where the contiguous extent's stride is
   /// not 1.
-  std::uint8_t alignment[2] = {};
+  std::uint8_t alignment[layout_count] = {};
 };
 
 /// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes

@@ -3,6 +3,7 @@
 
 #include "arch/arch.hpp"
 #include "common/gemm_params.hpp"
+#include "common/interleaved.hpp"
 
 namespace quarry {
 
@@ -12,7 +13,9 @@ using Quad = arch::Vector<T, 4>;
 
 /// A matrix of one batch entry. Quads of it move in one access where memory allows, which is found out once:
 /// columns are next to each other, and every row starts at a multiple of a quad.
-template <class T>
+///
+/// @tparam interleaved its columns are grouped (column_interleaved32), and quads start at multiples of 4
+template <class T, bool interleaved = false>
 struct MatrixView {
   const T* data;
   long long row_stride;
@@ -21,16 +24,17 @@ struct MatrixView {
 
   QUARRY_DEVICE MatrixView(const void* first, long long row, long long column)
       : data(static_cast<const T*>(first)), row_stride(row), column_stride(column) {
+    const long long leading = interleaved ? column : row;  // that of interleaved rows is 32
     const auto bytes =
-        reinterpret_cast<unsigned long long>(data) | static_cast<unsigned long long>(row) * sizeof(T);
-    quads_aligned = column == 1 && bytes % sizeof(Quad<T>) == 0;
+        reinterpret_cast<unsigned long long>(data) | static_cast<unsigned long long>(leading) * sizeof(T);
+    quads_aligned = (interleaved || column == 1) && bytes % sizeof(Quad<T>) == 0;
   }
 
   QUARRY_DEVICE MatrixView(const MatrixParams& m, int batch)
       : MatrixView(static_cast<const T*>(m.data) + batch * m.batch_stride, m.row_stride, m.column_stride) {}
 
   QUARRY_DEVICE const T* at(long long row, int column) const {
-    return data + (row * row_stride + column * column_stride);
+    return data + (row * row_stride + distance<interleaved>(column, column_stride));
   }
 
   /// The quad that starts at (row, column), of which only the first `count` exist; the others become
@@ -42,7 +46,7 @@ struct MatrixView {
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
       quad.v[i] = otherwise;
-      if (i < count) quad.v[i] = arch::global_load<T>(first + i * column_stride);
+      if (i < count) quad.v[i] = arch::global_load<T>(first + i * neighbour_stride());
     }
     return quad;
   }
@@ -56,9 +60,12 @@ struct MatrixView {
     }
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      if (i < count) arch::global_store(first + i * column_stride, quad.v[i]);
+      if (i < count) arch::global_store(first + i * neighbour_stride(), quad.v[i]);
     }
   }
+
+ private:
+  QUARRY_DEVICE long long neighbour_stride() const { return interleaved ? 1 : column_stride; }
 };
 
 }  // namespace quarry

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "common/interleaved.hpp"
 #include "common/operand_tile.cuh"
 #include "common/piece_map.hpp"
 
@@ -21,6 +22,7 @@ struct OperandSource {
   int extent_left;        ///< elements of the operand from there on along M or N
   int k_left;             ///< and along K
   int k_tiles;            ///< K tiles of the block, at least 1
+  long long k_stride;     ///< where K is grouped: from one group to the next
 };
 
 /// The walk of one thread over an operand's K tiles, that all copiers share: where its pieces lie, and where
@@ -33,7 +35,8 @@ class PieceWalk {
   /// Starts at the first tile, which is zeros if there is only one: `copy_last` takes that.
   QUARRY_DEVICE explicit PieceWalk(const OperandSource& source) {
     const long long line_bytes = source.line_stride * tile.element_bytes;
-    cursor_ = static_cast<const char*>(source.first) + (line() * line_bytes + element() * tile.element_bytes);
+    group_bytes_ = tile.interleaved ? source.k_stride * tile.element_bytes : 0;
+    cursor_ = static_cast<const char*>(source.first) + (line() * line_bytes + element_distance());
     round_bytes_ = map.line_step * line_bytes;
     rewind_bytes_ = tile_bytes(source) - map.line_rounds * round_bytes_;
     shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements()) +
@@ -59,7 +62,9 @@ class PieceWalk {
   }
 
   /// Where a piece lies. Rounds must be asked for in order, with `next_round` after each.
-  QUARRY_DEVICE const char* address(int column_round) const { return cursor_ + column_bytes(column_round); }
+  QUARRY_DEVICE const char* address(int column_round) const {
+    return cursor_ + column_distance(column_round);
+  }
 
   /// Where a piece goes, from the start of the operand's tile.
   QUARRY_DEVICE int shared_offset(int line_round, int column_round) const {
@@ -90,9 +95,9 @@ class PieceWalk {
     const int in_line = left < 0 ? 0 : left < piece_elements ? left : piece_elements;
     const int valid = line() + line_round * map.line_step < lines_left ? in_line : 0;
     if (valid == 0) return {static_cast<const char*>(source.first), 0};
-    return {
-        cursor_ + tiles_before * tile_bytes(source) + line_round * round_bytes_ + column_bytes(column_round),
-        valid};
+    return {cursor_ + tiles_before * tile_bytes(source) + line_round * round_bytes_ +
+                column_distance(column_round),
+            valid};
   }
 
   /// Elements of a piece that lie before the operand's edge along M or N, 1 at least, where such an edge can
@@ -110,8 +115,26 @@ class PieceWalk {
   /// This thread's first line and its first element in each line.
   QUARRY_DEVICE static int line() { return arch::thread_index() / map.threads_per_line; }
   QUARRY_DEVICE static int element() { return arch::thread_index() % map.threads_per_line * piece_elements; }
+  /// Bytes from a line's first element to that one.
+  QUARRY_DEVICE long long element_distance() const {
+    if constexpr (tile.interleaved) {
+      const int group = element() / interleave;
+      return group * group_bytes_ + element() % interleave * tile.element_bytes;
+    }
+    return element() * tile.element_bytes;
+  }
   QUARRY_DEVICE static long long tile_bytes(const OperandSource& source) {
+    if constexpr (tile.interleaved) return tile.k / interleave * tile.element_bytes * source.k_stride;
     return tile.k * tile.element_bytes * (tile.k_contiguous ? 1 : source.line_stride);
+  }
+  /// Bytes of memory from a thread's piece of the first round to that of another one.
+  QUARRY_DEVICE long long column_distance(int column_round) const {
+    if constexpr (tile.interleaved) {
+      constexpr int elements = map.threads_per_line * piece_elements;
+      static_assert(map.column_rounds == 1 || elements % interleave == 0, "rounds begin with a group");
+      return column_round * (elements / interleave) * group_bytes_;
+    }
+    return column_bytes(column_round);
   }
   static constexpr int column_bytes(int column_round) {
     return column_round * map.threads_per_line * piece_elements * tile.element_bytes;
@@ -123,6 +146,7 @@ class PieceWalk {
   }
 
   const char* cursor_;
+  long long group_bytes_;  // from one group of K to the next, where it is grouped
   long long round_bytes_;
   long long rewind_bytes_;  // from past the last round of a tile to the next tile
   int shared_offset_;

@@ -54,9 +54,10 @@ constexpr int shared_memory_bytes(const Config& c) {
   return pipeline > epilogue ? pipeline : epilogue;
 }
 
-/// The config whose device code a row runs: a column-major output is its transpose, row-major.
+/// The config whose device code a row runs: a column-major output is its transpose, row-major, and a
+/// row_interleaved32 one is its transpose, column_interleaved32.
 constexpr Config entry(const Config& c) {
-  if (c.layouts.out == Layout::row) return c;
+  if (has_contiguous_rows(c.layouts.out)) return c;
   return {exchanged(c.types), exchanged(c.layouts), exchanged(c.tile), c.thread_n, c.thread_m};
 }
 

@@ -6,6 +6,7 @@
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
 #include "common/gemm_params.hpp"
+#include "common/interleaved.hpp"
 #include "common/staged_tile.cuh"
 #include "common/tile_scheduler.cuh"
 #include "common/tile_writer.cuh"
@@ -50,13 +51,24 @@ QUARRY_DEVICE Item load_item(const Stored* first, long long k_stride, int count,
   }
 }
 
+/// How an operand lies in memory, along its extent and along K.
+struct Walk {
+  bool k_contiguous;  ///< neighbours along K are neighbours in memory: consecutive threads walk K
+  /// Which of the two is grouped (common/interleaved.hpp), if any; tiles are multiples of 32 along it.
+  bool extent_grouped;
+  bool k_grouped;
+};
+
+constexpr Walk walk_a(Layout a) { return {has_contiguous_rows(a), groups_rows(a), groups_columns(a)}; }
+constexpr Walk walk_b(Layout b) { return walk_a(transposed(b)); }
+
 /// One operand of a block: walks its K tiles, from global memory through registers into a stage, where item
 /// (extent, step along K) of a tile lies at step * line_elements(extent) + extent.
 ///
 /// @tparam Item what is computed with: an element, or `packed` of them along K
 /// @tparam steps items along K of a tile
-/// @tparam k_contiguous consecutive threads walk K, for operands that are contiguous along it
-template <class Stored, class Item, int packed, int extent, int steps, int threads, bool k_contiguous>
+/// @tparam walk how it lies in memory
+template <class Stored, class Item, int packed, int extent, int steps, int threads, Walk walk>
 class OperandLoader {
  public:
   /// @param first element (0, 0) of the block's first tile
@@ -67,7 +79,9 @@ class OperandLoader {
         k_stride_(k_stride),
         extent_left_(extent_left),
         k_left_(k_left),
-        words_aligned_(k_contiguous && k_stride == 1 && is_multiple_of_4(first, extent_stride)) {}
+        words_aligned_(walk.k_grouped
+                           ? is_multiple_of_4(first, k_stride)
+                           : walk.k_contiguous && k_stride == 1 && is_multiple_of_4(first, extent_stride)) {}
 
   /// Reads the next tile into registers; what lies outside the operand is zero.
   QUARRY_DEVICE void fetch() {
@@ -77,11 +91,14 @@ class OperandLoader {
       fetched_[i] = {};
       const int along_k = place.step * packed;
       if (place.exists && place.along_extent < extent_left_ && along_k < k_left_) {
-        const Stored* const from = next_ + (place.along_extent * extent_stride_ + along_k * k_stride_);
-        fetched_[i] = load_item<Stored, Item, packed>(from, k_stride_, k_left_ - along_k, words_aligned_);
+        const Stored* const from =
+            next_ + (distance<walk.extent_grouped>(place.along_extent, extent_stride_) +
+                     distance<walk.k_grouped>(along_k, k_stride_));
+        fetched_[i] = load_item<Stored, Item, packed>(from, walk.k_grouped ? 1 : k_stride_, k_left_ - along_k,
+                                                      words_aligned_);
       }
     }
-    next_ += steps * packed * k_stride_;
+    next_ += distance<walk.k_grouped>(steps * packed, k_stride_);
     k_left_ -= steps * packed;
   }
 
@@ -114,7 +131,7 @@ class OperandLoader {
   QUARRY_DEVICE static Place place_of(int round) {
     const int index = round * threads + arch::thread_index();
     const bool exists = items % threads == 0 || index < items;
-    if (k_contiguous) return {index / steps, index % steps, exists};
+    if (walk.k_contiguous) return {index / steps, index % steps, exists};
     return {index % extent, index / extent, exists};
   }
 
@@ -148,9 +165,9 @@ struct Shape {
   using ItemA = typename ItemType<config.types.a, config.types.accumulator>::Type;
   using ItemB = typename ItemType<config.types.b, config.types.accumulator>::Type;
   using LoaderA = OperandLoader<A, ItemA, packed_k(config), config.tile.m, k_steps(config), threads,
-                                config.layouts.a == Layout::row>;
+                                walk_a(config.layouts.a)>;
   using LoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
-                                config.layouts.b == Layout::column>;
+                                walk_b(config.layouts.b)>;
 
   static_assert(config.tile.m % config.thread_m == 0 && config.tile.n % config.thread_n == 0,
                 "threads share the tile evenly");
@@ -230,13 +247,16 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, int 
   const int first_n = work.tile_n * config.tile.n;
   const int first_k = work.first_k_tile * config.tile.k;
   const int k_left = k_elements(params, work, config.tile.k);
-  typename S::LoaderA loader_a(
-      static_cast<const typename S::A*>(a.data) +
-          (work.batch * a.batch_stride + first_m * a.row_stride + first_k * a.column_stride),
-      a.row_stride, a.column_stride, params.m - first_m, k_left);
+  typename S::LoaderA loader_a(static_cast<const typename S::A*>(a.data) +
+                                   (work.batch * a.batch_stride +
+                                    distance<walk_a(config.layouts.a).extent_grouped>(first_m, a.row_stride) +
+                                    distance<walk_a(config.layouts.a).k_grouped>(first_k, a.column_stride)),
+                               a.row_stride, a.column_stride, params.m - first_m, k_left);
   typename S::LoaderB loader_b(
       static_cast<const typename S::B*>(b.data) +
-          (work.batch * b.batch_stride + first_n * b.column_stride + first_k * b.row_stride),
+          (work.batch * b.batch_stride +
+           distance<walk_b(config.layouts.b).extent_grouped>(first_n, b.column_stride) +
+           distance<walk_b(config.layouts.b).k_grouped>(first_k, b.row_stride)),
       b.column_stride, b.row_stride, params.n - first_n, k_left);
 
   constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
@@ -294,7 +314,8 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   Sums<config> sums;
   if (work.k_tiles > 0) mainloop<config>(params, work, thread_row, thread_column, sums);
 
-  using Epilogue = StandardEpilogue<C, Element<config.types.out>>;
+  constexpr bool interleaved = is_interleaved(config.layouts.out);
+  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, interleaved>;
   constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
   const TileWriter<C, Epilogue> writer(params, work, config.tile);
   write_tile<C, config.tile.n, rows, S::threads>(memory, writer, [&](int pass, const auto& staged) {

@@ -69,6 +69,10 @@ std::string type_fault(const Types& t) {
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
   if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;
+  if (std::string wrong = interleave_fault(c.types, c.layouts); !wrong.empty()) return wrong;
+  if (is_interleaved(c.layouts) &&
+      (c.tile.m % interleave != 0 || c.tile.n % interleave != 0 || c.tile.k % interleave != 0))
+    return "the tile is not a multiple of 32, as groups of interleaved operands are";
   if (c.tile.k % packed_k(c) != 0) return "the tile is not a multiple of 4 along K, of which words hold four";
   if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
     return "the tile is not a multiple of a thread's part";

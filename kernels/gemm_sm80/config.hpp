@@ -3,6 +3,7 @@
 
 #include "common/config_parts.hpp"
 #include "common/gemm_epilogue_layout.hpp"
+#include "common/interleaved.hpp"
 #include "common/operand_tile.cuh"
 
 namespace quarry::gemm_sm80 {
@@ -48,10 +49,12 @@ constexpr int step_k(const Config& c) {
 
 /// One operand's tile of a stage.
 constexpr OperandTile tile_a(const Config& c) {
-  return {c.layouts.a == Layout::row, c.tile.m, c.tile.k, c.alignment.a, bytes_of(c.types.a)};
+  return {has_contiguous_rows(c.layouts.a), c.tile.m, c.tile.k, c.alignment.a, bytes_of(c.types.a),
+          groups_columns(c.layouts.a)};
 }
 constexpr OperandTile tile_b(const Config& c) {
-  return {c.layouts.b == Layout::column, c.tile.n, c.tile.k, c.alignment.b, bytes_of(c.types.b)};
+  return {!has_contiguous_rows(c.layouts.b), c.tile.n, c.tile.k, c.alignment.b, bytes_of(c.types.b),
+          groups_rows(c.layouts.b)};
 }
 
 /// Bytes of what sums leave the main loop as.
@@ -72,9 +75,10 @@ constexpr int shared_memory_bytes(const Config& c) {
   return pipeline > epilogue ? pipeline : epilogue;
 }
 
-/// The config whose device code a row runs: a column-major output is its transpose, row-major.
+/// The config whose device code a row runs: a column-major output is its transpose, row-major, and a
+/// row_interleaved32 one is its transpose, column_interleaved32.
 constexpr Config entry(const Config& c) {
-  if (c.layouts.out == Layout::row) return c;
+  if (has_contiguous_rows(c.layouts.out)) return c;
   return {exchanged(c.types),
           exchanged(c.layouts),
           exchanged(c.tile),

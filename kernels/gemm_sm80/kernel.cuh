@@ -106,9 +106,14 @@ QUARRY_DEVICE OperandSource operand_source(const MatrixParams& matrix, OperandTi
                                            long long extent_stride, long long k_stride, int first, int extent,
                                            const TileWork& work, int k) {
   const int first_k = work.first_k_tile * tile.k;
-  const long long offset = work.batch * matrix.batch_stride + first * extent_stride + first_k * k_stride;
+  const long long offset = work.batch * matrix.batch_stride + first * extent_stride +
+                           distance(tile.interleaved, first_k, k_stride);
   return {static_cast<const char*>(matrix.data) + offset * tile.element_bytes,
-          tile.k_contiguous ? extent_stride : k_stride, extent - first, k - first_k, work.k_tiles};
+          tile.k_contiguous ? extent_stride : k_stride,
+          extent - first,
+          k - first_k,
+          work.k_tiles,
+          k_stride};
 }
 
 /// Both operands of a block on their way into the pipeline: the last K tile first, then the others in order.
@@ -302,7 +307,8 @@ QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::Sha
   if (work.k_tiles > 0) mainloop<config>(params, work, sums);
 
   using C = Compute<config.types.accumulator>;
-  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, config.epilogue>;
+  constexpr bool interleaved = is_interleaved(config.layouts.out);
+  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, interleaved, config.epilogue>;
   constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
   const Writer<C, Epilogue> writer(params, work, config.tile);
   const WarpPlace place = warp_place<config>();

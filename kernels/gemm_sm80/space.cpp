@@ -165,8 +165,9 @@ int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
 std::string fault(const SettingValues& v) {
   const Config c = config_of(v);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
-  if ((is_byte(c.types.a) && c.layouts.a != Layout::row) ||
-      (is_byte(c.types.b) && c.layouts.b != Layout::column))
+  if (std::string why = interleave_fault(c.types, c.layouts); !why.empty()) return why;
+  if ((is_byte(c.types.a) && !has_contiguous_rows(c.layouts.a)) ||
+      (is_byte(c.types.b) && has_contiguous_rows(c.layouts.b)))
     return "bytes must be contiguous along K: no instruction transposes them";
   if (std::string why = instruction_fault(c); !why.empty()) return why;
   if (std::string why = epilogue_fault(c); !why.empty()) return why;

@@ -82,6 +82,7 @@ std::string extent_name(const Config& c, bool m) {
 }
 
 std::string tile_fault(const Config& c, const Config& code) {
+  if (is_interleaved(c.layouts)) return "its operands are not interleaved";
   if (code.tile.m % instruction_m != 0 || code.tile.m > 256)
     return extent_name(c, true) + " must be 64, 128, 192 or 256";
   if (code.tile.n % 8 != 0 || code.tile.n > 256)

@@ -10,6 +10,8 @@ namespace quarry::reduce_split_k {
 struct Config {
   DType partial;  ///< f32, f64 or s32
   DType out;
+  /// Of the output: row, whatever its strides, or column_interleaved32.
+  Layout layout = Layout::row;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 

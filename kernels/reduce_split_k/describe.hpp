@@ -17,6 +17,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.operation = Operation::reduce_split_k;
   kernel.cc = 80;
   kernel.operands.c.dtype = kernel.operands.out.dtype = c.out;
+  kernel.operands.c.layout = kernel.operands.out.layout = c.layout;
   kernel.operands.accumulator = c.partial;
   kernel.design.threads = threads(c);
   kernel.epilogue = standard_epilogue({DType::none, DType::none, c.partial, c.out});

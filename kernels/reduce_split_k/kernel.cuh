@@ -34,7 +34,8 @@ QUARRY_DEVICE void kernel(const ReduceParams& params) {
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) sum.v[i] = added(sum.v[i], next.v[i]);
   }
-  const StandardEpilogue<C, Element<config.out>> epilogue(params.epilogue, params.c, params.out, batch);
+  using Epilogue = StandardEpilogue<C, Element<config.out>, false, is_interleaved(config.layout)>;
+  const Epilogue epilogue(params.epilogue, params.c, params.out, batch);
   finish(epilogue, row, column, count, sum);
 }
 

@@ -6,10 +6,16 @@
 namespace quarry::reduce_split_k {
 namespace {
 
-constexpr Setting settings[] = {{"partials", SettingKind::dtype}, {"out", SettingKind::dtype}};
+/// Of the output: any strides, or column_interleaved32.
+constexpr std::string_view layout_words[] = {"strided", "interleaved32"};
+
+constexpr Setting settings[] = {{"partials", SettingKind::dtype},
+                                {"out", SettingKind::dtype},
+                                {"layout", SettingKind::word, "", layout_words, 0}};
 
 Config config_of(const SettingValues& v) {
-  return {static_cast<DType>(v[0][0]), static_cast<DType>(v[1][0])};
+  return {static_cast<DType>(v[0][0]), static_cast<DType>(v[1][0]),
+          v[2][0] == 0 ? Layout::row : Layout::column_interleaved32};
 }
 
 SettingValues entry_values(const SettingValues& v) { return v; }
@@ -21,7 +27,8 @@ KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
 std::string literal(const SettingValues& v) {
   const Config c = config_of(v);
   return "{quarry::DType::" + std::string(to_string(c.partial)) +
-         ", quarry::DType::" + std::string(to_string(c.out)) + "}";
+         ", quarry::DType::" + std::string(to_string(c.out)) +
+         (is_interleaved(c.layout) ? ", quarry::Layout::" + std::string(to_string(c.layout)) : "") + "}";
 }
 
 std::string fault(const SettingValues& v) {
@@ -31,6 +38,7 @@ std::string fault(const SettingValues& v) {
     const bool known = is_integer(c.out) || c.out == DType::f32;
     return known ? "" : "the output of s32 sums must be s32, s8, u8 or f32";
   }
+  if (is_interleaved(c.layout)) return "outputs of s32 sums alone are interleaved";
   return is_integer(c.out) ? "the output of floating-point sums must be floating-point" : "";
 }
 

@@ -55,6 +55,9 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::alignment:
       return {operand + " is misaligned", "a multiple of " + count(expected, "elements"),
               std::to_string(got)};
+    case Reason::tag:
+      return {operand + " is stored otherwise than `out`", word(detail::tag_words, expected),
+              word(detail::tag_words, got)};
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
     case Reason::mixed_devices: return {operand + " lies elsewhere", "the device of `out`", "another one"};
@@ -76,6 +79,9 @@ Refusal shape_refusal(Reason reason, Operand which, const std::string& operand, 
     case Reason::batch: return {misfit, "a batch of " + std::to_string(expected), std::to_string(got)};
     case Reason::extent: return {misfit, "an extent of " + std::to_string(expected), std::to_string(got)};
     case Reason::rank: return {misfit, "rank " + std::to_string(expected), "rank " + std::to_string(got)};
+    case Reason::interleaved_extent:
+      return {operand + " is interleaved", "extents that are multiples of " + std::to_string(expected),
+              std::to_string(got)};
     case Reason::negative_extent:
       return {operand + " has a negative extent", "0 or more", std::to_string(got)};
     case Reason::extent_limit:
@@ -133,6 +139,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::dtype:
     case Reason::layout:
     case Reason::alignment:
+    case Reason::tag:
     case Reason::null_data:
     case Reason::missing:
     case Reason::mixed_devices:
@@ -143,6 +150,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::columns:
     case Reason::batch:
     case Reason::rank:
+    case Reason::interleaved_extent:
     case Reason::negative_extent:
     case Reason::extent_limit:
     case Reason::negative_stride:

@@ -37,6 +37,23 @@ void pack_batch(TensorView& view, std::int64_t matrix) {
   }
 }
 
+/// A matrix, with a batch or without, in groups of 32 rows or columns.
+TensorView groups(const void* data, DType dtype, std::span<const std::int64_t> extents, std::int64_t ld,
+                  LayoutTag tag) {
+  TensorView view = view_of(data, dtype, extents);
+  view.tag = tag;
+  if (view.rank == refused_rank || view.rank < 2) return view;
+  const std::size_t row = view.rank - 2U;
+  const std::size_t column = view.rank - 1U;
+  const std::size_t across = tag == LayoutTag::row_interleaved32 ? row : column;
+  const std::size_t along = tag == LayoutTag::row_interleaved32 ? column : row;
+  const auto at_least_1 = [](std::int64_t extent) { return std::max<std::int64_t>(extent, 1); };
+  view.strides[across] = ld != 0 ? ld : saturating_product(at_least_1(view.extents[along]), interleave);
+  view.strides[along] = interleave;
+  pack_batch(view, saturating_product(view.strides[across], at_least_1(view.extents[across] / interleave)));
+  return view;
+}
+
 /// A matrix, with a batch or without, whose lines (rows or columns) are contiguous.
 TensorView lines(const void* data, DType dtype, std::span<const std::int64_t> extents, std::int64_t ld,
                  Layout layout) {
@@ -67,6 +84,16 @@ TensorView TensorView::row_major(const void* data, DType dtype, std::initializer
 TensorView TensorView::column_major(const void* data, DType dtype,
                                     std::initializer_list<std::int64_t> extents, std::int64_t ld) {
   return lines(data, dtype, {extents.begin(), extents.size()}, ld, Layout::column);
+}
+
+TensorView TensorView::row_interleaved32(const void* data, DType dtype,
+                                         std::initializer_list<std::int64_t> extents, std::int64_t ld) {
+  return groups(data, dtype, {extents.begin(), extents.size()}, ld, LayoutTag::row_interleaved32);
+}
+
+TensorView TensorView::column_interleaved32(const void* data, DType dtype,
+                                            std::initializer_list<std::int64_t> extents, std::int64_t ld) {
+  return groups(data, dtype, {extents.begin(), extents.size()}, ld, LayoutTag::column_interleaved32);
 }
 
 TensorView TensorView::strided(const void* data, DType dtype, std::span<const std::int64_t> extents,

@@ -12,13 +12,15 @@ namespace {
 // A word for every enumerator: the last one of each enum stands at the end of its table.
 static_assert(detail::word_of(detail::dtype_words, DType::s32) == "s32");
 static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::s32) + 1);
-static_assert(std::size(detail::layout_words) == static_cast<std::size_t>(Layout::column) + 1);
+static_assert(std::size(detail::layout_words) == layout_count);
+static_assert(layout_count == static_cast<int>(Layout::column_interleaved32) + 1);
+static_assert(std::size(detail::tag_words) == static_cast<std::size_t>(LayoutTag::column_interleaved32) + 1);
 static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::reduce_split_k) + 1);
 static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::stream_k) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
 static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
-static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::partials) + 1);
+static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::to) + 1);
 static_assert(std::size(detail::control_words) ==
               static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
 static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);
@@ -51,6 +53,7 @@ std::string_view to_string(StatusCode code) { return detail::word_of(detail::sta
 std::string_view to_string(Operand operand) { return detail::word_of(detail::operand_words, operand); }
 std::string_view to_string(DType type) { return detail::word_of(detail::dtype_words, type); }
 std::string_view to_string(Layout layout) { return detail::word_of(detail::layout_words, layout); }
+std::string_view to_string(LayoutTag tag) { return detail::word_of(detail::tag_words, tag); }
 std::string_view to_string(Operation operation) {
   return detail::word_of(detail::operation_words, operation);
 }

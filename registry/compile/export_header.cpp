@@ -95,6 +95,15 @@ std::string common_part() {
 
 std::string operand_line(std::string_view name, const OperandMetadata& o, bool any_strides) {
   std::string text = " *   " + std::string(name) + ": " + std::string(to_string(o.dtype)) + ", ";
+  if (is_interleaved(o.layout)) {
+    const bool by_rows = o.layout == Layout::row_interleaved32;
+    text.append(to_string(o.layout)).append(", in groups of 32 ").append(by_rows ? "rows" : "columns");
+    text.append(by_rows ? " (row_stride: from one to the next, column_stride 32)"
+                        : " (column_stride: from one to the next, row_stride 32)");
+    if (o.alignment > 1)
+      text += "; address, the other strides: multiples of " + std::to_string(o.alignment) + " elements";
+    return text + "\n";
+  }
   if (any_strides) return text + "any strides\n";
   text += o.layout == Layout::row ? "row-major (column_stride 1)" : "column-major (row_stride 1)";
   if (o.alignment > 1) {
@@ -120,7 +129,8 @@ std::string introduction(const ExportedKernel& kernel) {
                      ", exported by Quarry " QUARRY_VERSION
                      ". This header is C11 and C++11, and needs nothing of Quarry.\n *\n";
   text += operand_line("a", o.a, any) + operand_line("b", o.b, any) +
-          operand_line("c, out, bias, residual, aux", o.out, true);
+          (is_interleaved(o.out.layout) ? operand_line("c, out, residual, aux", o.out, true)
+                                        : operand_line("c, out, bias, residual, aux", o.out, true));
   text += " *   sums: " + std::string(to_string(o.accumulator)) + "\n";
   if (!any) {
     text +=

@@ -57,7 +57,7 @@ void write_words(JsonWriter& json, std::string_view key, std::span<const std::st
 
 void write_operand(JsonWriter& json, std::string_view key, const OperandMetadata& o, bool any_strides) {
   json.begin_object(key).text("type", to_string(o.dtype));
-  json.text("layout", any_strides ? "any" : to_string(o.layout));
+  json.text("layout", any_strides && !is_interleaved(o.layout) ? "any" : to_string(o.layout));
   json.number("alignment", o.alignment).end_object();
 }
 

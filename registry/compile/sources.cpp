@@ -35,6 +35,9 @@ const ConfigSpace* family_of(std::string_view name) {
 
 Result<EntrySource> entry_source(std::string_view entry) {
   if (const ConfigSpace* space = family_of(entry)) return family_entry(*space, entry);
+  for (const EntryText& reorder : reorder_entries()) {
+    if (reorder.name == entry) return source_of(reorder, reorder.shared_memory);
+  }
   return no_entry(entry, "no family makes such names");
 }
 

@@ -94,6 +94,13 @@ Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch,
   return functions;
 }
 
+Status launch_function(std::string_view name, DeviceFunction function, const GridShape& shape,
+                       CUstream_st* stream, const void* params) {
+  const Shape all = {.grid = shape.grid, .threads = shape.threads, .shared_memory = shape.shared_memory};
+  const cudaError_t error = start(function, all, stream, params);
+  return error == cudaSuccess ? Status() : refused(error, name, stream);
+}
+
 Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
                         const TensorMaps& maps, const LaunchOptions& options) {
   CUstream_st* const stream = options.stream;

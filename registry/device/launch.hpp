@@ -24,6 +24,18 @@ struct LaunchFunctions {
 Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
                                        std::optional<CUstream_st*> stream, bool compile);
 
+/// Size of a launch.
+struct GridShape {
+  unsigned grid = 0;
+  unsigned threads = 0;
+  unsigned shared_memory = 0;
+};
+
+/// Launches a function that takes one struct. device_error where CUDA refuses. @param name for messages
+/// @pre the stream's device is current
+Status launch_function(std::string_view name, DeviceFunction function, const GridShape& shape,
+                       CUstream_st* stream, const void* params);
+
 /// How a launch goes on its stream.
 struct LaunchOptions {
   CUstream_st* stream = nullptr;

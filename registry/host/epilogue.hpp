@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/gemm_params.hpp"
+#include "common/interleaved.hpp"
 #include "registry/host/activation.hpp"
 #include "registry/host/arithmetic.hpp"
 #include "registry/host/element.hpp"
@@ -15,14 +16,18 @@ template <class C, class E>
 class HostEpilogue {
  public:
   /// Of a launch's parameters, which must live as long as this.
-  explicit HostEpilogue(const GemmParams& params) : HostEpilogue(params.epilogue, params.c, params.out) {}
-  explicit HostEpilogue(const ReduceParams& params) : HostEpilogue(params.epilogue, params.c, params.out) {}
+  /// @param out layout of the output, of which only whether it is interleaved counts
+  HostEpilogue(const GemmParams& params, Layout out)
+      : HostEpilogue(params.epilogue, params.c, params.out, out) {}
+  HostEpilogue(const ReduceParams& params, Layout out)
+      : HostEpilogue(params.epilogue, params.c, params.out, out) {}
 
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
     const EpilogueParams& e = epilogue_;
-    const auto at = [=](const MatrixParams& m) {
-      return batch * m.batch_stride + row * m.row_stride + column * m.column_stride;
+    const auto at = [=, this](const MatrixParams& m) {
+      return batch * m.batch_stride + distance(rows_grouped_, row, m.row_stride) +
+             distance(columns_grouped_, column, m.column_stride);
     };
     const auto value = [&at](const MatrixParams& m) {
       return static_cast<C>(read_element<E>(m.data, at(m)));
@@ -30,7 +35,7 @@ class HostEpilogue {
     const auto write = [&at](const MatrixParams& m, C x) {
       write_element<E>(const_cast<void*>(m.data), at(m), static_cast<double>(x));
     };
-    if (e.scale.data != nullptr) sum = multiplied(static_cast<const C*>(e.scale.data)[at(e.scale)], sum);
+    if (e.scale.data != nullptr) sum = multiplied(scale(row, column), sum);
     C x = alpha_ == 0 ? 0 : multiplied(alpha_, sum);
     // It adds zeros where there is nothing to add, so no sum is -0.
     x = multiplied_added(beta_, beta_ != 0 ? value(c_) : C{0}, x);
@@ -43,10 +48,12 @@ class HostEpilogue {
   }
 
  private:
-  HostEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out)
+  HostEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out, Layout layout)
       : epilogue_(e),
         c_(c),
         out_(out),
+        rows_grouped_(groups_rows(layout)),
+        columns_grouped_(groups_columns(layout)),
         alpha_(scalar(e.alpha, e.alpha_pointer)),
         beta_(scalar(e.beta, e.beta_pointer)),
         low_(static_cast<C>(e.clamp_low)),
@@ -54,6 +61,11 @@ class HostEpilogue {
 
   static C scalar(double value, const void* pointer) {
     return pointer == nullptr ? static_cast<C>(value) : *static_cast<const C*>(pointer);
+  }
+
+  C scale(int row, int column) const {
+    const MatrixParams& m = epilogue_.scale;
+    return static_cast<const C*>(m.data)[row * m.row_stride + column * m.column_stride];
   }
 
   C bias(int row, int column) const {
@@ -65,6 +77,8 @@ class HostEpilogue {
   const EpilogueParams& epilogue_;
   const MatrixParams& c_;
   const MatrixParams& out_;
+  bool rows_grouped_;
+  bool columns_grouped_;
   C alpha_;
   C beta_;
   C low_;

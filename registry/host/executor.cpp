@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "common/interleaved.hpp"
 #include "registry/host/block_product.hpp"
 #include "registry/host/element.hpp"
 #include "registry/host/epilogue.hpp"
@@ -71,6 +72,8 @@ struct Lines {
   std::int64_t first;  // element index of the first line's first element
   std::int64_t line_stride;
   std::int64_t k_stride;
+  bool lines_grouped;  // see common/interleaved.hpp
+  bool k_grouped;
   int count;
 };
 
@@ -129,12 +132,13 @@ void pack(const Lines& lines, const std::int32_t* positions, int depth, int widt
     const auto put = [&](int line, int p) {
       T value = 0;
       if (line < lines.count && positions[p] >= 0) {
-        const std::int64_t at = lines.first + line * lines.line_stride + positions[p] * lines.k_stride;
+        const std::int64_t at = lines.first + distance(lines.lines_grouped, line, lines.line_stride) +
+                                distance(lines.k_grouped, positions[p], lines.k_stride);
         value = share_of(static_cast<T>(read_element<E>(lines.data, at)), share);
       }
       packed[(line / width * depth + p) * width + line % width] = value;
     };
-    if (lines.line_stride == 1) {  // walk memory in its order
+    if (lines.line_stride == 1 || lines.lines_grouped) {  // walk memory in its order
       for (int p = 0; p < depth; ++p) {
         for (int line = 0; line < padded; ++line) put(line, p);
       }
@@ -181,12 +185,26 @@ class Executor {
 
   void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
     const GemmParams& p = launch_.params;
+    static_assert(block_rows % interleave == 0 && block_columns % interleave == 0);
+    const Layouts& l = kernel_.layouts;
     const Lines rows = {
-        kernel_.types.a, p.a.data,          block.batch * p.a.batch_stride + block.row * p.a.row_stride,
-        p.a.row_stride,  p.a.column_stride, block.rows};
+        kernel_.types.a,
+        p.a.data,
+        block.batch * p.a.batch_stride + distance(groups_rows(l.a), block.row, p.a.row_stride),
+        p.a.row_stride,
+        p.a.column_stride,
+        groups_rows(l.a),
+        groups_columns(l.a),
+        block.rows};
     const Lines columns = {
-        kernel_.types.b,   p.b.data,       block.batch * p.b.batch_stride + block.column * p.b.column_stride,
-        p.b.column_stride, p.b.row_stride, block.columns};
+        kernel_.types.b,
+        p.b.data,
+        block.batch * p.b.batch_stride + distance(groups_columns(l.b), block.column, p.b.column_stride),
+        p.b.column_stride,
+        p.b.row_stride,
+        groups_columns(l.b),
+        groups_rows(l.b),
+        block.columns};
     for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
@@ -217,7 +235,7 @@ class Executor {
   template <class C>
   void finish(const Block& block, const T* sums) const {
     with_element(kernel_.types.out, [&]<class E>(E) {
-      const HostEpilogue<C, E> epilogue(launch_.params);
+      const HostEpilogue<C, E> epilogue(launch_.params, kernel_.layouts.out);
       for (int i = 0; i < block.rows; ++i) {
         for (int j = 0; j < block.columns; ++j) {
           epilogue.finish(block.batch, block.row + i, block.column + j,
@@ -271,6 +289,8 @@ HostKernel host_kernel(const detail::Row& row) {
   const Types types = {m.operands.a.dtype, m.operands.b.dtype, m.operands.accumulator, m.operands.out.dtype};
   HostKernel kernel;
   kernel.types = row.exchanged ? exchanged(types) : types;
+  const Layouts layouts = {m.operands.a.layout, m.operands.b.layout, m.operands.out.layout};
+  kernel.layouts = row.exchanged ? exchanged(layouts) : layouts;
   kernel.math = m.design.math;
   const Extent3& tile = m.design.tile;
   kernel.tile_m = row.exchanged ? tile.n : tile.m;

@@ -15,6 +15,8 @@ namespace quarry::host {
 /// What the executor needs to know of a kernel beside the launch. In the launch's orientation.
 struct HostKernel {
   Types types = {};
+  /// Only whether they are interleaved counts: strides say the rest.
+  Layouts layouts = {};
   /// What it does to f32 operands. (Of 3xTF32, a step's three products are added one after another here.)
   Math math = Math::exact;
   /// Output tile of a block; what the order of sums depends on in mode stream_k alone.

@@ -27,11 +27,12 @@ constexpr unsigned char poison_byte(DType type, std::size_t position) {
 /// The bytes from the first element to the end of the last, in floating point, where nothing wraps.
 double span_bytes(const Matrix& m) {
   if (m.batch == 0 || m.rows == 0 || m.columns == 0) return 0;
-  const auto reach = [](std::int64_t extent, std::int64_t stride) {
-    return (static_cast<double>(extent) - 1) * static_cast<double>(stride);
+  const auto reach = [](std::int64_t extent, std::int64_t stride, bool grouped) {
+    const std::int64_t last = grouped ? (extent - 1) / interleave : extent - 1;
+    return static_cast<double>(last) * static_cast<double>(stride) + (grouped ? interleave - 1 : 0);
   };
-  return (reach(m.batch, m.batch_stride) + reach(m.rows, m.row_stride) + reach(m.columns, m.column_stride) +
-          1) *
+  return (reach(m.batch, m.batch_stride, false) + reach(m.rows, m.row_stride, m.rows_grouped) +
+          reach(m.columns, m.column_stride, m.columns_grouped) + 1) *
          bytes_of(m.type);
 }
 

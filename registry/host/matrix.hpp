@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
+#include "common/interleaved.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::host {
 
 /// Extents and strides in elements; a vector is a matrix of one row, a rank 2 view is the same for each batch
-/// entry.
+/// entry. Strides of an interleaved one: common/interleaved.hpp.
 struct Matrix {
   const void* data = nullptr;
   DType type = DType::none;
@@ -18,8 +19,14 @@ struct Matrix {
   std::int64_t batch_stride = 0;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
+  bool rows_grouped = false;
+  bool columns_grouped = false;
 
-  explicit Matrix(const TensorView& view) : data(view.data), type(view.dtype) {
+  explicit Matrix(const TensorView& view)
+      : data(view.data),
+        type(view.dtype),
+        rows_grouped(groups_rows(view.tag)),
+        columns_grouped(groups_columns(view.tag)) {
     const std::size_t rank = view.rank;
     if (rank >= 1) columns = view.extents[rank - 1], column_stride = view.strides[rank - 1];
     if (rank >= 2) rows = view.extents[rank - 2], row_stride = view.strides[rank - 2];
@@ -28,7 +35,8 @@ struct Matrix {
 
   /// Index of an element from `data` on.
   std::int64_t index(std::int64_t entry, std::int64_t row, std::int64_t column) const {
-    return entry * batch_stride + row * row_stride + column * column_stride;
+    return entry * batch_stride + distance(rows_grouped, row, row_stride) +
+           distance(columns_grouped, column, column_stride);
   }
 
   /// Elements from `data` to the end of the last one; 0 for an empty matrix.

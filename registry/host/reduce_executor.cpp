@@ -27,8 +27,8 @@ Sum sum_of(const ReduceParams& p, std::int64_t index) {
 
 /// Row `row` of the output, counted over the batch.
 template <class Sum, class Compute, class Element>
-void reduce_row(const ReduceParams& p, std::int64_t row) {
-  const HostEpilogue<Compute, Element> epilogue(p);
+void reduce_row(const ReduceParams& p, Layout layout, std::int64_t row) {
+  const HostEpilogue<Compute, Element> epilogue(p, layout);
   const auto entry = static_cast<int>(row / p.m);
   const auto row_of_entry = static_cast<int>(row % p.m);
   for (int column = 0; column < p.n; ++column) {
@@ -38,12 +38,13 @@ void reduce_row(const ReduceParams& p, std::int64_t row) {
 }
 
 template <class Sum, class Compute>
-Status reduce(const ReduceParams& p, DType out, int threads) {
+Status reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
   const std::int64_t rows = std::int64_t{p.batch} * p.m;
   const double work = static_cast<double>(rows) * p.n * p.slices;
   if (work < least_work_for_threads) threads = 1;
-  with_element(out, [&]<class E>(E) {
-    parallel_for(rows, threads, [&](int, std::int64_t row) { reduce_row<Sum, Compute, E>(p, row); });
+  with_element(out.dtype, [&]<class E>(E) {
+    parallel_for(rows, threads,
+                 [&](int, std::int64_t row) { reduce_row<Sum, Compute, E>(p, out.layout, row); });
   });
   return {};
 }
@@ -52,18 +53,19 @@ Status reduce(const ReduceParams& p, DType out, int threads) {
 
 Status execute(const KernelMetadata& kernel, const ReduceLaunch& launch, int threads) {
   const ReduceParams& p = launch.params;
-  const DType out = kernel.operands.out.dtype;
+  const OperandMetadata& out = kernel.operands.out;
   if (launch.grid == 0) return {};
   if (threads <= 0) threads = default_threads();
-  if (!has_elements(out)) {
-    return {StatusCode::unsupported, "The host executor does not know type " + std::string(to_string(out))};
+  if (!has_elements(out.dtype)) {
+    return {StatusCode::unsupported,
+            "The host executor does not know type " + std::string(to_string(out.dtype))};
   }
   switch (kernel.operands.accumulator) {
     case DType::f32: return reduce<float, float>(p, out, threads);
     case DType::f64: return reduce<double, double>(p, out, threads);
     case DType::s32:
-      return out == DType::s32 ? reduce<std::int32_t, std::int32_t>(p, out, threads)
-                               : reduce<std::int32_t, float>(p, out, threads);
+      return out.dtype == DType::s32 ? reduce<std::int32_t, std::int32_t>(p, out, threads)
+                                     : reduce<std::int32_t, float>(p, out, threads);
     default:
       return {StatusCode::unsupported, "The host executor does not know partial sums of " +
                                            std::string(to_string(kernel.operands.accumulator))};

@@ -53,6 +53,9 @@ constexpr Number of_product(K k, Number number) {
   return k.operation == Operation::reduce_split_k ? Number() : number;
 }
 
+/// Layout of C or the output. A reduction has one where it is interleaved; otherwise it takes any strides.
+constexpr Number layout(K k, Layout of) { return is_interleaved(of) ? value(of) : of_product(k, value(of)); }
+
 constexpr std::string_view alignment_help =
     "alignment in elements that the pointer, the leading dimension and the batch stride must have; 1: any";
 
@@ -71,11 +74,11 @@ constexpr Field fields[] = {
     word("operands.b.layout", layout_words, [](K k) { return of_product(k, value(k.operands.b.layout)); }, "layout of B"),
     integer("operands.b.alignment", [](K k) { return of_product(k, k.operands.b.alignment); }, alignment_help),
     word("operands.c.dtype", dtype_words, [](K k) { return value(k.operands.c.dtype); }, "element type of C"),
-    word("operands.c.layout", layout_words, [](K k) { return of_product(k, value(k.operands.c.layout)); }, "layout of C"),
+    word("operands.c.layout", layout_words, [](K k) { return layout(k, k.operands.c.layout); }, "layout of C"),
     integer("operands.c.alignment", [](K k) -> Number { return k.operands.c.alignment; }, alignment_help),
     word("operands.out.dtype", dtype_words, [](K k) { return value(k.operands.out.dtype); },
          "element type of the output"),
-    word("operands.out.layout", layout_words, [](K k) { return of_product(k, value(k.operands.out.layout)); },
+    word("operands.out.layout", layout_words, [](K k) { return layout(k, k.operands.out.layout); },
          "layout of the output"),
     integer("operands.out.alignment", [](K k) -> Number { return k.operands.out.alignment; }, alignment_help),
     word("operands.accumulator", dtype_words, [](K k) { return value(k.operands.accumulator); },

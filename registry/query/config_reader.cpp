@@ -72,7 +72,7 @@ Status read_word(const Source& source, const Setting& setting, const JsonScalar&
   if (json.kind != JsonKind::string) return source.expected(setting.key, "a string", json);
   if (setting.kind == SettingKind::layouts) {
     if (parse_layouts(json.text, value)) return {};
-    return source.failure(quoted(setting.key) + ": expected three letters of r and c, for a, b and out",
+    return source.failure(quoted(setting.key) + ": expected three letters of r, c, R and C, for a, b and out",
                           json.offset);
   }
   if (setting.kind == SettingKind::word) {

@@ -1,6 +1,7 @@
 #include "registry/query/index.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace quarry::detail {
 
@@ -29,7 +30,9 @@ RowRanges compatible_rows(const GemmProblem& problem) {
         find_key(key_ranges(), functional_key(Operation::gemm, math, problem.types, layouts));
     if (range != nullptr) result.add(*range);
   };
-  constexpr Layout layouts[] = {Layout::row, Layout::column};
+  constexpr Layout layouts[] = {Layout::row, Layout::column, Layout::row_interleaved32,
+                                Layout::column_interleaved32};
+  static_assert(std::size(layouts) == layout_count);
   for (const Layout a : layouts) {
     if (!problem.a.fits[static_cast<int>(a)]) continue;
     for (const Layout b : layouts) {

@@ -13,8 +13,8 @@
 
 namespace quarry::detail {
 
-/// Some ranges of rows, in registry order. At most sixteen: each of a, b and out may fit both layouts, and
-/// f32 operands may be multiplied as they are, or faster.
+/// Some ranges of rows, in registry order. At most sixteen: each of a, b and out may fit two layouts, and f32
+/// operands may be multiplied as they are, or faster.
 class RowRanges {
  public:
   const KeyRange* begin() const { return ranges_; }

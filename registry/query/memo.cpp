@@ -36,6 +36,15 @@ Question::Access access(const ProblemOperand& operand, DType type, int columns, 
     return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | operand.alignment[i] << 4 | is_long << 3 |
                                       (stride == 0) << 2 | (stride < line) << 1 | operand.fits[i]);
   };
+  const auto fits = [&](Layout layout) { return operand.fits[static_cast<std::size_t>(layout)]; };
+  // Of an interleaved operand, which one it is; its groups never overlap.
+  if (fits(Layout::row_interleaved32))
+    return {
+        static_cast<std::uint16_t>(packed(Layout::row_interleaved32, operand.matrix.row_stride, 0) | 1 << 13),
+        0};
+  if (fits(Layout::column_interleaved32))
+    return {0, static_cast<std::uint16_t>(
+                   packed(Layout::column_interleaved32, operand.matrix.column_stride, 0) | 1 << 13)};
   return {packed(Layout::row, operand.matrix.row_stride, columns),
           packed(Layout::column, operand.matrix.column_stride, rows)};
 }

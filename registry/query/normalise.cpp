@@ -44,10 +44,12 @@ Status check_dtype(const TensorView& view, Operand name, DType type) {
   return {code, Reason::dtype, name, static_cast<int>(type), static_cast<int>(view.dtype)};
 }
 
-/// Checks a matrix that is read or written as the output is.
+/// Checks a matrix that is read or written as the output is: of its type, and interleaved as it is.
 Status check_like_out(const TensorView& view, Operand name, int least_rank, const TensorView& out) {
   if (Status s = check_tensor(view, name, least_rank, out.rank); !s) return s;
   if (Status s = check_dtype(view, name, out.dtype); !s) return s;
+  if (view.tag != out.tag)
+    return {code, Reason::tag, name, static_cast<int>(out.tag), static_cast<int>(view.tag)};
   return check_extents(view, name, rows(out), columns(out), out);
 }
 
@@ -180,7 +182,7 @@ Status check_memory(const GemmArguments& args, Operand a) {
 
 /// Whether `c` (or the residual) is `out` itself: every element of it is read by the thread that writes it.
 bool is_in_place(const TensorView& c, const TensorView& out) {
-  if (c.data != out.data || c.rank != out.rank) return false;
+  if (c.data != out.data || c.rank != out.rank || c.tag != out.tag) return false;
   for (std::size_t i = 0; i < c.rank; ++i) {
     if (c.extents[i] > 1 && c.strides[i] != out.strides[i]) return false;
   }

@@ -17,6 +17,7 @@ namespace quarry::detail {
 /// - The accumulator defaults to f64 for f64 operands, s32 for integer ones, f32 otherwise.
 /// - `c` and the residual may be `out` itself (same pointer and strides); every other overlap of an input
 /// with `out` is refused, and every overlap with `aux`, as far as pointers are known (see may_overlap).
+/// - `c`, the residual and aux are interleaved as `out` is.
 /// - Bias and scale are contiguous vectors. Integers that are computed in s32 have no scale.
 /// - Bounds of the clamp become numbers of the compute type.
 /// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no

@@ -13,6 +13,10 @@ constexpr auto code = StatusCode::invalid_arguments;
 /// Checks the extents of the partial sums, which are those of `out` behind the slices.
 Status check_partials(const TensorView& partials, const TensorView& out) {
   if (Status s = check_tensor(partials, Operand::partials, out.rank + 1, out.rank + 1); !s) return s;
+  if (partials.tag != LayoutTag::strided) {
+    return {code, Reason::tag, Operand::partials, static_cast<int>(LayoutTag::strided),
+            static_cast<int>(partials.tag)};
+  }
   if (partials.extents[0] == 0) return invalid("Operand `partials` has no slices: expected 1 or more, got 0");
   for (std::size_t i = 0; i < out.rank; ++i) {
     const std::int64_t expected = out.extents[i];
@@ -77,6 +81,7 @@ Status normalise(const ReduceSplitKArguments& args, ReduceProblem& problem) {
   problem = {};
   problem.partials = args.partials.dtype;
   problem.out = out.dtype;
+  if (out.tag != LayoutTag::strided) problem.layout = layout_of(out.tag);
   problem.is_packed = is_packed(args.partials);
   problem.has_c = !is_zero(e.beta);
   problem.has_bias = e.bias.has_value();

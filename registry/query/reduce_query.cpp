@@ -7,8 +7,9 @@ namespace quarry::detail {
 RowRanges compatible_rows(const ReduceProblem& problem) {
   RowRanges result;
   const Types types = {DType::none, DType::none, problem.partials, problem.out};
+  const Layouts layouts = {Layout::row, Layout::row, problem.layout};
   const KeyRange* const range =
-      find_key(key_ranges(), functional_key(Operation::reduce_split_k, Math::exact, types, {}));
+      find_key(key_ranges(), functional_key(Operation::reduce_split_k, Math::exact, types, layouts));
   if (range != nullptr) result.add(*range);
   return result;
 }
@@ -16,8 +17,9 @@ RowRanges compatible_rows(const ReduceProblem& problem) {
 Status no_kernel(const ReduceProblem& problem) {
   return {StatusCode::no_kernel,
           "No kernel is registered for partials " + std::string(to_string(problem.partials)) + ", out " +
-              std::string(to_string(problem.out)) +
-              ": partial sums are f32 or f64 for a floating-point output, s32 for s32, s8, u8 or f32"};
+              std::string(to_string(problem.out)) + " " + std::string(to_string(problem.layout)) +
+              ": partial sums are f32 or f64 for a floating-point output, s32 for s32, s8, u8 or f32, "
+              "which may be column_interleaved32"};
 }
 
 Verdict judge(const Row& row, const ReduceRequest& request, Offer& offer, Status& why) {

@@ -13,7 +13,10 @@ Status check_signature(const Row& row, const ReduceProblem& problem) {
   if (Status s = check_operation(row, Operation::reduce_split_k); !s) return s;
   const OperandsMetadata& operands = row.metadata.operands;
   if (Status s = check_type(Operand::partials, operands.accumulator, problem.partials); !s) return s;
-  return check_type(Operand::out, operands.out.dtype, problem.out);
+  if (Status s = check_type(Operand::out, operands.out.dtype, problem.out); !s) return s;
+  if (operands.out.layout == problem.layout) return {};
+  return {StatusCode::unsupported, Reason::layout, Operand::out, static_cast<int>(operands.out.layout),
+          static_cast<int>(problem.layout)};
 }
 
 Status check_constraints(const Row& row, const ReduceProblem& problem, const DeviceModel& device) {

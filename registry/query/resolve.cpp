@@ -24,8 +24,11 @@ Status check_math(Math kernel, Math allowed) {
 /// @param contiguous whether one of the operand's strides is 1
 Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
   if (operand.fits[static_cast<int>(expected)]) return {};
-  const Layout other = transposed(expected);
-  const int got = operand.alignment[static_cast<int>(other)] > 0 ? static_cast<int>(other) : -1;
+  // One that fits without being aligned to anything has no stride of 1: neither.
+  int got = -1;
+  for (int other = 0; other < layout_count; ++other) {
+    if (operand.fits[other] && operand.alignment[other] > 0) got = other;
+  }
   return {unsupported, Reason::layout, name, static_cast<int>(expected), got};
 }
 

@@ -38,6 +38,26 @@ bool reach(const TensorView& view, int64_t& elements) {
   return elements < std::numeric_limits<int64_t>::max() / bytes_of(view.dtype);
 }
 
+/// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
+/// @pre check_interleaving
+TensorView unfolded(const TensorView& view) {
+  if (view.tag == LayoutTag::strided) return view;
+  const size_t first = view.rank - 2U;
+  const bool by_rows = view.tag == LayoutTag::row_interleaved32;
+  const size_t grouped = by_rows ? first : first + 1;
+  const size_t other = by_rows ? first + 1 : first;
+  TensorView result = view;
+  result.tag = LayoutTag::strided;
+  result.rank = static_cast<std::uint8_t>(view.rank + 1);
+  result.extents[first] = view.extents[grouped] / interleave;
+  result.strides[first] = view.strides[grouped];
+  result.extents[first + 1] = view.extents[other];
+  result.strides[first + 1] = view.strides[other];
+  result.extents[first + 2] = interleave;
+  result.strides[first + 2] = 1;
+  return result;
+}
+
 bool has_elements(const TensorView& view) {
   return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
          view.extents.begin() + view.rank;
@@ -85,14 +105,62 @@ bool side_by_side(const TensorView& one, const TensorView& other) {
 }
 
 /// Greatest power of two of elements, up to a copy's worth, that address, leading stride and batch stride are
-/// multiples of.
-std::uint8_t alignment(const TensorView& view, size_t contiguous, size_t leading) {
-  if (view.extents[contiguous] > 1 && view.strides[contiguous] != 1) return 0;
+/// multiples of. @param lines how many there are along the leading extent
+std::uint8_t alignment(const TensorView& view, size_t leading, int64_t lines) {
   const auto element = static_cast<unsigned>(bytes_of(view.dtype));
   uint64_t bits = address_of(view) | widest_copy;
-  if (view.extents[leading] > 1) bits |= static_cast<uint64_t>(view.strides[leading]) * element;
+  if (lines > 1) bits |= static_cast<uint64_t>(view.strides[leading]) * element;
   if (view.rank == 3 && view.extents[0] > 1) bits |= static_cast<uint64_t>(view.strides[0]) * element;
   return static_cast<std::uint8_t>((1U << std::countr_zero(bits)) / element);
+}
+
+/// The same of a strided view whose `contiguous` extent has to be that.
+std::uint8_t alignment_of_lines(const TensorView& view, size_t contiguous, size_t leading) {
+  if (view.extents[contiguous] > 1 && view.strides[contiguous] != 1) return 0;
+  return alignment(view, leading, view.extents[leading]);
+}
+
+/// "Operand `a` is row_interleaved32, ": how a refusal begins.
+std::string interleaved_operand(const TensorView& view, Operand name) {
+  return quoted_operand(name) + " is " + std::string(to_string(view.tag)) + ", ";
+}
+
+/// Types that are interleaved: bytes, and what their products become in an output.
+bool may_interleave(DType type, Operand name) {
+  const bool is_output = type == DType::s32 || type == DType::f32;
+  return is_byte(type) || (is_output && name != Operand::a && name != Operand::b);
+}
+
+/// Checks what a layout tag promises, of extents and strides that are not negative.
+Status check_interleaving(const TensorView& view, Operand name) {
+  constexpr auto code = StatusCode::invalid_arguments;
+  if (view.tag == LayoutTag::strided) return {};
+  if (view.tag > LayoutTag::column_interleaved32) {
+    return invalid(quoted_operand(name) + " has a layout tag of number " +
+                   std::to_string(static_cast<int>(view.tag)) + ", which there is not");
+  }
+  if (view.rank < 2 || view.rank > 3)
+    return invalid(interleaved_operand(view, name) + "which only a matrix or a batch of them can be");
+  if (!may_interleave(view.dtype, name)) {
+    return invalid(interleaved_operand(view, name) +
+                   "which is for operands of s8 and u8 and outputs of s8, u8, " +
+                   "s32 and f32, and not for " + std::string(to_string(view.dtype)));
+  }
+  const bool by_rows = view.tag == LayoutTag::row_interleaved32;
+  const size_t grouped = view.rank - (by_rows ? 2U : 1U);
+  const size_t other = view.rank - (by_rows ? 1U : 2U);
+  for (const size_t extent : {view.rank - 2U, view.rank - 1U}) {
+    if (view.extents[extent] % interleave != 0)
+      return {code, Reason::interleaved_extent, name, interleave, view.extents[extent]};
+  }
+  if (view.strides[other] != interleave) {
+    return invalid(interleaved_operand(view, name) + "whose " + (by_rows ? "columns" : "rows") +
+                   " are 32 elements apart, and not " + std::to_string(view.strides[other]));
+  }
+  const int64_t packed = view.extents[other] * interleave;
+  if (view.extents[grouped] > interleave && view.strides[grouped] < packed)
+    return {code, Reason::overlapping_stride, name, packed, view.strides[grouped]};
+  return {};
 }
 
 }  // namespace
@@ -102,7 +170,7 @@ Status invalid(std::string message) { return {StatusCode::invalid_arguments, std
 ByteRange byte_range(const TensorView& view) {
   if (view.data == nullptr || !has_elements(view)) return {};
   int64_t elements = 0;
-  if (!reach(view, elements)) return {};
+  if (!reach(unfolded(view), elements)) return {};
   const uint64_t begin = address_of(view);
   const uint64_t bytes = static_cast<uint64_t>(elements + 1) * static_cast<uint64_t>(bytes_of(view.dtype));
   return {begin, begin + bytes};
@@ -112,7 +180,9 @@ bool may_overlap(const TensorView& one, const TensorView& other) {
   const ByteRange a = byte_range(one);
   const ByteRange b = byte_range(other);
   if (a.begin >= b.end || b.begin >= a.end) return false;
-  return !side_by_side(one, other) && !side_by_side(other, one);
+  const TensorView x = unfolded(one);
+  const TensorView y = unfolded(other);
+  return !side_by_side(x, y) && !side_by_side(y, x);
 }
 
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank) {
@@ -128,8 +198,9 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
       return {code, Reason::extent_limit, name, extent_limit, view.extents[i]};
     if (view.strides[i] < 0) return {code, Reason::negative_stride, name, 0, view.strides[i]};
   }
+  if (Status s = check_interleaving(view, name); !s) return s;
   int64_t elements = 0;
-  if (!reach(view, elements))
+  if (!reach(unfolded(view), elements))
     return invalid(quoted_operand(name) + " spans more bytes than an address can count");
   if (view.data == nullptr && !std::has_single_bit(view.assumed_alignment)) {
     return invalid(quoted_operand(name) + " assumes an alignment of " +
@@ -142,7 +213,8 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   return {};
 }
 
-Status check_output_strides(const TensorView& view, Operand name) {
+Status check_output_strides(const TensorView& output, Operand name) {
+  const TensorView view = unfolded(output);
   if (!has_elements(view)) return {};
   std::array<size_t, TensorView::max_rank> order = {};
   size_t count = 0;
@@ -169,6 +241,13 @@ ProblemOperand problem_operand(const TensorView& view) {
   const bool batched = view.rank == 3 && view.extents[0] > 1;
   ProblemOperand operand;
   operand.matrix = {view.data, view.strides[rows], view.strides[columns], batched ? view.strides[0] : 0};
+  if (view.tag != LayoutTag::strided) {
+    const auto layout = static_cast<size_t>(layout_of(view.tag));
+    const size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : columns;
+    operand.fits[layout] = true;
+    operand.alignment[layout] = alignment(view, grouped, view.extents[grouped] / interleave);
+    return operand;
+  }
   bool row = view.extents[columns] <= 1 || view.strides[columns] == 1;
   bool column = view.extents[rows] <= 1 || view.strides[rows] == 1;
   if (!row && !column) {
@@ -177,8 +256,8 @@ ProblemOperand problem_operand(const TensorView& view) {
   }
   operand.fits[static_cast<int>(Layout::row)] = row;
   operand.fits[static_cast<int>(Layout::column)] = column;
-  operand.alignment[static_cast<int>(Layout::row)] = alignment(view, columns, rows);
-  operand.alignment[static_cast<int>(Layout::column)] = alignment(view, rows, columns);
+  operand.alignment[static_cast<int>(Layout::row)] = alignment_of_lines(view, columns, rows);
+  operand.alignment[static_cast<int>(Layout::column)] = alignment_of_lines(view, rows, columns);
   return operand;
 }
 

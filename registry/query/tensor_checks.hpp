@@ -30,7 +30,8 @@ bool may_overlap(const TensorView& one, const TensorView& other);
 
 /// Checks a view by itself: it has a type, a rank from `least_rank` to `most_rank`, extents from 0 to 2^31 -
 /// 1, strides of 0 or more, an extent in bytes that 63 bits can count, and a pointer that is a multiple of an
-/// element.
+/// element. An interleaved one is a matrix or a batch of them, of a type that is interleaved, with extents
+/// that are multiples of 32, and its groups do not overlap.
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank);
 
 /// Checks that no two elements of an output share an address: from the smallest stride on, each is greater

@@ -226,3 +226,67 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   CHECK_FALSE(empty(StatusCode::no_kernel, "No kernel is registered for a bf16, b f16, out f16").empty());
   CHECK_FALSE(empty(StatusCode::not_found, "No kernel").empty());
 }
+
+TEST_CASE("a campaign draws interleaved operands, of bytes alone", "[campaign]") {
+  const CampaignSpace space = space_of(1e9);
+  std::set<std::vector<LayoutTag>> tags;
+  int interleaved = 0;
+  int refused_ones = 0;
+  int always = 0;
+  for (int i = 0; i < 3 * draws; ++i) {
+    const GemmArguments args = command::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments;
+    const std::vector<LayoutTag> of_this = {args.a.tag, args.b.tag, args.out.tag};
+    tags.insert(of_this);
+    if (of_this == std::vector(3, LayoutTag::strided)) continue;
+    REQUIRE((is_byte(args.a.dtype) && is_byte(args.b.dtype)));
+    ++interleaved;
+    always += command::is_always_taken(space, args);
+    GemmProblem problem;
+    const Status status = detail::normalise(args, problem);
+    const bool by_layout = status.reason() == Reason::interleaved_extent || status.reason() == Reason::tag;
+    refused_ones += by_layout;
+    if (by_layout) {
+      CHECK(command::fault_of_empty_answer(status, args).empty());
+      CHECK_FALSE(command::fault_of_empty_answer(status, test::plain_problem(64, 64, 64, DType::s8)).empty());
+    }
+  }
+  CHECK(tags.size() == 27);
+  CHECK(interleaved > 3 * draws / 20);
+  CHECK(refused_ones > interleaved / 50);
+  CHECK(refused_ones < interleaved / 5);
+  CHECK(always > interleaved / 10);
+}
+
+TEST_CASE("a refusal of an interleaved operand is good where its cause is true", "[campaign]") {
+  const auto filter = Filter::parse(
+      "family == gemm_sm80 and a.layout == column_interleaved32 and out.layout == row and "
+      "out.dtype == s8 and a.dtype == s8 and b.dtype == s8");
+  REQUIRE(filter);
+  const Kernel handle = get_kernels(*filter).front();
+  const GemmArguments plain = {.a = TensorView::column_interleaved32(nullptr, DType::s8, {64, 64}),
+                               .b = TensorView::row_interleaved32(nullptr, DType::s8, {64, 64}),
+                               .out = TensorView::row_major(nullptr, DType::s8, {64, 64}),
+                               .accumulator = DType::s32};
+  REQUIRE(handle.supports(plain));
+  const auto check = [&](const GemmArguments& args) {
+    const Status status = handle.supports(args);
+    REQUIRE_FALSE(status);
+    INFO(status.message());
+    CHECK(fault(status, handle.metadata(), args).empty());
+    CHECK_FALSE(fault(status, handle.metadata(), plain).empty());  // where it is not true
+  };
+  GemmArguments args = plain;
+  args.a = TensorView::row_interleaved32(nullptr, DType::s8, {64, 64});
+  check(args);
+  args.a = TensorView::row_major(nullptr, DType::s8, {64, 64});
+  check(args);
+  args = plain;
+  args.a.strides[1] += 8;
+  check(args);
+  args = plain;
+  args.b.assumed_alignment = 8;
+  check(args);
+  args = plain;
+  args.out = TensorView::column_interleaved32(nullptr, DType::s8, {64, 64});
+  check(args);
+}

@@ -44,7 +44,26 @@ bool keeps_apart(Quirk quirk) {
          quirk != Quirk::same_batch;
 }
 
+/// What an interleaved matrix can have of these; its extents are the next multiples of 32.
+TensorView interleaved(DType type, Layout layout, Quirk quirk, int batch, int rows, int columns) {
+  const bool by_rows = layout == Layout::row_interleaved32;
+  const std::int64_t ld =
+      32LL * std::max(by_rows ? columns : rows, 1) + (quirk == Quirk::odd_padding ? 7 : 0);
+  TensorView view = by_rows ? TensorView::row_interleaved32(nullptr, type, {batch, rows, columns}, ld)
+                            : TensorView::column_interleaved32(nullptr, type, {batch, rows, columns}, ld);
+  if (quirk == Quirk::odd_batch) view.strides[0] += 1;
+  if (quirk == Quirk::same_batch) view.strides[0] = 0;
+  if (batch == 0) {
+    view.rank = 2;
+    view.extents = {rows, columns};
+    view.strides = {view.strides[1], view.strides[2]};
+  }
+  if (quirk == Quirk::odd_pointer) view.assumed_alignment = static_cast<std::uint16_t>(bytes_of(type));
+  return view;
+}
+
 TensorView matrix(DType type, Layout layout, Quirk quirk, int batch, int rows, int columns) {
+  if (is_interleaved(layout)) return interleaved(type, layout, quirk, batch, rows, columns);
   const std::int64_t line = std::max(layout == Layout::row ? columns : rows, 1);
   const std::int64_t lines = std::max(layout == Layout::row ? rows : columns, 1);
   const auto aligned = [](std::int64_t elements) { return (elements + 15) / 16 * 16; };
@@ -77,10 +96,15 @@ struct Stored {
   int batch = 0, m = 64, n = 64, k = 64;
 };
 
-GemmArguments problem_of(const TypeKey& types, const LayoutKey& layouts, const Stored& s) {
+GemmArguments problem_of(const TypeKey& types, const LayoutKey& layouts, const Stored& stored) {
+  Stored s = stored;
+  if (is_interleaved(layouts.a) || is_interleaved(layouts.out)) s.m = test::whole(s.m);
+  if (is_interleaved(layouts.b) || is_interleaved(layouts.out)) s.n = test::whole(s.n);
+  if (is_interleaved(layouts.a) || is_interleaved(layouts.b)) s.k = test::whole(s.k);
+  const Layout like_out = is_interleaved(layouts.out) ? layouts.out : transposed(layouts.out);
   GemmArguments args{.a = matrix(types.a, layouts.a, s.a, s.batch, s.m, s.k),
                      .b = matrix(types.b, layouts.b, s.b, s.batch, s.k, s.n),
-                     .c = matrix(types.out, transposed(layouts.out), s.c, s.batch, s.m, s.n),
+                     .c = matrix(types.out, like_out, s.c, s.batch, s.m, s.n),
                      .out = matrix(types.out, layouts.out, s.out, s.batch, s.m, s.n),
                      .accumulator = types.accumulator,
                      .math = types.math};

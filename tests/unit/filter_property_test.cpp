@@ -112,7 +112,7 @@ class Generator {
     if (chance(2)) k.max_cc = 90;
     for (OperandMetadata* operand : {&k.operands.a, &k.operands.b}) {
       operand->dtype = static_cast<DType>(1 + below(4));
-      operand->layout = static_cast<Layout>(below(2));
+      operand->layout = static_cast<Layout>(below(layout_count));
       operand->alignment = 1 << below(4);
     }
     k.operands.accumulator = static_cast<DType>(1 + below(4));

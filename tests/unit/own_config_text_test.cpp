@@ -169,8 +169,8 @@ TEST_CASE("configs with wrong keys or values are refused where they are wrong", 
   check_refused(replaced(good, "[8, 8]", "[]"), "`alignment`: expected a list of 2 numbers, got 0", "[]");
   check_refused(replaced(good, "96, 64, 48", "96, 64, 48, 1"), "list of 3 numbers, got 4", "[96");
   check_refused(replaced(good, "48", "true"), "`tile`: expected a whole number, got true", "true");
-  check_refused(replaced(good, "\"rcr\"", "\"rxr\""), "three letters of r and c", "\"rxr\"");
-  check_refused(replaced(good, "\"rcr\"", "\"rc\""), "three letters of r and c", "\"rc\"");
+  check_refused(replaced(good, "\"rcr\"", "\"rxr\""), "three letters of r, c, R and C", "\"rxr\"");
+  check_refused(replaced(good, "\"rcr\"", "\"rc\""), "three letters of r, c, R and C", "\"rc\"");
   check_refused(replaced(good, "\"rcr\"", "[\"r\", \"c\", \"r\"]"), "expected a string, got a list",
                 "[\"r\"");
   check_refused(replaced(good, "\"f32\"", "\"fp32\""), "unknown type `fp32`; did you mean `f32`", "\"fp32\"");

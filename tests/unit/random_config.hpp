@@ -28,7 +28,9 @@ inline SettingValue random_value(Random& random, const Setting& setting) {
   for (std::size_t i = 0; i < width(setting.kind); ++i) {
     switch (setting.kind) {
       case SettingKind::dtype: value[i] = static_cast<int>(one_of(random, types)); break;
-      case SettingKind::layouts: value[i] = static_cast<int>(random() % 2); break;
+      case SettingKind::layouts:
+        value[i] = static_cast<int>(random() % 8 == 0 ? random() % layout_count : random() % 2);
+        break;
       case SettingKind::word: value[i] = static_cast<int>(random() % setting.words.size()); break;
       default: value[i] = random_number(random, setting.key);
     }

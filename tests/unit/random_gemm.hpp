@@ -28,10 +28,37 @@ T one_of(Random& random, const T (&values)[n]) {
   return values[random() % n];
 }
 
+/// The next multiple of 32, as extents of interleaved matrices are.
+inline int whole(int extent) { return (extent + interleave - 1) / interleave * interleave; }
+
+/// A fake interleaved matrix whose groups (and batch entries) have some elements of padding by chance;
+/// otherwise as padded_matrix. @pre extents are multiples of 32
+inline TensorView padded_interleaved(Random& random, DType type, Layout layout, int alignment, int batch,
+                                     int rows, int columns) {
+  const bool by_rows = layout == Layout::row_interleaved32;
+  const auto padded = [&](std::int64_t elements) {
+    const std::int64_t most = elements + (coin(random) ? between(random, 1, 9) : 0);
+    return (most + alignment - 1) / alignment * alignment;
+  };
+  const std::int64_t ld = padded(std::int64_t{interleave} * std::max(by_rows ? columns : rows, 1));
+  TensorView view = by_rows ? TensorView::row_interleaved32(nullptr, type, {batch, rows, columns}, ld)
+                            : TensorView::column_interleaved32(nullptr, type, {batch, rows, columns}, ld);
+  view.strides[0] = padded(view.strides[0]);
+  if (batch == 0) {
+    view.rank = 2;
+    view.extents = {rows, columns};
+    view.strides = {view.strides[1], view.strides[2]};
+  }
+  view.assumed_alignment = static_cast<std::uint16_t>(alignment * bytes_of(type));
+  return view;
+}
+
 /// A fake matrix of this layout whose leading dimension (and batch stride) has some elements of padding by
 /// chance. Pointer and strides are multiples of `alignment` elements. Batch 0: rank 2.
 inline TensorView padded_matrix(Random& random, DType type, Layout layout, int alignment, int batch, int rows,
                                 int columns) {
+  if (is_interleaved(layout))
+    return padded_interleaved(random, type, layout, alignment, batch, rows, columns);
   const std::int64_t line = std::max(layout == Layout::row ? columns : rows, 1);
   const std::int64_t lines = std::max(layout == Layout::row ? rows : columns, 1);
   const auto padded = [&](std::int64_t elements) {
@@ -81,7 +108,9 @@ inline void add_extras(Random& random, const Types& types, GemmArguments& args) 
   const int batch = out.rank == 3 ? static_cast<int>(out.extents[0]) : 0;
   const DType compute = compute_type(types.accumulator, types.out);
   const auto like_out = [&](int entries) {
-    return padded_matrix(random, types.out, coin(random) ? Layout::row : Layout::column, 1, entries, m, n);
+    const Layout layout = coin(random) ? Layout::row : Layout::column;
+    const bool strided = out.tag == LayoutTag::strided;
+    return padded_matrix(random, types.out, strided ? layout : layout_of(out.tag), 1, entries, m, n);
   };
   if (coin(random) && compute != DType::s32) {
     e.scale_axis = coin(random) ? BiasAxis::row : BiasAxis::column;
@@ -100,9 +129,15 @@ inline void add_extras(Random& random, const Types& types, GemmArguments& args) 
 inline GemmArguments random_shape(Random& random, const Types& types, const Layouts& layouts,
                                   const ShapeLimits& limits) {
   const auto extent = [&random](int most) { return random() % 8 == 0 ? 1 : between(random, 1, most); };
-  const int m = extent(limits.m);
-  const int n = extent(limits.n);
-  const int k = extent(limits.k);
+  const bool a = is_interleaved(layouts.a);
+  const bool b = is_interleaved(layouts.b);
+  const bool out = is_interleaved(layouts.out);
+  const auto fitted = [](int extent_drawn, bool is_whole) {
+    return is_whole ? whole(extent_drawn) : extent_drawn;
+  };
+  const int m = fitted(extent(limits.m), a || out);
+  const int n = fitted(extent(limits.n), b || out);
+  const int k = fitted(extent(limits.k), a || b);
   const int batch = coin(random) ? 0 : between(random, 1, 3);
   const auto input = [&](DType type, Layout layout, int rows, int columns) {
     const int alignment = std::max(limits.alignment_bytes / bytes_of(type), 1);

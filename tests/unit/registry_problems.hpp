@@ -96,8 +96,13 @@ inline GemmArguments problem_for(Random& random, const detail::Row& row) {
   args.math = row.metadata.design.math;
   if (args.math == Math::exact && coin(random)) args.math = static_cast<Math>(between(random, 0, 4));
   args.controls = random_controls(random);
-  if (random() % 16 == 0) args.a.strides[static_cast<std::size_t>(between(random, 0, args.a.rank - 1))] = 0;
-  if (random() % 16 == 0) args.b.strides[static_cast<std::size_t>(between(random, 0, args.b.rank - 1))] = 3;
+  const auto restrided = [&random](TensorView& view, std::int64_t stride) {
+    const int first =
+        view.tag == LayoutTag::strided ? view.rank - 1 : view.rank - 3;  // interleaved: the batch's
+    if (first >= 0) view.strides[static_cast<std::size_t>(between(random, 0, first))] = stride;
+  };
+  if (random() % 16 == 0) restrided(args.a, 0);
+  if (random() % 16 == 0) restrided(args.b, 3);
   return args;
 }
 

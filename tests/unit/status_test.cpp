@@ -48,6 +48,9 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
         "Operand `b` is unsupported: expected column layout, got neither row nor column layout");
   CHECK(sentence(Reason::alignment, Operand::out, 8, 2) ==
         "Operand `out` is misaligned: expected a multiple of 8 elements, got 2");
+  CHECK(sentence(Reason::tag, Operand::c, number(LayoutTag::column_interleaved32),
+                 number(LayoutTag::strided)) ==
+        "Operand `c` is stored otherwise than `out`: expected column_interleaved32, got strided");
   CHECK(sentence(Reason::null_data, Operand::c) == "Operand `c` has no data: expected a pointer, got null");
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias) ==
@@ -71,6 +74,8 @@ TEST_CASE("Refusals of shapes are sentences", "[status]") {
         "Operand `a` does not fit: expected a batch of 4, got 2");
   CHECK(sentence(Reason::extent, Operand::bias, 128, 64) ==
         "Operand `bias` does not fit: expected an extent of 128, got 64");
+  CHECK(sentence(Reason::interleaved_extent, Operand::a, 32, 33) ==
+        "Operand `a` is interleaved: expected extents that are multiples of 32, got 33");
   CHECK(sentence(Reason::rank, Operand::a, 2, 4) == "Operand `a` does not fit: expected rank 2, got rank 4");
   CHECK(sentence(Reason::negative_extent, Operand::a, 0, -3) ==
         "Operand `a` has a negative extent: expected 0 or more, got -3");

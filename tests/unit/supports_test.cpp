@@ -28,6 +28,8 @@ Matrix matrix(const TensorView& view) {
 }
 
 bool reads_as(const TensorView& view, Layout layout) {
+  if (view.tag != LayoutTag::strided) return layout == layout_of(view.tag);
+  if (is_interleaved(layout)) return false;
   const Matrix x = matrix(view);
   const bool row = x.columns <= 1 || x.column_stride == 1;
   const bool column = x.rows <= 1 || x.row_stride == 1;
@@ -51,17 +53,18 @@ bool lines_can_be_copied(const Matrix& x, const OperandMetadata& wanted, bool li
 bool copies_well(const TensorView& view, const OperandMetadata& wanted, bool lines_along_k, std::int64_t k,
                  const DesignMetadata& design) {
   const Matrix x = matrix(view);
-  const bool row = wanted.layout == Layout::row;
+  const bool interleaved = is_interleaved(wanted.layout);
+  const bool row = has_contiguous_rows(wanted.layout) != interleaved;
   const std::int64_t line = row ? x.columns : x.rows;
-  const std::int64_t lines = row ? x.rows : x.columns;
-  const std::int64_t step = row ? x.column_stride : x.row_stride;
+  const std::int64_t lines = (row ? x.rows : x.columns) / (interleaved ? 32 : 1);
+  const std::int64_t step = interleaved ? 1 : row ? x.column_stride : x.row_stride;
   const std::int64_t leading = row ? x.row_stride : x.column_stride;
   if (line > 1 && step != 1) return false;
   const int bytes = wanted.alignment * bytes_of(view.dtype);
   if (view.assumed_alignment % bytes != 0) return false;  // test problems are fake
   if (lines > 1 && leading % wanted.alignment != 0) return false;
   if (x.batch_stride % wanted.alignment != 0) return false;
-  return lines_can_be_copied(x, wanted, lines_along_k, k, design);
+  return interleaved || lines_can_be_copied(x, wanted, lines_along_k, k, design);
 }
 
 /// Whether a kernel has what the controls ask for.

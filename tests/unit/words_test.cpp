@@ -42,6 +42,10 @@ TEST_CASE("Words are those of the documents", "[words]") {
   CHECK(to_string(DType::bf16) == "bf16");
   CHECK(to_string(Layout::row) == "row");
   CHECK(to_string(Layout::column) == "column");
+  CHECK(to_string(Layout::row_interleaved32) == "row_interleaved32");
+  CHECK(to_string(Layout::column_interleaved32) == "column_interleaved32");
+  CHECK(to_string(LayoutTag::strided) == "strided");
+  CHECK(to_string(LayoutTag::column_interleaved32) == "column_interleaved32");
   CHECK(to_string(Operation::gemm) == "gemm");
   CHECK(to_string(Mode::split_k_serial) == "split_k_serial");
   CHECK(to_string(Activation::gelu_tanh) == "gelu_tanh");

@@ -71,6 +71,9 @@ Status check_problem(const Problem& problem) {
   if (problem.scale || problem.residual || problem.residual_in_place || problem.aux)
     return unsupported("the problem has a scale, a residual or an aux");
   if (problem.clamp != Clamp{}) return unsupported("the problem has a clamp");
+  if (is_interleaved(problem.a.layout) || is_interleaved(problem.b.layout) ||
+      is_interleaved(problem.out.layout))
+    return unsupported("the problem has interleaved operands");
   const DType accumulator = accumulator_of(problem);
   for (const DType type : {problem.a.dtype, problem.b.dtype, problem.out.dtype, accumulator}) {
     if (!type_of(type)) return unsupported("it has no such types");

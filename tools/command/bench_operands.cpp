@@ -33,10 +33,7 @@ Status too_large(const std::string& what) {
 /// Refuses operands that memory cannot hold, before any is touched.
 Status check_memory(const Problem& problem, std::size_t sets, const detail::DeviceProperties& device) {
   const auto operand = [&problem](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
-    const std::int64_t along = spec.layout == Layout::row ? columns : rows;
-    const double across = static_cast<double>(spec.layout == Layout::row ? rows : columns);
-    return across * static_cast<double>(std::max(along, spec.ld)) * bytes_of(spec.dtype) *
-           static_cast<double>(std::max<std::int64_t>(problem.batch, 1));
+    return stored_bytes(spec, rows, columns) * static_cast<double>(std::max<std::int64_t>(problem.batch, 1));
   };
   const bool multiplies = problem.operation == Operation::gemm;
   double bytes = operand(problem.out, problem.m, problem.n);

@@ -143,11 +143,10 @@ class Campaign {
   void check_empty(const CandidateList& found, const Drawn& drawn) {
     const GemmArguments& args = drawn.problem.arguments;
     std::string fault = fault_of_empty_answer(found.status(), args);
-    const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
     const Controls& controls = args.controls;
     const bool free = !controls.mode && !controls.split_k_slices && !controls.multiprocessors;
     const bool valid = found.status().code() != StatusCode::invalid_arguments;
-    if (valid && free && find_.availability == Availability::any && space_.always_there.contains(types))
+    if (valid && free && find_.availability == Availability::any && is_always_taken(space_, args))
       fault = "no kernel takes it: " + found.status().message();
     if (!fault.empty()) return note(drawn, "", fault);
     const std::lock_guard lock(mutex_);

@@ -30,10 +30,11 @@ std::int64_t log_uniform(std::int64_t most, Dice& dice) {
 }
 
 /// Sizes that cost no more than is allowed; drawn again until they do, so that they stay log-uniform below.
-Sizes random_sizes(const CampaignSpace& space, bool round, Dice& dice) {
+/// @param unit what extents are multiples of, mostly
+Sizes random_sizes(const CampaignSpace& space, std::int64_t unit, Dice& dice) {
   const auto extent = [&] {
     const std::int64_t size = log_uniform(space.extent, dice);
-    return round ? std::min(rounded_up(size, 8), space.extent) : size;
+    return std::min(rounded_up(size, unit), space.extent / unit * unit);
   };
   Sizes sizes{1, 1, 1, 0};
   do {
@@ -69,7 +70,26 @@ struct Storage {
   /// No stride of 0 along this axis, K's: 0 for rows, 1 for columns, -1 for neither. Where both operands
   /// repeat along K, all products are the same, and errors of rounding add up instead of cancelling.
   int distinct_along = -1;
+  LayoutTag tag = LayoutTag::strided;
 };
+
+/// Layout tags of the operands of a problem.
+struct Tags {
+  LayoutTag a = LayoutTag::strided;
+  LayoutTag b = LayoutTag::strided;
+  LayoutTag out = LayoutTag::strided;
+  bool any() const { return a != LayoutTag::strided || b != LayoutTag::strided || out != LayoutTag::strided; }
+};
+
+/// For every third problem of bytes: those that tensor cores take, or any.
+Tags random_tags(const TypeKey& types, Dice& dice) {
+  constexpr LayoutTag tags[] = {LayoutTag::strided, LayoutTag::row_interleaved32,
+                                LayoutTag::column_interleaved32};
+  if (!is_byte(types.a) || !is_byte(types.b) || !dice.one_in(3)) return {};
+  const LayoutTag out = dice.one_of(tags);
+  if (dice.one_in(2)) return {LayoutTag::column_interleaved32, LayoutTag::row_interleaved32, out};
+  return {dice.one_of(tags), dice.one_of(tags), out};
+}
 
 struct Strides {
   std::int64_t along;   ///< within a line
@@ -97,8 +117,34 @@ Strides random_strides(std::int64_t line, std::int64_t lines, std::int64_t unit,
   }
 }
 
+/// @param batch 0: a matrix of rank 2
+TensorView random_interleaved(DType dtype, const Storage& storage, std::int64_t batch, std::int64_t rows,
+                              std::int64_t columns, Dice& dice) {
+  constexpr int alignments[] = {1, 4, 16, 16, 16};
+  const bool by_rows = storage.tag == LayoutTag::row_interleaved32;
+  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
+  const std::int64_t unit = bytes / bytes_of(dtype);
+  const auto padded = [&](std::int64_t elements) {
+    return rounded_up(elements + (dice.one_in(2) ? 0 : dice.between(1, 100)), unit);
+  };
+  const std::int64_t ld = padded((by_rows ? columns : rows) * interleave);
+  std::int64_t batch_stride = padded(rounded_up(by_rows ? rows : columns, interleave) / interleave * ld);
+  if (!storage.is_output && dice.one_in(6)) batch_stride = 0;
+  const std::array<std::int64_t, 3> extents = {batch, rows, columns};
+  const std::array<std::int64_t, 3> strides = {batch_stride, by_rows ? ld : interleave,
+                                               by_rows ? interleave : ld};
+  const std::size_t first = batch == 0 ? 1 : 0;
+  TensorView view = TensorView::strided(nullptr, dtype, std::span(extents).subspan(first),
+                                        std::span(strides).subspan(first));
+  view.tag = storage.tag;
+  view.assumed_alignment = static_cast<std::uint16_t>(bytes);
+  return view;
+}
+
 TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch, std::int64_t rows,
                          std::int64_t columns, Dice& dice) {
+  if (storage.tag != LayoutTag::strided)
+    return random_interleaved(dtype, storage, batch, rows, columns, dice);
   constexpr int alignments[] = {1, 2, 4, 8, 16, 16};
   const bool row_major = dice.one_in(2);
   const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
@@ -139,7 +185,11 @@ void random_epilogue(CampaignProblem& problem, const Sizes& sizes, bool plain, D
   const bool reads_c = e.beta.value != 0 || problem.scalars_by_pointer;
   if (reads_c || dice.one_in(8)) {  // where it must not be read, it is poison
     problem.in_place = reads_c && dice.one_in(4);
-    const Storage storage = {.plain = plain, .is_output = false, .distinct_along = -1};
+    const bool unlike = args.out.tag != LayoutTag::strided && dice.one_in(32);  // to be refused
+    const Storage storage = {.plain = plain,
+                             .is_output = false,
+                             .distinct_along = -1,
+                             .tag = unlike ? LayoutTag::strided : args.out.tag};
     args.c = problem.in_place ? args.out
                               : random_matrix(args.out.dtype, storage, dice.one_in(5) ? 0 : sizes.batch,
                                               sizes.m, sizes.n, dice);
@@ -187,6 +237,7 @@ Controls random_controls(std::int64_t k, Dice& dice) {
 std::string text_of(std::string_view name, const TensorView& view) {
   std::string text = ", " + std::string(name) + " " + std::string(to_string(view.dtype)) + " (";
   for (std::size_t i = 0; i < view.rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(view.strides[i]);
+  if (view.tag != LayoutTag::strided) text.append(") ").append(to_string(view.tag)).append(" (");
   return text + ") align " + std::to_string(view.assumed_alignment / std::max(bytes_of(view.dtype), 1));
 }
 
@@ -211,9 +262,10 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
     types.insert(key);
     if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));
   }
-  CampaignSpace space{.types = {types.begin(), types.end()}, .always_there = {}, .cost = cost};
+  CampaignSpace space{
+      .types = {types.begin(), types.end()}, .always_there = {}, .fallbacks = fallbacks, .cost = cost};
   for (const auto& [types_there, layouts] : fallbacks) {
-    if (layouts.size() < 8 || types_there.math != Math::exact) continue;
+    if (std::ranges::count_if(layouts, is_strided) < 8 || types_there.math != Math::exact) continue;
     TypeKey key = types_there;
     for (int math = 0; math <= static_cast<int>(Math::fast_bf16); ++math) {
       key.math = static_cast<Math>(math);
@@ -221,6 +273,28 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
     }
   }
   return space;
+}
+
+bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
+  const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
+  const auto layouts = [](const TensorView& view) -> std::vector<Layout> {
+    if (view.tag != LayoutTag::strided) return {layout_of(view.tag)};
+    return {Layout::row, Layout::column};
+  };
+  TypeKey exact = types;
+  exact.math = Math::exact;
+  const auto there = space.fallbacks.find(exact);
+  for (const Layout a : layouts(args.a)) {
+    for (const Layout b : layouts(args.b)) {
+      for (const Layout out : layouts(args.out)) {
+        const LayoutKey key{a, b, out};
+        const bool taken = is_strided(key) ? space.always_there.contains(types)
+                                           : there != space.fallbacks.end() && there->second.contains(key);
+        if (!taken) return false;
+      }
+    }
+  }
+  return true;
 }
 
 double campaign_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
@@ -238,21 +312,29 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   CampaignProblem problem;
   const TypeKey types = random_types(space, dice);
   const bool plain = dice.one_in(2);
-  const Sizes sizes = random_sizes(space, plain && dice.one_in(2), dice);
+  const Tags tags = random_tags(types, dice);
+  Sizes sizes = random_sizes(space, tags.any() ? interleave : plain && dice.one_in(2) ? 8 : 1, dice);
+  if (tags.any() && dice.one_in(16)) sizes.m -= dice.between(1, interleave - 1);  // to be refused, mostly
   // One of the operands keeps apart what it multiplies.
   const bool a_is_distinct = dice.one_in(2);
   const auto batch = [&] { return dice.one_in(3) ? 0 : sizes.batch; };
   GemmArguments& args = problem.arguments;
   args.accumulator = types.accumulator;
   args.math = types.math;
-  args.a =
-      random_matrix(types.a, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? 1 : -1},
-                    batch(), sizes.m, sizes.k, dice);
-  args.b =
-      random_matrix(types.b, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? -1 : 0},
-                    batch(), sizes.k, sizes.n, dice);
-  args.out = random_matrix(types.out, {.plain = plain, .is_output = true, .distinct_along = -1}, sizes.batch,
-                           sizes.m, sizes.n, dice);
+  args.a = random_matrix(
+      types.a, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? 1 : -1, .tag = tags.a},
+      batch(), sizes.m, sizes.k, dice);
+  args.b = random_matrix(
+      types.b, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? -1 : 0, .tag = tags.b},
+      batch(), sizes.k, sizes.n, dice);
+  // Of other types that s8 and u8 operands may have by chance, outputs are strided.
+  const bool may_interleave = is_byte(types.out) || types.out == DType::s32 || types.out == DType::f32;
+  args.out = random_matrix(types.out,
+                           {.plain = plain,
+                            .is_output = true,
+                            .distinct_along = -1,
+                            .tag = may_interleave ? tags.out : LayoutTag::strided},
+                           sizes.batch, sizes.m, sizes.n, dice);
   random_epilogue(problem, sizes, plain, dice);
   fit_integers(types, sizes, args.epilogue, dice);
   args.controls = random_controls(sizes.k, dice);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ struct CampaignSpace {
   /// Those, with the math of any problem that they serve, of which some kernel takes every problem, in all
   /// layouts.
   std::set<TypeKey> always_there;
+  /// Of all types, the layouts of which some kernel takes every problem.
+  std::map<TypeKey, std::set<LayoutKey>> fallbacks;
   /// The most that an extent of M, N or K is.
   std::int64_t extent = 2000;
   /// The most that a problem may cost (see campaign_cost): extents are drawn again where they cost more.
@@ -27,6 +30,9 @@ struct CampaignSpace {
 
 /// The space of these kernels. @param cost the most that a problem may cost
 CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost);
+
+/// Whether some kernel takes every problem of these types, and of layouts that these operands fit.
+bool is_always_taken(const CampaignSpace& space, const GemmArguments& args);
 
 /// Multiplications, and for each element of an operand as many as take about the time to make and check it.
 double campaign_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch);

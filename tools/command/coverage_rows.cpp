@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "config_text.hpp"
 #include "registry/metadata/fields.hpp"
 
 namespace quarry::command {
@@ -35,21 +36,32 @@ std::string list_of(const Counts<Value>& counts, std::int64_t all, Text text) {
 
 std::string letters(const LayoutKey& key) {
   std::string text;
-  for (const Layout layout : {key.a, key.b, key.out}) text += to_string(layout).front();
+  for (const Layout layout : {key.a, key.b, key.out}) text += letter_of(layout);
   return text;
 }
 
-/// All combinations of row and column.
-constexpr std::size_t all_layouts = 8;
-
-std::string layouts_text(const Counts<LayoutKey>& counts, std::int64_t all) {
+/// Combinations that are there, of `every` that there could be.
+std::string layouts_text(const Counts<LayoutKey>& counts, std::size_t every, std::int64_t all) {
   if (counts.empty()) return "any";
   const auto least = std::ranges::min_element(counts, {}, [](const auto& each) { return each.second; });
   const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-  if (counts.size() != all_layouts) return list_of(counts, all, letters);
+  if (counts.size() != every) return list_of(counts, all, letters);
   std::string text = "all " + std::to_string(counts.size()) + ", " + std::to_string(least->second);
   if (least->second != most->second) text += " to " + std::to_string(most->second);
   return text + " each";
+}
+
+/// Combinations of row and column, then those with interleaved layouts.
+std::string layouts_text(const Counts<LayoutKey>& counts, std::int64_t all) {
+  constexpr std::size_t strided_combinations = 8;
+  constexpr std::size_t combinations = layout_count * layout_count * layout_count;
+  Counts<LayoutKey> strided;
+  Counts<LayoutKey> interleaved;
+  for (const auto& each : counts) (is_strided(each.first) ? strided : interleaved).insert(each);
+  if (interleaved.empty()) return layouts_text(strided, strided_combinations, all);
+  const std::string text = layouts_text(interleaved, combinations - strided_combinations, all);
+  if (strided.empty()) return text;
+  return layouts_text(strided, strided_combinations, all) + "; interleaved: " + text;
 }
 
 /// What a kernel has of a part of the metadata: the names of what is true, and other values with theirs.
@@ -185,6 +197,10 @@ TypeKey type_key(const KernelMetadata& kernel) {
 LayoutKey layout_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
   return {o.a.layout, o.b.layout, o.out.layout};
+}
+
+bool is_strided(const LayoutKey& key) {
+  return !is_interleaved(key.a) && !is_interleaved(key.b) && !is_interleaved(key.out);
 }
 
 bool takes_any_problem(const KernelMetadata& kernel) {

@@ -28,8 +28,11 @@ struct LayoutKey {
 };
 LayoutKey layout_key(const KernelMetadata& kernel);
 
-/// Whether a kernel takes problems of its types and layouts whatever their sizes, strides and alignment: one
-/// that reads elements one by one, on any device.
+/// Whether none of them is interleaved.
+bool is_strided(const LayoutKey& key);
+
+/// Whether a kernel takes problems of its types and layouts whatever their sizes (multiples of 32, where they
+/// are interleaved), strides and alignment: one that reads elements one by one, on any device.
 bool takes_any_problem(const KernelMetadata& kernel);
 
 /// The kernels of one TypeKey. Texts are lists; a number in brackets says how many kernels it is, where it

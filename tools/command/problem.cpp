@@ -3,14 +3,20 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "common/config_parts.hpp"
+#include "problem_text.hpp"
 
 namespace quarry::command {
 namespace {
 
 TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
-  const auto make = spec.layout == Layout::row ? &TensorView::row_major : &TensorView::column_major;
+  constexpr decltype(&TensorView::row_major) makers[] = {&TensorView::row_major, &TensorView::column_major,
+                                                         &TensorView::row_interleaved32,
+                                                         &TensorView::column_interleaved32};
+  static_assert(std::size(makers) == layout_count);
+  const auto make = makers[static_cast<std::size_t>(spec.layout)];
   TensorView view = batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
                               : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
   constexpr int allocated = 256;     // what allocators of device memory give
@@ -34,7 +40,7 @@ std::string typed_text(const OperandSpec& spec) {
 
 std::string operand_text(const OperandSpec& spec) {
   std::string text(to_string(spec.dtype));
-  text += spec.layout == Layout::row ? ":row" : ":col";
+  text.append(":").append(layout_word(spec.layout));
   if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
   if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
   return text;
@@ -90,6 +96,14 @@ GemmArguments gemm_arguments(const Problem& p) {
 }
 
 }  // namespace
+
+double stored_bytes(const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
+  const bool by_rows = has_contiguous_rows(spec.layout) != is_interleaved(spec.layout);
+  const auto across = static_cast<double>(by_rows ? rows : columns);
+  const std::int64_t unit = is_interleaved(spec.layout) ? interleave : 1;
+  const auto ld = static_cast<double>(spec.ld) / static_cast<double>(unit);
+  return across * std::max(static_cast<double>(by_rows ? columns : rows), ld) * bytes_of(spec.dtype);
+}
 
 Arguments arguments_of(const Problem& p) {
   const GemmArguments arguments = gemm_arguments(p);

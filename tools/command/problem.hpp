@@ -15,7 +15,7 @@ namespace quarry::command {
 struct OperandSpec {
   DType dtype = DType::none;
   Layout layout = Layout::row;
-  /// Elements from one row (or column) to the next; 0: packed.
+  /// Elements from one row (or column, or group of 32) to the next; 0: packed.
   std::int64_t ld = 0;
   /// Elements that the pointer is a multiple of, and not of twice as many; 0: as aligned as can be.
   int alignment = 0;
@@ -57,6 +57,9 @@ struct Problem {
   std::string label = {};
   Operation operation = Operation::gemm;
 };
+
+/// Bytes that a matrix stored so takes, roughly.
+double stored_bytes(const OperandSpec& spec, std::int64_t rows, std::int64_t columns);
 
 /// The problem with fake tensors: good for everything but running.
 Arguments arguments_of(const Problem& problem);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "registry/basic/text.hpp"
@@ -17,9 +18,18 @@ constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
 /// What is wrong with `text` as a part of the operand `whole`.
 Status bad_part(std::string_view whole, std::string_view text) {
-  constexpr std::string_view parts[] = {"row", "col", "column", "ld=N", "align=N"};
+  constexpr std::string_view parts[] = {"row", "col", "column", "row32", "col32", "ld=N", "align=N"};
   return Status(StatusCode::parse_error, "operand " + quoted(whole) + ": expected a type such as f16, " +
                                              detail::join(parts, "or") + ", got " + quoted(text));
+}
+
+constexpr std::string_view layout_words_of_operands[] = {"row", "col", "row32", "col32"};
+static_assert(std::size(layout_words_of_operands) == layout_count);
+
+std::optional<Layout> layout_of_word(std::string_view text) {
+  const auto value = detail::value_of(layout_words_of_operands, text == "column" ? "col" : text);
+  if (!value) return std::nullopt;
+  return static_cast<Layout>(*value);
 }
 
 Status twice(std::string_view whole, std::string_view text) {
@@ -39,9 +49,9 @@ Status read_alignment(std::string_view text, OperandParts& parts) {
 
 /// One part between two colons.
 Status read_part(std::string_view whole, std::string_view text, OperandParts& parts) {
-  if (text == "row" || text == "col" || text == "column") {
+  if (const std::optional<Layout> layout = layout_of_word(text)) {
     if (parts.layout) return twice(whole, text);
-    parts.layout = text == "row" ? Layout::row : Layout::column;
+    parts.layout = layout;
     return {};
   }
   if (text.starts_with("ld=")) {
@@ -63,6 +73,8 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
 }
 
 }  // namespace
+
+std::string_view layout_word(Layout layout) { return detail::word_of(layout_words_of_operands, layout); }
 
 Result<Shape> parse_shape(std::string_view text, Operation operation) {
   const bool reduces = operation == Operation::reduce_split_k;

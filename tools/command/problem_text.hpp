@@ -28,7 +28,11 @@ struct OperandParts {
   int alignment = 0;
 };
 
-/// "f16:col:ld=4104:align=8": a type, row or col, a leading dimension and an alignment, in elements.
+/// The word of a layout in an operand: row, col, row32 or col32.
+std::string_view layout_word(Layout layout);
+
+/// "f16:col:ld=4104:align=8": a type, row, col, row32 or col32, a leading dimension and an alignment, in
+/// elements.
 Result<OperandParts> parse_operand(std::string_view text);
 
 /// A whole number from `least` to `greatest`; `what` names it in the message.

@@ -16,6 +16,8 @@ const TensorView* view_of(const GemmArguments& args, Operand operand) {
     case Operand::b: return &args.b;
     case Operand::c: return args.c ? &*args.c : nullptr;
     case Operand::out: return &args.out;
+    case Operand::residual: return args.epilogue.residual ? &*args.epilogue.residual : nullptr;
+    case Operand::aux: return args.epilogue.aux ? &*args.epilogue.aux : nullptr;
     default: return nullptr;
   }
 }
@@ -40,8 +42,21 @@ Lines lines_of(const TensorView& view, Layout layout) {
   const std::size_t along = layout == Layout::row ? rows + 1 : rows;
   const std::size_t across = layout == Layout::row ? rows : rows + 1;
   const bool batched = view.rank == 3 && view.extents[0] > 1;
+  if (view.tag != LayoutTag::strided) {
+    const std::size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : rows + 1;
+    return {interleave, view.extents[grouped] / interleave, 1, view.strides[grouped],
+            batched ? view.strides[0] : 0};
+  }
   return {view.extents[along], view.extents[across], view.strides[along], view.strides[across],
           batched ? view.strides[0] : 0};
+}
+
+/// Whether a layout is not that of a view.
+bool is_other_layout(const TensorView& view, Layout wanted) {
+  if (view.tag != LayoutTag::strided) return layout_of(view.tag) != wanted;
+  if (is_interleaved(wanted)) return true;
+  const Lines lines = lines_of(view, wanted);
+  return lines.length > 1 && lines.along != 1;
 }
 
 bool is_misaligned(const TensorView& view, const OperandMetadata& wanted) {
@@ -56,7 +71,7 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   const Lines lines = lines_of(view, wanted.layout);
   switch (reason) {
     case Reason::dtype: return view.dtype != wanted.dtype;
-    case Reason::layout: return lines.length > 1 && lines.along != 1;
+    case Reason::layout: return is_other_layout(view, wanted.layout);
     case Reason::alignment: return is_misaligned(view, wanted);
     case Reason::overlapping_stride: return lines.count > 1 && lines.across < lines.length;
     default: return false;
@@ -132,7 +147,19 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
 /// What the messages about arguments that break a rule name, beside operands of matrices.
 constexpr std::string_view rules[] = {"`alpha`", "`beta`", "Activation `", "Control `"};
 
-std::string fault_of_invalid(const std::string& message, const GemmArguments& args) {
+/// Whether the operand that a message names is interleaved as none may be.
+bool is_badly_interleaved(const Status& status, const GemmArguments& args) {
+  const TensorView* const view = view_of(args, status.operand());
+  if (view == nullptr || !names(status.message(), status.operand())) return false;
+  if (status.reason() == Reason::tag) return view->tag != args.out.tag;
+  const auto odd = [&](std::size_t extent) { return view->extents[view->rank - extent] % interleave != 0; };
+  return status.reason() == Reason::interleaved_extent && view->tag != LayoutTag::strided &&
+         (odd(1) || odd(2));
+}
+
+std::string fault_of_invalid(const Status& status, const GemmArguments& args) {
+  const std::string message = status.message();
+  if (is_badly_interleaved(status, args)) return "";
   const bool named = std::ranges::any_of(
       rules, [&](std::string_view rule) { return message.find(rule) != std::string::npos; });
   if (!named) return "the message names no rule: " + message;
@@ -147,7 +174,7 @@ std::string fault_of_invalid(const std::string& message, const GemmArguments& ar
 std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const GemmArguments& args,
                              const DeviceModel& device) {
   const std::string message = status.message();
-  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(message, args);
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
   if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
   if (status.operand() != Operand::none) {
     const TensorView* const view = view_of(args, status.operand());
@@ -166,7 +193,7 @@ std::string fault_of_empty_answer(const Status& status, const GemmArguments& arg
   const std::string message = status.message();
   const auto holds = [&](std::string_view words) { return message.find(words) != std::string::npos; };
   switch (status.code()) {
-    case StatusCode::invalid_arguments: return fault_of_invalid(message, args);
+    case StatusCode::invalid_arguments: return fault_of_invalid(status, args);
     case StatusCode::no_kernel: {
       const bool named = message.starts_with("No kernel is registered for") &&
                          holds("a " + std::string(to_string(args.a.dtype))) &&

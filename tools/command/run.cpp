@@ -50,17 +50,13 @@ constexpr double patient_multiplications = 4e9;
 
 /// Bytes that a problem's operands take, with room for what they are compared with.
 double bytes_of(const Problem& p) {
-  const auto operand = [&p](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
-    const std::int64_t along = spec.layout == Layout::row ? columns : rows;
-    const double across = static_cast<double>(spec.layout == Layout::row ? rows : columns);
-    return across * static_cast<double>(std::max(along, spec.ld)) * quarry::bytes_of(spec.dtype);
-  };
-  const double out = operand(p.out, p.m, p.n);
-  const double inputs = p.operation == Operation::gemm ? operand(p.a, p.m, p.k) + operand(p.b, p.k, p.n)
-                                                       : operand(p.a, p.m, p.n) * static_cast<double>(p.k);
+  const double out = stored_bytes(p.out, p.m, p.n);
+  const double inputs = p.operation == Operation::gemm
+                            ? stored_bytes(p.a, p.m, p.k) + stored_bytes(p.b, p.k, p.n)
+                            : stored_bytes(p.a, p.m, p.n) * static_cast<double>(p.k);
   double all = inputs + 2 * out;
   for (const auto& extra : {p.residual, p.aux}) {
-    if (extra) all += operand(*extra, p.m, p.n);
+    if (extra) all += stored_bytes(*extra, p.m, p.n);
   }
   return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
 }

@@ -44,13 +44,15 @@ std::uint64_t number_of(const ResultKey& key) {
   std::uint64_t number = 0;
   for (const DType type : {key.a, key.b, key.accumulator, key.out})
     number = number << 8 | static_cast<unsigned>(type);
-  return number << 2 | (key.activation ? 2U : 0U) | (key.bias ? 1U : 0U);
+  number = number << 2 | (key.activation ? 2U : 0U) | (key.bias ? 1U : 0U);
+  const std::uint64_t whole = (key.whole_m ? 4U : 0U) | (key.whole_n ? 2U : 0U) | (key.whole_k ? 1U : 0U);
+  return number ^ whole << 40;
 }
 
 std::uint64_t number_of(const StorageKey& key) {
   std::uint64_t number = 0;
   for (const Layout layout : {key.a, key.b, key.c, key.out})
-    number = number << 1 | static_cast<unsigned>(layout);
+    number = number << 2 | static_cast<unsigned>(layout);
   for (const int alignment : {key.a_alignment, key.b_alignment, key.c_alignment, key.out_alignment}) {
     number = number << 8 | static_cast<unsigned>(alignment);
   }

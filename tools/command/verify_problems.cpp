@@ -35,6 +35,9 @@ void long_sums(Problem& problem, Dice& dice) {
   problem.controls.split_k_slices = static_cast<int>(dice.between(2, 7));
 }
 
+/// The next multiple of what interleaved layouts keep together.
+std::int64_t whole(std::int64_t extent) { return (extent + interleave - 1) / interleave * interleave; }
+
 void random_epilogue(const ResultKey& key, Problem& problem, Dice& dice) {
   constexpr double alphas[] = {1, 1, 0.5, -1.25};
   constexpr double betas[] = {0, 0, 1, -0.75};
@@ -127,7 +130,9 @@ int least_multiprocessors(const DesignMetadata& design) {
 /// An operand at exactly this alignment: its leading dimension is an odd multiple, with padding.
 OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, std::int64_t columns,
                   Dice& dice) {
-  const std::int64_t along = std::max<std::int64_t>(layout == Layout::row ? columns : rows, 1);
+  const bool by_rows = has_contiguous_rows(layout) != is_interleaved(layout);
+  const std::int64_t unit = is_interleaved(layout) ? interleave : 1;
+  const std::int64_t along = std::max<std::int64_t>((by_rows ? columns : rows) * unit, 1);
   std::int64_t units = (along + alignment - 1) / alignment + dice.between(0, 2);
   if (units % 2 == 0) ++units;
   return {dtype, layout, units * alignment, alignment};
@@ -140,9 +145,21 @@ int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_
 
 ResultKey result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& operands = kernel.operands;
-  return {operands.a.dtype,     operands.b.dtype,           operands.accumulator,
-          operands.out.dtype,   kernel.design.math,         kernel.epilogue.activation,
-          kernel.epilogue.bias, kernel.epilogue.fast_clamp, kernel.operation};
+  const bool a = is_interleaved(operands.a.layout);
+  const bool b = is_interleaved(operands.b.layout);
+  const bool out = is_interleaved(operands.out.layout);
+  return {operands.a.dtype,
+          operands.b.dtype,
+          operands.accumulator,
+          operands.out.dtype,
+          kernel.design.math,
+          kernel.epilogue.activation,
+          kernel.epilogue.bias,
+          kernel.epilogue.fast_clamp,
+          kernel.operation,
+          a || out,
+          b || out,
+          a || b};
 }
 
 StorageKey storage_key(const KernelMetadata& kernel) {
@@ -166,6 +183,9 @@ Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t nu
     default: long_sums(problem, dice); break;
   }
   if (key.fast_clamp && problem.k > fast_clamp_most_k) problem.k = fast_clamp_most_k - dice.between(0, 3);
+  if (key.whole_m) problem.m = whole(problem.m);
+  if (key.whole_n) problem.n = whole(problem.n);
+  if (key.whole_k) problem.k = whole(problem.k);
   if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
   if (reduces) slices_to_add(problem, dice);
   random_order(problem, dice);
@@ -197,7 +217,8 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
   }
   for (std::optional<OperandSpec>* extra : {&result.residual, &result.aux}) {
     if (!*extra) continue;
-    const Layout layout = dice.one_in(4) ? transposed(key.out) : key.out;
+    const bool other = dice.one_in(4) && !is_interleaved(key.out);
+    const Layout layout = other ? transposed(key.out) : key.out;
     *extra = store(problem.out.dtype, layout, wide, problem.m, problem.n, dice);
   }
   return result;

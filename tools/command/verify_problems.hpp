@@ -19,6 +19,8 @@ struct ResultKey {
   Math math;
   bool activation, bias, fast_clamp;
   Operation operation;
+  /// Extents that are multiples of 32, as those of interleaved operands are.
+  bool whole_m, whole_n, whole_k;
   friend auto operator<=>(const ResultKey&, const ResultKey&) = default;
 };
 ResultKey result_key(const KernelMetadata& kernel);

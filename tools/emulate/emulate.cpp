@@ -81,7 +81,7 @@ Result<Problem> problem_for(const Kernel& kernel, const std::string& shape_word,
     return make_problem(*shape, settings, operation);
   }
   const auto spec = [](DType type, Layout layout) {
-    return std::string(to_string(type)) + (layout == Layout::row ? ":row" : ":col");
+    return std::string(to_string(type)).append(":").append(layout_word(layout));
   };
   settings.try_emplace("a", spec(operands.a.dtype, operands.a.layout));
   settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));

@@ -42,6 +42,7 @@ SM80_F64 = ("gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2",
 SM80_BYTES = ("gemm_sm80_s8_u8_s32_s8_rcr_64x64x64_w2x2x1_s4_a1x1",
               "gemm_sm80_u8_s8_s32_s32_rcr_32x32x128_w1x1x2_s4_a16x16",
               "gemm_sm80_s8_s8_s32_s8_rcr_64x64x64_w2x2x1_s4_fast_clamp_a16x16",
+              "gemm_sm80_s8_s8_s32_s8_CRC_64x32x128_w2x1x2_s4_a16x16",
               "gemm_sm80_f16_s8_f32_f16_ccr_64x16x128_w2x1x2_s4_a8x16",
               "gemm_sm80_u8_bf16_f32_f32_rrr_64x64x64_w2x2x1_s3_a1x1")
 # Blocks that share tiles: few and large tiles, many and small ones, warps along K, sums of all three types.
@@ -57,7 +58,7 @@ SIMT_NO_CONFLICTS = ("gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8", "gemm_simt_
 SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f64_crr_64x64x16_t4x4",
         "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
         "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2", "gemm_simt_s8_u8_s32_s32_rcr_64x64x64_t4x4",
-        "gemm_simt_u8_s8_s32_s8_crr_64x64x64_t4x4")
+        "gemm_simt_u8_s8_s32_s8_crr_64x64x64_t4x4", "gemm_simt_s8_s8_s32_s8_RCC_64x64x64_t4x4")
 
 # Operands by the copy engine: sums in one go and in slices of a cluster, clusters of both directions, turns of two warpgroups with
 # one and two blocks of rows, warpgroups that share a tile, registers that move, outputs in both orders, in boxes of 16- and of
