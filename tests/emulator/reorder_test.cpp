@@ -28,7 +28,7 @@ emulator::Outcome run(const TensorView& from, const TensorView& to, std::uint64_
   const auto bytes = [](const TensorView& view) {
     return static_cast<std::size_t>(host::Matrix(view).span() * bytes_of(view.dtype));
   };
-  emulator::GlobalMemory global({});
+  emulator::GlobalMemory global(emulator::MemoryChecks{});
   global.add(from.data, bytes(from), MemoryUse::input, "from");
   global.add(to.data, bytes(to), MemoryUse::output, "to");
   const emulator::Launch launch = {
