@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "quarry/pointer_array.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
 
@@ -72,8 +73,9 @@ struct Controls {
   std::optional<int> multiprocessors = std::nullopt;
 };
 
-/// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front; a rank 2 input
-/// beside them is the same for the whole batch.
+/// out (M x N) = epilogue(a (M x K) times b (K x N)). Rank 3 operands carry a batch in front, by a stride or
+/// through an array of pointers (PointerArrayView); a rank 2 input beside them is the same for the whole
+/// batch.
 struct GemmArguments {
   TensorView a;
   TensorView b;

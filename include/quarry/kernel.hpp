@@ -53,7 +53,8 @@ struct PrepareOptions {
 };
 
 /// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands
-/// were.
+/// were. Of an operand that is an array of pointers (PointerArrayView): the array, whose pointers keep to
+/// what that promised.
 struct PlanOperands {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -87,12 +87,16 @@ struct EpilogueMetadata {
   bool fast_clamp = false;
 };
 
-/// Which modes of covering K a kernel permits.
+/// Which modes a kernel permits: ways of covering K, and of finding the matrices of a batch.
 struct ModesMetadata {
   bool split_k_serial = false;
   bool split_k_parallel = false;
   bool split_k_cluster = false;
   bool stream_k = false;
+  /// Batches whose matrices lie a stride apart.
+  bool batched = false;
+  /// Batches whose matrices are found through arrays of pointers (PointerArrayView).
+  bool array = false;
 };
 
 /// Everything that is known of a kernel before it is compiled.

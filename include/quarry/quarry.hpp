@@ -9,6 +9,7 @@
 #include "quarry/kernel.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/pack.hpp"
+#include "quarry/pointer_array.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/reorder.hpp"
 #include "quarry/status.hpp"

@@ -82,11 +82,13 @@ enum class Reason : std::uint8_t {
   null_data,            ///< the operand needs data and has none
   missing,              ///< the operand is required and absent
   mixed_devices,        ///< the operand lies elsewhere than `out` does
+  array_place,          ///< the operand's array of pointers lies in host memory, other operands on a device
   output_overlap,       ///< the operand's memory overlaps `out`, and is not `out` itself
   aux_overlap,          ///< the operand's memory overlaps `aux`
   compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
   shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                 ///< got: Mode that the kernel does not permit
+  mode_array,           ///< the operand is an array of pointers, which the kernel does not permit
   split_k_slices,       ///< got: slices asked; expected: the most for this problem
   k_limit,              ///< expected: the longest K that the kernel takes; got: the problem's
   swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8

@@ -35,13 +35,18 @@ struct Memory {
 struct TensorView {
   static constexpr int max_rank = 4;
 
-  /// First element. A view that is passed as `out` is written through this pointer.
+  /// First element. A view that is passed as `out` is written through this pointer. Of a pointer array: the
+  /// array.
   const void* data = nullptr;
   DType dtype = DType::none;
   std::uint8_t rank = 0;
-  /// Alignment in bytes that is assumed of a fake tensor's pointer; a power of two.
+  /// Alignment in bytes that is assumed of a fake tensor's pointer, and of all pointers of an array; a power
+  /// of two.
   std::uint16_t assumed_alignment = 16;
   Memory memory = {};
+  /// `data` is an array of pointers, one for each batch entry of a view of rank 3, whose first stride says
+  /// nothing then; see PointerArrayView, which makes such views.
+  bool is_pointer_array = false;
   /// Elements along each extent, outermost first. 0 is legal.
   std::array<std::int64_t, max_rank> extents = {};
   /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.

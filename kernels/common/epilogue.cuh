@@ -56,8 +56,9 @@ struct KeptSource<Compute, unsigned char> {
 /// @tparam by_columns all rows and columns of its functions are those of the transposed output, and the
 /// parameters are not
 /// @tparam interleaved the output, C, the residual and aux are column_interleaved32
+/// @tparam batches how a batch's matrices are found
 template <class Sum, class Out, bool by_columns = false, bool interleaved = false,
-          EpilogueKind kind = EpilogueKind::standard>
+          EpilogueKind kind = EpilogueKind::standard, Batches batches = Batches::any>
 class StandardEpilogue {
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
@@ -76,8 +77,8 @@ class StandardEpilogue {
                                  int batch)
       : params_(e),
         batch_(batch),
-        c_(in_lines(c), batch),
-        out_(in_lines(out), batch),
+        c_(matrix_of<Out, interleaved, batches>(in_lines(c), batch)),
+        out_(matrix_of<Out, interleaved, batches>(in_lines(out), batch)),
         alpha_(value(e.alpha, e.alpha_pointer)),
         beta_(value(e.beta, e.beta_pointer)) {}
 
@@ -127,7 +128,8 @@ class StandardEpilogue {
   QUARRY_DEVICE Source load(int row, int column, int count) const {
     Source source = {};
     if (beta_ != 0) source.c = kept(c_.load(row, column, count));
-    if (params_.bias != nullptr) source.bias = kept(view<Out>(bias(params_)).load(row, column, count));
+    if (params_.bias != nullptr)
+      source.bias = kept(view<Out, false, Batches::strided>(bias(params_)).load(row, column, count));
     return source;
   }
 
@@ -208,7 +210,8 @@ class StandardEpilogue {
     for (int i = 0; i < 4; ++i) result.v[i] = of_sum(sum.v[i]);
     if constexpr (EpilogueCompute<Sum, Out>::scales) {
       if (params_.scale.data == nullptr) return result;
-      const Quad<Compute> scale = view<Compute>(params_.scale).load(row, column, count);
+      const Quad<Compute> scale =
+          view<Compute, false, Batches::strided>(params_.scale).load(row, column, count);
       QUARRY_UNROLL
       for (int i = 0; i < 4; ++i) result.v[i] = multiplied(scale.v[i], result.v[i]);
     }
@@ -216,9 +219,9 @@ class StandardEpilogue {
   }
 
   /// A matrix of the parameters.
-  template <class T, bool is_interleaved = false>
+  template <class T, bool is_interleaved = false, Batches found = batches>
   QUARRY_DEVICE MatrixView<T, is_interleaved> view(const MatrixParams& matrix) const {
-    return {in_lines(matrix), batch_};
+    return matrix_of<T, is_interleaved, found>(in_lines(matrix), batch_);
   }
 
   /// As the quads' rows run.

@@ -18,6 +18,16 @@ ProblemOperand exchanged(ProblemOperand operand) {
 
 }  // namespace
 
+Operand array_operand(const GemmProblem& problem) {
+  const EpilogueParams& e = problem.epilogue;
+  if (is_pointer_array(problem.is_exchanged ? problem.b.matrix : problem.a.matrix)) return Operand::a;
+  if (is_pointer_array(problem.is_exchanged ? problem.a.matrix : problem.b.matrix)) return Operand::b;
+  if (is_pointer_array(problem.c.matrix)) return Operand::c;
+  if (is_pointer_array(problem.out.matrix)) return Operand::out;
+  if (is_pointer_array(e.residual)) return Operand::residual;
+  return is_pointer_array(e.aux) ? Operand::aux : Operand::none;
+}
+
 Controls exchanged(Controls controls) {
   if (controls.raster) controls.raster = exchanged(*controls.raster);
   return controls;

@@ -6,6 +6,7 @@
 #include "common/config_parts.hpp"
 #include "common/gemm_params.hpp"
 #include "quarry/arguments.hpp"
+#include "quarry/status.hpp"
 
 namespace quarry {
 
@@ -35,6 +36,8 @@ struct GemmProblem {
   bool has_scale = false;
   bool has_residual = false;
   bool has_aux = false;
+  /// Some operand is an array of pointers.
+  bool has_arrays = false;
   EpilogueParams epilogue = {};
   int m = 0;
   int n = 0;
@@ -52,6 +55,9 @@ constexpr int epilogue_matrices(const GemmProblem& problem) {
   return 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
          static_cast<int>(problem.has_aux);
 }
+
+/// The first operand that is an array of pointers, as the caller names it; none where there is no such.
+Operand array_operand(const GemmProblem& problem);
 
 /// The order of tiles as the transposed problem names it.
 constexpr Raster exchanged(Raster raster) {

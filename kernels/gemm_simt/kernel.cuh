@@ -248,13 +248,13 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, int 
   const int first_k = work.first_k_tile * config.tile.k;
   const int k_left = k_elements(params, work, config.tile.k);
   typename S::LoaderA loader_a(static_cast<const typename S::A*>(a.data) +
-                                   (work.batch * a.batch_stride +
+                                   (batch_offset(a, work.batch, sizeof(typename S::A)) +
                                     distance<walk_a(config.layouts.a).extent_grouped>(first_m, a.row_stride) +
                                     distance<walk_a(config.layouts.a).k_grouped>(first_k, a.column_stride)),
                                a.row_stride, a.column_stride, params.m - first_m, k_left);
   typename S::LoaderB loader_b(
       static_cast<const typename S::B*>(b.data) +
-          (work.batch * b.batch_stride +
+          (batch_offset(b, work.batch, sizeof(typename S::B)) +
            distance<walk_b(config.layouts.b).extent_grouped>(first_n, b.column_stride) +
            distance<walk_b(config.layouts.b).k_grouped>(first_k, b.row_stride)),
       b.column_stride, b.row_stride, params.n - first_n, k_left);

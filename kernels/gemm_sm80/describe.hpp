@@ -36,10 +36,11 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.epilogue.fast_clamp = c.epilogue == EpilogueKind::fast_clamp;
   if (c.schedule == Schedule::stream_k) {
     kernel.design.schedule = c.schedule;
-    kernel.modes = {.stream_k = true};
+    kernel.modes = {.stream_k = true, .batched = true};
   } else {
-    kernel.modes = {.split_k_serial = true, .split_k_parallel = true};
+    kernel.modes = {.split_k_serial = true, .split_k_parallel = true, .batched = true};
   }
+  kernel.modes.array = !is_interleaved(c.layouts);
   return kernel;
 }
 

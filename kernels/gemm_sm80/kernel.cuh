@@ -106,8 +106,8 @@ QUARRY_DEVICE OperandSource operand_source(const MatrixParams& matrix, OperandTi
                                            long long extent_stride, long long k_stride, int first, int extent,
                                            const TileWork& work, int k) {
   const int first_k = work.first_k_tile * tile.k;
-  const long long offset = work.batch * matrix.batch_stride + first * extent_stride +
-                           distance(tile.interleaved, first_k, k_stride);
+  const long long entry = batch_offset(matrix, work.batch, tile.element_bytes);
+  const long long offset = entry + first * extent_stride + distance(tile.interleaved, first_k, k_stride);
   return {static_cast<const char*>(matrix.data) + offset * tile.element_bytes,
           tile.k_contiguous ? extent_stride : k_stride,
           extent - first,

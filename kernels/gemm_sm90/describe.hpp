@@ -40,7 +40,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
                    .threads = threads(code),
                    .shared_memory = shared_memory_bytes(code)};
   kernel.epilogue = standard_epilogue(c.types);
-  kernel.modes = {.split_k_parallel = true, .split_k_cluster = adds_up_in_cluster(code)};
+  // Tensor maps know of strides alone.
+  kernel.modes = {.split_k_parallel = true, .split_k_cluster = adds_up_in_cluster(code), .batched = true};
   return kernel;
 }
 

@@ -49,7 +49,9 @@ class LineWriter {
             row_lines<config>() ? params_.n : params_.m, 1};
   }
 
-  StandardEpilogue<float, Element<config.types.out>, !row_lines<config>()> epilogue_;
+  StandardEpilogue<float, Element<config.types.out>, !row_lines<config>(), false, EpilogueKind::standard,
+                   Batches::strided>
+      epilogue_;
   const GemmParams& params_;
   const TileWork& work_;
 };

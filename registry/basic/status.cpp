@@ -61,6 +61,14 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
     case Reason::mixed_devices: return {operand + " lies elsewhere", "the device of `out`", "another one"};
+    case Reason::array_place:
+      return {operand + " lies elsewhere", "its array of pointers in device memory, as the other operands",
+              "host memory"};
+    case Reason::mode_array: {
+      constexpr std::string_view word = "Operand ";
+      return {"Mode `array` is unsupported", "matrices by a pointer and a stride",
+              "an array of pointers as " + operand.substr(operand.starts_with(word) ? word.size() : 0)};
+    }
     case Reason::aux_overlap: return {operand + " overlaps `aux`", "memory of its own", "a part of it"};
     default:
       return {operand + " overlaps `out`", "memory of its own, or exactly that of `out`", "a part of it"};
@@ -143,6 +151,8 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::null_data:
     case Reason::missing:
     case Reason::mixed_devices:
+    case Reason::array_place:
+    case Reason::mode_array:
     case Reason::output_overlap:
     case Reason::aux_overlap: return operand_refusal(reason, name, expected, got);
     case Reason::extent:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "quarry/pointer_array.hpp"
+
 namespace quarry {
 namespace {
 
@@ -74,6 +76,21 @@ TensorView lines(const void* data, DType dtype, std::span<const std::int64_t> ex
   return view;
 }
 
+/// An array of matrices whose lines are contiguous.
+PointerArrayView array_of_lines(const void* const* pointers, DType dtype, std::int64_t count,
+                                std::span<const std::int64_t> extents, std::int64_t ld, Layout layout) {
+  const TensorView matrix = lines(nullptr, dtype, extents, ld, layout);
+  PointerArrayView view;
+  view.pointers = pointers;
+  view.dtype = dtype;
+  view.count = count;
+  view.rows = matrix.extents[0];
+  view.columns = matrix.extents[1];
+  view.row_stride = matrix.strides[0];
+  view.column_stride = matrix.strides[1];
+  return view;
+}
+
 }  // namespace
 
 TensorView TensorView::row_major(const void* data, DType dtype, std::initializer_list<std::int64_t> extents,
@@ -106,6 +123,26 @@ TensorView TensorView::strided(const void* data, DType dtype, std::span<const st
 
 TensorView TensorView::vector(const void* data, DType dtype, std::int64_t extent) {
   return row_major(data, dtype, {extent});
+}
+
+PointerArrayView PointerArrayView::row_major(const void* const* pointers, DType dtype, std::int64_t count,
+                                             std::array<std::int64_t, 2> extents, std::int64_t ld) {
+  return array_of_lines(pointers, dtype, count, extents, ld, Layout::row);
+}
+
+PointerArrayView PointerArrayView::column_major(const void* const* pointers, DType dtype, std::int64_t count,
+                                                std::array<std::int64_t, 2> extents, std::int64_t ld) {
+  return array_of_lines(pointers, dtype, count, extents, ld, Layout::column);
+}
+
+PointerArrayView::operator TensorView() const {
+  const std::array<std::int64_t, 3> all_extents = {count, rows, columns};
+  const std::array<std::int64_t, 3> all_strides = {0, row_stride, column_stride};
+  TensorView view = TensorView::strided(pointers, dtype, all_extents, all_strides);
+  view.assumed_alignment = alignment != 0 ? alignment : static_cast<std::uint16_t>(bytes_of(dtype));
+  view.memory = memory;
+  view.is_pointer_array = true;
+  return view;
 }
 
 }  // namespace quarry

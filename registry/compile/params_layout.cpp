@@ -32,11 +32,15 @@ constexpr std::string_view c_type() {
 #member, c_type < decltype(Struct::member)>(), offsetof(Struct, member), sizeof(Struct::member), meaning \
   }
 
+static_assert(pointer_array_stride == -1);
 constexpr ParamField matrix_fields[] = {
-    QUARRY_FIELD(MatrixParams, data, "address of the first element"),
+    QUARRY_FIELD(MatrixParams, data,
+                 "address of the first element; of an array of pointers: the array's, in device memory"),
     QUARRY_FIELD(MatrixParams, row_stride, "elements from one row to the next"),
     QUARRY_FIELD(MatrixParams, column_stride, "elements from one column to the next"),
-    QUARRY_FIELD(MatrixParams, batch_stride, "elements from one batch entry to the next; 0: all the same"),
+    QUARRY_FIELD(MatrixParams, batch_stride,
+                 "elements from one batch entry to the next; 0: all the same; -1: the address is that of an "
+                 "array of pointers, one to the first element of each batch entry"),
 };
 
 constexpr ParamField epilogue_fields[] = {

@@ -1,18 +1,46 @@
 #include "registry/device/device_problem.hpp"
 
+#include <cstring>
 #include <utility>
+#include <vector>
 
 namespace quarry::detail {
+std::size_t array_offset(const host::GuardedTensor& tensor) {
+  constexpr std::size_t pointer = sizeof(void*);
+  return (tensor.storage_bytes() + pointer - 1) / pointer * pointer;
+}
+
+std::size_t array_bytes(const host::GuardedTensor& tensor) {
+  return tensor.view().is_pointer_array ? tensor.offsets().size() * sizeof(void*) : 0;
+}
+
+void write_array(const host::GuardedTensor& tensor, std::byte* storage, void* to) {
+  std::byte* next = static_cast<std::byte*>(to);
+  for (const std::size_t offset : tensor.offsets()) {
+    const std::byte* const matrix = storage + offset;
+    std::memcpy(next, &matrix, sizeof matrix);
+    next += sizeof matrix;
+  }
+}
+
 namespace {
 
-/// Copies a tensor's storage to a device and points the view at the copy.
+/// Copies a tensor's storage to a device and points the view at the copy. Behind the storage lies what an
+/// array of pointers is there.
 Status copy(const host::GuardedTensor& tensor, int device, DeviceBuffer& buffer, TensorView& view) {
-  Result<DeviceBuffer> made = DeviceBuffer::allocate(tensor.storage_bytes(), device);
+  const std::size_t array = array_offset(tensor);
+  Result<DeviceBuffer> made = DeviceBuffer::allocate(array + array_bytes(tensor), device);
   if (!made) return made.status();
   buffer = *std::move(made);
+  auto* const storage = static_cast<std::byte*>(buffer.data());
   view = tensor.view().on({MemoryKind::device, device});
-  view.data = static_cast<std::byte*>(buffer.data()) + tensor.offset();
-  return buffer.upload(tensor.storage(), tensor.storage_bytes());
+  view.data = storage + (view.is_pointer_array ? array : tensor.offset());
+  if (!view.is_pointer_array) return buffer.upload(tensor.storage(), tensor.storage_bytes());
+  // All at once: an upload starts at the buffer's start.
+  std::vector<std::byte> bytes(buffer.bytes());
+  std::memcpy(bytes.data(), tensor.storage(), tensor.storage_bytes());
+  write_array(tensor, storage, bytes.data() + array);
+  return buffer.upload(bytes.data(), bytes.size());
 }
 
 }  // namespace

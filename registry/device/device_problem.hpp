@@ -7,6 +7,14 @@
 
 namespace quarry::detail {
 
+/// Where a copy of a tensor's storage holds the array of pointers to its matrices: so many bytes behind the
+/// storage's start, behind the storage itself; and how many bytes it has, 0 where there is none.
+std::size_t array_offset(const host::GuardedTensor& tensor);
+std::size_t array_bytes(const host::GuardedTensor& tensor);
+
+/// Writes that array, of the matrices of a copy at `storage`, to array_bytes() bytes at `to`.
+void write_array(const host::GuardedTensor& tensor, std::byte* storage, void* to);
+
 /// Copies of a RandomProblem's operands, guards and alignment included, in device memory, and the arguments
 /// that name them.
 struct DeviceProblem {

@@ -4,6 +4,7 @@
 
 #include "registry/device/runtime.hpp"
 #include "registry/query/reduce_problem.hpp"
+#include "registry/query/tensor_checks.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -11,11 +12,17 @@ namespace {
 /// Gathers where the operands lie, one after another.
 class Gathering {
  public:
-  /// @return false when the operand lies elsewhere than those before it
-  bool add(const TensorView& view) {
+  /// Fails when the operand lies elsewhere than those before it.
+  Status add(const TensorView& view, Operand name) {
     const bool open = view.memory.kind == MemoryKind::automatic;
-    if (open && view.data == nullptr) return true;
-    return add(open ? locate(view.data) : view.memory);
+    if (open && view.data == nullptr) return {};
+    const Memory memory = open ? locate(view.data) : view.memory;
+    if (!add(memory)) return placing_.elsewhere(view, memory.kind, name);
+    placing_.note(view, memory.kind, name);
+    return {};
+  }
+  Status add(const std::optional<TensorView>& view, Operand name) {
+    return view ? add(*view, name) : Status();
   }
 
   /// A scalar in memory. It has no `memory` of its own, so the driver is asked only where it was asked of
@@ -44,6 +51,7 @@ class Gathering {
   }
 
   Place place_;
+  Placing placing_;
   bool fixed_ = false;
 };
 
@@ -56,14 +64,16 @@ Result<Place> gathered(const GemmArguments& arguments, Operand a) {
     return Status(StatusCode::invalid_arguments, Reason::mixed_devices, operand);
   };
   Gathering gathering;
-  (void)gathering.add(arguments.out);  // the first one lies nowhere else
-  if (!gathering.add(arguments.a)) return elsewhere(a);
-  if (!gathering.add(arguments.b)) return elsewhere(Operand::b);
-  if (arguments.c && reads_c && !gathering.add(*arguments.c)) return elsewhere(Operand::c);
-  if (e.bias && !gathering.add(*e.bias)) return elsewhere(Operand::bias);
-  if (e.scale && !gathering.add(*e.scale)) return elsewhere(Operand::scale);
-  if (e.residual && !gathering.add(*e.residual)) return elsewhere(Operand::residual);
-  if (e.aux && !gathering.add(*e.aux)) return elsewhere(Operand::aux);
+  if (Status s = gathering.add(arguments.out, Operand::out); !s) return s;
+  if (Status s = gathering.add(arguments.a, a); !s) return s;
+  if (Status s = gathering.add(arguments.b, Operand::b); !s) return s;
+  if (reads_c) {
+    if (Status s = gathering.add(arguments.c, Operand::c); !s) return s;
+  }
+  if (Status s = gathering.add(e.bias, Operand::bias); !s) return s;
+  if (Status s = gathering.add(e.scale, Operand::scale); !s) return s;
+  if (Status s = gathering.add(e.residual, Operand::residual); !s) return s;
+  if (Status s = gathering.add(e.aux, Operand::aux); !s) return s;
   if (!gathering.add(e.alpha, asks)) return elsewhere(Operand::alpha);
   if (!gathering.add(e.beta, asks)) return elsewhere(Operand::beta);
   return gathering.place();

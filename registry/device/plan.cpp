@@ -1,11 +1,15 @@
 /// Plan: what Kernel::run does, with all that does not depend on pointers done once.
 #include <bit>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "registry/device/cuda_call.hpp"
+#include "registry/device/host_arrays.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/executor.hpp"
+#include "registry/query/tensor_checks.hpp"
 
 namespace quarry {
 
@@ -25,36 +29,50 @@ struct GemmPlan final : detail::PlanState {
   std::uintptr_t alignment_out = 1;
   std::uintptr_t alignment_element = 1;  // of c, bias, residual and aux: one element of the output
   DType scale_type = DType::none;
+  std::optional<GemmArguments> host_arrays;  // of a plan on the host whose operands are arrays of pointers
 
   std::size_t workspace_size() const override { return prepared.launch.workspace_bytes; }
   Status run(const PlanOperands& operands, CUstream_st* stream, const Workspace& workspace) const override;
 };
 
+/// What a pointer that a run is given leads to.
+struct Given {
+  Operand name;
+  const void* data;
+  bool is_array;
+};
+
+/// Of a matrix, or of an array of pointers to such.
+Status check_alignment(const Given& given, DType type, std::uintptr_t bytes) {
+  return given.is_array ? detail::check_array_address(given.name, given.data)
+                        : check_alignment(given.name, type, given.data, bytes);
+}
+
 Status check_alignments(const GemmPlan& plan, const PlanOperands& given) {
   const OperandsMetadata& types = plan.row->metadata.operands;
   const detail::OperandsNeeded& needed = plan.prepared.needed;
+  const detail::ArrayOperands& arrays = plan.prepared.arrays;
   if (needed.inputs) {
-    if (Status s = check_alignment(Operand::a, types.a.dtype, given.a, plan.alignment_a); !s) return s;
-    if (Status s = check_alignment(Operand::b, types.b.dtype, given.b, plan.alignment_b); !s) return s;
+    const Given a = {Operand::a, given.a, arrays.a};
+    const Given b = {Operand::b, given.b, arrays.b};
+    if (Status s = check_alignment(a, types.a.dtype, plan.alignment_a); !s) return s;
+    if (Status s = check_alignment(b, types.b.dtype, plan.alignment_b); !s) return s;
   }
   const DType out = types.out.dtype;
-  const struct {
-    bool needed;
-    Operand name;
-    const void* data;
-  } like_out[] = {{needed.c, Operand::c, given.c},
-                  {needed.bias, Operand::bias, given.bias},
-                  {needed.residual, Operand::residual, given.residual},
-                  {needed.aux, Operand::aux, given.aux}};
-  for (const auto& operand : like_out) {
-    if (!operand.needed) continue;
-    if (Status s = check_alignment(operand.name, out, operand.data, plan.alignment_element); !s) return s;
+  const std::pair<bool, Given> like_out[] = {
+      {needed.c, {Operand::c, given.c, arrays.c}},
+      {needed.bias, {Operand::bias, given.bias, false}},
+      {needed.residual, {Operand::residual, given.residual, arrays.residual}},
+      {needed.aux, {Operand::aux, given.aux, arrays.aux}}};
+  for (const auto& [is_needed, operand] : like_out) {
+    if (!is_needed) continue;
+    if (Status s = check_alignment(operand, out, plan.alignment_element); !s) return s;
   }
   if (needed.scale) {
     const auto bytes = static_cast<std::uintptr_t>(bytes_of(plan.scale_type));
     if (Status s = check_alignment(Operand::scale, plan.scale_type, given.scale, bytes); !s) return s;
   }
-  return check_alignment(Operand::out, out, given.out, plan.alignment_out);
+  return check_alignment({Operand::out, given.out, arrays.out}, out, plan.alignment_out);
 }
 
 /// Puts the pointers of a run into its launch.
@@ -112,7 +130,13 @@ Status GemmPlan::run(const PlanOperands& operands, CUstream_st* stream, const Wo
   if (Status s = detail::check_workspace(workspace, workspace_size()); !s) return s;
   GemmLaunch launch = plan.prepared.launch;
   set_operands(plan, operands, launch);
-  if (plan.functions.kernel == nullptr) return host::execute(host::host_kernel(*plan.row), launch);
+  if (plan.functions.kernel == nullptr) {
+    if (plan.host_arrays) {
+      const GemmArguments arguments = detail::with_operands(*plan.host_arrays, operands);
+      if (Status s = detail::check_host_arrays(arguments); !s) return s;
+    }
+    return host::execute(host::host_kernel(*plan.row), launch);
+  }
 
   const detail::CurrentDevice current(plan.prepared.place.device);
   if (Status s = current.status(); !s) return s;
@@ -149,6 +173,8 @@ Result<Plan> Kernel::prepare(const GemmArguments& arguments, const PrepareOption
   if (Status s = detail::prepare_launch(*row_, controls_, arguments, plan.prepared); !s) return s;
   if (plan.prepared.place.kind == detail::Place::Kind::unknown) return detail::unknown_place();
   plan.overlap = options.overlap;
+  const bool on_host = plan.prepared.place.kind == detail::Place::Kind::host;
+  if (on_host && plan.prepared.arrays.any()) plan.host_arrays = arguments;
   set_alignments(plan);
   if (plan.prepared.place.kind == detail::Place::Kind::device) {
     if (Status s = make_ready(plan, options); !s) return s;

@@ -33,6 +33,17 @@ static Status check_device(const Row& row, const GemmProblem& problem, int devic
   return real == &model ? Status() : check_constraints(row, problem, *real);
 }
 
+static ArrayOperands arrays_of(const GemmArguments& arguments) {
+  const Epilogue& e = arguments.epilogue;
+  const auto is_array = [](const std::optional<TensorView>& view) { return view && view->is_pointer_array; };
+  return {.a = arguments.a.is_pointer_array,
+          .b = arguments.b.is_pointer_array,
+          .c = is_array(arguments.c),
+          .out = arguments.out.is_pointer_array,
+          .residual = is_array(e.residual),
+          .aux = is_array(e.aux)};
+}
+
 Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
                       PreparedLaunch& prepared) {
   if (Status s = check_operation(row, Operation::gemm); !s) return s;
@@ -54,6 +65,7 @@ Status prepare_launch(const Row& row, const Controls& controls, const GemmArgume
   prepared.needed.scale = problem.has_scale;
   prepared.needed.residual = problem.has_residual;
   prepared.needed.aux = problem.has_aux;
+  prepared.arrays = arrays_of(arguments);
   prepared.launch = gemm_family(row).launch(row.entry_config, problem, chosen);
   return {};
 }
@@ -92,6 +104,22 @@ PlanOperands operands_of(const ReduceSplitKArguments& arguments) {
   PlanOperands operands = operands_of(in_gemm_roles(arguments));
   operands.partials = std::exchange(operands.a, nullptr);
   return operands;
+}
+
+GemmArguments with_operands(GemmArguments arguments, const PlanOperands& operands) {
+  const auto set = [](std::optional<TensorView>& view, const void* data) {
+    if (view) view->data = data;
+  };
+  Epilogue& e = arguments.epilogue;
+  arguments.a.data = operands.a;
+  arguments.b.data = operands.b;
+  arguments.out.data = operands.out;
+  set(arguments.c, operands.c);
+  set(e.bias, operands.bias);
+  set(e.scale, operands.scale);
+  set(e.residual, operands.residual);
+  set(e.aux, operands.aux);
+  return arguments;
 }
 
 }  // namespace quarry::detail

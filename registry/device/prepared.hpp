@@ -26,10 +26,23 @@ struct OperandsNeeded {
   Status check(const PlanOperands& given) const;
 };
 
+/// Which operands are arrays of pointers.
+struct ArrayOperands {
+  bool a = false;
+  bool b = false;
+  bool c = false;
+  bool out = false;
+  bool residual = false;
+  bool aux = false;
+
+  bool any() const { return a || b || c || out || residual || aux; }
+};
+
 /// A launch, ready but for the pointers to its workspace.
 struct PreparedLaunch {
   Place place;
   OperandsNeeded needed;
+  ArrayOperands arrays;
   GemmLaunch launch;
 };
 
@@ -54,5 +67,8 @@ Status check_workspace(const Workspace& workspace, std::size_t bytes);
 /// The data pointers of the arguments.
 PlanOperands operands_of(const GemmArguments& arguments);
 PlanOperands operands_of(const ReduceSplitKArguments& arguments);
+
+/// The arguments with other data pointers, as far as they have such operands.
+GemmArguments with_operands(GemmArguments arguments, const PlanOperands& operands);
 
 }  // namespace quarry::detail

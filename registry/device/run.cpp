@@ -1,5 +1,6 @@
 /// Kernel::run: everything in one call.
 #include "registry/device/cuda_call.hpp"
+#include "registry/device/host_arrays.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/executor.hpp"
 
@@ -12,8 +13,10 @@ Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) co
   if (Status s = prepared.needed.check(detail::operands_of(arguments)); !s) return s;
   GemmLaunch& launch = prepared.launch;
   if (Status s = detail::check_workspace(options.workspace, launch.workspace_bytes); !s) return s;
-  if (prepared.place.kind == detail::Place::Kind::host)
+  if (prepared.place.kind == detail::Place::Kind::host) {
+    if (Status s = detail::check_host_arrays(arguments); !s) return s;
     return host::execute(host::host_kernel(*row_), launch);
+  }
 
   const int device = prepared.place.device;
   const detail::CurrentDevice current(device);

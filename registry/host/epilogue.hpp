@@ -8,6 +8,7 @@
 #include "registry/host/activation.hpp"
 #include "registry/host/arithmetic.hpp"
 #include "registry/host/element.hpp"
+#include "registry/host/matrix.hpp"
 
 namespace quarry::host {
 
@@ -25,15 +26,15 @@ class HostEpilogue {
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
     const EpilogueParams& e = epilogue_;
+    constexpr int bytes = sizeof(typename E::Storage);
     const auto at = [=, this](const MatrixParams& m) {
-      return batch * m.batch_stride + distance(rows_grouped_, row, m.row_stride) +
-             distance(columns_grouped_, column, m.column_stride);
+      return distance(rows_grouped_, row, m.row_stride) + distance(columns_grouped_, column, m.column_stride);
     };
-    const auto value = [&at](const MatrixParams& m) {
-      return static_cast<C>(read_element<E>(m.data, at(m)));
+    const auto value = [&](const MatrixParams& m) {
+      return static_cast<C>(read_element<E>(first_of(m, batch, bytes), at(m)));
     };
-    const auto write = [&at](const MatrixParams& m, C x) {
-      write_element<E>(const_cast<void*>(m.data), at(m), static_cast<double>(x));
+    const auto write = [&](const MatrixParams& m, C x) {
+      write_element<E>(const_cast<void*>(first_of(m, batch, bytes)), at(m), static_cast<double>(x));
     };
     if (e.scale.data != nullptr) sum = multiplied(scale(row, column), sum);
     C x = alpha_ == 0 ? 0 : multiplied(alpha_, sum);

@@ -11,6 +11,7 @@
 #include "registry/host/block_product.hpp"
 #include "registry/host/element.hpp"
 #include "registry/host/epilogue.hpp"
+#include "registry/host/matrix.hpp"
 #include "registry/host/parallel.hpp"
 #include "registry/host/slices.hpp"
 
@@ -184,27 +185,27 @@ class Executor {
   }
 
   void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
+    if (positions.count() == 0) return;  // and operands may be absent
     const GemmParams& p = launch_.params;
     static_assert(block_rows % interleave == 0 && block_columns % interleave == 0);
+    const Types& types = kernel_.types;
     const Layouts& l = kernel_.layouts;
-    const Lines rows = {
-        kernel_.types.a,
-        p.a.data,
-        block.batch * p.a.batch_stride + distance(groups_rows(l.a), block.row, p.a.row_stride),
-        p.a.row_stride,
-        p.a.column_stride,
-        groups_rows(l.a),
-        groups_columns(l.a),
-        block.rows};
-    const Lines columns = {
-        kernel_.types.b,
-        p.b.data,
-        block.batch * p.b.batch_stride + distance(groups_columns(l.b), block.column, p.b.column_stride),
-        p.b.column_stride,
-        p.b.row_stride,
-        groups_columns(l.b),
-        groups_rows(l.b),
-        block.columns};
+    const Lines rows = {types.a,
+                        first_of(p.a, block.batch, bytes_of(types.a)),
+                        distance(groups_rows(l.a), block.row, p.a.row_stride),
+                        p.a.row_stride,
+                        p.a.column_stride,
+                        groups_rows(l.a),
+                        groups_columns(l.a),
+                        block.rows};
+    const Lines columns = {types.b,
+                           first_of(p.b, block.batch, bytes_of(types.b)),
+                           distance(groups_columns(l.b), block.column, p.b.column_stride),
+                           p.b.column_stride,
+                           p.b.row_stride,
+                           groups_columns(l.b),
+                           groups_rows(l.b),
+                           block.columns};
     for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);

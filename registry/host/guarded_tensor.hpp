@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
@@ -15,8 +16,9 @@ namespace quarry::host {
 /// result, and one that writes beside it is found out by `check`.
 ///
 /// The first element lies at exactly the alignment that the shape assumes (TensorView::assumed_alignment), no
-/// better, so that a kernel that needs more fails. Movable; `view()` stays valid as long as the tensor,
-/// wherever it is moved.
+/// better, so that a kernel that needs more fails. So does that of each matrix of an array of pointers; they
+/// lie in another order than the array has, at different distances, with poison around each. Movable;
+/// `view()` stays valid as long as the tensor, wherever it is moved.
 class GuardedTensor {
  public:
   GuardedTensor() = default;
@@ -28,13 +30,16 @@ class GuardedTensor {
 
   /// The tensor, in plain host memory.
   const TensorView& view() const { return view_; }
-  void* data() const { return storage_.get() + offset_; }
+  /// The first element; of an array of pointers, that of the matrix of batch entry 0.
+  void* data() const { return storage_.get() + offset(); }
 
   /// The whole storage, guards included: what is copied to and from a device. The tensor's first element lies
-  /// `offset` bytes behind its 256-byte aligned start.
+  /// `offset` bytes behind its 256-byte aligned start; pointers that an array holds lie elsewhere.
   std::byte* storage() const { return storage_.get(); }
   std::size_t storage_bytes() const { return bytes_; }
-  std::size_t offset() const { return offset_; }
+  std::size_t offset() const { return offsets_.empty() ? 0 : offsets_.front(); }
+  /// The offset of each matrix of an array of pointers, by batch entry; of others, the one above.
+  const std::vector<std::size_t>& offsets() const { return offsets_; }
 
   /// Poisons elements and guards.
   void poison();
@@ -49,10 +54,17 @@ class GuardedTensor {
     void operator()(std::byte* p) const;
   };
 
+  /// Decides where matrices of `span` bytes lie; fills offsets_ and bytes_.
+  void place(const TensorView& shape, std::size_t span);
+  /// Points the view at the matrices.
+  void make_view(const TensorView& shape);
+  Status check_matrix(std::size_t piece, bool told_by_poison) const;
+
   TensorView view_;
   std::unique_ptr<std::byte[], Free> storage_;
   std::size_t bytes_ = 0;
-  std::size_t offset_ = 0;
+  std::vector<std::size_t> offsets_;
+  std::vector<const void*> pointers_;
 };
 
 }  // namespace quarry::host

@@ -68,7 +68,7 @@ void fill_random(const TensorView& tensor, std::uint64_t operand, const RandomOp
         std::uint64_t state = mixed(base + 0x9e3779b97f4a7c15U * line);
         for (std::int64_t column = 0; column < m.columns; ++column) {
           state += 0x9e3779b97f4a7c15U;
-          write_element<E>(const_cast<void*>(m.data), m.index(entry, row, column),
+          write_element<E>(const_cast<void*>(m.first(entry)), m.index(row, column),
                            value_of(mixed(state), m.type, options.values));
         }
       }

@@ -139,12 +139,12 @@ class Computation {
   /// Reads `depth` rows of B from `k` on, block_columns doubles each. @return their sum of squares
   double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
     double squares = 0;
+    const void* const first = b_.first(strip.entry);
     with_element(b_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
         for (int j = 0; j < block_columns; ++j) {
-          const double value = j < strip.columns
-                                   ? read_element<E>(b_.data, b_.index(strip.entry, k + i, strip.column + j))
-                                   : 0.0;
+          const double value =
+              j < strip.columns ? read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
           b[i * block_columns + j] = value;
           const double scaled = value * (j < strip.columns ? column_scale(strip.column + j) : 0);
           squares += scaled * scaled;
@@ -160,11 +160,12 @@ class Computation {
     const int rows = static_cast<int>(std::min<std::size_t>(block_rows, reference_.rows.size() - first));
     double sums[block_rows][block_columns] = {};
     double squares = 0;
+    const void* const matrix = a_.first(strip.entry);
     with_element(a_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
         for (int r = 0; r < rows; ++r) {
           const std::int64_t row = reference_.rows[first + static_cast<std::size_t>(r)];
-          const double value = read_element<E>(a_.data, a_.index(strip.entry, row, k + i));
+          const double value = read_element<E>(matrix, a_.index(row, k + i));
           const double scaled = value * row_scale(row);
           squares += scaled * scaled;
           for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
@@ -189,7 +190,7 @@ class Computation {
     const Epilogue& e = arguments_.epilogue;
     const auto element = [&](const TensorView& view) {
       const Matrix m(view);
-      return read_element(m.type, m.data, m.index(entry, row, column));
+      return read_element(m.type, m.first(entry), m.index(row, column));
     };
     Sources s = {.scale = scale_at(row, column), .c = 0, .bias = 0, .residual = 0};
     if (beta_ != 0) s.c = element(*arguments_.c);
@@ -257,7 +258,7 @@ double norm_of_c(const TensorView& view, const Reference& reference) {
   for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
     for (const std::int64_t row : reference.rows) {
       for (std::int64_t column = 0; column < reference.columns; ++column) {
-        const double value = read_element(c.type, c.data, c.index(entry, row, column));
+        const double value = read_element(c.type, c.first(entry), c.index(row, column));
         squares += value * value;
       }
     }
@@ -361,7 +362,7 @@ Comparison compare(const Reference& reference, const std::vector<double>& values
     for (const std::int64_t row : reference.rows) {
       for (std::int64_t column = 0; column < reference.columns; ++column) {
         const double expected = representable(out.type, *next++);
-        const double got = read_element(out.type, out.data, out.index(entry, row, column));
+        const double got = read_element(out.type, out.first(entry), out.index(row, column));
         const double difference = distance(out.type, expected, got);
         difference_squares += difference * difference;
         if (std::isfinite(expected) && std::isfinite(got)) reference_squares += expected * expected;

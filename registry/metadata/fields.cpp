@@ -134,8 +134,12 @@ constexpr Field fields[] = {
             "permits parallel split-K"),
     boolean("modes.split_k_cluster", [](K k) { return of_product(k, k.modes.split_k_cluster); },
             "permits split-K within a cluster"),
-    boolean("modes.stream_k", [](K k) -> Number { return k.modes.stream_k; },
+    boolean("modes.stream_k", [](K k) { return of_product(k, k.modes.stream_k); },
             "permits stream-K: blocks share the K tiles of all output tiles evenly"),
+    boolean("modes.batched", [](K k) { return of_product(k, k.modes.batched); },
+            "permits batches whose matrices lie a stride apart"),
+    boolean("modes.array", [](K k) { return of_product(k, k.modes.array); },
+            "permits batches whose matrices are found through arrays of pointers"),
 };
 // clang-format on
 

@@ -77,6 +77,7 @@ Question question(const GemmProblem& problem, const FindOptions& options, const 
           .b = access(problem.b, problem.types.b, problem.n, problem.k),
           .out = access(problem.out, problem.types.out, problem.n, problem.m),
           .epilogue_matrices = epilogue_matrices(problem),
+          .has_arrays = problem.has_arrays,
           .order = options.order,
           .availability = options.availability,
           .mode = static_cast<std::uint8_t>(controls.mode ? static_cast<int>(*controls.mode) + 1 : 0),

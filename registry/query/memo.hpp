@@ -33,6 +33,7 @@ struct Question {
   Access b;
   Access out;
   int epilogue_matrices = 1;
+  bool has_arrays = false;
   Order order = Order::best_first;
   Availability availability = Availability::any;
   std::uint8_t mode = 0;    ///< 0: open

@@ -79,9 +79,17 @@ std::int64_t extent_along(BiasAxis axis, const TensorView& out) {
   return axis == BiasAxis::row ? rows(out) : columns(out);
 }
 
+/// Refuses an array where there is one vector for all of the batch.
+Status check_no_array(const TensorView& vector, Operand name) {
+  if (!vector.is_pointer_array) return {};
+  return invalid("Operand `" + std::string(to_string(name)) +
+                 "` is an array of pointers: it is one vector for the whole batch");
+}
+
 Status check_bias(const GemmArguments& args) {
   if (!args.epilogue.bias) return {};
   const TensorView& bias = *args.epilogue.bias;
+  if (Status s = check_no_array(bias, Operand::bias); !s) return s;
   if (Status s = check_tensor(bias, Operand::bias, 1, 1); !s) return s;
   if (Status s = check_dtype(bias, Operand::bias, args.out.dtype); !s) return s;
   const std::int64_t extent = extent_along(args.epilogue.bias_axis, args.out);
@@ -95,6 +103,7 @@ Status check_scale(const GemmArguments& args, DType compute) {
   if (compute == DType::s32) {
     return invalid("Operand `scale` is unsupported: an s32 output is computed in s32, which is not scaled");
   }
+  if (Status s = check_no_array(scale, Operand::scale); !s) return s;
   if (Status s = check_tensor(scale, Operand::scale, 1, 1); !s) return s;
   if (Status s = check_dtype(scale, Operand::scale, compute); !s) return s;
   const std::int64_t extent = extent_along(args.epilogue.scale_axis, args.out);
@@ -156,13 +165,15 @@ class Place {
 /// @param a what the first input is called
 Status check_memory(const GemmArguments& args, Operand a) {
   Place place;
+  Placing placing;
   const auto check = [&](const TensorView& view, Operand name) -> Status {
     if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {
       return invalid("Operand `" + std::string(to_string(name)) +
                      "` lies in no kind of memory that there is");
     }
-    if (place.admits(view)) return {};
-    return {code, Reason::mixed_devices, name};
+    if (!place.admits(view)) return placing.elsewhere(view, view.memory.kind, name);
+    placing.note(view, view.memory.kind, name);
+    return {};
   };
   if (Status s = check(args.out, Operand::out); !s) return s;
   if (Status s = check(args.a, a); !s) return s;
@@ -183,8 +194,10 @@ Status check_memory(const GemmArguments& args, Operand a) {
 /// Whether `c` (or the residual) is `out` itself: every element of it is read by the thread that writes it.
 bool is_in_place(const TensorView& c, const TensorView& out) {
   if (c.data != out.data || c.rank != out.rank || c.tag != out.tag) return false;
+  if (c.is_pointer_array != out.is_pointer_array) return false;
   for (std::size_t i = 0; i < c.rank; ++i) {
-    if (c.extents[i] > 1 && c.strides[i] != out.strides[i]) return false;
+    const bool is_strided = i > 0 || !c.is_pointer_array;
+    if (is_strided && c.extents[i] > 1 && c.strides[i] != out.strides[i]) return false;
   }
   return true;
 }
@@ -243,6 +256,7 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   problem.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   problem.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
   problem.controls = args.controls;
+  problem.has_arrays = array_operand(problem) != Operand::none;
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "registry/query/reduce_problem.hpp"
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "common/config_parts.hpp"
 #include "registry/query/epilogue_values.hpp"
 #include "registry/query/normalise.hpp"
@@ -25,6 +29,25 @@ Status check_partials(const TensorView& partials, const TensorView& out) {
     const std::size_t behind = out.rank - 1 - i;
     const Reason reason = behind == 0 ? Reason::columns : behind == 1 ? Reason::rows : Reason::batch;
     return {code, reason, Operand::partials, expected, got};
+  }
+  return {};
+}
+
+/// Refuses arrays of pointers.
+Status check_no_arrays(const ReduceSplitKArguments& args) {
+  const auto check = [](const TensorView& view, Operand name) -> Status {
+    if (!view.is_pointer_array) return {};
+    return invalid("Operand `" + std::string(to_string(name)) +
+                   "` is an array of pointers, which a reduction does not take");
+  };
+  if (Status s = check(args.out, Operand::out); !s) return s;
+  if (Status s = check(args.partials, Operand::partials); !s) return s;
+  const Epilogue& e = args.epilogue;
+  const std::pair<const std::optional<TensorView>&, Operand> others[] = {
+      {args.c, Operand::c}, {e.residual, Operand::residual}, {e.aux, Operand::aux}};
+  for (const auto& [view, name] : others) {
+    if (!view) continue;
+    if (Status s = check(*view, name); !s) return s;
   }
   return {};
 }
@@ -71,6 +94,7 @@ ReduceSplitKArguments reduction_of(const GemmArguments& roles, std::int64_t slic
 
 Status normalise(const ReduceSplitKArguments& args, ReduceProblem& problem) {
   const TensorView& out = args.out;
+  if (Status s = check_no_arrays(args); !s) return s;
   if (Status s = check_tensor(out, Operand::out, 2, 3); !s) return s;
   if (Status s = check_partials(args.partials, out); !s) return s;
   if (Status s = check_output_strides(out); !s) return s;

@@ -45,6 +45,17 @@ bool permits(const ModesMetadata& modes, const Controls& controls) {
   }
 }
 
+/// Whether a kernel finds the matrices of the problem's batch.
+bool permits_batch(const ModesMetadata& modes, const GemmProblem& problem) {
+  return problem.has_arrays ? modes.array : modes.batched || problem.batch == 1;
+}
+
+Status wrong_batch(const GemmProblem& problem) {
+  if (problem.has_arrays) return {unsupported, Reason::mode_array, array_operand(problem)};
+  return {unsupported, "Mode `batched` is unsupported: expected one matrix of each operand, got a batch of " +
+                           std::to_string(problem.batch)};
+}
+
 /// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
 bool is_persistent(const DesignMetadata& design) {
   return design.schedule && *design.schedule != Schedule::one_tile;
@@ -171,6 +182,7 @@ Status check_constraints(const Row& row, const GemmProfile& profile, const GemmP
     return check_compute_capability(kernel, device.cc);
   }
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
+  if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
   return gemm_family(row).supports(profile, problem, device);
 }

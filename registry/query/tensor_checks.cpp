@@ -16,6 +16,8 @@ using std::uint64_t;
 
 constexpr int64_t extent_limit = std::numeric_limits<std::int32_t>::max();
 constexpr unsigned widest_copy = 16;  // bytes
+constexpr unsigned pointer_bytes = sizeof(void*);
+static_assert(pointer_bytes == 8);
 
 std::string quoted_operand(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
@@ -25,11 +27,21 @@ uint64_t address_of(const TensorView& view) {
   return view.data != nullptr ? reinterpret_cast<std::uintptr_t>(view.data) : view.assumed_alignment;
 }
 
-/// Elements from the first to the last; nothing where 63 bits cannot count the view's bytes.
+/// What the pointers of all its matrices are multiples of: the address of the first one, or what is promised
+/// of those in an array.
+uint64_t alignment_address(const TensorView& view) {
+  return view.is_pointer_array ? view.assumed_alignment : address_of(view);
+}
+
+/// The first extent whose stride counts: that of a batch is not one in an array of pointers.
+size_t first_strided(const TensorView& view) { return view.is_pointer_array ? 1 : 0; }
+
+/// Elements from the first to the last, of one matrix where there is an array of them; nothing where 63 bits
+/// cannot count the view's bytes.
 /// @pre extents and strides are not negative
 bool reach(const TensorView& view, int64_t& elements) {
   elements = 0;
-  for (size_t i = 0; i < view.rank; ++i) {
+  for (size_t i = first_strided(view); i < view.rank; ++i) {
     int64_t along = 0;
     if (view.extents[i] == 0) continue;
     if (__builtin_mul_overflow(view.extents[i] - 1, view.strides[i], &along)) return false;
@@ -95,6 +107,7 @@ uint64_t leading_stride(const TensorView& view) {
 
 /// Whether both views are spans of one distance, and those of one fall between those of the other.
 bool side_by_side(const TensorView& one, const TensorView& other) {
+  if (one.is_pointer_array || other.is_pointer_array) return false;
   const uint64_t distance = leading_stride(one);
   Spans a;
   Spans b;
@@ -108,9 +121,10 @@ bool side_by_side(const TensorView& one, const TensorView& other) {
 /// multiples of. @param lines how many there are along the leading extent
 std::uint8_t alignment(const TensorView& view, size_t leading, int64_t lines) {
   const auto element = static_cast<unsigned>(bytes_of(view.dtype));
-  uint64_t bits = address_of(view) | widest_copy;
+  uint64_t bits = alignment_address(view) | widest_copy;
   if (lines > 1) bits |= static_cast<uint64_t>(view.strides[leading]) * element;
-  if (view.rank == 3 && view.extents[0] > 1) bits |= static_cast<uint64_t>(view.strides[0]) * element;
+  const bool has_batch_stride = view.rank == 3 && view.extents[0] > 1 && !view.is_pointer_array;
+  if (has_batch_stride) bits |= static_cast<uint64_t>(view.strides[0]) * element;
   return static_cast<std::uint8_t>((1U << std::countr_zero(bits)) / element);
 }
 
@@ -163,12 +177,57 @@ Status check_interleaving(const TensorView& view, Operand name) {
   return {};
 }
 
+/// Checks what an array of pointers is, and what it promises.
+Status check_array(const TensorView& view, Operand name) {
+  if (view.rank != 3) return {StatusCode::invalid_arguments, Reason::rank, name, 3, view.rank};
+  if (view.tag != LayoutTag::strided) {
+    return invalid(quoted_operand(name) +
+                   " is an array of pointers to interleaved matrices, which no kernel takes");
+  }
+  const unsigned promised = view.assumed_alignment;
+  const auto element = static_cast<unsigned>(bytes_of(view.dtype));
+  if (!std::has_single_bit(promised)) {
+    return invalid(quoted_operand(name) + " promises an alignment of " + std::to_string(promised) +
+                   " bytes of its pointers, which is no power of two");
+  }
+  if (promised < element) {
+    return invalid(quoted_operand(name) + " promises an alignment of " + std::to_string(promised) +
+                   " bytes of its pointers, less than the " + std::to_string(element) + " of " +
+                   std::string(to_string(view.dtype)));
+  }
+  return check_array_address(name, view.data);
+}
+
 }  // namespace
+
+Status check_array_address(Operand name, const void* pointers) {
+  if (reinterpret_cast<std::uintptr_t>(pointers) % pointer_bytes == 0) return {};
+  return invalid(quoted_operand(name) + " is misaligned: its array of pointers is not at a multiple of " +
+                 std::to_string(pointer_bytes) + " bytes");
+}
+
+void Placing::note(const TensorView& view, MemoryKind kind, Operand name) {
+  if (kind != MemoryKind::host) return;
+  if (!view.is_pointer_array) only_arrays_ = false;
+  if (host_array_ == Operand::none) host_array_ = name;
+}
+
+Status Placing::elsewhere(const TensorView& view, MemoryKind kind, Operand name) const {
+  constexpr auto code = StatusCode::invalid_arguments;
+  const bool host = kind == MemoryKind::host;
+  if (host && view.is_pointer_array) return {code, Reason::array_place, name};
+  if (!host && only_arrays_ && host_array_ != Operand::none) return {code, Reason::array_place, host_array_};
+  return {code, Reason::mixed_devices, name};
+}
 
 Status invalid(std::string message) { return {StatusCode::invalid_arguments, std::move(message)}; }
 
 ByteRange byte_range(const TensorView& view) {
   if (view.data == nullptr || !has_elements(view)) return {};
+  if (view.is_pointer_array) {
+    const uint64_t first = address_of(view);
+    return {first, first + static_cast<uint64_t>(view.extents[0]) * pointer_bytes};
+  }
   int64_t elements = 0;
   if (!reach(unfolded(view), elements)) return {};
   const uint64_t begin = address_of(view);
@@ -202,6 +261,7 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   int64_t elements = 0;
   if (!reach(unfolded(view), elements))
     return invalid(quoted_operand(name) + " spans more bytes than an address can count");
+  if (view.is_pointer_array) return check_array(view, name);
   if (view.data == nullptr && !std::has_single_bit(view.assumed_alignment)) {
     return invalid(quoted_operand(name) + " assumes an alignment of " +
                    std::to_string(view.assumed_alignment) + " bytes, which is no power of two");
@@ -218,7 +278,7 @@ Status check_output_strides(const TensorView& output, Operand name) {
   if (!has_elements(view)) return {};
   std::array<size_t, TensorView::max_rank> order = {};
   size_t count = 0;
-  for (size_t i = 0; i < view.rank; ++i) {  // insertion sort by stride
+  for (size_t i = first_strided(view); i < view.rank; ++i) {  // insertion sort by stride
     if (view.extents[i] <= 1) continue;
     size_t at = count++;
     for (; at > 0 && view.strides[order[at - 1]] > view.strides[i]; --at) order[at] = order[at - 1];
@@ -241,6 +301,7 @@ ProblemOperand problem_operand(const TensorView& view) {
   const bool batched = view.rank == 3 && view.extents[0] > 1;
   ProblemOperand operand;
   operand.matrix = {view.data, view.strides[rows], view.strides[columns], batched ? view.strides[0] : 0};
+  if (view.is_pointer_array) operand.matrix.batch_stride = pointer_array_stride;
   if (view.tag != LayoutTag::strided) {
     const auto layout = static_cast<size_t>(layout_of(view.tag));
     const size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : columns;

@@ -13,8 +13,8 @@ namespace quarry::detail {
 /// An invalid_arguments Status with a message of its own.
 Status invalid(std::string message);
 
-/// The bytes that a view covers, from its first to behind its last element, as addresses. Empty for a view
-/// without elements and for a fake tensor.
+/// The bytes that a view covers, from its first to behind its last element, as addresses; of an array of
+/// pointers, those of the array itself. Empty for a view without elements and for a fake tensor.
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -32,7 +32,26 @@ bool may_overlap(const TensorView& one, const TensorView& other);
 /// 1, strides of 0 or more, an extent in bytes that 63 bits can count, and a pointer that is a multiple of an
 /// element. An interleaved one is a matrix or a batch of them, of a type that is interleaved, with extents
 /// that are multiples of 32, and its groups do not overlap.
+/// element. An array of pointers has rank 3, promises of its pointers a power of two that an element divides,
+/// and starts at a multiple of a pointer.
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank);
+
+/// Checks where an array of pointers starts.
+Status check_array_address(Operand name, const void* pointers);
+
+/// Says which operand is at fault where not all lie together: mostly an array of pointers that was left in
+/// host memory.
+class Placing {
+ public:
+  /// An operand that lies with those before it.
+  void note(const TensorView& view, MemoryKind kind, Operand name);
+  /// Why one that does not is refused.
+  Status elsewhere(const TensorView& view, MemoryKind kind, Operand name) const;
+
+ private:
+  bool only_arrays_ = true;  ///< of what lies in host memory
+  Operand host_array_ = Operand::none;
+};
 
 /// Checks that no two elements of an output share an address: from the smallest stride on, each is greater
 /// than the reach of all smaller ones. (That refuses strides that interleave without touching, too; nobody

@@ -37,7 +37,8 @@ class Coverage(CommandTest):
                                   ("alignments", lambda k: f"{k['a.alignment']}x{k['b.alignment']}")):
                 with self.subTest(row=row, column=column):
                     self.assertEqual(counts(row[column], len(kernels)), collections.Counter(map(value, kernels)))
-            for column, fields in (("modes", ("split_k_serial", "split_k_parallel", "split_k_cluster", "stream_k")),
+            for column, fields in (("modes", ("split_k_serial", "split_k_parallel", "split_k_cluster", "stream_k", "batched",
+                                                "array")),
                                    ("epilogue", ("activation", "bias"))):
                 told = counts(row[column], len(kernels))
                 for field in fields:

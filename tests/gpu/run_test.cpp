@@ -24,6 +24,7 @@ constexpr Types all_types[] = {
 GemmArguments random_problem(Random& random, ShapeLimits limits) {
   const auto layout = [&random] { return coin(random) ? Layout::row : Layout::column; };
   if (coin(random)) limits.alignment_bytes = 16;
+  limits.arrays = true;
   GemmArguments shape =
       random_shape(random, one_of(random, all_types), {layout(), layout(), layout()}, limits);
   if (coin(random)) {
@@ -190,6 +191,68 @@ TEST_CASE("host memory beside device memory is refused by name") {
   args.out.memory = {};
   args.epilogue.alpha = Scalar::at(&alpha);
   CHECK(kernel.run(args).operand() == Operand::alpha);
+  check_no_error_left();
+}
+
+namespace {
+
+/// A batch of f16 matrices through arrays whose pointers keep to 16 bytes.
+GemmArguments array_shape(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto array = [batch](std::int64_t rows, std::int64_t columns) {
+    return PointerArrayView::row_major(nullptr, DType::f16, batch, {rows, columns}).aligned(16);
+  };
+  GemmArguments shape{.a = array(m, k), .b = array(k, n), .c = array(m, n), .out = array(m, n)};
+  shape.epilogue.beta = 0.5;
+  shape.epilogue.residual = array(m, n);
+  shape.epilogue.aux = array(m, n);
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("batches are found through arrays of pointers in device memory, in every mode") {
+  for (const Mode mode : {Mode::gemm, Mode::split_k_serial, Mode::split_k_parallel}) {
+    GemmArguments shape = array_shape(5, 136, 200, 264);
+    shape.controls.mode = mode;
+    if (mode != Mode::gemm) shape.controls.split_k_slices = 3;
+    DeviceCase c(shape, {.seed = 1});
+    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    const CandidateList found = precompiled_kernels(c.arguments());
+    for (const Candidate& kernel : {found.front(), found[found.size() - 1]}) {
+      INFO(kernel.name());
+      CHECK(kernel.metadata().modes.array);
+      const DeviceWorkspace workspace(kernel, c.arguments());
+      c.reset();
+      must(kernel.run(c.arguments(), {.workspace = workspace}));
+      c.check_result(kernel, reference);
+
+      // A plan, with the arrays of another problem.
+      DeviceCase other(shape, {.seed = 2});
+      const host::Reference other_reference = must(host::compute_reference(other.problem.arguments));
+      const Plan plan = must(kernel.prepare(c.arguments()));
+      must(plan.run(other.operands(), nullptr, workspace));
+      other.check_result(kernel, other_reference);
+    }
+  }
+  check_no_error_left();
+}
+
+TEST_CASE("an array of pointers in host memory beside device memory is refused by name") {
+  DeviceCase c(array_shape(3, 64, 64, 64));
+  const Candidate kernel = precompiled_kernels(c.arguments()).front();
+  GemmArguments args = c.arguments();
+  args.b.data = c.problem.arguments.b.data;
+  args.b.memory = {};  // the driver is asked
+  const Status status = kernel.run(args);
+  CHECK(status.reason() == detail::Reason::array_place);
+  CHECK(status.operand() == Operand::b);
+
+  // Arrays that all are host memory, and point to the device.
+  GemmArguments left = c.problem.arguments;
+  left.controls.mode = Mode::gemm;
+  auto* const pointers = static_cast<const void**>(const_cast<void*>(left.a.data));
+  pointers[1] = c.device.a.data();
+  CHECK(kernel.run(left).message().find("Device memory is what entry 1 of the array of pointers `a`") == 0);
   check_no_error_left();
 }
 

@@ -42,6 +42,7 @@ KernelMetadata full_kernel() {
   k.epilogue.fast_clamp = true;
   k.modes.split_k_parallel = true;
   k.modes.stream_k = true;
+  k.modes.array = true;
   return k;
 }
 
@@ -62,9 +63,10 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
                                 math, math_unit, threads, shared_memory] = design;
   [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp, fast_clamp] = epilogue;
-  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k] = modes;
+  [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k, batched, array] =
+      modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 4);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 6);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -117,6 +119,8 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"modes.split_k_parallel", "true"},
       {"modes.split_k_cluster", "false"},
       {"modes.stream_k", "true"},
+      {"modes.batched", "false"},
+      {"modes.array", "true"},
   };
   const KernelMetadata kernel = full_kernel();
   std::vector<std::pair<std::string, std::string>> shown;

@@ -25,7 +25,7 @@ constexpr Layouts rows = {Layout::row, Layout::row, Layout::row};
 
 MatrixParams params_of(const TensorView& view) {
   const Matrix m(view);
-  return {m.data, m.row_stride, m.column_stride, m.batch_stride};
+  return {m.data, m.row_stride, m.column_stride, m.is_array ? pointer_array_stride : m.batch_stride};
 }
 
 /// The launch of a problem by a kernel, as a family would make it; `slices` more than 1 splits K.
@@ -174,7 +174,7 @@ TEST_CASE("the host executor is within the bounds of the reference") {
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 150; ++i) {
-    RandomCase c = random_case(random, {}, {.seed = random()});
+    RandomCase c = random_case(random, {.arrays = true}, {.seed = random()});
     const Result<Reference> reference = compute_reference(c.problem.arguments);
     REQUIRE(reference);
     REQUIRE(execute(c.kernel, c.launch));
@@ -196,7 +196,8 @@ TEST_CASE("sums of small integers are exact") {
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 100; ++i) {
-    RandomCase c = random_case(random, {}, {.seed = random(), .values = Values::small_integers});
+    RandomCase c =
+        random_case(random, {.arrays = true}, {.seed = random(), .values = Values::small_integers});
     Epilogue& e = c.problem.arguments.epilogue;
     e.activation = c.launch.params.epilogue.activation = c.launch.reduce.params.epilogue.activation =
         Activation::relu;
@@ -212,7 +213,7 @@ TEST_CASE("sums of small integers are exact") {
           double stored = 0;
           write_element(out.type, &stored, 0, reference->values[next++]);
           const double expected = read_element(out.type, &stored, 0);
-          wrong += read_element(out.type, out.data, out.index(entry, row, column)) != expected;
+          wrong += read_element(out.type, out.first(entry), out.index(row, column)) != expected;
         }
       }
     }

@@ -50,6 +50,7 @@ RandomProblem random_problem(test::Random& random, test::ShapeLimits limits = {9
   const auto layout = [&random] { return test::coin(random) ? Layout::row : Layout::column; };
   const Types types = test::one_of(random, all_types);
   if (test::coin(random)) limits.alignment_bytes = 16;
+  limits.arrays = true;
   const GemmArguments shape = test::random_shape(random, types, {layout(), layout(), layout()}, limits);
   Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = random()});
   REQUIRE(problem);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <span>
 
@@ -82,7 +83,19 @@ struct ShapeLimits {
   int n = 150;
   int k = 150;
   int alignment_bytes = 1;  ///< of A's and B's pointers and strides; at least an element
+  bool arrays = false;      ///< batches may be arrays of pointers
 };
+
+/// Makes arrays of pointers of some operands of a batch.
+inline void choose_arrays(Random& random, GemmArguments& args) {
+  const auto choose = [&random](TensorView& view) {
+    if (view.rank == 3 && coin(random)) view.is_pointer_array = true;
+  };
+  for (TensorView* view : {&args.a, &args.b, &args.out}) choose(*view);
+  for (std::optional<TensorView>* view : {&args.c, &args.epilogue.residual, &args.epilogue.aux}) {
+    if (*view) choose(**view);
+  }
+}
 
 /// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32, otherwise a
 /// power of two in alpha that brings most outputs into the range of a byte.
@@ -163,6 +176,7 @@ inline GemmArguments random_shape(Random& random, const Types& types, const Layo
     args.epilogue.bias->assumed_alignment = static_cast<std::uint16_t>(bytes_of(types.out));
   }
   if (coin(random)) add_extras(random, types, args);
+  if (limits.arrays && coin(random)) choose_arrays(random, args);
   return args;
 }
 

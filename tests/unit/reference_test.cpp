@@ -27,7 +27,7 @@ constexpr Layouts rows = {Layout::row, Layout::row, Layout::row};
 
 double at(const TensorView& view, std::int64_t entry, std::int64_t row, std::int64_t column) {
   const Matrix m(view);
-  return read_element(m.type, m.data, m.index(entry, row, column));
+  return read_element(m.type, m.first(entry), m.index(row, column));
 }
 
 bool says(const Status& status, std::string_view text) {
@@ -63,7 +63,7 @@ void write_reference(const Reference& reference, const TensorView& out) {
   for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
     for (const std::int64_t row : reference.rows) {
       for (std::int64_t column = 0; column < reference.columns; ++column) {
-        write_element(m.type, const_cast<void*>(m.data), m.index(entry, row, column),
+        write_element(m.type, const_cast<void*>(m.first(entry)), m.index(row, column),
                       reference.values[next++]);
       }
     }
@@ -93,8 +93,8 @@ TEST_CASE("the reference is what the definition says, for any strides, batch and
     constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8, DType::u8};
     const DType type = test::one_of(random, types);
     const DType accumulator = type == DType::f64 ? DType::f64 : is_byte(type) ? DType::s32 : DType::f32;
-    const GemmArguments shape =
-        test::random_shape(random, {type, type, accumulator, type}, layouts, {70, 90, 40});
+    const GemmArguments shape = test::random_shape(random, {type, type, accumulator, type}, layouts,
+                                                   {.m = 70, .n = 90, .k = 40, .arrays = true});
     Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = random()});
     REQUIRE(problem);
     const GemmArguments& args = problem->arguments;

@@ -55,6 +55,13 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias) ==
         "Operand `bias` lies elsewhere: expected the device of `out`, got another one");
+  CHECK(sentence(Reason::array_place, Operand::a) ==
+        "Operand `a` lies elsewhere: expected its array of pointers in device memory, as the other operands, "
+        "got host memory");
+  CHECK(
+      sentence(Reason::mode_array, Operand::b) ==
+      "Mode `array` is unsupported: expected matrices by a pointer and a stride, got an array of pointers as "
+      "`b`");
   CHECK(sentence(Reason::aux_overlap, Operand::out) ==
         "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
   CHECK(sentence(Reason::output_overlap, Operand::a) ==

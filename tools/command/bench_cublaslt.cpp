@@ -74,6 +74,9 @@ Status check_problem(const Problem& problem) {
   if (is_interleaved(problem.a.layout) || is_interleaved(problem.b.layout) ||
       is_interleaved(problem.out.layout))
     return unsupported("the problem has interleaved operands");
+  for (const OperandSpec& spec : {problem.a, problem.b, problem.c.value_or(problem.out), problem.out}) {
+    if (spec.array) return unsupported("the problem has arrays of pointers");
+  }
   const DType accumulator = accumulator_of(problem);
   for (const DType type : {problem.a.dtype, problem.b.dtype, problem.out.dtype, accumulator}) {
     if (!type_of(type)) return unsupported("it has no such types");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "registry/device/device_problem.hpp"
 #include "registry/device/properties.hpp"
 #include "trial.hpp"
 
@@ -23,7 +24,21 @@ constexpr unsigned char poison = 0xff;
 constexpr std::size_t set_alignment = 256;
 
 std::size_t period_of(const host::GuardedTensor& tensor) {
-  return (tensor.storage_bytes() + set_alignment - 1) / set_alignment * set_alignment;
+  const std::size_t bytes = detail::array_offset(tensor) + detail::array_bytes(tensor);
+  return (bytes + set_alignment - 1) / set_alignment * set_alignment;
+}
+
+/// All sets of a tensor that is an array of pointers: each has an array of its own.
+Status upload_arrays(const host::GuardedTensor& tensor, std::size_t sets, std::size_t period,
+                     const detail::DeviceBuffer& buffer) {
+  std::vector<std::byte> bytes(sets * period);
+  for (std::size_t set = 0; set < sets; ++set) {
+    std::byte* const at = bytes.data() + set * period;
+    std::copy_n(tensor.storage(), tensor.storage_bytes(), at);
+    detail::write_array(tensor, static_cast<std::byte*>(buffer.data()) + set * period,
+                        at + detail::array_offset(tensor));
+  }
+  return buffer.upload(bytes.data(), bytes.size());
 }
 
 Status too_large(const std::string& what) {
@@ -75,12 +90,14 @@ std::size_t sets_for(double bytes, double l2) {
 Status BenchOperands::copy(const host::GuardedTensor& tensor, std::size_t sets, Rotating& rotating,
                            TensorView& view) {
   rotating.period = period_of(tensor);
-  rotating.offset = tensor.offset();
+  const bool is_array = tensor.view().is_pointer_array;
+  rotating.offset = is_array ? detail::array_offset(tensor) : tensor.offset();
   Result<detail::DeviceBuffer> buffer = detail::DeviceBuffer::allocate(sets * rotating.period, used_device);
   if (!buffer) return buffer.status();
   rotating.buffer = *std::move(buffer);
   view = tensor.view().on({MemoryKind::device, used_device});
   view.data = rotating.data(0);
+  if (is_array) return upload_arrays(tensor, sets, rotating.period, rotating.buffer);
   if (Status s = rotating.buffer.upload(tensor.storage(), tensor.storage_bytes()); !s) return s;
   return rotating.buffer.repeat(rotating.period);
 }
@@ -147,7 +164,8 @@ PlanOperands BenchOperands::operands(std::size_t set) const {
 }
 
 Status BenchOperands::reset() {
-  if (!host_.options.in_place && !host_.options.residual_in_place) return out_.buffer.fill(poison);
+  const bool is_input = host_.options.in_place || host_.options.residual_in_place;
+  if (!is_input && !host_.out.view().is_pointer_array) return out_.buffer.fill(poison);
   host_.reset_output();
   return out_.buffer.upload(host_.out.storage(), host_.out.storage_bytes());
 }
@@ -170,7 +188,8 @@ Status BenchOperands::download_rows() {
 
 Result<host::Comparison> BenchOperands::check(const host::Tolerance& tolerance) {
   const TensorView& out = host_.out.view();
-  const bool by_rows = host_.out.storage_bytes() > small_output && out.strides[out.rank - 1U] == 1;
+  const bool by_rows =
+      host_.out.storage_bytes() > small_output && out.strides[out.rank - 1U] == 1 && !out.is_pointer_array;
   const Status copied =
       by_rows ? download_rows() : out_.buffer.download(host_.out.storage(), 0, host_.out.storage_bytes());
   if (!copied) return copied;

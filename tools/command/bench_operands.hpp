@@ -40,7 +40,8 @@ class BenchOperands {
   Result<host::Comparison> check(const host::Tolerance& tolerance);
 
  private:
-  /// One operand: its sets lie `period` bytes apart, the first element `offset` bytes into each.
+  /// One operand: its sets lie `period` bytes apart, the first element (of an array of pointers: the array)
+  /// `offset` bytes into each.
   struct Rotating {
     detail::DeviceBuffer buffer;
     std::size_t period = 0;

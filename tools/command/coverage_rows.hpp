@@ -32,7 +32,8 @@ LayoutKey layout_key(const KernelMetadata& kernel);
 bool is_strided(const LayoutKey& key);
 
 /// Whether a kernel takes problems of its types and layouts whatever their sizes (multiples of 32, where they
-/// are interleaved), strides and alignment: one that reads elements one by one, on any device.
+/// are interleaved), strides, alignment and kind of batch (but for arrays of interleaved matrices): one that
+/// reads elements one by one, on any device.
 bool takes_any_problem(const KernelMetadata& kernel);
 
 /// The kernels of one TypeKey. Texts are lists; a number in brackets says how many kernels it is, where it

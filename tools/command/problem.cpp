@@ -17,8 +17,11 @@ TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t row
                                                          &TensorView::column_interleaved32};
   static_assert(std::size(makers) == layout_count);
   const auto make = makers[static_cast<std::size_t>(spec.layout)];
-  TensorView view = batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
-                              : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
+  const auto make_array =
+      spec.layout == Layout::row ? &PointerArrayView::row_major : &PointerArrayView::column_major;
+  TensorView view = spec.array  ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
+                    : batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
+                                : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
   constexpr int allocated = 256;     // what allocators of device memory give
   constexpr int greatest = 1 << 15;  // of assumed_alignment, in bytes
   view.assumed_alignment = static_cast<std::uint16_t>(
@@ -43,6 +46,7 @@ std::string operand_text(const OperandSpec& spec) {
   text.append(":").append(layout_word(spec.layout));
   if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
   if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
+  if (spec.array) text += ":array";
   return text;
 }
 
@@ -102,7 +106,9 @@ double stored_bytes(const OperandSpec& spec, std::int64_t rows, std::int64_t col
   const auto across = static_cast<double>(by_rows ? rows : columns);
   const std::int64_t unit = is_interleaved(spec.layout) ? interleave : 1;
   const auto ld = static_cast<double>(spec.ld) / static_cast<double>(unit);
-  return across * std::max(static_cast<double>(by_rows ? columns : rows), ld) * bytes_of(spec.dtype);
+  constexpr double an_entry = 2048;  // pointers, and what lies between the matrices of an array
+  return across * std::max(static_cast<double>(by_rows ? columns : rows), ld) * bytes_of(spec.dtype) +
+         (spec.array ? an_entry : 0);
 }
 
 Arguments arguments_of(const Problem& p) {

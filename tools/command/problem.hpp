@@ -19,6 +19,8 @@ struct OperandSpec {
   std::int64_t ld = 0;
   /// Elements that the pointer is a multiple of, and not of twice as many; 0: as aligned as can be.
   int alignment = 0;
+  /// The matrices of a batch are found through an array of pointers, which promises that alignment.
+  bool array = false;
   friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
 };
 

@@ -23,10 +23,11 @@ inline constexpr const char* problem_notes =
     "out = clamp(activation(z) + residual). TYPE is the type of all operands. With reduce_split_k, S slices "
     "of\n"
     "partial sums (MxN) of that TYPE are added up in the place of A x B.\n"
-    "OPERAND is TYPE[:row|col][:ld=N][:align=N], of which any part may be left out: row-major, packed and "
-    "aligned\n"
+    "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:array], of which any part may be left out:\n"
+    "row-major, packed and aligned\n"
     "unless told. ld (elements from one row or column to the next) and align (of the pointer) count "
-    "elements.";
+    "elements.\n"
+    "An array holds a pointer to each matrix of a --batch, and promises that alignment.";
 
 /// Adds `gemm MxNxK [TYPE] | ...`, a flag for each setting, and --shapes.
 void add_problem_flags(CLI::App& app, ProblemFlags& flags);

@@ -1,6 +1,7 @@
 #include "problem_settings.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace quarry::command {
 namespace {
@@ -75,7 +76,8 @@ OperandSpec complete(const std::optional<OperandParts>& parts, DType otherwise) 
   return {.dtype = parts->dtype.value_or(otherwise),
           .layout = parts->layout.value_or(Layout::row),
           .ld = parts->ld,
-          .alignment = parts->alignment};
+          .alignment = parts->alignment,
+          .array = parts->array};
 }
 
 /// The types and layouts. A type that is left out is that of all operands, or else that of A, of B, of the
@@ -150,6 +152,23 @@ Status read_epilogue(Reader& reader, Problem& problem) {
   return reader.status();
 }
 
+/// An array has an entry for each of a batch.
+Status check_arrays(Reader&, Problem& problem) {
+  if (problem.batch > 0) return {};
+  const std::pair<const char*, std::optional<OperandSpec>> operands[] = {{"a", problem.a},
+                                                                         {"b", problem.b},
+                                                                         {"c", problem.c},
+                                                                         {"out", problem.out},
+                                                                         {"residual", problem.residual},
+                                                                         {"aux", problem.aux}};
+  for (const auto& [name, spec] : operands) {
+    if (!spec || !spec->array) continue;
+    return Status(StatusCode::parse_error,
+                  "--" + std::string(name) + ": an array of pointers goes with a batch; say --batch N");
+  }
+  return {};
+}
+
 Status read_controls(Reader& reader, Problem& problem) {
   constexpr std::int64_t int_max = std::numeric_limits<int>::max();
   const auto as_int = [](std::optional<std::int64_t> value) {
@@ -176,7 +195,8 @@ Result<Problem> make_problem(const Shape& shape, const SettingTexts& texts, Oper
   problem.batch = reader.integer("batch", std::numeric_limits<std::int64_t>::max()).value_or(0);
   problem.accumulator = reader.read("accumulator", parse_dtype);
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
-  for (const auto read : {reduces ? read_reduced : read_operands, read_epilogue, read_controls}) {
+  for (const auto read :
+       {reduces ? read_reduced : read_operands, read_epilogue, check_arrays, read_controls}) {
     if (Status status = read(reader, problem); !status) return status;
   }
   return problem;

@@ -18,7 +18,7 @@ constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
 /// What is wrong with `text` as a part of the operand `whole`.
 Status bad_part(std::string_view whole, std::string_view text) {
-  constexpr std::string_view parts[] = {"row", "col", "column", "row32", "col32", "ld=N", "align=N"};
+  constexpr std::string_view parts[] = {"row", "col", "column", "row32", "col32", "ld=N", "align=N", "array"};
   return Status(StatusCode::parse_error, "operand " + quoted(whole) + ": expected a type such as f16, " +
                                              detail::join(parts, "or") + ", got " + quoted(text));
 }
@@ -63,6 +63,11 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
   if (text.starts_with("align=")) {
     if (parts.alignment != 0) return twice(whole, text);
     return read_alignment(text.substr(6), parts);
+  }
+  if (text == "array") {
+    if (parts.array) return twice(whole, text);
+    parts.array = true;
+    return {};
   }
   if (text.empty() || text.find('=') != text.npos) return bad_part(whole, text);
   const Result<DType> dtype = parse_dtype(text);

@@ -56,7 +56,7 @@ std::uint64_t number_of(const StorageKey& key) {
   for (const int alignment : {key.a_alignment, key.b_alignment, key.c_alignment, key.out_alignment}) {
     number = number << 8 | static_cast<unsigned>(alignment);
   }
-  return number;
+  return number << 1 | (key.arrays ? 1U : 0U);
 }
 
 /// What all threads share.

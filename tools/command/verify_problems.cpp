@@ -135,7 +135,16 @@ OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, 
   const std::int64_t along = std::max<std::int64_t>((by_rows ? columns : rows) * unit, 1);
   std::int64_t units = (along + alignment - 1) / alignment + dice.between(0, 2);
   if (units % 2 == 0) ++units;
-  return {dtype, layout, units * alignment, alignment};
+  return {.dtype = dtype, .layout = layout, .ld = units * alignment, .alignment = alignment};
+}
+
+/// Makes arrays of pointers of some operands.
+void choose_arrays(Problem& problem, Dice& dice) {
+  for (OperandSpec* operand : {&problem.a, &problem.b, &problem.out}) operand->array = dice.one_in(2);
+  for (std::optional<OperandSpec>* operand : {&problem.c, &problem.residual, &problem.aux}) {
+    const bool array = dice.one_in(2);
+    if (*operand) (*operand)->array = array;
+  }
 }
 
 /// Bytes are read one by one, or as words where they are so aligned: both are met.
@@ -164,8 +173,9 @@ ResultKey result_key(const KernelMetadata& kernel) {
 
 StorageKey storage_key(const KernelMetadata& kernel) {
   const OperandsMetadata& operands = kernel.operands;
-  return {operands.a.layout,    operands.b.layout,    operands.c.layout,    operands.out.layout,
-          operands.a.alignment, operands.b.alignment, operands.c.alignment, operands.out.alignment};
+  return {operands.a.layout,    operands.b.layout,      operands.c.layout,
+          operands.out.layout,  operands.a.alignment,   operands.b.alignment,
+          operands.c.alignment, operands.out.alignment, kernel.modes.array};
 }
 
 Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t number) {
@@ -221,6 +231,7 @@ Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed
     const Layout layout = other ? transposed(key.out) : key.out;
     *extra = store(problem.out.dtype, layout, wide, problem.m, problem.n, dice);
   }
+  if (key.arrays && problem.batch > 0 && dice.one_in(2)) choose_arrays(result, dice);
   return result;
 }
 

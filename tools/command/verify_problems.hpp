@@ -29,6 +29,8 @@ ResultKey result_key(const KernelMetadata& kernel);
 struct StorageKey {
   Layout a, b, c, out;
   int a_alignment, b_alignment, c_alignment, out_alignment;
+  /// Batches may be arrays of pointers.
+  bool arrays;
   friend auto operator<=>(const StorageKey&, const StorageKey&) = default;
 };
 StorageKey storage_key(const KernelMetadata& kernel);
@@ -39,7 +41,8 @@ StorageKey storage_key(const KernelMetadata& kernel);
 Problem random_problem(const ResultKey& key, std::uint64_t seed, std::int64_t number);
 
 /// The problem stored so that pointers and leading dimensions are multiples of what the kernels need, and no
-/// more; the leading dimensions have random padding.
+/// more; the leading dimensions have random padding, and some operands of batches are arrays of pointers
+/// where kernels permit it.
 Problem stored(const Problem& problem, const StorageKey& key, std::uint64_t seed);
 
 /// The problem's controls as far as the kernel has them: its modes, and no more slices than it has K tiles.

@@ -19,7 +19,7 @@ constexpr std::size_t workspace_alignment = 256;
 
 Status out_of_memory() { return {StatusCode::device_error, "there is no memory for the operands"}; }
 
-/// A tensor's own bytes, from its first element to the end of its last.
+/// A tensor's own bytes, from its first element to the end of its last; of an array: those of each matrix.
 std::size_t bytes_of(const TensorView& view) {
   return static_cast<std::size_t>(host::Matrix(view).span() * quarry::bytes_of(view.dtype));
 }
@@ -80,15 +80,33 @@ class Operands {
   const GemmArguments& arguments() const { return arguments_; }
 
  private:
-  Status add(TensorView& view, MemoryUse use, const char* name) {
-    const std::size_t bytes = bytes_of(view);
+  Status add(TensorView& view, MemoryUse use, const std::string& name) {
+    return view.is_pointer_array ? add_array(view, use, name) : copy(view.data, bytes_of(view), use, name);
+  }
+
+  /// The matrices of an array, each for itself, and the array.
+  Status add_array(TensorView& view, MemoryUse use, const std::string& name) {
+    const host::Matrix m(view);
+    std::vector<const void*> pointers;
+    for (std::int64_t entry = 0; entry < m.batch; ++entry) {
+      const void* matrix = m.first(entry);
+      if (Status s = copy(matrix, bytes_of(view), use, name + " of batch entry " + std::to_string(entry)); !s)
+        return s;
+      pointers.push_back(matrix);
+    }
+    view.data = pointers.data();
+    return copy(view.data, pointers.size() * sizeof(void*), MemoryUse::input, "the pointers of " + name);
+  }
+
+  /// Copies `bytes` bytes from `data` on, and points that at the copy.
+  Status copy(const void*& data, std::size_t bytes, MemoryUse use, const std::string& name) {
     if (bytes == 0) return {};
-    const auto phase = reinterpret_cast<std::uintptr_t>(view.data) % 64;
+    const auto phase = reinterpret_cast<std::uintptr_t>(data) % 64;
     GuardedPages& pages = pages_.emplace_back(GuardedPages::make(bytes, phase, guarded_));
     if (pages.data() == nullptr) return out_of_memory();
-    std::memcpy(pages.data(), view.data, bytes);
-    view.data = pages.data();
-    memory_.add(view.data, bytes, use, name);
+    std::memcpy(pages.data(), data, bytes);
+    data = pages.data();
+    memory_.add(data, bytes, use, name);
     return {};
   }
 
@@ -190,21 +208,40 @@ void read_values(const TensorView& view, const host::Reference& reference, std::
   for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
     for (const std::int64_t row : reference.rows) {
       for (std::int64_t column = 0; column < reference.columns; ++column) {
-        values[next++] = host::read_element(out.type, out.data, out.index(entry, row, column));
+        values[next++] = host::read_element(out.type, out.first(entry), out.index(row, column));
       }
     }
   }
 }
 
-/// The bytes of an output, guards not included, as they are now.
+/// Where the pieces of a tensor begin, each of so many bytes: its matrices where it is an array of pointers,
+/// or all of it.
+std::vector<const void*> pieces_of(const TensorView& view) {
+  if (bytes_of(view) == 0) return {};
+  if (!view.is_pointer_array) return {view.data};
+  const host::Matrix m(view);
+  std::vector<const void*> pieces;
+  for (std::int64_t entry = 0; entry < m.batch; ++entry) pieces.push_back(m.first(entry));
+  return pieces;
+}
+
+/// The bytes of an output, guards not included, as they are now: piece by piece.
 std::vector<std::byte> bytes_now(const TensorView& view) {
-  std::vector<std::byte> bytes(bytes_of(view));
-  if (!bytes.empty()) std::memcpy(bytes.data(), view.data, bytes.size());
+  std::vector<std::byte> bytes;
+  for (const void* piece : pieces_of(view)) {
+    const auto* const first = static_cast<const std::byte*>(piece);
+    bytes.insert(bytes.end(), first, first + bytes_of(view));
+  }
   return bytes;
 }
 
 void put_back(const std::vector<std::byte>& bytes, const host::GuardedTensor& tensor) {
-  if (!bytes.empty()) std::memcpy(tensor.data(), bytes.data(), bytes.size());
+  const std::byte* next = bytes.data();
+  if (bytes.empty()) return;
+  for (const void* piece : pieces_of(tensor.view())) {
+    std::memcpy(const_cast<void*>(piece), next, bytes_of(tensor.view()));
+    next += bytes_of(tensor.view());
+  }
 }
 
 /// What the host executor computes, in the form of a reference.

@@ -22,6 +22,7 @@ STREAM = "kernels/common/stream_k.hpp"
 STREAM_WRITER = "kernels/common/stream_writer.cuh"
 STAGED = "kernels/common/staged_tile.cuh"
 STAGED_LAYOUT = "kernels/common/gemm_epilogue_layout.hpp"
+MATRIX_VIEW = "kernels/common/matrix_view.cuh"
 SM80 = "kernels/gemm_sm80/kernel.cuh"
 SIMT = "kernels/gemm_simt/kernel.cuh"
 SIMT_CONFIG = "kernels/gemm_simt/config.hpp"
@@ -225,5 +226,9 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "blocks of the cluster finish the same part", [(CLUSTER_SUM, "arch::cluster_rank() * threads + thread;", "thread;")]),
     HandWritten("wrong tile", "slices of one tile are partial outputs of one place",
                 [(LINE_WRITER, "static_cast<long long>(work_.slice) * params_.batch + work_.batch", "static_cast<long long>(work_.batch)")]),
+    HandWritten("wrong tile", "an array of pointers is taken for the matrices", [(MATRIX_VIEW, "&& is_pointer_array(m)) {", "&& false) {")]),
+    HandWritten("wrong tile", "every batch entry reads the first pointer of an array",
+                [(MATRIX_VIEW, "static_cast<const Address*>(m.data) + batch);", "static_cast<const Address*>(m.data));")]),
+    HandWritten("wrong tile", "distances between matrices count bytes", [(MATRIX_VIEW, "reinterpret_cast<Address>(m.data)) / element_bytes;", "reinterpret_cast<Address>(m.data));")]),
     HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_STORE, "box.row_major ? row : column, batch,", "box.row_major ? row : column, 0,")]),
 ]

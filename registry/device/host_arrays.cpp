@@ -1,0 +1,207 @@
+#include "registry/device/host_arrays.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "registry/device/memory.hpp"
+#include "registry/query/epilogue_values.hpp"
+#include "registry/query/tensor_checks.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// A matrix operand that a run reads or writes.
+struct Used {
+  const TensorView* view;
+  Operand name;
+  bool may_be_out = false;
+};
+
+/// The operands that a run uses: outputs first.
+std::vector<Used> used_operands(const GemmArguments& args) {
+  const Epilogue& e = args.epilogue;
+  std::vector<Used> used = {{&args.out, Operand::out}};
+  if (e.aux) used.push_back({&*e.aux, Operand::aux});
+  if (!is_zero(e.alpha)) used.insert(used.end(), {{&args.a, Operand::a}, {&args.b, Operand::b}});
+  if (!is_zero(e.beta)) used.push_back({&*args.c, Operand::c, true});
+  if (e.bias) used.push_back({&*e.bias, Operand::bias});
+  if (e.scale) used.push_back({&*e.scale, Operand::scale});
+  if (e.residual) used.push_back({&*e.residual, Operand::residual, true});
+  return used;
+}
+
+bool has_elements(const TensorView& view) {
+  return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
+         view.extents.begin() + view.rank;
+}
+
+std::string entry_text(Operand name, std::int64_t entry) {
+  return "entry " + std::to_string(entry) + " of the array of pointers `" + std::string(to_string(name)) +
+         "`";
+}
+
+/// Checks the pointers of one array.
+Status check_pointers(const TensorView& view, Operand name) {
+  const auto* const pointers = static_cast<const void* const*>(view.data);
+  for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
+    const void* const matrix = pointers[entry];
+    if (matrix == nullptr) return invalid("Null is " + entry_text(name, entry));
+    if (reinterpret_cast<std::uintptr_t>(matrix) % view.assumed_alignment != 0) {
+      return invalid("Misaligned is " + entry_text(name, entry) + ": it is not a multiple of the " +
+                     std::to_string(view.assumed_alignment) + " bytes that are promised");
+    }
+    if (locate(matrix).kind == MemoryKind::device) {
+      return invalid("Device memory is what " + entry_text(name, entry) +
+                     " points to, and the array lies in host memory: it must lie in device memory, too");
+    }
+  }
+  return {};
+}
+
+constexpr std::int64_t all_entries = -1;
+
+/// The matrix of one batch entry, or of all of them.
+struct Piece {
+  TensorView view;
+  Operand name;
+  std::int64_t entry;
+  ByteRange bytes;
+  bool may_be_out;
+  bool is_array;  ///< no matrix: the array of pointers itself
+};
+
+/// The matrices of an array, and the array itself to `arrays`; or a view as a whole.
+void add_pieces(const Used& used, std::vector<Piece>& pieces, std::vector<Piece>& arrays) {
+  const TensorView& view = *used.view;
+  if (!view.is_pointer_array) {
+    pieces.push_back({view, used.name, all_entries, byte_range(view), used.may_be_out, false});
+    return;
+  }
+  const TensorView array = TensorView::vector(view.data, DType::f64, view.extents[0]);
+  static_assert(sizeof(double) == sizeof(void*));
+  arrays.push_back({array, used.name, all_entries, byte_range(array), false, true});
+  TensorView matrix = TensorView::strided(nullptr, view.dtype, std::span(view.extents).subspan(1, 2),
+                                          std::span(view.strides).subspan(1, 2));
+  for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
+    matrix.data = static_cast<const void* const*>(view.data)[entry];
+    pieces.push_back({matrix, used.name, entry, byte_range(matrix), used.may_be_out, false});
+  }
+}
+
+/// Where the matrix of one batch entry starts; null where entries share it.
+const void* start_of(const Piece& piece, std::int64_t entry) {
+  const TensorView& view = piece.view;
+  if (piece.entry != all_entries) return view.data;
+  if (view.rank != 3 || (view.extents[0] > 1 && view.strides[0] == 0)) return nullptr;
+  return static_cast<const char*>(view.data) + entry * view.strides[0] * bytes_of(view.dtype);
+}
+
+/// Whether C or a residual is the output itself there, of one batch entry.
+bool is_in_place(const Piece& input, const Piece& out) {
+  if (!input.may_be_out || out.name != Operand::out) return false;
+  const bool both = input.entry != all_entries && out.entry != all_entries;
+  if (both && input.entry != out.entry) return false;
+  const std::int64_t entry = std::max(input.entry, out.entry);
+  const void* const start = start_of(input, entry);
+  if (start == nullptr || start != start_of(out, entry)) return false;
+  for (const unsigned back : {1U, 2U}) {  // the same columns and rows
+    const std::size_t x = input.view.rank - back;
+    const std::size_t y = out.view.rank - back;
+    if (input.view.extents[x] > 1 && input.view.strides[x] != out.view.strides[y]) return false;
+  }
+  return true;
+}
+
+Status overlap(const Piece& one, const Piece& other) {
+  constexpr auto code = StatusCode::invalid_arguments;
+  if (one.is_array) {
+    return invalid("The array of pointers `" + std::string(to_string(one.name)) + "` overlaps `" +
+                   std::string(to_string(other.name)) + "`");
+  }
+  if (one.name == other.name) {
+    return invalid("Operand `" + std::string(to_string(one.name)) + "` overlaps itself: entries " +
+                   std::to_string(std::min(one.entry, other.entry)) + " and " +
+                   std::to_string(std::max(one.entry, other.entry)) +
+                   " of its array of pointers share memory");
+  }
+  if (one.name == Operand::aux) return {code, Reason::aux_overlap, other.name};
+  if (other.name == Operand::aux) return {code, Reason::aux_overlap, one.name};
+  return {code, Reason::output_overlap, one.name};
+}
+
+/// Pieces of outputs by where they begin, to find those that share bytes with another piece.
+class Outputs {
+ public:
+  explicit Outputs(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+    std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.bytes.begin; });
+    std::uint64_t end = 0;
+    for (const Piece& piece : pieces_) ends_.push_back(end = std::max(end, piece.bytes.end));
+  }
+
+  /// Checks a piece, of an input or one of these, against those that begin before it ends.
+  Status check(const Piece& piece, std::size_t first_not) const {
+    for (std::size_t i = first_not; i-- > 0 && ends_[i] > piece.bytes.begin;) {
+      const Piece& out = pieces_[i];
+      const bool were_checked = piece.entry == all_entries && out.entry == all_entries;
+      if (were_checked || !may_overlap(piece.view, out.view) || is_in_place(piece, out)) continue;
+      return overlap(piece, out);
+    }
+    return {};
+  }
+
+  Status check_each_other() const {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (Status s = check(pieces_[i], i); !s) return s;
+    }
+    return {};
+  }
+
+  Status check_input(const Piece& input) const {
+    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {},
+                                                 [](const Piece& piece) { return piece.bytes.begin; });
+    return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
+  }
+
+ private:
+  std::vector<Piece> pieces_;
+  std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
+};
+
+Status check_overlaps(const std::vector<Used>& used) {
+  std::vector<Piece> outputs;
+  std::vector<Piece> inputs;
+  for (const Used& operand : used) {
+    const bool is_output = operand.name == Operand::out || operand.name == Operand::aux;
+    add_pieces(operand, is_output ? outputs : inputs, inputs);
+  }
+  const Outputs written(std::move(outputs));
+  if (Status s = written.check_each_other(); !s) return s;
+  for (const Piece& input : inputs) {
+    if (Status s = written.check_input(input); !s) return s;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_host_arrays(const GemmArguments& arguments) {
+  try {
+    std::vector<Used> used = used_operands(arguments);
+    if (std::ranges::none_of(used, [](const Used& u) { return u.view->is_pointer_array; })) return {};
+    std::erase_if(used, [](const Used& u) { return !has_elements(*u.view); });
+    for (const Used& operand : used) {
+      if (!operand.view->is_pointer_array) continue;
+      if (Status s = check_pointers(*operand.view, operand.name); !s) return s;
+    }
+    return check_overlaps(used);
+  } catch (const std::exception&) {
+    return {StatusCode::device_error, "Out of memory for the check of arrays of pointers"};
+  }
+}
+
+}  // namespace quarry::detail
