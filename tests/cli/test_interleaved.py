@@ -55,7 +55,7 @@ class Interleaved(CommandTest):
         find("--a", "s8:col32", "--b", "s8:row32", "--out", "s8:col32", "--c", "s8:row",
              says=("`c`", "expected column_interleaved32, got strided"))
         find("--a", "s8:col32:row", says=("says again",))
-        find("--a", "s8:col16", says=("row32", "col32", "`col16`"))
+        find("--a", "s8:col=32", says=("`row32`", "`col32`", "`col=32`"))
 
     def test_what_no_kernel_takes_is_said(self):
         done = run_quarry("find", "gemm", "64x64x64", "--a", "u8:row32", "--b", "s8:col", "--out", "s8:row", *MODEL)
