@@ -102,7 +102,7 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   CHECK(storage["b"] == all);
   CHECK(storage["c"] == all);
   CHECK(storage["out"] == plain);  // no two outputs in one place
-  CHECK(modes.size() == 4);
+  CHECK(modes.size() == 5);
   CHECK(activations.size() == 9);
   CHECK(invalid > 0);
   CHECK(invalid < draws / 25);

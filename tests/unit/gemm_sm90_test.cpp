@@ -174,7 +174,7 @@ TEST_CASE("controls that no kernel could have are invalid", "[sm90]") {
     CHECK(status.message() == why);
   };
   check({.raster = static_cast<Raster>(2)}, "There is no raster of number 2");
-  check({.mode = static_cast<Mode>(4)}, "There is no mode of number 4");
+  check({.mode = static_cast<Mode>(5)}, "There is no mode of number 5");
   for (const int number : {0, -1}) {
     check({.multiprocessors = number},
           "Control `multiprocessors` is unsupported: expected at least 1, got " + std::to_string(number));

@@ -208,7 +208,6 @@ TEST_CASE("stream-K launches: blocks, workspace, and where nothing is cut", "[st
       {256 * 12, 128 * 11, 1024, {}, 132, false},                    // 132 tiles
       {256 * 24, 128 * 22, 1024, {}, 132, false},                    // four rounds
       {256 * 14, 128 * 10, 32, {}, 132, false},                      // one K tile
-      {256 * 14, 128 * 10, 0, {}, 132, false},                       // none
       {256, 128, 1024, {}, 8, true},                                 // one tile of 32 K tiles
       {1, 1, 1024, {}, 8, true},                                     // most of it empty
       {256, 128, 96, {}, 1, false},                                  // too little to share
@@ -232,6 +231,16 @@ TEST_CASE("stream-K launches: blocks, workspace, and where nothing is cut", "[st
     CHECK(r.launch.counters_bytes == c.grid * sizeof(int));
     CHECK(r.launch.workspace_bytes == r.launch.counters_offset + (c.grid * sizeof(int) + 255) / 256 * 256);
   }
+}
+
+TEST_CASE("stream-K without K leaves tiles whole", "[stream]") {
+  GemmArguments args = test::plain_problem(256 * 14, 128 * 10, 1024);
+  args.epilogue.alpha = 0;
+  const Resolved r = resolved(kernel_named(large_kernel), args, test::device_named("h200"));
+  CHECK(r.launch.params.k == 0);
+  CHECK(r.launch.params.mode == Mode::gemm);
+  CHECK(r.launch.grid == 132);
+  CHECK(r.launch.workspace_bytes == 0);
 }
 
 TEST_CASE("stream-K uses the multiprocessors by as many blocks as they hold", "[stream]") {
