@@ -47,6 +47,16 @@ void see_storage(const TensorView& view, std::set<std::string>& seen) {
   seen.insert(view.assumed_alignment >= 16 ? "aligned" : "misaligned");
 }
 
+/// The matrix operands that there are.
+std::vector<std::pair<Operand, const TensorView*>> matrices_of(const GemmArguments& args) {
+  std::vector<std::pair<Operand, const TensorView*>> all = {
+      {Operand::a, &args.a}, {Operand::b, &args.b}, {Operand::out, &args.out}};
+  if (args.c) all.emplace_back(Operand::c, &*args.c);
+  if (args.epilogue.residual) all.emplace_back(Operand::residual, &*args.epilogue.residual);
+  if (args.epilogue.aux) all.emplace_back(Operand::aux, &*args.epilogue.aux);
+  return all;
+}
+
 /// A kernel of the plain f16 problem, of rows of A that are multiples of 16 bytes.
 const KernelMetadata& aligned_kernel() {
   const auto filter =
@@ -72,6 +82,10 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   std::set<Mode> modes;
   std::set<Activation> activations;
   int invalid = 0, in_place = 0, by_pointer = 0, biased = 0, free = 0, batched = 0;
+  int low = 0, high = 0, residual_in_place = 0;
+  std::set<std::string> scales;
+  std::map<Operand, int> arrays;
+  std::map<Operand, int> beside_arrays;  // batches with a stride where others are arrays
   for (int i = 0; i < draws; ++i) {
     const CampaignProblem problem = command::campaign_problem(space, static_cast<std::uint64_t>(i));
     const GemmArguments& args = problem.arguments;
@@ -86,6 +100,21 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
     by_pointer += problem.scalars_by_pointer;
     biased += args.epilogue.bias.has_value();
     batched += args.out.rank == 3;
+    low += std::isfinite(args.epilogue.clamp.low);
+    high += std::isfinite(args.epilogue.clamp.high);
+    residual_in_place += problem.residual_in_place;
+    if (const auto& scale = args.epilogue.scale) {
+      const bool by_row = args.epilogue.scale_axis == BiasAxis::row;
+      scales.insert(scale->extents[0] == 1 ? "tensor" : by_row ? "row" : "column");
+    }
+    if (args.epilogue.residual) see_storage(*args.epilogue.residual, storage["residual"]);
+    if (args.epilogue.aux) see_storage(*args.epilogue.aux, storage["aux"]);
+    const std::vector<std::pair<Operand, const TensorView*>> matrices = matrices_of(args);
+    const bool any = std::ranges::any_of(matrices, [](const auto& m) { return m.second->is_pointer_array; });
+    for (const auto& [operand, view] : matrices) {
+      arrays[operand] += view->is_pointer_array;
+      beside_arrays[operand] += any && view->rank == 3 && !view->is_pointer_array;
+    }
     free += !args.controls.mode && !args.controls.split_k_slices && !args.controls.swizzle;
     GemmProblem normalised;
     const Status valid = detail::normalise(args, normalised);
@@ -101,7 +130,18 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   CHECK(storage["a"] == all);
   CHECK(storage["b"] == all);
   CHECK(storage["c"] == all);
+  CHECK(storage["residual"] == all);
   CHECK(storage["out"] == plain);  // no two outputs in one place
+  CHECK(storage["aux"] == plain);
+  CHECK(scales == std::set<std::string>{"row", "column", "tensor"});
+  CHECK(low > draws / 8);
+  CHECK(high > draws / 8);
+  CHECK(residual_in_place > draws / 50);
+  for (const Operand operand :
+       {Operand::a, Operand::b, Operand::c, Operand::out, Operand::residual, Operand::aux}) {
+    CHECK(arrays[operand] > draws / 200);
+    CHECK(beside_arrays[operand] > draws / 200);
+  }
   CHECK(modes.size() == 5);
   CHECK(activations.size() == 9);
   CHECK(invalid > 0);
@@ -192,6 +232,59 @@ TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
   check(args);
   args = plain;
   args.controls.swizzle = 3;
+  check(args);
+  args = plain;
+  args.epilogue.clamp = {.low = 2, .high = 1};
+  check(args);
+  args = plain;
+  args.out = PointerArrayView::row_major(nullptr, DType::f16, 2, {64, 64}).aligned(24);
+  check(args);
+}
+
+TEST_CASE("a refusal of arrays is good where there are some, and the kernel does not permit them",
+          "[campaign]") {
+  const auto filter = Filter::parse("family == gemm_sm90 and a.dtype == f16");
+  REQUIRE(filter);
+  const GemmArguments plain = test::plain_problem(64, 64, 64);
+  const Kernel kernel = get_kernels(plain, *filter).front();
+  GemmArguments args = plain;
+  args.out = PointerArrayView::row_major(nullptr, DType::f16, 2, {64, 64});
+  for (const bool residual : {false, true}) {
+    if (residual) {
+      args.out = TensorView::row_major(nullptr, DType::f16, {2, 64, 64});
+      args.epilogue.residual = PointerArrayView::row_major(nullptr, DType::f16, 2, {64, 64});
+    }
+    const Status status = kernel.supports(args);
+    CHECK(status.reason() == Reason::mode_array);
+    CHECK(fault(status, kernel.metadata(), args).empty());
+    CHECK_FALSE(fault(status, kernel.metadata(), plain).empty());
+    CHECK_FALSE(fault(status, aligned_kernel(), args).empty());  // which permits them
+  }
+}
+
+TEST_CASE("rules of scale, clamp and s32 are broken where a refusal says so", "[campaign]") {
+  GemmArguments args = test::plain_problem(64, 64, 64, DType::s8);
+  args.accumulator = DType::s32;
+  args.out.dtype = DType::s32;
+  const GemmArguments plain = args;
+  const auto check = [&](const GemmArguments& broken) {
+    GemmProblem problem;
+    const Status status = detail::normalise(broken, problem);
+    INFO(status.message());
+    REQUIRE_FALSE(status);
+    CHECK(command::fault_of_empty_answer(status, broken).empty());
+    CHECK_FALSE(command::fault_of_empty_answer(status, plain).empty());
+  };
+  args.epilogue.scale = TensorView::vector(nullptr, DType::s32, 1);
+  check(args);
+  args = plain;
+  args.epilogue.clamp.low = 0.5;
+  check(args);
+  args = plain;
+  args.epilogue.alpha = 0.5;
+  check(args);
+  args = plain;
+  args.epilogue.activation = Activation::gelu;
   check(args);
 }
 

@@ -179,7 +179,9 @@ class Campaign {
 
   void run_takers(Drawn& drawn) {
     Result<host::RandomProblem> problem = host::RandomProblem::make(
-        drawn.problem.arguments, {.seed = drawn.seed, .in_place = drawn.problem.in_place});
+        drawn.problem.arguments, {.seed = drawn.seed,
+                                  .in_place = drawn.problem.in_place,
+                                  .residual_in_place = drawn.problem.residual_in_place});
     if (!problem) return stop(problem.status());
     Result<host::Reference> reference = host::compute_reference(problem->arguments, {.threads = 1});
     if (!reference) return stop(reference.status());

@@ -65,8 +65,9 @@ TypeKey random_types(const CampaignSpace& space, Dice& dice) {
 
 /// How a matrix may be stored.
 struct Storage {
-  bool plain = false;      ///< as most kernels like it: aligned to 16 bytes, contiguous, of its layout
-  bool is_output = false;  ///< elements may not share memory
+  bool plain = false;         ///< as most kernels like it: aligned to 16 bytes, contiguous, of its layout
+  bool is_output = false;     ///< elements may not share memory
+  bool may_be_array = false;  ///< of pointers, where there is a batch
   /// No stride of 0 along this axis, K's: 0 for rows, 1 for columns, -1 for neither. Where both operands
   /// repeat along K, all products are the same, and errors of rounding add up instead of cancelling.
   int distinct_along = -1;
@@ -168,10 +169,48 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
       TensorView::strided(nullptr, dtype, std::span(extents).subspan(first), std::span(all).subspan(first));
   const bool misaligned = !storage.plain && dice.one_in(8);
   view.assumed_alignment = static_cast<std::uint16_t>(misaligned ? bytes_of(dtype) : bytes);
+  if (batch == 0 || !storage.may_be_array || dice.one_in(2)) return view;
+  view.is_pointer_array = true;
+  if (dice.one_in(64)) view.assumed_alignment = 24;  // which is to be refused
   return view;
 }
 
-void random_epilogue(CampaignProblem& problem, const Sizes& sizes, bool plain, Dice& dice) {
+/// A matrix like the output that an epilogue reads, by chance the same for the whole batch.
+TensorView random_source(const GemmArguments& args, const Sizes& sizes, bool plain, bool arrays, Dice& dice) {
+  const bool unlike = args.out.tag != LayoutTag::strided && dice.one_in(32);  // to be refused
+  const Storage storage = {
+      .plain = plain, .may_be_array = arrays, .tag = unlike ? LayoutTag::strided : args.out.tag};
+  return random_matrix(args.out.dtype, storage, dice.one_in(5) ? 0 : sizes.batch, sizes.m, sizes.n, dice);
+}
+
+/// What only some epilogues have: half of the problems, as kernels know shorter ways for the others.
+void random_extras(CampaignProblem& problem, const TypeKey& types, const Sizes& sizes, bool plain,
+                   bool arrays, Dice& dice) {
+  if (dice.one_in(2)) return;
+  const GemmArguments& args = problem.arguments;
+  Epilogue& e = problem.arguments.epilogue;
+  const DType compute = compute_type(types.accumulator, types.out);
+  if (dice.one_in(2) && (compute != DType::s32 || dice.one_in(32))) {
+    e.scale_axis = dice.one_in(2) ? BiasAxis::row : BiasAxis::column;
+    const std::int64_t extent = e.scale_axis == BiasAxis::row ? sizes.m : sizes.n;
+    e.scale = TensorView::vector(nullptr, compute, dice.one_in(3) ? 1 : extent);
+    e.scale->assumed_alignment = static_cast<std::uint16_t>(bytes_of(compute));
+  }
+  if (dice.one_in(2)) {
+    problem.residual_in_place = dice.one_in(4);
+    e.residual = problem.residual_in_place ? args.out : random_source(args, sizes, plain, arrays, dice);
+  }
+  if (dice.one_in(2)) {
+    const Storage storage = {.plain = plain, .is_output = true, .may_be_array = arrays, .tag = args.out.tag};
+    e.aux = random_matrix(types.out, storage, sizes.batch, sizes.m, sizes.n, dice);
+  }
+  const double unit = compute == DType::s32 ? 1 << 20 : is_byte(types.out) ? 64 : 1;
+  if (dice.one_in(2)) e.clamp.low = -0.5 * unit;
+  if (dice.one_in(2)) e.clamp.high = dice.one_in(64) ? -unit : 0.75 * unit;
+}
+
+void random_epilogue(CampaignProblem& problem, const TypeKey& types, const Sizes& sizes, bool plain,
+                     bool arrays, Dice& dice) {
   constexpr double alphas[] = {1, 1, 1, 0.5, -1.25, 2};
   constexpr double betas[] = {0, 0, 1, -0.75};
   GemmArguments& args = problem.arguments;
@@ -185,20 +224,14 @@ void random_epilogue(CampaignProblem& problem, const Sizes& sizes, bool plain, D
   const bool reads_c = e.beta.value != 0 || problem.scalars_by_pointer;
   if (reads_c || dice.one_in(8)) {  // where it must not be read, it is poison
     problem.in_place = reads_c && dice.one_in(4);
-    const bool unlike = args.out.tag != LayoutTag::strided && dice.one_in(32);  // to be refused
-    const Storage storage = {.plain = plain,
-                             .is_output = false,
-                             .distinct_along = -1,
-                             .tag = unlike ? LayoutTag::strided : args.out.tag};
-    args.c = problem.in_place ? args.out
-                              : random_matrix(args.out.dtype, storage, dice.one_in(5) ? 0 : sizes.batch,
-                                              sizes.m, sizes.n, dice);
+    args.c = problem.in_place ? args.out : random_source(args, sizes, plain, arrays, dice);
   }
   if (dice.one_in(2)) {
     e.bias_axis = dice.one_in(2) ? BiasAxis::row : BiasAxis::column;
     e.bias = TensorView::vector(nullptr, args.out.dtype, e.bias_axis == BiasAxis::row ? sizes.m : sizes.n);
     e.bias->assumed_alignment = static_cast<std::uint16_t>(bytes_of(args.out.dtype));
   }
+  random_extras(problem, types, sizes, plain, arrays, dice);
 }
 
 /// Where products of bytes are summed: whole numbers where the epilogue is computed in s32 (but for one in
@@ -236,7 +269,10 @@ Controls random_controls(std::int64_t k, Dice& dice) {
 
 std::string text_of(std::string_view name, const TensorView& view) {
   std::string text = ", " + std::string(name) + " " + std::string(to_string(view.dtype)) + " (";
-  for (std::size_t i = 0; i < view.rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(view.strides[i]);
+  for (std::size_t i = 0; i < view.rank; ++i) {
+    const bool is_array = i == 0 && view.is_pointer_array;
+    text += (i == 0 ? "" : ",") + (is_array ? "array" : std::to_string(view.strides[i]));
+  }
   if (view.tag != LayoutTag::strided) text.append(") ").append(to_string(view.tag)).append(" (");
   return text + ") align " + std::to_string(view.assumed_alignment / std::max(bytes_of(view.dtype), 1));
 }
@@ -315,6 +351,7 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   const Tags tags = random_tags(types, dice);
   Sizes sizes = random_sizes(space, tags.any() ? interleave : plain && dice.one_in(2) ? 8 : 1, dice);
   if (tags.any() && dice.one_in(16)) sizes.m -= dice.between(1, interleave - 1);  // to be refused, mostly
+  const bool arrays = dice.one_in(3);
   // One of the operands keeps apart what it multiplies.
   const bool a_is_distinct = dice.one_in(2);
   const auto batch = [&] { return dice.one_in(3) ? 0 : sizes.batch; };
@@ -322,20 +359,22 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   args.accumulator = types.accumulator;
   args.math = types.math;
   args.a = random_matrix(
-      types.a, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? 1 : -1, .tag = tags.a},
+      types.a,
+      {.plain = plain, .may_be_array = arrays, .distinct_along = a_is_distinct ? 1 : -1, .tag = tags.a},
       batch(), sizes.m, sizes.k, dice);
   args.b = random_matrix(
-      types.b, {.plain = plain, .is_output = false, .distinct_along = a_is_distinct ? -1 : 0, .tag = tags.b},
+      types.b,
+      {.plain = plain, .may_be_array = arrays, .distinct_along = a_is_distinct ? -1 : 0, .tag = tags.b},
       batch(), sizes.k, sizes.n, dice);
   // Of other types that s8 and u8 operands may have by chance, outputs are strided.
   const bool may_interleave = is_byte(types.out) || types.out == DType::s32 || types.out == DType::f32;
   args.out = random_matrix(types.out,
                            {.plain = plain,
                             .is_output = true,
-                            .distinct_along = -1,
+                            .may_be_array = arrays,
                             .tag = may_interleave ? tags.out : LayoutTag::strided},
                            sizes.batch, sizes.m, sizes.n, dice);
-  random_epilogue(problem, sizes, plain, dice);
+  random_epilogue(problem, types, sizes, plain, arrays, dice);
   fit_integers(types, sizes, args.epilogue, dice);
   args.controls = random_controls(sizes.k, dice);
   return problem;
@@ -361,6 +400,16 @@ std::string described(const CampaignProblem& problem) {
   if (problem.scalars_by_pointer) text += " (by pointer)";
   if (e.activation != Activation::identity) text += ", " + std::string(to_string(e.activation));
   if (e.bias) text += e.bias_axis == BiasAxis::row ? ", bias row" : ", bias column";
+  if (e.scale)
+    text += e.scale->extents[0] == 1        ? ", scale tensor"
+            : e.scale_axis == BiasAxis::row ? ", scale row"
+                                            : ", scale column";
+  if (e.residual) text += problem.residual_in_place ? ", residual is out" : text_of("residual", *e.residual);
+  if (e.aux) text += text_of("aux", *e.aux);
+  if (e.clamp != Clamp{}) {
+    std::snprintf(numbers.data(), numbers.size(), ", clamp %g to %g", e.clamp.low, e.clamp.high);
+    text += numbers.data();
+  }
   return text + text_of(args.controls);
 }
 

@@ -42,13 +42,16 @@ struct CampaignProblem {
   GemmArguments arguments;
   /// C is the output's own memory.
   bool in_place = false;
+  /// So is the residual.
+  bool residual_in_place = false;
   /// alpha and beta are to be read through pointers.
   bool scalars_by_pointer = false;
 };
 
-/// The problem of a seed: types and layouts, extents that are log-uniform from 1, batch, padded, broadcast
-/// and odd strides, alignment, epilogue and controls. Some have types that no kernel has, or controls that
-/// hardly any takes; and one in about 200 breaks a rule of the API.
+/// The problem of a seed: types and layouts, extents that are log-uniform from 1, batches by strides or
+/// through arrays of pointers, padded, broadcast and odd strides, alignment, everything that an epilogue can
+/// have, and controls. Some have types that no kernel has, or controls that hardly any takes; and one in
+/// about 200 breaks a rule of the API.
 CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed);
 
 /// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".

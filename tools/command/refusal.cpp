@@ -1,6 +1,8 @@
 #include "refusal.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <string_view>
 
 #include "common/config_parts.hpp"
@@ -27,7 +29,9 @@ const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand
     case Operand::a: return &kernel.operands.a;
     case Operand::b: return &kernel.operands.b;
     case Operand::c: return &kernel.operands.c;
-    case Operand::out: return &kernel.operands.out;
+    case Operand::out:
+    case Operand::residual:
+    case Operand::aux: return &kernel.operands.out;
     default: return nullptr;
   }
 }
@@ -41,7 +45,7 @@ Lines lines_of(const TensorView& view, Layout layout) {
   const std::size_t rows = view.rank - 2U;
   const std::size_t along = layout == Layout::row ? rows + 1 : rows;
   const std::size_t across = layout == Layout::row ? rows : rows + 1;
-  const bool batched = view.rank == 3 && view.extents[0] > 1;
+  const bool batched = view.rank == 3 && view.extents[0] > 1 && !view.is_pointer_array;
   if (view.tag != LayoutTag::strided) {
     const std::size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : rows + 1;
     return {interleave, view.extents[grouped] / interleave, 1, view.strides[grouped],
@@ -67,12 +71,14 @@ bool is_misaligned(const TensorView& view, const OperandMetadata& wanted) {
 }
 
 /// Whether an operand has what it was refused for.
-bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted) {
+bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted,
+               const ModesMetadata& modes) {
   const Lines lines = lines_of(view, wanted.layout);
   switch (reason) {
     case Reason::dtype: return view.dtype != wanted.dtype;
     case Reason::layout: return is_other_layout(view, wanted.layout);
     case Reason::alignment: return is_misaligned(view, wanted);
+    case Reason::mode_array: return view.is_pointer_array && !modes.array;
     case Reason::overlapping_stride: return lines.count > 1 && lines.across < lines.length;
     default: return false;
   }
@@ -124,8 +130,8 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 }
 
 /// How a message begins that names a control, the device or a type which no operand has.
-constexpr std::string_view other_causes[] = {"Accumulator is", "Math is", "K is", "Control `",
-                                             "The device is"};
+constexpr std::string_view other_causes[] = {"Accumulator is", "Math is",   "K is",
+                                             "Mode `",         "Control `", "The device is"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,
@@ -144,8 +150,47 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }
 
-/// What the messages about arguments that break a rule name, beside operands of matrices.
-constexpr std::string_view rules[] = {"`alpha`", "`beta`", "Activation `", "Control `"};
+bool is_s32(double value) { return std::isinf(value) || value == std::floor(value); }
+
+bool is_computed_in_s32(const GemmArguments& args) {
+  return compute_type(args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)),
+                      args.out.dtype) == DType::s32;
+}
+
+/// Whether some array of pointers promises what it cannot.
+bool promises_too_much(const GemmArguments& args) {
+  const auto does = [&](Operand operand) {
+    const TensorView* const view = view_of(args, operand);
+    return view != nullptr && view->is_pointer_array &&
+           (!std::has_single_bit(view->assumed_alignment) || view->assumed_alignment < bytes_of(view->dtype));
+  };
+  constexpr Operand matrices[] = {Operand::a,   Operand::b,        Operand::c,
+                                  Operand::out, Operand::residual, Operand::aux};
+  return std::ranges::any_of(matrices, does);
+}
+
+/// A rule that a campaign's problems break now and then: what its message holds, and whether it is broken.
+struct Rule {
+  std::string_view words;
+  bool (*is_broken)(const GemmArguments& args);
+};
+constexpr Rule rules[] = {
+    {"Operand `alpha` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.alpha.value); }},
+    {"Operand `beta` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.beta.value); }},
+    {"Activation `", [](const GemmArguments& a) { return a.epilogue.activation > Activation::relu; }},
+    {"Operand `scale` is unsupported",
+     [](const GemmArguments& a) { return a.epilogue.scale && is_computed_in_s32(a); }},
+    {"The clamp has no numbers",
+     [](const GemmArguments& a) { return !(a.epilogue.clamp.low <= a.epilogue.clamp.high); }},
+    {"A bound of the clamp is",
+     [](const GemmArguments& a) { return !is_s32(a.epilogue.clamp.low) || !is_s32(a.epilogue.clamp.high); }},
+    {"promises an alignment of", promises_too_much},
+    {"Control `swizzle`",
+     [](const GemmArguments& a) {
+       const int swizzle = a.controls.swizzle.value_or(1);
+       return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
+     }},
+};
 
 /// Whether the operand that a message names is interleaved as none may be.
 bool is_badly_interleaved(const Status& status, const GemmArguments& args) {
@@ -160,13 +205,10 @@ bool is_badly_interleaved(const Status& status, const GemmArguments& args) {
 std::string fault_of_invalid(const Status& status, const GemmArguments& args) {
   const std::string message = status.message();
   if (is_badly_interleaved(status, args)) return "";
-  const bool named = std::ranges::any_of(
-      rules, [&](std::string_view rule) { return message.find(rule) != std::string::npos; });
-  if (!named) return "the message names no rule: " + message;
-  const int swizzle = args.controls.swizzle.value_or(1);
-  const bool wrong_swizzle = swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
-  if (!wrong_swizzle && args.out.dtype != DType::s32) return "no rule is broken: " + message;
-  return "";
+  const auto rule = std::ranges::find_if(
+      rules, [&](const Rule& each) { return message.find(each.words) != std::string::npos; });
+  if (rule == std::ranges::end(rules)) return "the message names no rule: " + message;
+  return rule->is_broken(args) ? "" : "no rule is broken: " + message;
 }
 
 }  // namespace
@@ -181,7 +223,8 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
     const OperandMetadata* const wanted = metadata_of(kernel, status.operand());
     if (!names(message, status.operand()) || view == nullptr || wanted == nullptr)
       return "the message names no operand: " + message;
-    return has_fault(status.reason(), *view, *wanted) ? "" : "the cause is not true: " + message;
+    return has_fault(status.reason(), *view, *wanted, kernel.modes) ? ""
+                                                                    : "the cause is not true: " + message;
   }
   if (!names_other_cause(message)) return "the message names no cause: " + message;
   const bool is_true = status.reason() == Reason::text ? is_true_text(message, kernel, args)
