@@ -36,14 +36,15 @@ class Arrays(CommandTest):
         self.assertEqual(dict(line.split(None, 1) for line in done.lines)["problem"], problem)
 
     def test_only_kernels_that_permit_arrays_are_found(self):
-        shape = ("gemm", "512x512x512", "f16", "--batch", "4", "--device-model", "h200", "--format", "json", "--columns", "name,family,modes.array")
-        strided = self.quarry("find", *shape).json["kernels"]
+        shape = ("gemm", "512x512x512", "f16", "--batch", "4", "--device-model", "h200", "--format", "json", "--columns", "name,family,array")
+        strided = self.quarry("find", *shape).json["candidates"]
         self.assertIn("gemm_sm90", {row["family"] for row in strided})
-        arrays = self.quarry("find", *shape, "--b", "f16:array").json["kernels"]
+        arrays = self.quarry("find", *shape, "--b", "f16:array").json["candidates"]
         self.assertEqual({row["family"] for row in arrays}, {"gemm_sm80", "gemm_simt"})
-        self.assertTrue(all(row["modes.array"] for row in arrays))
-        self.quarry("find", *shape, "--b", "f16:array", "--where", "family == gemm_sm90", code=1,
-                    says=["Mode `array` is unsupported", "as `b`"])
+        self.assertTrue(all(row["array"] for row in arrays))
+        none = run_quarry("find", *shape[:5], "--device-model", "h200", "--b", "f16:array", "--where", "family == gemm_sm90")
+        self.assertEqual((none.status, none.out), (1, ""))
+        self.assertIn("Mode `array` is unsupported: expected matrices by a pointer and a stride, got an array of pointers as `b`", none.err)
         explained = self.quarry("find", "gemm", "512x512x512", "f16", "--batch", "4", "--out", "f16:array", "--explain", "--limit", "1",
                                 "--device-model", "h200")
         self.assertIn("an array of pointers as `out`", explained.out + explained.err)
@@ -55,10 +56,10 @@ class Arrays(CommandTest):
 
     def test_an_array_needs_a_batch(self):
         for flag in ("--a", "--b", "--c", "--out", "--residual", "--aux"):
-            self.quarry("run", "gemm", "8x8x8", "f16", flag, "f16:array", *HOST, code=2,
-                        says=[f"{flag}: an array of pointers goes with a batch; say --batch N"])
-        self.quarry("run", "gemm", "8x8x8", "--a", "f16:array:array", "--batch", "2", code=2, says=["`array`", "again"])
-        self.quarry("run", "gemm", "8x8x8", "--a", "f16:arrays", "--batch", "2", code=2, says=["arrays"])
+            self.refused("run", "gemm", "8x8x8", "f16", flag, "f16:array", *HOST,
+                         says=f"{flag}: an array of pointers goes with a batch; say --batch N")
+        self.refused("run", "gemm", "8x8x8", "--a", "f16:array:array", "--batch", "2", says="`array` says again")
+        self.refused("run", "gemm", "8x8x8", "--a", "f16:arrays", "--batch", "2", says="arrays")
 
     def test_shapes_files_take_them(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
