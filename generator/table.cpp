@@ -78,10 +78,11 @@ void precompile_reductions(Table& table) {
 void add_reorders(Table& table) {
   std::map<std::string, bool> needed;  // whether precompiled
   for (const TableRow& row : table.rows) {
-    if (!is_interleaved(layouts_of(row.values))) continue;
-    const Types types = types_of(row.values);
-    for (const DType type : {types.a, types.b, types.out}) {
-      needed[reorder_name(type)] |= table.entries[row.entry].precompiled;
+    const KernelMetadata kernel = table.families[row.family]->describe(row.values, row.name);
+    const OperandsMetadata& operands = kernel.operands;
+    for (const OperandMetadata& operand : {operands.a, operands.b, operands.out}) {
+      if (is_interleaved(operand.layout))
+        needed[reorder_name(operand.dtype)] |= table.entries[row.entry].precompiled;
     }
   }
   for (EntryText& reorder : reorder_entries()) {

@@ -26,8 +26,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.threads = threads(c);
   kernel.design.shared_memory = shared_memory_bytes(c);
   kernel.epilogue = standard_epilogue(c.types);
-  kernel.modes = {
-      .split_k_serial = true, .split_k_parallel = true, .batched = true, .array = !is_interleaved(c.layouts)};
+  kernel.modes = {.split_k_serial = true, .split_k_parallel = true, .batched = true, .array = true};
   return kernel;
 }
 

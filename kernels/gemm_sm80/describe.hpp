@@ -40,7 +40,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   } else {
     kernel.modes = {.split_k_serial = true, .split_k_parallel = true, .batched = true};
   }
-  kernel.modes.array = !is_interleaved(c.layouts);
+  kernel.modes.array = true;
   return kernel;
 }
 

@@ -120,6 +120,18 @@ Status driver_status(CUresult result) {
                                         std::to_string(static_cast<int>(result)) + ")"};
 }
 
+/// Calls the driver, which needs a context: a thread that has called nothing of the runtime has none yet.
+template <class Call>
+CUresult with_context(const Call& call) {
+  const CUresult result = call();
+  int device = 0;
+  if (result != CUDA_ERROR_INVALID_CONTEXT || cudaGetDevice(&device) != cudaSuccess ||
+      cudaSetDevice(device) != cudaSuccess) {
+    return result;
+  }
+  return call();
+}
+
 Status encode_if_used(TensorMapFields fields, TensorMap& map) {
   if (!fields.has_box()) return {};
   // Never read: a plan's operands come with its runs.
@@ -131,7 +143,8 @@ Status move_if_used(const TensorMapFields& fields, TensorMap& map) {
   if (!fields.has_box()) return {};
   CUtensorMap encoded;  // which may have to be aligned more than ours
   std::memcpy(&encoded, &map, sizeof encoded);
-  const CUresult result = driver().replace_address(&encoded, const_cast<void*>(fields.data));
+  const CUresult result =
+      with_context([&] { return driver().replace_address(&encoded, const_cast<void*>(fields.data)); });
   std::memcpy(&map, &encoded, sizeof map);
   return driver_status(result);
 }
@@ -152,10 +165,11 @@ Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
   CUtensorMap encoded;
   // A miss fetches 128 bytes. 256 made streams of weights 2.5% slower on an H200, and lines that are no
   // multiples of 128 bytes 13%.
-  const CUresult result =
-      driver().encode(&encoded, type, 3, const_cast<void*>(fields.data), extent, stride, fields.box,
-                      element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, to_driver(fields.swizzle),
-                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = with_context([&] {
+    return driver().encode(&encoded, type, 3, const_cast<void*>(fields.data), extent, stride, fields.box,
+                           element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, to_driver(fields.swizzle),
+                           CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  });
   if (Status s = driver_status(result); !s) return s;
   std::memcpy(&map, &encoded, sizeof map);
   return {};

@@ -15,7 +15,7 @@ struct Tree {
   fs::path out = scratch.path() / "sources.cpp";
 
   Tree() {
-    for (const char* family : {"gemm_simt", "gemm_sm80", "gemm_sm90", "reduce_split_k"}) {
+    for (const char* family : {"gemm_simt", "gemm_sm80", "gemm_sm90", "reduce_split_k", "reorder_matrix"}) {
       write_file(kernels / family / "kernel.cuh", "#include \"common/one.hpp\"\n");
     }
     write_file(kernels / "common/one.hpp", "  #  include \"quarry/types.hpp\" // words\n");
@@ -45,7 +45,7 @@ TEST_CASE("the embedded sources are those that kernels reach", "[generator]") {
   INFO(outcome.error);
   REQUIRE(outcome.exit_code == 0);
   const std::string text = read_file(tree.out);
-  CHECK_THAT(text, Catch::Contains("std::array<SourceFile, 6>"));
+  CHECK_THAT(text, Catch::Contains("std::array<SourceFile, 7>"));
   CHECK_THAT(text, Catch::Contains("{\"common/one.hpp\"sv, R\""));
   CHECK_THAT(text, Catch::Contains("enum X { no };  // )source\" in a \\ comment\n"));
   CHECK_THAT(text, !Catch::Contains("unused"));

@@ -132,6 +132,30 @@ TEST_CASE("loaded kernels are captured, in every mode: they neither allocate nor
   }
 }
 
+TEST_CASE("a thread that has called nothing of CUDA yet runs and prepares kernels that are loaded") {
+  GemmArguments shape = f16_shape(128, 128, 128);
+  DeviceCase c(shape);
+  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  int ran = 0;
+  for (const Candidate& kernel : precompiled_kernels(c.arguments())) {
+    if (kernel.metadata().design.copy_engine != CopyEngine::tma || ++ran > 4) continue;
+    const DeviceWorkspace workspace(kernel, c.arguments());
+    must(kernel.run(c.arguments(), {.workspace = workspace}));
+    const Plan plan = must(kernel.prepare(c.arguments()));
+    for (const bool by_plan : {false, true}) {
+      c.reset();
+      Status status;
+      std::thread([&] {
+        status = by_plan ? plan.run(c.operands(), nullptr, workspace)
+                         : kernel.run(c.arguments(), {.workspace = workspace});
+      }).join();
+      must(status);
+      c.check_result(kernel, reference);
+    }
+  }
+  if (ran == 0) WARN("no kernel with tensor maps is precompiled: not tried");
+}
+
 TEST_CASE("many threads use a kernel for the first time at once") {
   for (int round = 0; round < 3; ++round) {
     GemmArguments shape = f16_shape(64, 64, 64 + 8 * round);

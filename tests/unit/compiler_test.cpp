@@ -68,7 +68,7 @@ class Folder {
 
 /// Of one compute capability alone.
 constexpr const char* a_hopper_kernel = "gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8";
-constexpr const char* a_kernel = "gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4";
+constexpr const char* a_kernel = "gemm_simt_f32_f32_f32_f32_rrr_128x128x8_t8x8";
 
 CompileJob job_of(const std::string& entry, int target) {
   const Result<EntrySource> source = entry_source(entry);

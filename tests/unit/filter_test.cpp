@@ -304,7 +304,8 @@ TEST_CASE("Mistakes in the names are shown where they are", "[filter]") {
            {"a.dtype == fp16", 11, "unknown word of a.dtype `fp16`; did you mean `f16` or `bf16`?"},
            {"fp16 == a.dtype", 0, "unknown word of a.dtype `fp16`; did you mean `f16` or `bf16`?"},
            {"a.dtype == 'fp16'", 11, "unknown word of a.dtype `fp16`; did you mean `f16` or `bf16`?"},
-           {"a.layout == col", 12, "unknown word of a.layout `col`; did you mean `column`?"},
+           {"a.layout == col", 12,
+            "unknown word of a.layout `col`; did you mean `column` or `column_interleaved32`?"},
            {"a.dtype in (f16, quux)", 17,
             "unknown word of a.dtype `quux`; expected `none`, `f16`, `bf16`, `f32`, `f64`, `s8`, `u8` or "
             "`s32`"}}) {

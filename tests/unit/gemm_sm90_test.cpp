@@ -208,10 +208,12 @@ TEST_CASE("controls that a kernel does not have are refused", "[sm90]") {
   REQUIRE_FALSE(resolve(other, with(args, {.multiprocessors = 8}), resolved));
 }
 
-TEST_CASE("kernels of other families have no clusters and, but for stream_k, no persistent blocks", "[sm90]") {
+TEST_CASE("kernels of other families have no clusters and, but for stream_k, no persistent blocks",
+          "[sm90]") {
   const GemmArguments args = bf16_problem(256, 256, 1024);
   int refused = 0;
-  for (const Kernel& kernel : get_kernels([](const KernelMetadata& k) { return k.cc < 90 && !k.modes.stream_k; })) {
+  for (const Kernel& kernel :
+       get_kernels([](const KernelMetadata& k) { return k.cc < 90 && !k.modes.stream_k; })) {
     const OperandsMetadata& o = kernel.metadata().operands;
     if (test::types_of(kernel.row()) != Types{DType::bf16, DType::bf16, DType::f32, DType::bf16} ||
         test::layouts_of(kernel.row()) != Layouts{Layout::row, Layout::column, Layout::row} ||

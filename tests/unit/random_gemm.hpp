@@ -89,7 +89,7 @@ struct ShapeLimits {
 /// Makes arrays of pointers of some operands of a batch.
 inline void choose_arrays(Random& random, GemmArguments& args) {
   const auto choose = [&random](TensorView& view) {
-    if (view.rank == 3 && coin(random)) view.is_pointer_array = true;
+    if (view.rank == 3 && view.tag == LayoutTag::strided && coin(random)) view.is_pointer_array = true;
   };
   for (TensorView* view : {&args.a, &args.b, &args.out}) choose(*view);
   for (std::optional<TensorView>* view : {&args.c, &args.epilogue.residual, &args.epilogue.aux}) {

@@ -20,8 +20,10 @@ inline ReduceSplitKArguments random_reduction(Random& random, const detail::Row&
   const DType sums = row.metadata.operands.accumulator;
   const DType out = row.metadata.operands.out.dtype;
   const Layout layout = coin(random) ? Layout::row : Layout::column;
+  const Layout own = row.metadata.operands.out.layout;
+  const Layouts layouts = {layout, layout, is_interleaved(own) ? own : layout};
   GemmArguments roles =
-      random_shape(random, {sums, sums, sums, out}, {layout, layout, layout}, {.m = most, .n = most, .k = 9});
+      random_shape(random, {sums, sums, sums, out}, layouts, {.m = most, .n = most, .k = 9});
   roles.a.assumed_alignment = static_cast<std::uint16_t>(bytes_of(sums) * (coin(random) ? 1 : 4));
   if (is_byte(out)) roles.epilogue.alpha.value *= 0x1p-16;  // of sums of all sizes
   return detail::reduction_of(roles, between(random, 1, 9));

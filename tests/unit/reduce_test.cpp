@@ -88,12 +88,12 @@ TEST_CASE("the registry has a reduction for every two types that a parallel spli
     CHECK(k.operands.c.dtype == k.operands.out.dtype);
     CHECK(k.design.threads == 256);
     CHECK(k.epilogue.activation);
-    CHECK(k.epilogue.scale == (k.name != "reduce_split_k_s32_s32"));
+    CHECK(k.epilogue.scale == (k.operands.out.dtype != DType::s32));
     const Result<Kernel> found = find_kernel(k.name);
     REQUIRE(found);
     CHECK(&found->row() == &row);
   }
-  CHECK(names.size() == 12);
+  CHECK(names.size() == 16);
   for (const Row& row : test::gemm_rows()) {
     if (row.metadata.modes.split_k_parallel) REQUIRE(names.contains(std::string(detail::reduction_of(row))));
   }
@@ -104,9 +104,11 @@ TEST_CASE("filters see reductions by what they have, and not by what they lack",
   const std::size_t all = reduction_rows().size();
   CHECK(count("operation == reduce_split_k") == all);
   CHECK(count("family == reduce_split_k and threads == 256 and epilogue.bias") == all);
-  CHECK(count("operation == reduce_split_k and accumulator == s32 and out.dtype == s8") == 1);
+  CHECK(count("operation == reduce_split_k and accumulator == s32 and out.dtype == s8") == 2);
+  CHECK(count("operation == reduce_split_k and out.layout == column_interleaved32") == 4);
+  CHECK(count("operation == reduce_split_k and has(out.layout)") == 4);
   for (const char* const lacking :
-       {"has(a.dtype)", "has(b.layout)", "has(out.layout)", "has(tile.m)", "has(math)", "has(math_unit)",
+       {"has(a.dtype)", "has(b.layout)", "out.layout == row", "has(tile.m)", "has(math)", "has(math_unit)",
         "has(stages)", "has(warps)", "a.alignment == 1", "a.dtype == none", "math_unit == simt",
         "not split_k_parallel and tile.k == 0"}) {
     CAPTURE(lacking);

@@ -208,9 +208,8 @@ bool takes_any_problem(const KernelMetadata& kernel) {
   for (const OperandMetadata* operand : {&o.a, &o.b, &o.c, &o.out}) {
     if (operand->alignment != 1) return false;
   }
-  const bool multiplies = kernel.operation == Operation::gemm;
-  if (multiplies && !kernel.modes.batched) return false;
-  if (multiplies && !kernel.modes.array && is_strided(layout_key(kernel))) return false;
+  const ModesMetadata& modes = kernel.modes;
+  if (kernel.operation == Operation::gemm && !(modes.batched && modes.array)) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
 }
 

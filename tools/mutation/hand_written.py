@@ -158,7 +158,9 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "warps add their part along K at once",
                 [(SM80, "if (place.k != turn) continue;", "if (turn > 0) break;")]),
     HandWritten("wrong tile", "the reduction leaves the first slice out", [(REDUCE, "int slice = 1;", "int slice = 2;")]),
-    HandWritten("wrong tile", "a pass is written where the one before was", [(STAGED, "rows.tile_row(pass, row)", "rows.tile_row(0, row)")]),
+    HandWritten("wrong tile", "a pass is written where the one before was", [(STAGED, "writer.write(rows.tile_row(pass, row)", "writer.write(rows.tile_row(0, row)")]),
+    HandWritten("wrong tile", "a plain pass is written where the one before was",
+                [(STAGED, "writer.plain_column(rows.tile_row(pass, row)", "writer.plain_column(rows.tile_row(0, row)")]),
     # The ring of gemm_sm90.
     HandWritten("wrong stage", "the ring has one stage", [(PIPELINE, "return memory_ + stage_ * stage_bytes(config);", "return memory_;")]),
     HandWritten("wrong stage", "B lies where A lies for those who multiply",

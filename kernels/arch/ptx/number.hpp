@@ -93,8 +93,8 @@ QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
   return pair_of<BF16>(low - 8388736.0F, high - 8388736.0F);
 }
 
-/// Rounds to the nearest number of 11 significant bits, as f32: what mma<TF32> takes. Ties go to even; on 8.0,
-/// which has no such instruction (PTX ISA, cvt), away from 0.
+/// Rounds to the nearest number of 11 significant bits, as f32: what mma<TF32> takes. Ties go to even;
+/// on 8.0, which has no such instruction (PTX ISA, cvt), away from 0.
 QUARRY_DEVICE float to_tf32(float x) {
   unsigned value;
 #if __CUDA_ARCH__ >= 900
