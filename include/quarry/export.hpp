@@ -17,8 +17,8 @@ namespace quarry {
 ///   NAME.json   the same for programs: entry, threads, shared memory, formulas, offsets of parameters
 /// and the code of the reduction that follows a parallel split-K, where the kernel has that mode. Existing
 /// files are replaced; NAME.json is written last. Fails as Kernel::compile does, with nothing written, with
-/// unsupported for a kernel that takes tensor maps (gemm_sm90) and a reduction by itself, and with
-/// device_error where the folder cannot be made or written.
+/// unsupported for a kernel that takes tensor maps (gemm_sm90) or shares tiles (modes.stream_k), and a
+/// reduction by itself, and with device_error where the folder cannot be made or written.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
 
 }  // namespace quarry

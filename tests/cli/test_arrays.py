@@ -58,6 +58,11 @@ class Arrays(CommandTest):
         for flag in ("--a", "--b", "--c", "--out", "--residual", "--aux"):
             self.refused("run", "gemm", "8x8x8", "f16", flag, "f16:array", *HOST,
                          says=f"{flag}: an array of pointers goes with a batch; say --batch N")
+
+    def test_matrices_of_an_array_are_not_interleaved(self):
+        for flag in ("--a", "--out"):
+            self.refused("run", "gemm", "32x32x32", "s8", "--batch", "2", flag, "s8:col32:array", *HOST,
+                         says=f"{flag}: the matrices of an array of pointers are stored by rows or columns, not interleaved")
         self.refused("run", "gemm", "8x8x8", "--a", "f16:array:array", "--batch", "2", says="`array` says again")
         self.refused("run", "gemm", "8x8x8", "--a", "f16:arrays", "--batch", "2", says="arrays")
 

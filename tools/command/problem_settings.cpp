@@ -154,7 +154,6 @@ Status read_epilogue(Reader& reader, Problem& problem) {
 
 /// An array has an entry for each of a batch.
 Status check_arrays(Reader&, Problem& problem) {
-  if (problem.batch > 0) return {};
   const std::pair<const char*, std::optional<OperandSpec>> operands[] = {{"a", problem.a},
                                                                          {"b", problem.b},
                                                                          {"c", problem.c},
@@ -163,6 +162,13 @@ Status check_arrays(Reader&, Problem& problem) {
                                                                          {"aux", problem.aux}};
   for (const auto& [name, spec] : operands) {
     if (!spec || !spec->array) continue;
+    if (is_interleaved(spec->layout)) {
+      return Status(StatusCode::parse_error,
+                    "--" + std::string(name) +
+                        ": the matrices of an array of pointers are stored by rows or "
+                        "columns, not interleaved");
+    }
+    if (problem.batch > 0) continue;
     return Status(StatusCode::parse_error,
                   "--" + std::string(name) + ": an array of pointers goes with a batch; say --batch N");
   }

@@ -138,12 +138,15 @@ OperandSpec store(DType dtype, Layout layout, int alignment, std::int64_t rows, 
   return {.dtype = dtype, .layout = layout, .ld = units * alignment, .alignment = alignment};
 }
 
-/// Makes arrays of pointers of some operands.
+/// Makes arrays of pointers of some operands, of those that are not interleaved.
 void choose_arrays(Problem& problem, Dice& dice) {
-  for (OperandSpec* operand : {&problem.a, &problem.b, &problem.out}) operand->array = dice.one_in(2);
-  for (std::optional<OperandSpec>* operand : {&problem.c, &problem.residual, &problem.aux}) {
+  const auto choose = [&dice](OperandSpec& operand) {
     const bool array = dice.one_in(2);
-    if (*operand) (*operand)->array = array;
+    operand.array = array && !is_interleaved(operand.layout);
+  };
+  for (OperandSpec* operand : {&problem.a, &problem.b, &problem.out}) choose(*operand);
+  for (std::optional<OperandSpec>* operand : {&problem.c, &problem.residual, &problem.aux}) {
+    if (*operand) choose(**operand);
   }
 }
 

@@ -54,7 +54,7 @@ Controls further_controls(const KernelMetadata& kernel, Controls controls, std::
 /// An epilogue that is short, as kernels which know one leave it: alpha alone, to an output as aligned as can
 /// be.
 void make_plain(command::Problem& problem, command::StorageKey& storage) {
-  if (problem.alpha == 0) problem.alpha = 0.5;
+  if (problem.alpha == 0) problem.alpha = problem.out.dtype == DType::s32 ? 2 : 0.5;
   problem.beta = 0;
   problem.in_place = false;
   problem.c.reset();
