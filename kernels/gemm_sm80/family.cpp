@@ -56,7 +56,8 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const double issue = t.k * (t.m * issue_cycles(c.alignment.a, a) + t.n * issue_cycles(c.alignment.b, b));
   const Tile warp = warp_tile(c);
   const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
-  const int fragments = (warp.m + warp.n) / 2;  // two sets, of 32 bytes a row and column for 32 lanes
+  // Two sets, of a step's bytes a row and column (32, but of f64 by m16n8k16) for 32 lanes.
+  const int fragments = (warp.m + warp.n) * step_k(c) * std::max(a, b) / 64;
   return {.math = 2 * t.m * t.n * t.k / math_rate(c, device),
           .shared = (copied + read) * cycles_per_shared_byte,
           .copy = std::max(copied * cycles_per_l2_byte, issue),

@@ -72,6 +72,17 @@ TEST_CASE("a large square runs on tensor cores with large tiles, near the ceilin
   CHECK(flops < 132 * 4096 * h200().clock);  // what wgmma can do at most
 }
 
+TEST_CASE("f64 on Hopper: the wide instruction, by a kernel whose operands fit into registers", "[ranking]") {
+  // 128x128 in eight warps spills 336 bytes a thread, and takes 2.9 times as long as 64x64 at 4096^3 on an
+  // H200.
+  const CandidateList found = ranked(test::plain_problem(4096, 4096, 4096, DType::f64));
+  REQUIRE(found.size() > 10);
+  const DesignMetadata& first = found.front().metadata().design;
+  INFO(found.front().name());
+  CHECK(first.instruction == Extent3{16, 8, 16});
+  CHECK(first.tile.m * first.tile.n < 128 * 128);
+}
+
 TEST_CASE("plain FMA stands behind tensor cores", "[ranking]") {
   for (const int size : {64, 128, 512, 1024, 4096}) {
     const CandidateList list = ranked(test::plain_problem(size, size, size));
