@@ -82,6 +82,7 @@ class Reductions(CommandTest):
                             (["8x8x8", "f32", "--multiprocessors", "3"], "--multiprocessors does not go"),
                             (["8x8x8", "--partials", "f32:ld=9"], "partial sums are packed"),
                             (["8x8x8", "--partials", "f32:col"], "partial sums are packed"),
+                            (["8x8x8", "--partials", "f32:array", "--batch", "2"], "partial sums are packed"),
                             (["0x8x8", "f32"], "no slices: expected 1 or more, got 0")):
             with self.subTest(words=words):
                 self.refused("find", "reduce_split_k", *words, says=says)

@@ -123,7 +123,7 @@ Status read_reduced(Reader& reader, Problem& problem) {
   const auto c = problem.in_place ? std::nullopt : reader.read("c", parse_operand);
   const auto out = reader.read("out", parse_operand);
   if (!reader.status()) return reader.status();
-  if (partials && (partials->layout || partials->ld != 0))
+  if (partials && (partials->layout || partials->ld != 0 || partials->array))
     return Status(StatusCode::parse_error, "--partials: partial sums are packed: expected TYPE[:align=N]");
   problem.a = complete(partials, type.value_or(DType::none));
   if (problem.a.dtype == DType::none) {
