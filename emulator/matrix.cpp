@@ -1,11 +1,11 @@
 /// The warp's matrix functions: fragments are spread over lanes as the PTX ISA says (mma.m16n8k16, ldmatrix).
 #include <cstring>
 
+#include "basic/numbers.hpp"
 #include "emulator/block.hpp"
 #include "emulator/device.hpp"
 #include "emulator/matrix.hpp"
 #include "emulator/patterns.hpp"
-#include "registry/basic/numbers.hpp"
 
 namespace quarry::emulator {
 namespace {

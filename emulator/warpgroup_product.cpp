@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 
 namespace quarry::emulator {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "basic/text.hpp"
 #include "entry_text.hpp"
 #include "json_file.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::generator {
 namespace {

@@ -15,7 +15,7 @@ void write_numbers(std::ostream& out, const std::vector<std::size_t>& numbers) {
 }
 
 void write_head(std::ostream& out, const Table& table) {
-  out << note << "#include <array>\n\n#include \"registry/row.hpp\"\n";
+  out << note << "#include <array>\n\n#include \"operations/common/row.hpp\"\n";
   for (const ConfigSpace* space : table.families)
     out << "#include \"" << space->family << "/describe.hpp\"\n";
   out << "\nextern \"C\" {\n";

@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::generator {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <set>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::generator {
 namespace {

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
 #include "emit.hpp"
 #include "emit_sources.hpp"
 #include "expand.hpp"
 #include "files.hpp"
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
 #include "resources.hpp"
 
 namespace quarry::generator {

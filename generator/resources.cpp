@@ -2,8 +2,8 @@
 
 #include <sstream>
 
+#include "basic/ptxas_log.hpp"
 #include "json_file.hpp"
-#include "registry/basic/ptxas_log.hpp"
 
 namespace quarry::generator {
 namespace {
@@ -12,7 +12,7 @@ using Usage = detail::RegisterUsage;
 
 std::string emit(const std::vector<std::vector<Usage>>& rows, const std::vector<int>& targets) {
   std::ostringstream out;
-  out << "// Written by quarry_generate.\n#include <array>\n\n#include \"registry/row.hpp\"\n\n"
+  out << "// Written by quarry_generate.\n#include <array>\n\n#include \"operations/common/row.hpp\"\n\n"
       << "namespace quarry::detail {\nnamespace {\n\nconstexpr std::array<int, " << targets.size()
       << "> targets = {";
   for (const int target : targets) out << target << ", ";

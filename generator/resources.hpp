@@ -9,8 +9,8 @@
 
 namespace quarry::generator {
 
-/// resources.cpp: detail::resources and detail::precompiled_targets of registry/row.hpp. Fails where a log
-/// lacks an entry that was compiled.
+/// resources.cpp: detail::resources and detail::precompiled_targets of operations/common/row.hpp. Fails where
+/// a log lacks an entry that was compiled.
 /// @param manifest what emit_manifest wrote
 /// @param logs folder of `<unit>.log`, each nvcc's output with `-Xptxas -v`
 /// @param targets compute capabilities as 80 or 90, ascending

@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "json_file.hpp"
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
 
 namespace quarry::generator {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::generator {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "basic/text.hpp"
 #include "quarry/tensor.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry {
 namespace {

@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <string_view>
 
-#include "common/gemm_host_profile.hpp"
-#include "common/gemm_params.hpp"
-#include "common/gemm_problem.hpp"
+#include "gemm/params.hpp"
+#include "gemm/problem.hpp"
+#include "gemm/profile.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry {
 

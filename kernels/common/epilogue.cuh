@@ -6,8 +6,8 @@
 #include "arch/arch.hpp"
 #include "common/activation.cuh"
 #include "common/element.cuh"
+#include "common/epilogue_params.hpp"
 #include "common/fast_convert.cuh"
-#include "common/gemm_params.hpp"
 #include "common/matrix_view.cuh"
 
 namespace quarry {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "arch/arch.hpp"
-#include "common/gemm_params.hpp"
 #include "common/interleaved.hpp"
+#include "common/matrix_params.hpp"
 
 namespace quarry {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
-#include "common/gemm_epilogue_layout.hpp"
+#include "common/epilogue_layout.hpp"
 #include "common/matrix_view.cuh"
 
 namespace quarry {

@@ -2,7 +2,7 @@
 /// tile_scheduler.cuh).
 #pragma once
 
-#include "common/gemm_params.hpp"
+#include "gemm/params.hpp"
 
 namespace quarry {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
-#include "common/gemm_params.hpp"
+#include "gemm/params.hpp"
 
 namespace quarry {
 

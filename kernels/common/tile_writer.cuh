@@ -3,8 +3,8 @@
 
 #include "arch/arch.hpp"
 #include "common/epilogue.cuh"
-#include "common/gemm_params.hpp"
 #include "common/tile_scheduler.cuh"
+#include "gemm/params.hpp"
 
 namespace quarry {
 

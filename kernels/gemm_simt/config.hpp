@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/config_parts.hpp"
-#include "common/gemm_epilogue_layout.hpp"
+#include "common/epilogue_layout.hpp"
 
 namespace quarry::gemm_simt {
 

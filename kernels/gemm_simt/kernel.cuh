@@ -5,11 +5,11 @@
 #include "arch/arch.hpp"
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
-#include "common/gemm_params.hpp"
 #include "common/interleaved.hpp"
 #include "common/staged_tile.cuh"
 #include "common/tile_scheduler.cuh"
 #include "common/tile_writer.cuh"
+#include "gemm/params.hpp"
 #include "gemm_simt/config.hpp"
 
 namespace quarry::gemm_simt {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/config_parts.hpp"
-#include "common/gemm_epilogue_layout.hpp"
+#include "common/epilogue_layout.hpp"
 #include "common/interleaved.hpp"
 #include "common/operand_tile.cuh"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/gemm_family.hpp"
+#include "gemm/common_family.hpp"
 #include "gemm_sm80/config.hpp"
 
 namespace quarry::gemm_sm80 {

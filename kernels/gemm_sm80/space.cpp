@@ -1,11 +1,11 @@
 /// gemm_sm80 configs as text: gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8.
 #include <algorithm>
 
+#include "basic/words.hpp"
 #include "common/piece_map.hpp"
 #include "config_text.hpp"
 #include "gemm_sm80/describe.hpp"
 #include "quarry/tensor.hpp"
-#include "registry/basic/words.hpp"
 
 namespace quarry::gemm_sm80 {
 namespace {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "common/element.cuh"
-#include "common/gemm_params.hpp"
 #include "common/tile_scheduler.cuh"
+#include "gemm/params.hpp"
 #include "gemm_sm90/shape.cuh"
 #include "gemm_sm90/sums.cuh"
 

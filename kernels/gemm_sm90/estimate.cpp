@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/gemm_host.hpp"
+#include "gemm/host.hpp"
 #include "gemm_sm90/clusters.hpp"
 
 namespace quarry::gemm_sm90 {

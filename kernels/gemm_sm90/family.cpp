@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/gemm_family.hpp"
+#include "gemm/common_family.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/config.hpp"
 #include "gemm_sm90/estimate.hpp"

@@ -1,10 +1,10 @@
 /// gemm_sm90 configs as text: gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8.
 #include <algorithm>
 
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "config_text.hpp"
 #include "gemm_sm90/describe.hpp"
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
 
 namespace quarry::gemm_sm90 {
 namespace {

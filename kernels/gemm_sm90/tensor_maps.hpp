@@ -1,8 +1,8 @@
 /// What the copy engine is told of a problem's operands, and which operands it can be told of. Host only.
 #pragma once
 
-#include "common/gemm_host_profile.hpp"
 #include "family.hpp"
+#include "gemm/profile.hpp"
 #include "gemm_sm90/config.hpp"
 #include "quarry/status.hpp"
 

@@ -1,7 +1,7 @@
 /// The side of the pipeline that copies, by the bulk tensor copy engine: one thread of the block.
 #pragma once
 
-#include "common/gemm_params.hpp"
+#include "gemm/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/work_list.cuh"
 

@@ -2,7 +2,7 @@
 /// the bulk copy engine cannot address.
 #pragma once
 
-#include "common/gemm_params.hpp"
+#include "gemm/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/work_list.cuh"
 

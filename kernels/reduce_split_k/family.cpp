@@ -1,6 +1,6 @@
-#include "common/gemm_host.hpp"
-#include "reduce_family.hpp"
+#include "gemm/host.hpp"
 #include "reduce_split_k/config.hpp"
+#include "reduce_split_k/reduce_family.hpp"
 
 namespace quarry::reduce_split_k {
 namespace {

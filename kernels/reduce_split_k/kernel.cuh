@@ -4,8 +4,8 @@
 #include "arch/arch.hpp"
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
-#include "common/gemm_params.hpp"
 #include "reduce_split_k/config.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry::reduce_split_k {
 

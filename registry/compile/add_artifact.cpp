@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "basic/text.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/pack.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
-#include "registry/row.hpp"
 
 namespace quarry {
 namespace {

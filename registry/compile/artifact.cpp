@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "registry/compile/artifact_format.hpp"
 
 namespace quarry {

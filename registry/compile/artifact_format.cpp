@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/byte_stream.hpp"
 #include "registry/compile/sources.hpp"
 

@@ -3,10 +3,10 @@
 #include <mutex>
 #include <string>
 
+#include "operations/common/host/parallel.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/compile/store.hpp"
-#include "registry/host/parallel.hpp"
-#include "registry/row.hpp"
 
 namespace quarry {
 namespace {

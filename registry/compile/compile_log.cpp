@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "registry/basic/ptxas_log.hpp"
-#include "registry/basic/text.hpp"
+#include "basic/ptxas_log.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

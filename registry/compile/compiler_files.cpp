@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

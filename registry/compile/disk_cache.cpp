@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/disk_cache_bound.hpp"
 #include "registry/compile/disk_cache_file.hpp"
 

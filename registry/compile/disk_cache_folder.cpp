@@ -13,7 +13,7 @@
 #include <span>
 #include <system_error>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/artifact_format.hpp"
 
 namespace quarry::detail {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <system_error>
 
+#include "basic/text.hpp"
 #include "config_text.hpp"
-#include "registry/basic/text.hpp"
-#include "registry/compile/export.hpp"
+#include "operations/gemm/export/export.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/compile/whole_file.hpp"

@@ -2,7 +2,7 @@
 #include <map>
 #include <mutex>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/compile/nvcc.hpp"

@@ -2,12 +2,12 @@
 
 #include <memory>
 
+#include "operations/common/row.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/disk_cache.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/compile/store.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "basic/text.hpp"
 #include "entry_text.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/compile_log.hpp"
 #include "registry/compile/process.hpp"
 #include "registry/compile/sources.hpp"

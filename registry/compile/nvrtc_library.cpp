@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

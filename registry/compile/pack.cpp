@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/pack_format.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/compile/whole_file.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/byte_stream.hpp"
 
 namespace quarry::detail {

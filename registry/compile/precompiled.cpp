@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

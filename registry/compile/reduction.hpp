@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 

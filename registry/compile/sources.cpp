@@ -1,7 +1,7 @@
 #include "registry/compile/sources.hpp"
 
+#include "basic/text.hpp"
 #include "entry_text.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

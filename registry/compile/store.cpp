@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
+#include "operations/common/row.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/disk_cache.hpp"
 #include "registry/compile/pack.hpp"
 #include "registry/compile/precompiled.hpp"
 #include "registry/compile/sources.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/compile/compiler_files.hpp"
 
 namespace quarry::detail {

@@ -11,7 +11,7 @@
 #include <exception>
 #include <utility>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/properties.hpp"
 #include "registry/device/runtime.hpp"

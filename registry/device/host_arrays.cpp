@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "operations/common/epilogue_values.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "registry/device/memory.hpp"
-#include "registry/query/epilogue_values.hpp"
-#include "registry/query/tensor_checks.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "family.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/tensor_map.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

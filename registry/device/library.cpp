@@ -9,13 +9,13 @@
 #include <string>
 #include <utility>
 
+#include "operations/common/row.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_kernels.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 namespace {

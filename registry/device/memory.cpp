@@ -2,9 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "operations/common/tensor_checks.hpp"
+#include "operations/reduce_split_k/problem.hpp"
 #include "registry/device/runtime.hpp"
-#include "registry/query/reduce_problem.hpp"
-#include "registry/query/tensor_checks.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/executor.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/executor.hpp"
-#include "registry/query/tensor_checks.hpp"
 
 namespace quarry {
 

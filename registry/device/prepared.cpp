@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "operations/gemm/resolve.hpp"
+#include "operations/reduce_split_k/problem.hpp"
 #include "registry/device/device_model.hpp"
-#include "registry/query/reduce_problem.hpp"
-#include "registry/query/resolve.hpp"
 
 namespace quarry::detail {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 
 #include "family.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/launch.hpp"
 #include "registry/device/memory.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

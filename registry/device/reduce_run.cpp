@@ -1,12 +1,12 @@
 /// Reductions: Kernel::run, and plans.
+#include "operations/gemm/resolve.hpp"
+#include "operations/reduce_split_k/executor.hpp"
+#include "operations/reduce_split_k/problem.hpp"
+#include "operations/reduce_split_k/resolve.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/reduce_executor.hpp"
-#include "registry/query/reduce_problem.hpp"
-#include "registry/query/reduce_resolve.hpp"
-#include "registry/query/resolve.hpp"
 
 namespace quarry {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "entry_text.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/launch.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/memory.hpp"
 #include "registry/host/reorder.hpp"
-#include "registry/query/tensor_checks.hpp"
 
 namespace quarry {
 namespace {

@@ -1,8 +1,8 @@
 /// Kernel::run: everything in one call.
+#include "operations/gemm/executor.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/executor.hpp"
 
 namespace quarry {
 

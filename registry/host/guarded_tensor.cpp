@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/config_parts.hpp"
-#include "registry/host/matrix.hpp"
+#include "operations/common/host/matrix.hpp"
 
 namespace quarry::host {
 namespace {

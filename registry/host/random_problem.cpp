@@ -3,9 +3,9 @@
 #include <limits>
 #include <utility>
 
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
-#include "registry/query/reduce_problem.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/reduce_split_k/problem.hpp"
 
 namespace quarry::host {
 namespace {

@@ -5,12 +5,12 @@
 #include <exception>
 
 #include "common/config_parts.hpp"
-#include "registry/host/activation.hpp"
-#include "registry/host/arithmetic.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
-#include "registry/host/parallel.hpp"
-#include "registry/query/reduce_problem.hpp"
+#include "operations/common/host/activation.hpp"
+#include "operations/common/host/arithmetic.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/reduce_split_k/problem.hpp"
 
 namespace quarry::host {
 namespace {

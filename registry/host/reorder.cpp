@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string>
 
-#include "registry/host/matrix.hpp"
-#include "registry/host/parallel.hpp"
-#include "registry/query/tensor_checks.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/common/tensor_checks.hpp"
 
 namespace quarry::host {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <iterator>
 
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 
 namespace quarry::detail {
 namespace {

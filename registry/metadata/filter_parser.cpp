@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/metadata/filter_builder.hpp"
 #include "registry/metadata/filter_lexer.hpp"
 

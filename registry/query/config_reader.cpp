@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "registry/query/flat_json.hpp"
 
 namespace quarry::detail {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "common/gemm_problem.hpp"
+#include "gemm/problem.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/status.hpp"
 

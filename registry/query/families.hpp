@@ -4,7 +4,7 @@
 #include <span>
 
 #include "config_text.hpp"
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 

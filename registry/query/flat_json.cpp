@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::detail {
 namespace {

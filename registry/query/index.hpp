@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include "common/gemm_problem.hpp"
-#include "registry/row.hpp"
+#include "gemm/problem.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 

@@ -1,9 +1,9 @@
 // The parts of Kernel that need no device.
 #include "quarry/kernel.hpp"
 
-#include "registry/query/normalise.hpp"
-#include "registry/query/reduce_resolve.hpp"
-#include "registry/query/resolve.hpp"
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/resolve.hpp"
+#include "operations/reduce_split_k/resolve.hpp"
 
 namespace quarry {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/gemm_problem.hpp"
+#include "gemm/problem.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
 #include "registry/query/profiles.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/gemm_host_profile.hpp"
-#include "registry/row.hpp"
+#include "gemm/profile.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 

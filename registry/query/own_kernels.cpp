@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 

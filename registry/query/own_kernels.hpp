@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "operations/common/row.hpp"
 #include "quarry/status.hpp"
 #include "registry/query/config_reader.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

@@ -5,8 +5,8 @@
 #include <new>
 #include <tuple>
 
+#include "operations/common/row.hpp"
 #include "registry/query/own_entries.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 namespace {

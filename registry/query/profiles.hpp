@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "common/gemm_host_profile.hpp"
+#include "gemm/profile.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

@@ -4,11 +4,11 @@
 #include <bit>
 #include <string>
 
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/resolve.hpp"
+#include "operations/reduce_split_k/problem.hpp"
+#include "operations/reduce_split_k/query.hpp"
 #include "registry/query/memo.hpp"
-#include "registry/query/normalise.hpp"
-#include "registry/query/reduce_problem.hpp"
-#include "registry/query/reduce_query.hpp"
-#include "registry/query/resolve.hpp"
 
 namespace quarry {
 namespace detail {

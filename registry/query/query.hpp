@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
 #include "registry/query/explain.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/profiles.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 

@@ -4,13 +4,13 @@
 #include <new>
 #include <string>
 
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+#include "operations/common/row.hpp"
 #include "registry/query/config_reader.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_kernels.hpp"
 #include "registry/query/query.hpp"
-#include "registry/row.hpp"
 
 namespace quarry {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 
 namespace quarry::test {
 namespace {

@@ -3,7 +3,7 @@
 /// in the matrices does not matter here.
 #include <bit>
 
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 #include "tests/arch/inputs.hpp"
 
 namespace quarry::test {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 #include "tests/arch/operand_tile.hpp"
 #include "tests/arch/probe.hpp"
 #include "tests/arch/probe_params.hpp"

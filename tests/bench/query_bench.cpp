@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "registry/query/normalise.hpp"
+#include "operations/common/row.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "registry/query/query.hpp"
-#include "registry/row.hpp"
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "operations/common/host/parallel.hpp"
+#include "operations/common/row.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/sources.hpp"
-#include "registry/host/parallel.hpp"
-#include "registry/row.hpp"
 
 using namespace quarry;
 

@@ -5,9 +5,9 @@
 
 #include "catch_compat.hpp"
 #include "config_text.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/compile/precompiled.hpp"
-#include "registry/row.hpp"
 
 using namespace quarry;
 

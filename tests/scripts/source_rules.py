@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("include", "kernels", "emulator", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
+FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
 CODE = (".hpp", ".cpp", ".cuh", ".cu")
 CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
 
@@ -30,23 +30,25 @@ def includes(pattern):
 
 RULES = [
     Rule("hardware names stand in kernels/arch/ alone",
-         r"((include|registry/(?!device/)|generator|tools)/|kernels/(?!arch/)).*\.(hpp|cpp|cuh)",
+         r"((include|basic|operations|registry/(?!device/)|generator|tools)/|kernels/(?!arch/)).*\.(hpp|cpp|cuh)",
          r"\b(threadIdx|blockIdx|blockDim|gridDim|atomic[A-Z]\w*)\b|\b__(?!has_|builtin_|restrict|attribute)[a-z]\w*",
          "  __syncthreads();"),
     Rule("inline assembly stands in kernels/arch/ptx/ alone",
          r"(?!kernels/arch/ptx/).*\.(hpp|cpp|cuh|cu)", r"\b(asm|__asm__)\b\s*(volatile\s*)?\(", 'asm volatile("ret;");'),
     Rule("include/ includes only itself and the standard library",
-         r"include/.*", includes(r'(?!quarry/)(?![a-z_]+>)'), '#include "registry/row.hpp"'),
-    Rule("kernels/ must not know the registry (but its words, registry/basic/), the tools, the generator or the tests",
-         r"kernels/.*", includes(r"(registry/(?!basic/)|tools/|generator/|tests/)"), '#include "registry/row.hpp"'),
+         r"include/.*", includes(r'(?!quarry/)(?![a-z_]+>)'), '#include "operations/common/row.hpp"'),
+    Rule("kernels/ must not know operations, the registry, the tools, the generator or the tests",
+         r"kernels/.*", includes(r"(operations/|registry/|tools/|generator/|tests/)"), '#include "operations/common/row.hpp"'),
+    Rule("basic/ knows nothing but itself and the public headers",
+         r"basic/.*", includes(r"(kernels|operations|registry|tools|generator|tests)/"), '#include "registry/query/index.hpp"'),
     Rule("registry/ must not know the tools, the generator, the emulator or the tests",
          r"registry/.*", includes(r"(tools|generator|emulator|tests)/"), '#include "tools/command/print.hpp"'),
     Rule("of kernels/, arch/emulated/ alone knows the emulator",
          r"kernels/(?!arch/emulated/).*", includes(r"emulator/"), '#include "emulator/device.hpp"'),
-    Rule("emulator/ knows nothing of kernels, nor of the registry but its words, registry/basic/",
-         r"emulator/.*", includes(r"(?!emulator/|registry/basic/|boost/|sanitizer/|sys/|\w+(\.h)?>)"), '#include "family.hpp"'),
-    Rule("registry/basic/ and registry/metadata/ know nothing else of the registry, as the generator uses them",
-         r"registry/(basic|metadata)/.*", includes(r"registry/(?!basic/|metadata/)"), '#include "registry/query/index.hpp"'),
+    Rule("emulator/ knows nothing of kernels, and of the library only its words, basic/",
+         r"emulator/.*", includes(r"(?!emulator/|basic/|boost/|sanitizer/|sys/|\w+(\.h)?>)"), '#include "family.hpp"'),
+    Rule("registry/metadata/ knows nothing else of the registry, as the generator uses it",
+         r"registry/metadata/.*", includes(r"registry/(?!metadata/)"), '#include "registry/query/index.hpp"'),
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
     Rule("CUDA headers are included in registry/device/ alone (and by tests and benchmarks that use a device)",

@@ -5,12 +5,12 @@
 #include <thread>
 
 #include "catch_compat.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/compile/store.hpp"
-#include "registry/row.hpp"
 
 using namespace quarry;
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "registry/host/element.hpp"
+#include "operations/common/host/element.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "tools/command/bench_cublaslt.hpp"

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/normalise.hpp"
 #include "tools/command/campaign_problems.hpp"
 #include "tools/command/refusal.hpp"
 #include "unit/registry_problems.hpp"

@@ -10,10 +10,10 @@
 
 #include "catch_compat.hpp"
 #include "entry_text.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/compile/sources.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "unit/registry_problems.hpp"

@@ -6,10 +6,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "registry/compile/export.hpp"
-#include "registry/compile/params_layout.hpp"
-#include "registry/query/normalise.hpp"
-#include "registry/query/resolve.hpp"
+#include "operations/gemm/export/export.hpp"
+#include "operations/gemm/export/params_layout.hpp"
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "unit/cache_folder.hpp"
 #include "unit/exported_c.hpp"
 #include "unit/fake_artifact.hpp"

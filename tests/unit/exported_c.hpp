@@ -8,7 +8,8 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "common/gemm_params.hpp"
+#include "gemm/params.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry::test {
 

@@ -8,11 +8,11 @@
 
 #include "catch_compat.hpp"
 #include "config_text.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/device/library.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::test {
 

@@ -1,6 +1,6 @@
 /// The host executor against the float64 reference, and bit by bit against the order of additions that it
 /// promises.
-#include "registry/host/executor.hpp"
+#include "operations/gemm/executor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <random>
 
 #include "catch_compat.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "unit/random_gemm.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "registry/query/normalise.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "common/gemm_problem.hpp"
 #include "common/interleaved.hpp"
+#include "gemm/problem.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
-#include "registry/query/normalise.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;

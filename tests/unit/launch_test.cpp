@@ -3,9 +3,9 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "common/gemm_host.hpp"
+#include "gemm/host.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {

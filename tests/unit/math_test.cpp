@@ -3,9 +3,9 @@
 #include <limits>
 #include <set>
 
+#include "basic/numbers.hpp"
 #include "catch_compat.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/basic/numbers.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "registry/host/tolerance.hpp"

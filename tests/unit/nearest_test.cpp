@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "basic/nearest.hpp"
 #include "catch_compat.hpp"
-#include "registry/basic/nearest.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -1,5 +1,5 @@
 // Checking arguments: every bad input is refused by name, everything else is described rightly.
-#include "registry/query/normalise.hpp"
+#include "operations/gemm/normalise.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/tensor_checks.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace {

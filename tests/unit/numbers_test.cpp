@@ -1,5 +1,5 @@
 /// f16 and bf16 on the CPU, bit by bit.
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <random>
 
 #include "catch_compat.hpp"
-#include "registry/host/block_product.hpp"
+#include "operations/gemm/block_product.hpp"
 
 using namespace quarry::host;
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/device/library.hpp"
@@ -15,7 +16,6 @@
 #include "registry/host/reference.hpp"
 #include "registry/query/own_entries.hpp"
 #include "registry/query/query.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/random_config.hpp"
 #include "unit/registry_problems.hpp"
 

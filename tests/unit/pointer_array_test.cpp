@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/normalise.hpp"
 #include "registry/device/memory.hpp"
-#include "registry/query/normalise.hpp"
 #include "unit/array_problems.hpp"
 #include "unit/registry_problems.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/normalise.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {

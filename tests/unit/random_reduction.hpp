@@ -1,8 +1,8 @@
 /// Random reductions for property tests: fake tensors that host::RandomProblem gives memory to.
 #pragma once
 
-#include "registry/query/reduce_problem.hpp"
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
+#include "operations/reduce_split_k/problem.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {

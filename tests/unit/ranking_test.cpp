@@ -5,8 +5,8 @@
 #include <string>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {

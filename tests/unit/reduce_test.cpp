@@ -7,12 +7,12 @@
 #include <set>
 
 #include "catch_compat.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "unit/random_reduction.hpp"

@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "catch_compat.hpp"
-#include "registry/host/activation.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
+#include "operations/common/host/activation.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "unit/random_gemm.hpp"
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/row.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "catch_compat.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/host/guarded_tensor.hpp"
-#include "registry/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "unit/random_gemm.hpp"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "catch_compat.hpp"
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::detail {
 namespace {

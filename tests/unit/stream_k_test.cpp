@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "common/gemm_host.hpp"
 #include "common/tile_order.hpp"
+#include "gemm/host.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/gemm/executor.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/executor.hpp"
-#include "registry/host/matrix.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "registry/host/tolerance.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/registry_problems.hpp"
 #include "unit/stream_parts.hpp"
 

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/resolve.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/query/normalise.hpp"
-#include "registry/query/resolve.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {

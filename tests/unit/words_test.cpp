@@ -1,9 +1,9 @@
 /// The words of the enums, there and back.
 #include <string>
 
+#include "basic/words.hpp"
 #include "catch_compat.hpp"
 #include "quarry/tensor.hpp"
-#include "registry/basic/words.hpp"
 
 namespace quarry {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <variant>
 
+#include "operations/reduce_split_k/problem.hpp"
 #include "quarry/registry.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "registry/query/query.hpp"
-#include "registry/query/reduce_problem.hpp"
 
 namespace quarry::command {
 

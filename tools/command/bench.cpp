@@ -5,13 +5,13 @@
 #include <fstream>
 #include <limits>
 
+#include "basic/text.hpp"
 #include "bench_report.hpp"
 #include "bench_shape.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "problem_flags.hpp"
 #include "progress.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/device/runtime.hpp"
 #include "seed.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/config_parts.hpp"
-#include "registry/host/element.hpp"
+#include "operations/common/host/element.hpp"
 
 namespace quarry::command {
 namespace {

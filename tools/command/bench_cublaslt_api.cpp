@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "basic/text.hpp"
 #include "output.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/compiler_files.hpp"
 
 namespace quarry::command {

@@ -8,10 +8,10 @@
 #include "campaign_problems.hpp"
 #include "common/config_parts.hpp"
 #include "dice.hpp"
+#include "operations/common/host/parallel.hpp"
 #include "output.hpp"
 #include "refusal.hpp"
 #include "registry/compile/compiler.hpp"
-#include "registry/host/parallel.hpp"
 #include "seed.hpp"
 
 namespace quarry::command {

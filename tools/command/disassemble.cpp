@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "entry_text.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/compile/precompiled.hpp"
 #include "registry/compile/process.hpp"
 #include "registry/compile/temporary_folder.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::command {
 namespace {

@@ -3,11 +3,11 @@
 
 #include "commands.hpp"
 #include "kernel_columns.hpp"
+#include "operations/common/row.hpp"
 #include "output.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/device/runtime.hpp"
-#include "registry/row.hpp"
 #include "table.hpp"
 
 namespace quarry::command {

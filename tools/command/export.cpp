@@ -1,10 +1,10 @@
 /// quarry export: kernels as files that other runtimes launch.
 #include "quarry/export.hpp"
 
+#include "basic/text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "pack_targets.hpp"
-#include "registry/basic/text.hpp"
 #include "selection.hpp"
 
 namespace quarry::command {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::command {
 namespace {

@@ -3,10 +3,10 @@
 #include <exception>
 #include <new>
 
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::command {
 namespace {

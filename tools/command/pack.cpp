@@ -10,12 +10,12 @@
 #include <map>
 #include <set>
 
+#include "basic/text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "pack_targets.hpp"
 #include "problem_text.hpp"
 #include "progress.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "selection.hpp"
 #include "table.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "basic/text.hpp"
 #include "problem_text.hpp"
 #include "quarry/device_model.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::command {
 

@@ -1,6 +1,6 @@
 #include "problem_flags.hpp"
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "shapes_file.hpp"
 
 namespace quarry::command {

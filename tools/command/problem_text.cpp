@@ -6,8 +6,8 @@
 #include <iterator>
 #include <limits>
 
-#include "registry/basic/text.hpp"
-#include "registry/basic/words.hpp"
+#include "basic/text.hpp"
+#include "basic/words.hpp"
 
 namespace quarry::command {
 namespace {

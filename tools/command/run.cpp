@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "basic/text.hpp"
 #include "bench_operands.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "problem_flags.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/query/query.hpp"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
 #include "output.hpp"
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::command {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "disassemble.hpp"
+#include "operations/common/row.hpp"
 #include "output.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/sources.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::command {
 namespace {

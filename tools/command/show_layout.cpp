@@ -1,7 +1,7 @@
 #include "show_layout.hpp"
 
+#include "operations/common/row.hpp"
 #include "output.hpp"
-#include "registry/row.hpp"
 
 namespace quarry::command {
 namespace {

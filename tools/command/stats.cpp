@@ -5,8 +5,8 @@
 
 #include "commands.hpp"
 #include "kernel_columns.hpp"
+#include "operations/common/row.hpp"
 #include "output.hpp"
-#include "registry/row.hpp"
 #include "selection.hpp"
 #include "table.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
 #include "output.hpp"
-#include "registry/basic/nearest.hpp"
-#include "registry/basic/text.hpp"
 
 namespace quarry::command {
 namespace {

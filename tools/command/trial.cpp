@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "registry/device/runtime.hpp"
 
 namespace quarry::command {

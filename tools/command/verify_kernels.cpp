@@ -4,8 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "operations/common/host/parallel.hpp"
 #include "output.hpp"
-#include "registry/host/parallel.hpp"
 #include "seed.hpp"
 #include "verify_problems.hpp"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 
 namespace quarry::command {
 namespace {

@@ -5,11 +5,11 @@
 #include <random>
 #include <set>
 
+#include "basic/text.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
-#include "registry/basic/text.hpp"
 #include "registry/compile/reduction.hpp"
-#include "registry/host/parallel.hpp"
-#include "registry/row.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/output.hpp"
 #include "tools/command/problem_settings.hpp"

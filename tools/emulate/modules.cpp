@@ -13,8 +13,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "operations/common/host/parallel.hpp"
 #include "registry/compile/sources.hpp"
-#include "registry/host/parallel.hpp"
 
 extern char** environ;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "registry/basic/text.hpp"
+#include "basic/text.hpp"
 #include "tools/command/seed.hpp"
 #include "tools/command/verify_problems.hpp"
 

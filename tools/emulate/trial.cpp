@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/element.hpp"
-#include "registry/host/matrix.hpp"
 #include "tools/command/arguments.hpp"
 
 namespace quarry::emulate {

@@ -3,7 +3,7 @@
 
 #include "arch/emulated/entry.hpp"
 #include "arch/types.hpp"
-#include "registry/basic/numbers.hpp"
+#include "basic/numbers.hpp"
 
 namespace quarry::arch {
 

@@ -1,0 +1,183 @@
+#include "quarry/status.hpp"
+
+#include <string>
+
+#include "basic/words.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry {
+namespace {
+
+using detail::Reason;
+
+/// What a sentence about a refusal is made of: "<about>: expected <expected>, got <got>".
+struct Refusal {
+  std::string about;
+  std::string expected;
+  std::string got;
+};
+
+std::string word(std::span<const std::string_view> words, std::int64_t value) {
+  return std::string(detail::word_of(words, value));
+}
+
+/// 80 as "8.0".
+std::string capability(std::int64_t cc) { return std::to_string(cc / 10) + "." + std::to_string(cc % 10); }
+
+std::string count(std::int64_t number, std::string_view unit) {
+  return std::to_string(number).append(" ").append(unit);
+}
+
+/// The size of a matrix operand along its rows or columns, as a problem's letter: " (K)"; empty where there
+/// is none.
+std::string problem_extent(Operand operand, bool rows) {
+  switch (operand) {
+    case Operand::a: return rows ? " (M)" : " (K)";
+    case Operand::b: return rows ? " (K)" : " (N)";
+    case Operand::c:
+    case Operand::residual:
+    case Operand::aux:
+    case Operand::partials:
+    case Operand::out: return rows ? " (M)" : " (N)";
+    default: return "";
+  }
+}
+
+/// Refusals of an operand's type, place and memory. `operand` is how the sentence begins.
+Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t expected, std::int64_t got) {
+  switch (reason) {
+    case Reason::dtype:
+      return {operand + " is unsupported", word(detail::dtype_words, expected),
+              word(detail::dtype_words, got)};
+    case Reason::layout:
+      return {operand + " is unsupported", word(detail::layout_words, expected) + " layout",
+              got < 0 ? "neither row nor column layout" : word(detail::layout_words, got) + " layout"};
+    case Reason::alignment:
+      return {operand + " is misaligned", "a multiple of " + count(expected, "elements"),
+              std::to_string(got)};
+    case Reason::tag:
+      return {operand + " is stored otherwise than `out`", word(detail::tag_words, expected),
+              word(detail::tag_words, got)};
+    case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
+    case Reason::missing: return {operand + " is missing", "a value", "none"};
+    case Reason::mixed_devices: return {operand + " lies elsewhere", "the device of `out`", "another one"};
+    case Reason::array_place:
+      return {operand + " lies elsewhere", "its array of pointers in device memory, as the other operands",
+              "host memory"};
+    case Reason::mode_array: {
+      constexpr std::string_view word = "Operand ";
+      return {"Mode `array` is unsupported", "matrices by a pointer and a stride",
+              "an array of pointers as " + operand.substr(operand.starts_with(word) ? word.size() : 0)};
+    }
+    case Reason::aux_overlap: return {operand + " overlaps `aux`", "memory of its own", "a part of it"};
+    default:
+      return {operand + " overlaps `out`", "memory of its own, or exactly that of `out`", "a part of it"};
+  }
+}
+
+/// Refusals of an operand's rank, extents and strides.
+Refusal shape_refusal(Reason reason, Operand which, const std::string& operand, std::int64_t expected,
+                      std::int64_t got) {
+  const std::string misfit = operand + " does not fit";
+  switch (reason) {
+    case Reason::rows:
+      return {misfit, count(expected, "rows") + problem_extent(which, true), std::to_string(got)};
+    case Reason::columns:
+      return {misfit, count(expected, "columns") + problem_extent(which, false), std::to_string(got)};
+    case Reason::batch: return {misfit, "a batch of " + std::to_string(expected), std::to_string(got)};
+    case Reason::extent: return {misfit, "an extent of " + std::to_string(expected), std::to_string(got)};
+    case Reason::rank: return {misfit, "rank " + std::to_string(expected), "rank " + std::to_string(got)};
+    case Reason::interleaved_extent:
+      return {operand + " is interleaved", "extents that are multiples of " + std::to_string(expected),
+              std::to_string(got)};
+    case Reason::negative_extent:
+      return {operand + " has a negative extent", "0 or more", std::to_string(got)};
+    case Reason::extent_limit:
+      return {operand + " is too large", "an extent of at most " + std::to_string(expected),
+              std::to_string(got)};
+    case Reason::stride_limit:
+      return {operand + " has too large a stride", "less than " + count(expected, "bytes"),
+              std::to_string(got)};
+    case Reason::negative_stride:
+      return {operand + " has a negative stride", "0 or more elements", std::to_string(got)};
+    default:
+      return {operand + " overlaps itself", "a stride of at least " + count(expected, "elements"),
+              std::to_string(got)};
+  }
+}
+
+/// Refusals of the device, the controls, the workspace and the whole problem.
+Refusal run_refusal(Reason reason, std::int64_t expected, std::int64_t got) {
+  switch (reason) {
+    case Reason::compute_capability:
+      return {"The device is unsupported",
+              (got < expected ? "compute capability at least " : "compute capability at most ") +
+                  capability(expected),
+              capability(got)};
+    case Reason::shared_memory:
+      return {"The device is unsupported", count(expected, "bytes") + " of shared memory for a block",
+              std::to_string(got)};
+    case Reason::mode:
+      return {"Control `mode` is unsupported", "a mode that the kernel permits",
+              word(detail::mode_words, got)};
+    case Reason::split_k_slices:
+      return {"Control `split_k_slices` is unsupported", "1 to " + std::to_string(expected),
+              std::to_string(got)};
+    case Reason::k_limit:
+      return {"K is unsupported", "at most " + std::to_string(expected), std::to_string(got)};
+    case Reason::swizzle: return {"Control `swizzle` is unsupported", "1, 2, 4 or 8", std::to_string(got)};
+    case Reason::multiprocessors:
+      return {"Control `multiprocessors` is unsupported", "at least " + std::to_string(expected),
+              std::to_string(got)};
+    case Reason::control:
+      return {"Control `" + word(detail::control_words, got) + "` is unsupported", "it unset", "a value"};
+    case Reason::workspace_size:
+      return {"Operand `workspace` is too small", count(expected, "bytes"), std::to_string(got)};
+    case Reason::workspace_alignment:
+      return {"Operand `workspace` is misaligned", "a multiple of " + count(expected, "bytes"),
+              "another address"};
+    default: return {"The problem is too large", "at most " + count(expected, "blocks"), std::to_string(got)};
+  }
+}
+
+Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::int64_t got) {
+  const std::string name =
+      operand == Operand::none ? "The tensor" : "Operand `" + std::string(to_string(operand)) + "`";
+  switch (reason) {
+    case Reason::dtype:
+    case Reason::layout:
+    case Reason::alignment:
+    case Reason::tag:
+    case Reason::null_data:
+    case Reason::missing:
+    case Reason::mixed_devices:
+    case Reason::array_place:
+    case Reason::mode_array:
+    case Reason::output_overlap:
+    case Reason::aux_overlap: return operand_refusal(reason, name, expected, got);
+    case Reason::extent:
+    case Reason::rows:
+    case Reason::columns:
+    case Reason::batch:
+    case Reason::rank:
+    case Reason::interleaved_extent:
+    case Reason::negative_extent:
+    case Reason::extent_limit:
+    case Reason::negative_stride:
+    case Reason::stride_limit:
+    case Reason::overlapping_stride: return shape_refusal(reason, operand, name, expected, got);
+    default: return run_refusal(reason, expected, got);
+  }
+}
+
+}  // namespace
+
+std::string Status::message() const {
+  if (code_ == StatusCode::ok) return "ok";
+  if (reason_ == Reason::text) return *text_;
+  if (reason_ == Reason::none) return std::string(to_string(code_));
+  const Refusal refusal = refusal_of(reason_, operand_, expected_, got_);
+  return refusal.about + ": expected " + refusal.expected + ", got " + refusal.got;
+}
+
+}  // namespace quarry

@@ -1,0 +1,85 @@
+#include "basic/words.hpp"
+
+#include <string>
+
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry {
+namespace {
+
+// A word for every enumerator: the last one of each enum stands at the end of its table.
+static_assert(detail::word_of(detail::dtype_words, DType::s32) == "s32");
+static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::s32) + 1);
+static_assert(std::size(detail::layout_words) == layout_count);
+static_assert(layout_count == static_cast<int>(Layout::column_interleaved32) + 1);
+static_assert(std::size(detail::tag_words) == static_cast<std::size_t>(LayoutTag::column_interleaved32) + 1);
+static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::reduce_split_k) + 1);
+static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::stream_k) + 1);
+static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
+static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
+static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
+static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::to) + 1);
+static_assert(std::size(detail::control_words) ==
+              static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
+static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);
+static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
+static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
+static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
+static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::invalid_artifact) + 1);
+
+/// The enumerator that a word names; `words` begin with enumerator `first`.
+template <class Enum>
+Result<Enum> parse(std::string_view what, std::string_view word, std::span<const std::string_view> words,
+                   Enum first = Enum{}) {
+  if (const auto value = detail::value_of(words, word)) {
+    return static_cast<Enum>(*value + static_cast<std::size_t>(first));
+  }
+  const StatusCode code = word.empty() ? StatusCode::parse_error : StatusCode::not_found;
+  return Status(code, detail::unknown_word(what, word, words));
+}
+
+}  // namespace
+
+std::string detail::unknown_word(std::string_view what, std::string_view word,
+                                 std::span<const std::string_view> words) {
+  const std::string unknown = "unknown " + std::string(what) + " " + quoted(word);
+  const std::string nearest = did_you_mean(word, words);
+  return unknown + (nearest.empty() ? "; expected " + join(words, "or") : nearest);
+}
+
+std::string_view to_string(StatusCode code) { return detail::word_of(detail::status_words, code); }
+std::string_view to_string(Operand operand) { return detail::word_of(detail::operand_words, operand); }
+std::string_view to_string(DType type) { return detail::word_of(detail::dtype_words, type); }
+std::string_view to_string(Layout layout) { return detail::word_of(detail::layout_words, layout); }
+std::string_view to_string(LayoutTag tag) { return detail::word_of(detail::tag_words, tag); }
+std::string_view to_string(Operation operation) {
+  return detail::word_of(detail::operation_words, operation);
+}
+std::string_view to_string(Mode mode) { return detail::word_of(detail::mode_words, mode); }
+std::string_view to_string(Activation activation) {
+  return detail::word_of(detail::activation_words, activation);
+}
+std::string_view to_string(Raster raster) { return detail::word_of(detail::raster_words, raster); }
+std::string_view to_string(Schedule schedule) { return detail::word_of(detail::schedule_words, schedule); }
+std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::copy_engine_words, engine); }
+std::string_view to_string(Orientation orientation) {
+  return detail::word_of(detail::orientation_words, orientation);
+}
+std::string_view to_string(Math math) { return detail::word_of(detail::math_words, math); }
+std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_unit_words, unit); }
+
+Result<DType> parse_dtype(std::string_view name) {
+  return parse("type", name, std::span(detail::dtype_words).subspan(1), DType::f16);
+}
+Result<Mode> parse_mode(std::string_view name) { return parse<Mode>("mode", name, detail::mode_words); }
+Result<Raster> parse_raster(std::string_view name) {
+  return parse<Raster>("raster", name, detail::raster_words);
+}
+Result<Math> parse_math(std::string_view name) { return parse<Math>("math", name, detail::math_words); }
+Result<Activation> parse_activation(std::string_view name) {
+  return parse<Activation>("activation", name, detail::activation_words);
+}
+
+}  // namespace quarry

@@ -1,0 +1,104 @@
+/// The host side that all GEMM families share: which problems a kernel takes, its workspace, its launch. Host
+/// only.
+///
+/// Problems come in the orientation of the kernel's config (see GemmProblem::is_exchanged).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/stream_k.hpp"
+#include "family.hpp"
+#include "gemm/profile.hpp"
+
+namespace quarry {
+
+/// Blocks of a grid and entries of a counter are counted in 31 bits.
+inline constexpr std::int64_t grid_limit = 0x7fffffff;
+
+/// size / divisor. Nearly all divisors here are powers of two, and a query is made of divisions. @pre divisor
+/// > 0
+constexpr unsigned divided(unsigned size, unsigned divisor) {
+  const bool power_of_two = (divisor & (divisor - 1)) == 0;
+  return power_of_two ? size >> std::countr_zero(divisor) : size / divisor;
+}
+
+/// Tiles that cover an extent. @pre extent >= 0 and tile > 0
+constexpr int tiles_along(int extent, int tile) {
+  const auto size = static_cast<unsigned>(tile);
+  return static_cast<int>(divided(static_cast<unsigned>(extent) + size - 1, size));
+}
+
+/// The most slices that K can be cut into, 1 at least: each has a K tile to itself.
+constexpr int most_slices(const GemmTraits& kernel, const GemmProblem& problem) {
+  const int k_tiles = tiles_along(problem.k, kernel.tile.k);
+  return k_tiles > 1 ? k_tiles : 1;
+}
+
+/// Blocks of the grid with so many slices of K, or where they are too many, some number above grid_limit.
+constexpr std::int64_t gemm_blocks(const GemmTraits& kernel, const GemmProblem& problem, int slices) {
+  std::int64_t count = static_cast<std::int64_t>(tiles_along(problem.m, kernel.tile.m)) *
+                       tiles_along(problem.n, kernel.tile.n);
+  if (count > grid_limit) return count;
+  count *= problem.batch;
+  if (count > grid_limit) return count;
+  return count * slices;
+}
+
+/// Whether nothing is computed because the output has no elements.
+constexpr bool is_empty(const GemmProblem& problem) {
+  return problem.m == 0 || problem.n == 0 || problem.batch == 0;
+}
+
+/// Controls that do the same with one slice: split-K modes need two.
+constexpr ChosenControls simplified(ChosenControls controls) {
+  if (controls.mode == Mode::stream_k) {
+    controls.split_k_slices = 1;
+  } else if (controls.mode == Mode::gemm || controls.split_k_slices <= 1) {
+    controls.mode = Mode::gemm;
+    controls.split_k_slices = 1;
+  }
+  return controls;
+}
+
+/// How the blocks of a kernel of Schedule::stream_k share a problem: as many of them as run at once, but none
+/// with fewer than a few K tiles, or without a tile where tiles stay whole. @pre the output is not empty, and
+/// the grid keeps to grid_limit
+StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,
+                         const ChosenControls& controls);
+
+/// How the workspace of a run is laid out: partial sums at its start, then the counters. Offsets are
+/// multiples of 256.
+struct GemmWorkspace {
+  std::size_t partials_bytes = 0;
+  std::size_t counters_offset = 0;
+  std::size_t counters_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+/// The workspace of a run; empty for one slice, for an empty output, and where stream_k cuts no tile. @pre
+/// the grid keeps to grid_limit
+GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
+                             const ChosenControls& controls);
+
+/// Why gemm_supports refuses. @pre it does
+Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device);
+
+/// Family::supports for a GEMM kernel. A query asks it of every kernel of a key, so it is there for the
+/// families to inline.
+inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device) {
+  const int slices = problem.controls.split_k_slices.value_or(1);
+  const bool supported = problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
+                         problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
+                         kernel.shared_memory <= device.shared_memory_per_block &&
+                         (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
+                         (slices == 1 || slices <= most_slices(kernel, problem)) &&
+                         gemm_blocks(kernel, problem, slices) <= grid_limit;
+  return supported ? Status() : gemm_refusal(kernel, problem, device);
+}
+
+/// Family::launch for a GEMM kernel.
+GemmLaunch gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls);
+
+}  // namespace quarry

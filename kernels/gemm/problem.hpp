@@ -1,0 +1,74 @@
+/// A GEMM problem after its arguments were checked: what families decide and launch by. Host only.
+#pragma once
+
+#include <cstdint>
+
+#include "common/config_parts.hpp"
+#include "gemm/params.hpp"
+#include "quarry/arguments.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry {
+
+/// One matrix operand of a checked problem.
+struct ProblemOperand {
+  MatrixParams matrix = {};
+  /// Whether the operand can be read as this layout, by Layout. An extent of 1 fits both; where neither
+  /// stride is 1, the layout of the smaller one fits. An interleaved one fits its own layout alone.
+  bool fits[layout_count] = {};
+  /// Greatest power of two of elements, up to 16 bytes' worth, that pointer, leading dimension and batch
+  /// stride are multiples of when read as this layout, by Layout; 0 where the contiguous extent's stride is
+  /// not 1.
+  std::uint8_t alignment[layout_count] = {};
+};
+
+/// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes
+/// of 0 are legal.
+struct GemmProblem {
+  Types types = {};
+  Math math = Math::exact;
+  ProblemOperand a;
+  ProblemOperand b;
+  ProblemOperand c;  ///< matrix.data may be null for a fake tensor; see has_c
+  ProblemOperand out;
+  bool has_c = false;  ///< C will be read: beta is not known to be 0
+  bool has_bias = false;
+  bool has_scale = false;
+  bool has_residual = false;
+  bool has_aux = false;
+  /// Some operand is an array of pointers.
+  bool has_arrays = false;
+  EpilogueParams epilogue = {};
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  int batch = 1;
+  /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands
+  /// accordingly.
+  bool is_exchanged = false;
+  /// What the caller fixed; unset parts are the family's to choose.
+  Controls controls = {};
+};
+
+/// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux.
+constexpr int epilogue_matrices(const GemmProblem& problem) {
+  return 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
+         static_cast<int>(problem.has_aux);
+}
+
+/// The first operand that is an array of pointers, as the caller names it; none where there is no such.
+Operand array_operand(const GemmProblem& problem);
+
+/// The order of tiles as the transposed problem names it.
+constexpr Raster exchanged(Raster raster) {
+  return raster == Raster::along_n ? Raster::along_m : Raster::along_n;
+}
+
+/// Controls of the transposed problem: the raster exchanged.
+Controls exchanged(Controls controls);
+
+/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, those of the epilogue and
+/// the raster too.
+GemmProblem exchanged(const GemmProblem& problem);
+
+}  // namespace quarry

@@ -1,0 +1,337 @@
+#include "operations/gemm/executor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "common/interleaved.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/epilogue.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/gemm/block_product.hpp"
+#include "operations/gemm/slices.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// Outputs that are computed at once, and positions of K that are packed at once: about what the caches hold.
+constexpr int block_rows = 64;
+constexpr int block_columns = 128;
+constexpr int block_depth = 256;
+
+/// Below so many multiplications, starting threads costs more than it gains.
+constexpr double least_work_for_threads = 1e6;
+
+/// Memory of one worker. T is the type that sums are computed in, s32 ones as unsigned, which may wrap.
+template <class T>
+struct Scratch {
+  T a[block_rows * block_depth];
+  T b[block_columns * block_depth];
+  T group[block_rows * block_columns];  // sums of one group of warps over one slice
+  T slice[block_rows * block_columns];  // of all groups over one slice
+  T total[block_rows * block_columns];
+  std::int32_t positions[block_depth];
+};
+
+/// The K indices that one group of warps multiplies in one slice, in its order: its part of each K tile of
+/// the slice.
+class Positions {
+ public:
+  Positions(const HostKernel& kernel, const GemmParams& params, const Slice& slice, int group)
+      : part_(kernel.tile_k / kernel.warps_k),
+        tile_k_(kernel.tile_k),
+        k_(params.k),
+        offset_(group * part_),
+        first_tile_(slice.first),
+        count_(slice.count * part_) {}
+
+  std::int64_t count() const { return count_; }
+
+  /// Index of position p, or -1 where it lies behind the end of K.
+  std::int32_t index(std::int64_t p) const {
+    const std::int64_t k = (first_tile_ + p / part_) * tile_k_ + offset_ + p % part_;
+    return k < k_ ? static_cast<std::int32_t>(k) : -1;
+  }
+
+ private:
+  int part_;
+  int tile_k_;
+  int k_;
+  int offset_;
+  std::int64_t first_tile_;
+  std::int64_t count_;
+};
+
+/// Lines of an operand (rows of A or columns of B) that a block needs.
+struct Lines {
+  DType type;
+  const void* data;
+  std::int64_t first;  // element index of the first line's first element
+  std::int64_t line_stride;
+  std::int64_t k_stride;
+  bool lines_grouped;  // see common/interleaved.hpp
+  bool k_grouped;
+  int count;
+};
+
+/// What a kernel multiplies of an operand's value.
+enum class Share : unsigned char { all, tf32, tf32_rest, f16, bf16 };
+
+/// The shares of A and B whose products a kernel adds up.
+struct Shares {
+  Share a;
+  Share b;
+};
+
+std::span<const Shares> shares_of(Math math) {
+  static constexpr Shares all[] = {{Share::all, Share::all}};
+  static constexpr Shares tf32[] = {{Share::tf32, Share::tf32}};
+  static constexpr Shares three[] = {
+      {Share::tf32_rest, Share::tf32}, {Share::tf32, Share::tf32_rest}, {Share::tf32, Share::tf32}};
+  static constexpr Shares f16[] = {{Share::f16, Share::f16}};
+  static constexpr Shares bf16[] = {{Share::bf16, Share::bf16}};
+  switch (math) {
+    case Math::fast_tf32: return tf32;
+    case Math::fast_f32: return three;
+    case Math::fast_f16: return f16;
+    case Math::fast_bf16: return bf16;
+    default: return all;
+  }
+}
+
+template <class T>
+T share_of(T value, Share share) {
+  const auto x = static_cast<float>(value);
+  switch (share) {
+    case Share::tf32: return static_cast<T>(f32_to_tf32(x));
+    case Share::tf32_rest: return static_cast<T>(f32_to_tf32(x - f32_to_tf32(x)));
+    case Share::f16: return static_cast<T>(rounded_to_f16(x));
+    case Share::bf16: return static_cast<T>(rounded_to_bf16(x));
+    default: return value;
+  }
+}
+
+/// A sum as the epilogue computes with it.
+template <class C, class T>
+C computed(T sum) {
+  return static_cast<C>(sum);
+}
+template <class C>
+C computed(std::uint32_t sum) {
+  return static_cast<C>(static_cast<std::int32_t>(sum));
+}
+
+/// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0.
+template <class T>
+void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, Share share, T* packed) {
+  const int padded = (lines.count + width - 1) / width * width;
+  with_element(lines.type, [&]<class E>(E) {
+    const auto put = [&](int line, int p) {
+      T value = 0;
+      if (line < lines.count && positions[p] >= 0) {
+        const std::int64_t at = lines.first + distance(lines.lines_grouped, line, lines.line_stride) +
+                                distance(lines.k_grouped, positions[p], lines.k_stride);
+        value = share_of(static_cast<T>(read_element<E>(lines.data, at)), share);
+      }
+      packed[(line / width * depth + p) * width + line % width] = value;
+    };
+    if (lines.line_stride == 1 || lines.lines_grouped) {  // walk memory in its order
+      for (int p = 0; p < depth; ++p) {
+        for (int line = 0; line < padded; ++line) put(line, p);
+      }
+    } else {
+      for (int line = 0; line < padded; ++line) {
+        for (int p = 0; p < depth; ++p) put(line, p);
+      }
+    }
+  });
+}
+
+template <class T, Rounding rounding>
+class Executor {
+ public:
+  Executor(const HostKernel& kernel, const GemmLaunch& launch, const Slices& slices)
+      : kernel_(kernel), launch_(launch), slices_(slices) {
+    const int part = kernel.tile_k / kernel.warps_k;
+    chunk_ = part % kernel.instruction_k == 0 ? kernel.instruction_k : 1;
+    depth_ = block_depth / chunk_ * chunk_;
+  }
+
+  void run(const Block& block, Scratch<T>& scratch) const {
+    std::fill(std::begin(scratch.total), std::end(scratch.total), T{0});
+    slices_.for_each(block, [&](const Slice& slice) {
+      std::fill(std::begin(scratch.slice), std::end(scratch.slice), T{0});
+      for (int group = 0; group < kernel_.warps_k; ++group) {
+        std::fill(std::begin(scratch.group), std::end(scratch.group), T{0});
+        sum_group(block, Positions(kernel_, launch_.params, slice, group), scratch);
+        add(scratch.group, scratch.slice);
+      }
+      add(scratch.slice, scratch.total);
+    });
+    switch (compute_type(kernel_.types.accumulator, kernel_.types.out)) {
+      case DType::s32: return finish<std::int32_t>(block, scratch.total);
+      case DType::f64: return finish<double>(block, scratch.total);
+      default: return finish<float>(block, scratch.total);
+    }
+  }
+
+ private:
+  static void add(const T (&from)[block_rows * block_columns], T (&to)[block_rows * block_columns]) {
+    for (int i = 0; i < block_rows * block_columns; ++i) to[i] += from[i];
+  }
+
+  void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
+    if (positions.count() == 0) return;  // and operands may be absent
+    const GemmParams& p = launch_.params;
+    static_assert(block_rows % interleave == 0 && block_columns % interleave == 0);
+    const Types& types = kernel_.types;
+    const Layouts& l = kernel_.layouts;
+    const Lines rows = {types.a,
+                        first_of(p.a, block.batch, bytes_of(types.a)),
+                        distance(groups_rows(l.a), block.row, p.a.row_stride),
+                        p.a.row_stride,
+                        p.a.column_stride,
+                        groups_rows(l.a),
+                        groups_columns(l.a),
+                        block.rows};
+    const Lines columns = {types.b,
+                           first_of(p.b, block.batch, bytes_of(types.b)),
+                           distance(groups_columns(l.b), block.column, p.b.column_stride),
+                           p.b.column_stride,
+                           p.b.row_stride,
+                           groups_columns(l.b),
+                           groups_rows(l.b),
+                           block.columns};
+    for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
+      for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
+      for (const Shares& shares : shares_of(kernel_.math)) {
+        pack(rows, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
+        pack(columns, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
+        multiply(block, depth, scratch);
+      }
+    }
+  }
+
+  void multiply(const Block& block, int depth, Scratch<T>& scratch) const {
+    for (int column = 0; column < block.columns; column += columns_at_once<T>) {
+      for (int row = 0; row < block.rows; row += rows_at_once) {
+        T* const sums = scratch.group + row * block_columns + column;
+        const T* const a = scratch.a + row * depth;
+        const T* const b = scratch.b + column * depth;
+        if (chunk_ == 1) {
+          add_product<T, rounding>(a, b, depth, 1, sums, block_columns);
+        } else {
+          add_product<T, rounding>(a, b, depth, chunk_, sums, block_columns);
+        }
+      }
+    }
+  }
+
+  /// From sums to outputs, computing in C.
+  template <class C>
+  void finish(const Block& block, const T* sums) const {
+    with_element(kernel_.types.out, [&]<class E>(E) {
+      const HostEpilogue<C, E> epilogue(launch_.params, kernel_.layouts.out);
+      for (int i = 0; i < block.rows; ++i) {
+        for (int j = 0; j < block.columns; ++j) {
+          epilogue.finish(block.batch, block.row + i, block.column + j,
+                          computed<C>(sums[i * block_columns + j]));
+        }
+      }
+    });
+  }
+
+  const HostKernel& kernel_;
+  const GemmLaunch& launch_;
+  const Slices& slices_;
+  int chunk_;
+  int depth_;
+};
+
+template <class T, Rounding rounding>
+Status execute_as(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
+  const GemmParams& p = launch.params;
+  const Slices slices(kernel, launch);
+  const Cuts row_cuts(p.m, slices.tile_m(), block_rows);
+  const Cuts column_cuts(p.n, slices.tile_n(), block_columns);
+  const std::int64_t rows = row_cuts.count();
+  const std::int64_t columns = column_cuts.count();
+  const std::int64_t blocks = rows * columns * p.batch;
+  if (static_cast<double>(p.m) * p.n * p.k * p.batch < least_work_for_threads) threads = 1;
+  threads = static_cast<int>(std::min<std::int64_t>(threads, blocks));
+
+  std::vector<std::unique_ptr<Scratch<T>>> scratch;
+  for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T>);
+  const Executor<T, rounding> executor(kernel, launch, slices);
+  parallel_for(blocks, threads, [&](int worker, std::int64_t i) {
+    Block block;
+    block.batch = static_cast<int>(i / (rows * columns));
+    const std::int64_t row = i / columns % rows;
+    const std::int64_t column = i % columns;
+    if (row_cuts.length(row) <= 0 || column_cuts.length(column) <= 0) return;
+    block.row = static_cast<int>(row_cuts.begin(row));
+    block.column = static_cast<int>(column_cuts.begin(column));
+    block.rows = static_cast<int>(row_cuts.length(row));
+    block.columns = static_cast<int>(column_cuts.length(column));
+    executor.run(block, *scratch[static_cast<std::size_t>(worker)]);
+  });
+  return {};
+}
+
+}  // namespace
+
+HostKernel host_kernel(const detail::Row& row) {
+  const KernelMetadata& m = row.metadata;
+  const Types types = {m.operands.a.dtype, m.operands.b.dtype, m.operands.accumulator, m.operands.out.dtype};
+  HostKernel kernel;
+  kernel.types = row.exchanged ? exchanged(types) : types;
+  const Layouts layouts = {m.operands.a.layout, m.operands.b.layout, m.operands.out.layout};
+  kernel.layouts = row.exchanged ? exchanged(layouts) : layouts;
+  kernel.math = m.design.math;
+  const Extent3& tile = m.design.tile;
+  kernel.tile_m = row.exchanged ? tile.n : tile.m;
+  kernel.tile_n = row.exchanged ? tile.m : tile.n;
+  kernel.tile_k = tile.k;
+  kernel.warps_k = m.design.warps ? m.design.warps->k : 1;
+  kernel.instruction_k = m.design.instruction ? m.design.instruction->k : 1;
+  return kernel;
+}
+
+Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
+  const GemmParams& p = launch.params;
+  if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
+  for (const DType type : {kernel.types.a, kernel.types.b, kernel.types.out}) {
+    if (!has_elements(type)) {
+      return {StatusCode::unsupported,
+              "The host executor does not know type " + std::string(to_string(type))};
+    }
+  }
+  if (kernel.types.accumulator == DType::s32 && !(is_byte(kernel.types.a) && is_byte(kernel.types.b))) {
+    return {StatusCode::unsupported, "The host executor sums only s8 and u8 operands in s32"};
+  }
+  if (threads <= 0) threads = default_threads();
+  try {
+    switch (kernel.types.accumulator) {
+      case DType::f16: return execute_as<float, Rounding::f16>(kernel, launch, threads);
+      case DType::f32: return execute_as<float, Rounding::none>(kernel, launch, threads);
+      case DType::f64: return execute_as<double, Rounding::none>(kernel, launch, threads);
+      case DType::s32:
+        // Matrix instructions saturate, the others wrap.
+        return kernel.instruction_k > 1
+                   ? execute_as<std::uint32_t, Rounding::saturated>(kernel, launch, threads)
+                   : execute_as<std::uint32_t, Rounding::none>(kernel, launch, threads);
+      default: break;
+    }
+  } catch (const std::exception&) {
+    return {StatusCode::device_error, "The host executor ran out of memory"};
+  }
+  return {StatusCode::unsupported,
+          "The host executor does not know accumulator " + std::string(to_string(kernel.types.accumulator))};
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,44 @@
+/// The host executor: computes on the CPU what a kernel computes on the device.
+///
+/// It adds products in the kernel's order of K (instructions, warps along K, slices) in the kernel's
+/// accumulator type, so that results differ from the device's only as far as one addition differs; integers
+/// that fit are exact. Threads share the output's blocks, so that their number does not change a bit of the
+/// result.
+#pragma once
+
+#include "family.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::host {
+
+/// What the executor needs to know of a kernel beside the launch. In the launch's orientation.
+struct HostKernel {
+  Types types = {};
+  /// Only whether they are interleaved counts: strides say the rest.
+  Layouts layouts = {};
+  /// What it does to f32 operands. (Of 3xTF32, a step's three products are added one after another here.)
+  Math math = Math::exact;
+  /// Output tile of a block; what the order of sums depends on in mode stream_k alone.
+  int tile_m = 1;
+  int tile_n = 1;
+  /// K extent of a pipeline stage, and how many groups of warps divide it among them.
+  int tile_k = 1;
+  int warps_k = 1;
+  /// Products that one instruction adds up before they join the accumulator: the matrix instruction's K,
+  /// or 1.
+  int instruction_k = 1;
+};
+
+/// That of a registered kernel.
+HostKernel host_kernel(const detail::Row& row);
+
+/// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace, and
+/// goes by the kernel's parameters alone: those of a reduction say the same. Slices are added in their order,
+/// in whatever mode; those of stream_k are what the blocks of the launch's grid have of a tile.
+/// Fails, with nothing written, with `unsupported` for types that the executor does not know and
+/// `device_error` when memory runs out.
+/// @param threads 0: one a processor
+Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads = 0);
+
+}  // namespace quarry::host

@@ -1,0 +1,55 @@
+/// What an exported kernel is, as data, and the texts that tell it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "basic/words.hpp"
+#include "gemm/profile.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/artifact.hpp"
+
+namespace quarry::detail {
+
+/// One device function of an export.
+struct ExportedFunction {
+  /// Name within its code.
+  std::string entry;
+  /// File of the code, in the same folder.
+  std::string file;
+  std::size_t code_bytes = 0;
+  CodeResources resources;
+};
+
+/// Everything that somebody else must know to launch a kernel.
+struct ExportedKernel {
+  std::string name;
+  int target = 0;
+  KernelMetadata metadata;
+  /// In the orientation of the device code: tile, alignment and layouts are exchanged where `exchanged` is
+  /// set.
+  GemmTraits traits = {};
+  bool exchanged = false;
+  ExportedFunction kernel;
+  /// The reduction of a parallel split-K; no entry where the kernel has no such mode.
+  ExportedFunction reduction;
+};
+
+/// All of it but the machine code, of which nothing is known then.
+ExportedKernel describe_export(const Row& row, int target);
+
+/// NAME.h: a header for C11 and C++11 that needs nothing but the C library.
+std::string export_header(const ExportedKernel& kernel);
+
+/// NAME.json: the same for programs.
+std::string export_json(const ExportedKernel& kernel);
+
+/// The modes that exported kernels may have: all but that of clusters.
+inline constexpr std::span exported_mode_words = std::span(mode_words).first(3);
+
+/// Dynamic shared memory that a function may have without being told.
+inline constexpr int default_shared_bytes = 48 * 1024;
+
+}  // namespace quarry::detail

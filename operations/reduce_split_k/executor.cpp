@@ -1,0 +1,75 @@
+#include "operations/reduce_split_k/executor.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "common/config_parts.hpp"
+#include "operations/common/host/arithmetic.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/epilogue.hpp"
+#include "operations/common/host/parallel.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// Below so many elements, starting threads costs more than it gains.
+constexpr double least_work_for_threads = 1e5;
+
+/// @tparam Sum of partial sums
+template <class Sum>
+Sum sum_of(const ReduceParams& p, std::int64_t index) {
+  const auto* const partials = static_cast<const Sum*>(p.partials);
+  const std::int64_t slice = std::int64_t{p.batch} * p.m * p.n;
+  Sum sum = partials[index];
+  for (int i = 1; i < p.slices; ++i) sum = added(sum, partials[i * slice + index]);
+  return sum;
+}
+
+/// Row `row` of the output, counted over the batch.
+template <class Sum, class Compute, class Element>
+void reduce_row(const ReduceParams& p, Layout layout, std::int64_t row) {
+  const HostEpilogue<Compute, Element> epilogue(p, layout);
+  const auto entry = static_cast<int>(row / p.m);
+  const auto row_of_entry = static_cast<int>(row % p.m);
+  for (int column = 0; column < p.n; ++column) {
+    const Sum sum = sum_of<Sum>(p, row * p.n + column);
+    epilogue.finish(entry, row_of_entry, column, static_cast<Compute>(sum));
+  }
+}
+
+template <class Sum, class Compute>
+Status reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
+  const std::int64_t rows = std::int64_t{p.batch} * p.m;
+  const double work = static_cast<double>(rows) * p.n * p.slices;
+  if (work < least_work_for_threads) threads = 1;
+  with_element(out.dtype, [&]<class E>(E) {
+    parallel_for(rows, threads,
+                 [&](int, std::int64_t row) { reduce_row<Sum, Compute, E>(p, out.layout, row); });
+  });
+  return {};
+}
+
+}  // namespace
+
+Status execute(const KernelMetadata& kernel, const ReduceLaunch& launch, int threads) {
+  const ReduceParams& p = launch.params;
+  const OperandMetadata& out = kernel.operands.out;
+  if (launch.grid == 0) return {};
+  if (threads <= 0) threads = default_threads();
+  if (!has_elements(out.dtype)) {
+    return {StatusCode::unsupported,
+            "The host executor does not know type " + std::string(to_string(out.dtype))};
+  }
+  switch (kernel.operands.accumulator) {
+    case DType::f32: return reduce<float, float>(p, out, threads);
+    case DType::f64: return reduce<double, double>(p, out, threads);
+    case DType::s32:
+      return out.dtype == DType::s32 ? reduce<std::int32_t, std::int32_t>(p, out, threads)
+                                     : reduce<std::int32_t, float>(p, out, threads);
+    default:
+      return {StatusCode::unsupported, "The host executor does not know partial sums of " +
+                                           std::string(to_string(kernel.operands.accumulator))};
+  }
+}
+
+}  // namespace quarry::host

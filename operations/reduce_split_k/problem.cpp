@@ -1,0 +1,127 @@
+#include "operations/reduce_split_k/problem.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/config_parts.hpp"
+#include "operations/common/epilogue_values.hpp"
+#include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/normalise.hpp"
+
+namespace quarry::detail {
+namespace {
+
+constexpr auto code = StatusCode::invalid_arguments;
+
+/// Checks the extents of the partial sums, which are those of `out` behind the slices.
+Status check_partials(const TensorView& partials, const TensorView& out) {
+  if (Status s = check_tensor(partials, Operand::partials, out.rank + 1, out.rank + 1); !s) return s;
+  if (partials.tag != LayoutTag::strided) {
+    return {code, Reason::tag, Operand::partials, static_cast<int>(LayoutTag::strided),
+            static_cast<int>(partials.tag)};
+  }
+  if (partials.extents[0] == 0) return invalid("Operand `partials` has no slices: expected 1 or more, got 0");
+  for (std::size_t i = 0; i < out.rank; ++i) {
+    const std::int64_t expected = out.extents[i];
+    const std::int64_t got = partials.extents[i + 1];
+    if (expected == got) continue;
+    const std::size_t behind = out.rank - 1 - i;
+    const Reason reason = behind == 0 ? Reason::columns : behind == 1 ? Reason::rows : Reason::batch;
+    return {code, reason, Operand::partials, expected, got};
+  }
+  return {};
+}
+
+/// Refuses arrays of pointers.
+Status check_no_arrays(const ReduceSplitKArguments& args) {
+  const auto check = [](const TensorView& view, Operand name) -> Status {
+    if (!view.is_pointer_array) return {};
+    return invalid("Operand `" + std::string(to_string(name)) +
+                   "` is an array of pointers, which a reduction does not take");
+  };
+  if (Status s = check(args.out, Operand::out); !s) return s;
+  if (Status s = check(args.partials, Operand::partials); !s) return s;
+  const Epilogue& e = args.epilogue;
+  const std::pair<const std::optional<TensorView>&, Operand> others[] = {
+      {args.c, Operand::c}, {e.residual, Operand::residual}, {e.aux, Operand::aux}};
+  for (const auto& [view, name] : others) {
+    if (!view) continue;
+    if (Status s = check(*view, name); !s) return s;
+  }
+  return {};
+}
+
+/// Whether each stride is the product of the extents behind it. Nothing is said by the strides of a view
+/// without elements, nor by those of extents of 1.
+bool is_packed(const TensorView& view) {
+  for (std::size_t i = 0; i < view.rank; ++i) {
+    if (view.extents[i] == 0) return true;
+  }
+  std::int64_t packed = 1;
+  for (std::size_t i = view.rank; i-- > 0;) {
+    if (view.extents[i] > 1 && view.strides[i] != packed) return false;
+    packed *= view.extents[i];  // no more than the view reaches, which was checked
+  }
+  return true;
+}
+
+MatrixParams matrix(const TensorView& view) { return problem_operand(view).matrix; }
+
+}  // namespace
+
+GemmArguments in_gemm_roles(const ReduceSplitKArguments& arguments) {
+  return {.a = arguments.partials,
+          .b = {},
+          .c = arguments.c,
+          .out = arguments.out,
+          .accumulator = arguments.partials.dtype,
+          .epilogue = arguments.epilogue};
+}
+
+ReduceSplitKArguments reduction_of(const GemmArguments& roles, std::int64_t slices) {
+  const TensorView& out = roles.out;
+  const std::int64_t rows = out.extents[out.rank - 2U];
+  const std::int64_t columns = out.extents[out.rank - 1U];
+  const DType type = roles.a.dtype;
+  TensorView partials =
+      out.rank == 3 ? TensorView::row_major(roles.a.data, type, {slices, out.extents[0], rows, columns})
+                    : TensorView::row_major(roles.a.data, type, {slices, rows, columns});
+  partials.memory = roles.a.memory;
+  partials.assumed_alignment = roles.a.assumed_alignment;
+  return {.partials = partials, .c = roles.c, .out = out, .epilogue = roles.epilogue};
+}
+
+Status normalise(const ReduceSplitKArguments& args, ReduceProblem& problem) {
+  const TensorView& out = args.out;
+  if (Status s = check_no_arrays(args); !s) return s;
+  if (Status s = check_tensor(out, Operand::out, 2, 3); !s) return s;
+  if (Status s = check_partials(args.partials, out); !s) return s;
+  if (Status s = check_output_strides(out); !s) return s;
+  const DType compute = compute_type(args.partials.dtype, out.dtype);
+  if (Status s = check_beside_inputs(in_gemm_roles(args), compute, Operand::partials); !s) return s;
+
+  const Epilogue& e = args.epilogue;
+  problem = {};
+  problem.partials = args.partials.dtype;
+  problem.out = out.dtype;
+  if (out.tag != LayoutTag::strided) problem.layout = layout_of(out.tag);
+  problem.is_packed = is_packed(args.partials);
+  problem.has_c = !is_zero(e.beta);
+  problem.has_bias = e.bias.has_value();
+  problem.has_scale = e.scale.has_value();
+  problem.has_residual = e.residual.has_value();
+  problem.has_aux = e.aux.has_value();
+  const auto extent = [&out](std::size_t i) { return static_cast<int>(out.extents[i]); };
+  problem.params = {.partials = args.partials.data,
+                    .c = problem.has_c ? matrix(*args.c) : MatrixParams{},
+                    .out = matrix(out),
+                    .epilogue = epilogue_params(e, compute),
+                    .m = extent(out.rank - 2U),
+                    .n = extent(out.rank - 1U),
+                    .batch = out.rank == 3 ? extent(0) : 1,
+                    .slices = static_cast<int>(args.partials.extents[0])};
+  return {};
+}
+
+}  // namespace quarry::detail
