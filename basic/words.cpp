@@ -4,6 +4,7 @@
 
 #include "basic/nearest.hpp"
 #include "basic/text.hpp"
+#include "quarry/operation.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry {
@@ -15,12 +16,11 @@ static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::
 static_assert(std::size(detail::layout_words) == layout_count);
 static_assert(layout_count == static_cast<int>(Layout::column_interleaved32) + 1);
 static_assert(std::size(detail::tag_words) == static_cast<std::size_t>(LayoutTag::column_interleaved32) + 1);
-static_assert(std::size(detail::operation_words) == static_cast<std::size_t>(Operation::reduce_split_k) + 1);
 static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::stream_k) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
 static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
-static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::to) + 1);
+static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::out_scale) + 1);
 static_assert(std::size(detail::control_words) ==
               static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
 static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "operation_words.hpp"  // written by the build, from the list of operations
 #include "quarry/status.hpp"
 #include "quarry/types.hpp"
 
@@ -16,16 +17,15 @@ inline constexpr std::string_view dtype_words[] = {"none", "f16", "bf16", "f32",
 inline constexpr std::string_view layout_words[] = {"row", "column", "row_interleaved32",
                                                     "column_interleaved32"};
 inline constexpr std::string_view tag_words[] = {"strided", "row_interleaved32", "column_interleaved32"};
-inline constexpr std::string_view operation_words[] = {"gemm", "reduce_split_k"};
 inline constexpr std::string_view mode_words[] = {"gemm", "split_k_serial", "split_k_parallel",
                                                   "split_k_cluster", "stream_k"};
 inline constexpr std::string_view activation_words[] = {
     "identity", "relu", "leaky_relu", "tanh", "sigmoid", "silu", "hardswish", "gelu", "gelu_tanh"};
 inline constexpr std::string_view math_words[] = {"exact", "fast_tf32", "fast_f32", "fast_f16", "fast_bf16"};
 inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
-inline constexpr std::string_view operand_words[] = {"none",     "a",     "b",        "c",         "out",
-                                                     "bias",     "alpha", "beta",     "workspace", "scale",
-                                                     "residual", "aux",   "partials", "from",      "to"};
+inline constexpr std::string_view operand_words[] = {
+    "none",  "a",        "b",   "c",        "out",  "bias", "alpha",   "beta",    "workspace",
+    "scale", "residual", "aux", "partials", "from", "to",   "a_scale", "b_scale", "out_scale"};
 inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile", "stream_k"};
 inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};

@@ -5,7 +5,10 @@
 #include <memory>
 
 #include "quarry/arguments.hpp"
+#include "quarry/controls.hpp"
+#include "quarry/gemm.hpp"
 #include "quarry/metadata.hpp"
+#include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
 
 /// The CUDA runtime's stream, `cudaStream_t` being a pointer to it; named here so that no CUDA header is
@@ -104,13 +107,10 @@ class Kernel {
 
   /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null
   /// pointers are fine. Arguments of another operation than the kernel's are unsupported, here and below.
-  Status supports(const GemmArguments& arguments) const;
-  Status supports(const ReduceSplitKArguments& arguments) const;
+  Status supports(Arguments arguments) const;
 
   /// Bytes of workspace that `run` needs for these arguments; often 0. Fails as `supports` does.
-  Result<std::size_t> workspace_size(const GemmArguments& arguments) const;
-  /// Always 0.
-  Result<std::size_t> workspace_size(const ReduceSplitKArguments& arguments) const;
+  Result<std::size_t> workspace_size(Arguments arguments) const;
 
   /// Machine code of this kernel for a target: what the library holds, or else compiled now, from sources
   /// that are part of the library. Asked again in the same process, the answer is in memory. Fails with
@@ -130,11 +130,10 @@ class Kernel {
   Status run(const GemmArguments& arguments, const RunOptions& options = {}) const;
   Status run(const ReduceSplitKArguments& arguments, const RunOptions& options = {}) const;
 
-  friend bool operator==(const Kernel& a, const Kernel& b) { return a.row_ == b.row_; }
+  bool operator==(const Kernel& other) const { return row_ == other.row_; }
 
   /// For the registry: a handle to a row.
   explicit Kernel(const detail::Row& row, const Controls& controls = {}) : row_(&row), controls_(controls) {}
-  const detail::Row& row() const { return *row_; }
 
  private:
   const detail::Row* row_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "quarry/operation.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {

@@ -54,8 +54,14 @@ class CandidateList {
   using const_iterator = const Candidate*;
 
   CandidateList() = default;
-  /// An empty answer and why it is one.
-  explicit CandidateList(Status status) : status_(std::move(status)) {}
+  /// An empty answer, why it is one, and what was left out.
+  explicit CandidateList(Status status, std::vector<Rejection> rejections = {})
+      : status_(std::move(status)), rejections_(std::move(rejections)) {}
+  /// One candidate of `matched`, which is kept in place, so that asking for the best one allocates nothing.
+  CandidateList(const Candidate& only, std::size_t matched, std::vector<Rejection> rejections = {})
+      : only_(only), matched_(matched), rejections_(std::move(rejections)) {}
+  /// The first candidates of `matched`. Where the limit leaves none, the status says so.
+  CandidateList(std::vector<Candidate> many, std::size_t matched, std::vector<Rejection> rejections = {});
 
   bool empty() const { return size() == 0; }
   std::size_t size() const { return only_ ? 1 : many_.size(); }
@@ -72,10 +78,7 @@ class CandidateList {
   std::span<const Rejection> rejections() const { return rejections_; }
 
  private:
-  friend class Query;  // registry/query: fills the answer
-
   Status status_;
-  /// A single candidate is kept in place, so that asking for the best one allocates nothing.
   std::optional<Candidate> only_;
   std::vector<Candidate> many_;
   std::size_t matched_ = 0;
@@ -88,13 +91,17 @@ std::vector<Kernel> get_kernels();
 std::vector<Kernel> get_kernels(const Filter& filter);
 /// The kernels that can solve the problem, best first. Safe from any thread; a repeated question is answered
 /// from memory.
-CandidateList get_kernels(const GemmArguments& arguments);
-CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter,
-                          const FindOptions& options = {});
-/// The same for a reduction.
-CandidateList get_kernels(const ReduceSplitKArguments& arguments);
-CandidateList get_kernels(const ReduceSplitKArguments& arguments, const Filter& filter,
-                          const FindOptions& options = {});
+CandidateList get_kernels(Arguments arguments);
+CandidateList get_kernels(Arguments arguments, const Filter& filter, const FindOptions& options = {});
+
+/// The first of them, without allocating. Fails as the list's status() says where there is none.
+Result<Candidate> find_best(Arguments arguments);
+Result<Candidate> find_best(Arguments arguments, const Filter& filter, const FindOptions& options = {});
+
+/// One kernel, registered or not, as the answer to a problem: with controls chosen for it. Fails as
+/// Kernel::supports does, by the options' device; with filtered_out where it needs more workspace than they
+/// allow. Nothing else of the options counts.
+Result<Candidate> candidate_of(const Kernel& kernel, Arguments arguments, const FindOptions& options = {});
 
 /// The kernel of this name: a registered one, or one that make_kernel made before; not_found with the nearest
 /// names otherwise.

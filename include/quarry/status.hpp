@@ -51,7 +51,10 @@ enum class Operand : std::uint8_t {
   aux,
   partials,
   from,  ///< of a reorder
-  to
+  to,
+  a_scale,
+  b_scale,
+  out_scale,
 };
 
 /// The word for an operand: "a", "out", ...

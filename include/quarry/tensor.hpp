@@ -131,8 +131,6 @@ Result<DType> parse_dtype(std::string_view name);
 std::string_view to_string(Layout layout);
 /// "strided", or as a layout.
 std::string_view to_string(LayoutTag tag);
-/// "gemm" or "reduce_split_k".
-std::string_view to_string(Operation operation);
 /// "gemm", "split_k_serial", ...; and back.
 std::string_view to_string(Mode mode);
 Result<Mode> parse_mode(std::string_view name);

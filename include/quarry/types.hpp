@@ -67,12 +67,6 @@ constexpr Layout layout_of(LayoutTag tag) {
   return tag == LayoutTag::row_interleaved32 ? Layout::row_interleaved32 : Layout::column_interleaved32;
 }
 
-/// What is computed.
-enum class Operation : unsigned char {
-  gemm,            ///< GemmArguments
-  reduce_split_k,  ///< ReduceSplitKArguments
-};
-
 /// How a GEMM covers its K extent. Batched problems go with any mode.
 enum class Mode : unsigned char {
   gemm,              ///< one block computes an output tile over all of K

@@ -5,7 +5,7 @@
 
 #include "common/config_parts.hpp"
 #include "gemm/params.hpp"
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry {

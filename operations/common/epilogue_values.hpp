@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/epilogue_params.hpp"
-#include "quarry/arguments.hpp"
+#include "quarry/epilogue.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {

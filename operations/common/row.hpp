@@ -32,11 +32,6 @@ struct Row {
   bool exchanged;
 };
 
-/// The family of a row that computes GEMMs. @pre its operation is gemm
-inline const GemmFamily& gemm_family(const Row& row) {
-  return static_cast<const GemmFamily&>(row.family.get());
-}
-
 /// What the compiler reported of an entry for one target; registers is 0 where it was not precompiled.
 struct Resources {
   std::uint16_t registers = 0;

@@ -70,11 +70,6 @@ TensorView unfolded(const TensorView& view) {
   return result;
 }
 
-bool has_elements(const TensorView& view) {
-  return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
-         view.extents.begin() + view.rank;
-}
-
 /// Bytes that repeat at a distance: a contiguous span, and all other strides multiples of the distance.
 struct Spans {
   uint64_t width = 0;
@@ -199,6 +194,11 @@ Status check_array(const TensorView& view, Operand name) {
 }
 
 }  // namespace
+
+bool has_elements(const TensorView& view) {
+  return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
+         view.extents.begin() + view.rank;
+}
 
 Status check_array_address(Operand name, const void* pointers) {
   if (reinterpret_cast<std::uintptr_t>(pointers) % pointer_bytes == 0) return {};

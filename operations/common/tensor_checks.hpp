@@ -13,6 +13,9 @@ namespace quarry::detail {
 /// An invalid_arguments Status with a message of its own.
 Status invalid(std::string message);
 
+/// Whether no extent is 0.
+bool has_elements(const TensorView& view);
+
 /// The bytes that a view covers, from its first to behind its last element, as addresses; of an array of
 /// pointers, those of the array itself. Empty for a view without elements and for a fake tensor.
 struct ByteRange {

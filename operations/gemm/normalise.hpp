@@ -2,7 +2,8 @@
 #pragma once
 
 #include "gemm/problem.hpp"
-#include "quarry/arguments.hpp"
+#include "operations/common/operand_list.hpp"
+#include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
@@ -23,13 +24,7 @@ namespace quarry::detail {
 /// - Bounds of the clamp become numbers of the compute type.
 /// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no
 /// two devices.
-Status normalise(const GemmArguments& arguments, GemmProblem& problem);
-
-/// The part of it that other operations have, too: C and the epilogue's operands against `out`, controls,
-/// memory and overlaps. What they have in the place of A is checked for memory and overlaps alone, as is B
-/// where there is one. @pre `out` was checked
-/// @param compute type that the epilogue computes in
-/// @param a what messages call A
-Status check_beside_inputs(const GemmArguments& arguments, DType compute, Operand a);
+/// @param operands the list of these arguments
+Status normalise(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
 
 }  // namespace quarry::detail

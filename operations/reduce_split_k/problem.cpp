@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "common/config_parts.hpp"
+#include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
-#include "operations/gemm/normalise.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -92,14 +93,16 @@ ReduceSplitKArguments reduction_of(const GemmArguments& roles, std::int64_t slic
   return {.partials = partials, .c = roles.c, .out = out, .epilogue = roles.epilogue};
 }
 
-Status normalise(const ReduceSplitKArguments& args, ReduceProblem& problem) {
+Status normalise(const ReduceSplitKArguments& args, const OperandList& operands, ReduceProblem& problem) {
   const TensorView& out = args.out;
   if (Status s = check_no_arrays(args); !s) return s;
   if (Status s = check_tensor(out, Operand::out, 2, 3); !s) return s;
   if (Status s = check_partials(args.partials, out); !s) return s;
   if (Status s = check_output_strides(out); !s) return s;
   const DType compute = compute_type(args.partials.dtype, out.dtype);
-  if (Status s = check_beside_inputs(in_gemm_roles(args), compute, Operand::partials); !s) return s;
+  if (Status s = check_epilogue_operands(out, args.c, args.epilogue, compute); !s) return s;
+  if (Status s = check_memory(operands); !s) return s;
+  if (Status s = check_overlaps(operands); !s) return s;
 
   const Epilogue& e = args.epilogue;
   problem = {};

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-#include "quarry/arguments.hpp"
+#include "operations/common/operand_list.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
 #include "reduce_split_k/reduce_family.hpp"
 
@@ -12,7 +14,8 @@ namespace quarry::detail {
 /// Checks the arguments and fills `problem`, as the normalise of a GEMM does. `out` decides M, N, the rank
 /// and the batch; the partial sums have one extent more, in front. How these lie is not checked, but said
 /// (ReduceProblem::is_packed).
-Status normalise(const ReduceSplitKArguments& arguments, ReduceProblem& problem);
+/// @param operands the list of these arguments
+Status normalise(const ReduceSplitKArguments& arguments, const OperandList& operands, ReduceProblem& problem);
 
 /// A reduction's tensors in the roles of a GEMM's, for what looks at tensors and epilogues alone: the partial
 /// sums are its A and accumulator, and it has no B.

@@ -11,6 +11,7 @@
 #include "registry/compile/sources.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry {
 namespace {
@@ -70,7 +71,7 @@ Result<std::uint32_t> detail::entry_of_artifact(const ArtifactData& artifact) {
   if (const std::optional<std::uint32_t> number = find_entry(artifact.entry)) return *number;
   const Result<Kernel> own = make_kernel(artifact.entry);
   if (!own) return invalid(own.status().message());
-  if (entry_of(own->row().entry).name == artifact.entry) return own->row().entry;
+  if (entry_of(detail::row_of(*own).entry).name == artifact.entry) return detail::row_of(*own).entry;
   return invalid("No kernel of this library is called " + quoted(artifact.entry));
 }
 

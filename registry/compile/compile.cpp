@@ -7,6 +7,7 @@
 #include "operations/common/row.hpp"
 #include "quarry/artifact.hpp"
 #include "registry/compile/store.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry {
 namespace {
@@ -36,7 +37,7 @@ std::vector<Result<Artifact>> compile(std::span<const Kernel> kernels, const Com
                                       const CompileProgress& progress, int threads) {
   // Kernels of one entry are one task: the first of them compiles.
   std::map<std::uint32_t, std::vector<std::size_t>> by_entry;
-  for (std::size_t i = 0; i < kernels.size(); ++i) by_entry[kernels[i].row().entry].push_back(i);
+  for (std::size_t i = 0; i < kernels.size(); ++i) by_entry[detail::row_of(kernels[i]).entry].push_back(i);
   std::vector<const std::vector<std::size_t>*> tasks;
   for (const auto& [entry, indices] : by_entry) tasks.push_back(&indices);
 

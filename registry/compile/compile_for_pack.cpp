@@ -8,6 +8,7 @@
 #include "registry/compile/reduction.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/device/library.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry {
 namespace {
@@ -46,7 +47,7 @@ std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels, 
   compile_some(kernels, precompiled, anew, counted, threads, results);
 
   std::set<std::string_view> reductions;
-  for (const Kernel& kernel : kernels) reductions.insert(detail::reduction_of(kernel.row()));
+  for (const Kernel& kernel : kernels) reductions.insert(detail::reduction_of(detail::row_of(kernel)));
   for (const Kernel& kernel : kernels) reductions.erase(kernel.name());  // are there already
   for (const std::string_view name : reductions) {
     const std::optional<std::uint32_t> entry = detail::find_entry(name);

@@ -10,10 +10,12 @@
 #include "basic/text.hpp"
 #include "config_text.hpp"
 #include "operations/gemm/export/export.hpp"
+#include "operations/gemm/operation.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/compile/whole_file.hpp"
 #include "registry/device/library.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 Result<Artifact> kernel_code(const Kernel& kernel, const CompileOptions& options) {
   Result<Artifact> artifact = kernel.compile(options);  // which checks the target
   if (!artifact || artifact->origin() != ArtifactOrigin::precompiled) return artifact;
-  return detail::standalone_artifact(kernel.row().entry, options);
+  return detail::standalone_artifact(detail::row_of(kernel).entry, options);
 }
 
 Result<Artifact> reduction_code(std::string_view name, const CompileOptions& options) {
@@ -77,7 +79,7 @@ Status check_params(const Kernel& kernel) {
 Status export_into(const Kernel& kernel, const std::filesystem::path& folder, CompileOptions options) {
   if (Status s = check_params(kernel); !s) return s;
   if (options.target == 0) options.target = default_device_model().cc;
-  detail::ExportedKernel exported = detail::describe_export(kernel.row(), options.target);
+  detail::ExportedKernel exported = detail::describe_export(detail::row_of(kernel), options.target);
   const Result<Artifact> code = kernel_code(kernel, options);
   if (!code) return code.status();
   add_code(exported.kernel, *code);
@@ -105,7 +107,7 @@ detail::ExportedKernel detail::describe_export(const Row& row, int target) {
   exported.name = row.metadata.name;
   exported.target = target;
   exported.metadata = row.metadata;
-  exported.traits = gemm_family(row).profile(row.entry_config, default_device_model()).traits;
+  exported.traits = detail::gemm::family_of(row).profile(row.entry_config, default_device_model()).traits;
   exported.exchanged = row.exchanged;
   exported.kernel.entry = entry_of(row.entry).name;
   exported.kernel.file = exported.name + ".cubin";

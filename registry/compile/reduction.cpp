@@ -1,5 +1,7 @@
 #include "registry/compile/reduction.hpp"
 
+#include "operations/gemm/operation.hpp"
+
 namespace quarry::detail {
 
 std::string_view reduction_of(const Row& row) {
@@ -8,7 +10,7 @@ std::string_view reduction_of(const Row& row) {
   GemmProblem problem;
   problem.m = problem.n = 1;
   problem.k = 2 * row.metadata.design.tile.k;
-  return gemm_family(row).launch(row.entry_config, problem, {Mode::split_k_parallel, 2, 1}).reduce_entry;
+  return gemm::family_of(row).launch(row.entry_config, problem, {Mode::split_k_parallel, 2, 1}).reduce_entry;
 }
 
 }  // namespace quarry::detail

@@ -1,7 +1,7 @@
 /// A random problem on a device. For the command and tests.
 #pragma once
 
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
 #include "registry/device/device_buffer.hpp"
 #include "registry/host/random_problem.hpp"
 

@@ -8,37 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "operations/common/epilogue_values.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "registry/device/memory.hpp"
 
 namespace quarry::detail {
 namespace {
-
-/// A matrix operand that a run reads or writes.
-struct Used {
-  const TensorView* view;
-  Operand name;
-  bool may_be_out = false;
-};
-
-/// The operands that a run uses: outputs first.
-std::vector<Used> used_operands(const GemmArguments& args) {
-  const Epilogue& e = args.epilogue;
-  std::vector<Used> used = {{&args.out, Operand::out}};
-  if (e.aux) used.push_back({&*e.aux, Operand::aux});
-  if (!is_zero(e.alpha)) used.insert(used.end(), {{&args.a, Operand::a}, {&args.b, Operand::b}});
-  if (!is_zero(e.beta)) used.push_back({&*args.c, Operand::c, true});
-  if (e.bias) used.push_back({&*e.bias, Operand::bias});
-  if (e.scale) used.push_back({&*e.scale, Operand::scale});
-  if (e.residual) used.push_back({&*e.residual, Operand::residual, true});
-  return used;
-}
-
-bool has_elements(const TensorView& view) {
-  return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
-         view.extents.begin() + view.rank;
-}
 
 std::string entry_text(Operand name, std::int64_t entry) {
   return "entry " + std::to_string(entry) + " of the array of pointers `" + std::string(to_string(name)) +
@@ -76,7 +50,7 @@ struct Piece {
 };
 
 /// The matrices of an array, and the array itself to `arrays`; or a view as a whole.
-void add_pieces(const Used& used, std::vector<Piece>& pieces, std::vector<Piece>& arrays) {
+void add_pieces(const OperandRef& used, std::vector<Piece>& pieces, std::vector<Piece>& arrays) {
   const TensorView& view = *used.view;
   if (!view.is_pointer_array) {
     pieces.push_back({view, used.name, all_entries, byte_range(view), used.may_be_out, false});
@@ -172,13 +146,10 @@ class Outputs {
   std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
 };
 
-Status check_overlaps(const std::vector<Used>& used) {
+Status check_pieces(const std::vector<OperandRef>& used) {
   std::vector<Piece> outputs;
   std::vector<Piece> inputs;
-  for (const Used& operand : used) {
-    const bool is_output = operand.name == Operand::out || operand.name == Operand::aux;
-    add_pieces(operand, is_output ? outputs : inputs, inputs);
-  }
+  for (const OperandRef& operand : used) add_pieces(operand, operand.is_output ? outputs : inputs, inputs);
   const Outputs written(std::move(outputs));
   if (Status s = written.check_each_other(); !s) return s;
   for (const Piece& input : inputs) {
@@ -189,16 +160,19 @@ Status check_overlaps(const std::vector<Used>& used) {
 
 }  // namespace
 
-Status check_host_arrays(const GemmArguments& arguments) {
+Status check_host_arrays(const OperandList& operands) {
+  const auto is_array = [](const OperandRef& operand) { return operand.view->is_pointer_array; };
+  if (std::none_of(operands.begin(), operands.end(), is_array)) return {};
   try {
-    std::vector<Used> used = used_operands(arguments);
-    if (std::ranges::none_of(used, [](const Used& u) { return u.view->is_pointer_array; })) return {};
-    std::erase_if(used, [](const Used& u) { return !has_elements(*u.view); });
-    for (const Used& operand : used) {
-      if (!operand.view->is_pointer_array) continue;
+    std::vector<OperandRef> used;
+    for (const OperandRef& operand : operands) {
+      if (operand.is_used && has_elements(*operand.view)) used.push_back(operand);
+    }
+    for (const OperandRef& operand : used) {
+      if (!is_array(operand)) continue;
       if (Status s = check_pointers(*operand.view, operand.name); !s) return s;
     }
-    return check_overlaps(used);
+    return check_pieces(used);
   } catch (const std::exception&) {
     return {StatusCode::device_error, "Out of memory for the check of arrays of pointers"};
   }

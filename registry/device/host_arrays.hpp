@@ -1,7 +1,7 @@
 /// Arrays of pointers in plain host memory: what can only be checked where they can be read.
 #pragma once
 
-#include "quarry/arguments.hpp"
+#include "operations/common/operand_list.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
@@ -10,7 +10,7 @@ namespace quarry::detail {
 /// null, each keeps to the promised alignment, none is of device memory, and no matrix of an output overlaps
 /// another one or an input (but C's and the residual's of the same batch entry, which may be the output's
 /// own). Looks at what a run reads and writes. Ok at once where there are no arrays.
-/// @pre the arguments are normalised, and what a run needs has data
-Status check_host_arrays(const GemmArguments& arguments);
+/// @pre the operands were checked, and what a run needs has data
+Status check_host_arrays(const OperandList& operands);
 
 }  // namespace quarry::detail

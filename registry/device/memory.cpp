@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "operations/common/tensor_checks.hpp"
-#include "operations/reduce_split_k/problem.hpp"
 #include "registry/device/runtime.hpp"
 
 namespace quarry::detail {
@@ -21,15 +20,10 @@ class Gathering {
     placing_.note(view, memory.kind, name);
     return {};
   }
-  Status add(const std::optional<TensorView>& view, Operand name) {
-    return view ? add(*view, name) : Status();
-  }
 
   /// A scalar in memory. It has no `memory` of its own, so the driver is asked only where it was asked of
   /// tensors too.
-  bool add(const Scalar& scalar, bool ask) {
-    return scalar.pointer == nullptr || !ask || add(locate(scalar.pointer));
-  }
+  bool add(const void* scalar, bool ask) { return scalar == nullptr || !ask || add(locate(scalar)); }
 
   const Place& place() const { return place_; }
 
@@ -55,30 +49,6 @@ class Gathering {
   bool fixed_ = false;
 };
 
-/// @param a what the first input is called; the second one may be absent
-Result<Place> gathered(const GemmArguments& arguments, Operand a) {
-  const Epilogue& e = arguments.epilogue;
-  const bool reads_c = e.beta.pointer != nullptr || e.beta.value != 0;
-  const bool asks = arguments.out.memory.kind == MemoryKind::automatic;
-  const auto elsewhere = [](Operand operand) {
-    return Status(StatusCode::invalid_arguments, Reason::mixed_devices, operand);
-  };
-  Gathering gathering;
-  if (Status s = gathering.add(arguments.out, Operand::out); !s) return s;
-  if (Status s = gathering.add(arguments.a, a); !s) return s;
-  if (Status s = gathering.add(arguments.b, Operand::b); !s) return s;
-  if (reads_c) {
-    if (Status s = gathering.add(arguments.c, Operand::c); !s) return s;
-  }
-  if (Status s = gathering.add(e.bias, Operand::bias); !s) return s;
-  if (Status s = gathering.add(e.scale, Operand::scale); !s) return s;
-  if (Status s = gathering.add(e.residual, Operand::residual); !s) return s;
-  if (Status s = gathering.add(e.aux, Operand::aux); !s) return s;
-  if (!gathering.add(e.alpha, asks)) return elsewhere(Operand::alpha);
-  if (!gathering.add(e.beta, asks)) return elsewhere(Operand::beta);
-  return gathering.place();
-}
-
 }  // namespace
 
 Memory locate(const void* pointer) {
@@ -96,10 +66,17 @@ Memory locate(const void* pointer) {
   }
 }
 
-Result<Place> place_of(const GemmArguments& arguments) { return gathered(arguments, Operand::a); }
-
-Result<Place> place_of(const ReduceSplitKArguments& arguments) {
-  return gathered(in_gemm_roles(arguments), Operand::partials);
+Result<Place> place_of(const OperandList& operands) {
+  Gathering gathering;
+  for (const OperandRef& operand : operands) {
+    if (Status s = gathering.add(*operand.view, operand.name); !s) return s;
+  }
+  const bool asks = operands.front().view->memory.kind == MemoryKind::automatic;
+  for (const ScalarRef& scalar : operands.scalars()) {
+    if (!gathering.add(scalar.pointer, asks))
+      return Status(StatusCode::invalid_arguments, Reason::mixed_devices, scalar.name);
+  }
+  return gathering.place();
 }
 
 }  // namespace quarry::detail

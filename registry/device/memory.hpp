@@ -1,7 +1,7 @@
 /// Where tensors lie, and so where a problem runs. No CUDA header is needed to include this.
 #pragma once
 
-#include "quarry/arguments.hpp"
+#include "operations/common/operand_list.hpp"
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 
@@ -23,11 +23,10 @@ struct Place {
 };
 
 /// Where the operands lie: the view's `memory` where that is set, else what the driver says of the pointer;
-/// fake tensors with neither are left out, and so is a C that beta 0 leaves unread. Device, managed and
+/// fake tensors with neither are left out. Device, managed and
 /// pinned tensors go together, on the device that tensors of kind `device` are on; two such devices, or plain
 /// host memory among them, are refused with mixed_devices, naming the operand that lies elsewhere. Costs a
 /// few nanoseconds where every `memory` is set.
-Result<Place> place_of(const GemmArguments& arguments);
-Result<Place> place_of(const ReduceSplitKArguments& arguments);
+Result<Place> place_of(const OperandList& operands);
 
 }  // namespace quarry::detail

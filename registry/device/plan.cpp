@@ -6,6 +6,7 @@
 
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/executor.hpp"
+#include "operations/gemm/operation.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/plan_state.hpp"
@@ -133,7 +134,9 @@ Status GemmPlan::run(const PlanOperands& operands, CUstream_st* stream, const Wo
   if (plan.functions.kernel == nullptr) {
     if (plan.host_arrays) {
       const GemmArguments arguments = detail::with_operands(*plan.host_arrays, operands);
-      if (Status s = detail::check_host_arrays(arguments); !s) return s;
+      detail::OperandList list;
+      detail::gemm::Rules::operands(arguments, list);
+      if (Status s = detail::check_host_arrays(list); !s) return s;
     }
     return host::execute(host::host_kernel(*plan.row), launch);
   }

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "operations/reduce_split_k/problem.hpp"
 #include "registry/device/device_model.hpp"
+#include "registry/query/operation_info.hpp"
 
 namespace quarry::detail {
 
@@ -30,7 +31,7 @@ Status OperandsNeeded::check(const PlanOperands& given) const {
 static Status check_device(const Row& row, const GemmProblem& problem, int device, const DeviceModel& model) {
   const DeviceModel* const real = cached_device_model(device);
   if (real == nullptr) return device_model(device).status();
-  return real == &model ? Status() : check_constraints(row, problem, *real);
+  return real == &model ? Status() : check_row_alone<gemm::Rules>(row, problem, *real);
 }
 
 static ArrayOperands arrays_of(const GemmArguments& arguments) {
@@ -47,13 +48,16 @@ static ArrayOperands arrays_of(const GemmArguments& arguments) {
 Status prepare_launch(const Row& row, const Controls& controls, const GemmArguments& arguments,
                       PreparedLaunch& prepared) {
   if (Status s = check_operation(row, Operation::gemm); !s) return s;
-  const Result<Place> place = place_of(arguments);
+  OperandList operands;
+  gemm::Rules::operands(arguments, operands);
+  const Result<Place> place = place_of(operands);
   if (!place) return place.status();
   GemmProblem problem;
   ChosenControls chosen;
   // By the model that workspace_size goes by, so that the workspace it asked for is what the run needs.
-  const DeviceModel& model = model_for(arguments);
-  if (Status s = resolve(row, arguments, controls, model, problem, chosen); !s) return s;
+  const DeviceModel& model = model_for(operands);
+  if (Status s = resolve<gemm::Rules>(row, arguments, operands, controls, model, problem, chosen); !s)
+    return s;
   if (place->kind == Place::Kind::device) {
     if (Status s = check_device(row, problem, place->device, model); !s) return s;
   }
@@ -66,7 +70,7 @@ Status prepare_launch(const Row& row, const Controls& controls, const GemmArgume
   prepared.needed.residual = problem.has_residual;
   prepared.needed.aux = problem.has_aux;
   prepared.arrays = arrays_of(arguments);
-  prepared.launch = gemm_family(row).launch(row.entry_config, problem, chosen);
+  prepared.launch = gemm::family_of(row).launch(row.entry_config, problem, chosen);
   return {};
 }
 

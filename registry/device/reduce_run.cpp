@@ -1,12 +1,12 @@
 /// Reductions: Kernel::run, and plans.
-#include "operations/gemm/resolve.hpp"
 #include "operations/reduce_split_k/executor.hpp"
+#include "operations/reduce_split_k/operation.hpp"
 #include "operations/reduce_split_k/problem.hpp"
-#include "operations/reduce_split_k/resolve.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/query/operation_info.hpp"
 
 namespace quarry {
 namespace {
@@ -77,15 +77,19 @@ Status ReducePlan::run(const PlanOperands& operands, CUstream_st* stream, const 
 Status detail::prepare_launch(const Row& row, const ReduceSplitKArguments& arguments,
                               PreparedReduction& prepared) {
   if (Status s = check_operation(row, Operation::reduce_split_k); !s) return s;
-  const Result<Place> place = place_of(arguments);
+  OperandList operands;
+  reduce_split_k::Rules::operands(arguments, operands);
+  const Result<Place> place = place_of(operands);
   if (!place) return place.status();
   ReduceProblem problem;
-  const DeviceModel* device = &model_for(arguments);
+  ChosenControls none;
+  const DeviceModel* device = &model_for(operands);
   if (place->kind == Place::Kind::device) {
     device = cached_device_model(place->device);
     if (device == nullptr) return device_model(place->device).status();
   }
-  if (Status s = resolve(row, arguments, *device, problem); !s) return s;
+  if (Status s = resolve<reduce_split_k::Rules>(row, arguments, operands, {}, *device, problem, none); !s)
+    return s;
   prepared.place = *place;
   prepared.needed = {};
   prepared.needed.out = !is_empty(problem);
@@ -95,7 +99,7 @@ Status detail::prepare_launch(const Row& row, const ReduceSplitKArguments& argum
   prepared.needed.scale = problem.has_scale;
   prepared.needed.residual = problem.has_residual;
   prepared.needed.aux = problem.has_aux;
-  prepared.launch = reduce_family(row).launch(row.entry_config, problem);
+  prepared.launch = reduce_split_k::family_of(row).launch(row.entry_config, problem);
   return {};
 }
 

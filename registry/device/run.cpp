@@ -1,5 +1,6 @@
 /// Kernel::run: everything in one call.
 #include "operations/gemm/executor.hpp"
+#include "operations/gemm/operation.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/prepared.hpp"
@@ -14,7 +15,9 @@ Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) co
   GemmLaunch& launch = prepared.launch;
   if (Status s = detail::check_workspace(options.workspace, launch.workspace_bytes); !s) return s;
   if (prepared.place.kind == detail::Place::Kind::host) {
-    if (Status s = detail::check_host_arrays(arguments); !s) return s;
+    detail::OperandList operands;
+    detail::gemm::Rules::operands(arguments, operands);
+    if (Status s = detail::check_host_arrays(operands); !s) return s;
     return host::execute(host::host_kernel(*row_), launch);
   }
 

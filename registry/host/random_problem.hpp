@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/reduce_split_k.hpp"
 #include "registry/host/guarded_tensor.hpp"
 
 namespace quarry::host {

@@ -5,7 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/reduce_split_k.hpp"
 #include "registry/host/tolerance.hpp"
 
 namespace quarry::host {

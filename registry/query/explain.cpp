@@ -19,44 +19,6 @@ constexpr std::string_view reason_of(Verdict verdict) {
 constexpr Verdict left_out_by_options[] = {Verdict::filtered, Verdict::not_precompiled,
                                            Verdict::over_workspace};
 
-/// "a f16 row" and the like.
-std::string described(std::string_view name, DType type, const ProblemOperand& operand) {
-  std::string text(name);
-  text.append(" ").append(to_string(type));
-  const auto fits = [&](int layout) { return operand.fits[layout]; };
-  int count = 0;
-  for (int layout = 0; layout < layout_count; ++layout) count += fits(layout);
-  for (int layout = 0; layout < layout_count && count == 1; ++layout) {
-    if (fits(layout)) text.append(" ").append(to_string(static_cast<Layout>(layout)));
-  }
-  return text;
-}
-
-/// Whether an operand is interleaved.
-bool is_interleaved(const ProblemOperand& operand) {
-  return operand.fits[static_cast<int>(Layout::row_interleaved32)] ||
-         operand.fits[static_cast<int>(Layout::column_interleaved32)];
-}
-
-/// Which rule about integer types they break; empty where none.
-std::string_view broken_rule(const Types& t, bool interleaved) {
-  if (t.a == DType::s32 || t.b == DType::s32) return "integer operands are s8 or u8";
-  if (is_mixed(t)) {
-    if (has_mixed_types(t)) return "";
-    return "s8 and u8 operands go with one another, or with f16 or bf16; then sums are f32, the output is of "
-           "that type "
-           "or f32";
-  }
-  if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
-  if (is_byte(t.a) && !is_integer(t.out) && t.out != DType::f32)
-    return "s8 and u8 operands have an output of s32, s8, u8 or f32";
-  if (!is_byte(t.a) && t.accumulator == DType::s32) return "only s8 and u8 operands are summed in s32";
-  if (!is_byte(t.a) && is_integer(t.out)) return "only s8 and u8 operands have an integer output";
-  if (interleaved && !(is_byte(t.a) && is_byte(t.b)))
-    return "interleaved layouts are those of s8 and u8 operands and their outputs";
-  return "";
-}
-
 }  // namespace
 
 void Tally::count(Verdict verdict, const Status& why) {
@@ -96,17 +58,6 @@ Status Tally::why_empty() const {
     separator = "; ";
   }
   return {unsupported == all ? StatusCode::unsupported : StatusCode::filtered_out, text};
-}
-
-Status no_kernel(const GemmProblem& problem) {
-  std::string text = "No kernel is registered for " + described("a", problem.types.a, problem.a) + ", " +
-                     described("b", problem.types.b, problem.b) + ", accumulator " +
-                     std::string(to_string(problem.types.accumulator)) + ", " +
-                     described("out", problem.types.out, problem.out);
-  const std::string_view rule = broken_rule(
-      problem.types, is_interleaved(problem.a) || is_interleaved(problem.b) || is_interleaved(problem.out));
-  if (!rule.empty()) text.append(": ").append(rule);
-  return {StatusCode::no_kernel, text};
 }
 
 }  // namespace quarry::detail

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "gemm/problem.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/status.hpp"
 
@@ -41,8 +40,5 @@ class Tally {
   std::vector<Reasoned> unsupported_;  // by reason and operand
   std::size_t by_verdict_[5] = {};
 };
-
-/// no_kernel, with the types and layouts that were asked for.
-Status no_kernel(const GemmProblem& problem);
 
 }  // namespace quarry::detail

@@ -23,30 +23,6 @@ const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key) {
   return found != sorted.end() && found->key == key ? &*found : nullptr;
 }
 
-RowRanges compatible_rows(const GemmProblem& problem) {
-  RowRanges result;
-  const auto add = [&](Math math, const Layouts& layouts) {
-    const KeyRange* range =
-        find_key(key_ranges(), functional_key(Operation::gemm, math, problem.types, layouts));
-    if (range != nullptr) result.add(*range);
-  };
-  constexpr Layout layouts[] = {Layout::row, Layout::column, Layout::row_interleaved32,
-                                Layout::column_interleaved32};
-  static_assert(std::size(layouts) == layout_count);
-  for (const Layout a : layouts) {
-    if (!problem.a.fits[static_cast<int>(a)]) continue;
-    for (const Layout b : layouts) {
-      if (!problem.b.fits[static_cast<int>(b)]) continue;
-      for (const Layout out : layouts) {
-        if (!problem.out.fits[static_cast<int>(out)]) continue;
-        add(Math::exact, {a, b, out});
-        if (problem.math != Math::exact) add(problem.math, {a, b, out});
-      }
-    }
-  }
-  return result;
-}
-
 const Row* find_registered_row(std::string_view name) {
   const std::span<const std::uint32_t> sorted = rows_by_name();
   const auto found =

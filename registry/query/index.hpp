@@ -8,13 +8,11 @@
 #include <span>
 #include <string_view>
 
-#include "gemm/problem.hpp"
 #include "operations/common/row.hpp"
 
 namespace quarry::detail {
 
-/// Some ranges of rows, in registry order. At most sixteen: each of a, b and out may fit two layouts, and f32
-/// operands may be multiplied as they are, or faster.
+/// Some ranges of rows, in registry order: those of the functional keys of one problem. At most sixteen.
 class RowRanges {
  public:
   const KeyRange* begin() const { return ranges_; }
@@ -32,9 +30,6 @@ class RowRanges {
 
 /// The rows of a functional key; null where there are none. Binary search.
 const KeyRange* find_key(std::span<const KeyRange> sorted, std::uint64_t key);
-
-/// All rows of the problem's operation and types, whose layouts its operands fit.
-RowRanges compatible_rows(const GemmProblem& problem);
 
 /// The registered kernel of this name; null where there is none. Binary search.
 const Row* find_registered_row(std::string_view name);

@@ -1,62 +1,50 @@
 /// Questions that were asked before, and their answers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
-#include "gemm/problem.hpp"
-#include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
-#include "registry/query/profiles.hpp"
+#include "registry/query/offers.hpp"
 
 namespace quarry::detail {
 
-/// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
-/// but which layouts and alignments they give.
+/// Everything that the best candidate depends on, as bytes: what the operation says of the problem, the
+/// options, and the device's number. Without padding.
 struct Question {
-  /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap or all lie
-  /// at one place or begin at multiples of which power of two, whether a stride is longer than tensor maps
-  /// can have.
-  struct Access {
-    std::uint16_t row = 0;
-    std::uint16_t column = 0;
-    friend constexpr bool operator==(const Access&, const Access&) = default;
-  };
+  static constexpr std::size_t problem_bytes = 120;
 
-  int m = 0;
-  int n = 0;
-  int k = 0;
-  int batch = 0;
-  Types types = {};
-  Math math = Math::exact;
-  Access a;
-  Access b;
-  Access out;
-  int epilogue_matrices = 1;
-  bool has_arrays = false;
+  std::array<std::byte, problem_bytes> problem = {};
+  std::uint64_t max_workspace = 0;
+  std::uint32_t device = 0;
+  Operation operation = {};
   Order order = Order::best_first;
   Availability availability = Availability::any;
-  std::uint8_t mode = 0;    ///< 0: open
-  int slices = 0;           ///< 0: open
-  int swizzle = 0;          ///< 0: open
-  std::uint8_t raster = 0;  ///< 0: open
-  int multiprocessors = 0;  ///< 0: open
-  std::size_t max_workspace = 0;
-  /// Stands for the device's numbers.
-  const DeviceProfiles* device = nullptr;
-
-  friend constexpr bool operator==(const Question&, const Question&) = default;
+  std::uint8_t unused = 0;
 };
+static_assert(std::has_unique_object_representations_v<Question> && sizeof(Question) % 8 == 0);
 
-/// The question for the best candidate of any kind.
-Question question(const GemmProblem& problem, const FindOptions& options, const DeviceProfiles& device);
+/// The question for the best candidate of any kind. @param problem the operation's own, without padding
+template <class OfProblem>
+Question make_question(Operation operation, const OfProblem& problem, const FindOptions& options,
+                       std::size_t device) {
+  static_assert(std::has_unique_object_representations_v<OfProblem>, "compared as bytes");
+  static_assert(sizeof(OfProblem) <= Question::problem_bytes);
+  Question question = {.max_workspace = options.max_workspace,
+                       .device = static_cast<std::uint32_t>(device),
+                       .operation = operation,
+                       .order = options.order,
+                       .availability = options.availability};
+  std::memcpy(question.problem.data(), &problem, sizeof problem);
+  return question;
+}
 
 /// The best candidate, and how many there are.
 struct Answer {
-  const Row* row = nullptr;
-  ChosenControls controls;
-  double seconds = 0;
-  std::size_t workspace = 0;
+  Offer offer;
   std::size_t matched = 0;
 };
 

@@ -5,8 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "registry/query/profiles.hpp"
-
 namespace quarry::detail {
 namespace {
 
@@ -18,7 +16,7 @@ static_assert(first_chunk * ((1U << chunks) - 1) >= most_own_entries);
 struct OwnEntry {
   std::string name;
   Entry entry;
-  std::array<std::atomic<const GemmProfile*>, most_devices> profiles = {};
+  std::array<std::atomic<const void*>, most_devices> profiles = {};
 };
 
 constinit std::array<std::atomic<OwnEntry*>, chunks> all = {};
@@ -46,7 +44,7 @@ const Entry& entry_of(std::uint32_t number) {
   return is_in_table(number) ? entries()[number] : own_entry(number).entry;
 }
 
-std::atomic<const GemmProfile*>& own_profile(std::uint32_t entry, std::size_t device) {
+std::atomic<const void*>& own_profile(std::uint32_t entry, std::size_t device) {
   return own_entry(entry).profiles[device];
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "gemm/profile.hpp"
 #include "operations/common/row.hpp"
 
 namespace quarry::detail {
@@ -24,8 +23,11 @@ inline bool is_in_table(std::uint32_t entry) { return entry < entries().size(); 
 /// at a time; others may read with entry_of. Throws std::bad_alloc, having added nothing.
 std::optional<std::uint32_t> add_own_entry(std::string name);
 
-/// Where the profile of such an entry on a device is kept (see profile_of); null: it is not computed yet.
-/// @param device DeviceProfiles::number
-std::atomic<const GemmProfile*>& own_profile(std::uint32_t entry, std::size_t device);
+/// How many different device models are told apart (see device_number).
+inline constexpr int most_devices = 16;
+
+/// Where the profile of such an entry on a device is kept, of its operation's type (see profile_of); null: it
+/// is not computed yet. @pre the entry is not of the table
+std::atomic<const void*>& own_profile(std::uint32_t entry, std::size_t device);
 
 }  // namespace quarry::detail

@@ -7,10 +7,10 @@
 #include "basic/nearest.hpp"
 #include "basic/text.hpp"
 #include "operations/common/row.hpp"
+#include "registry/operation.hpp"
 #include "registry/query/config_reader.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_kernels.hpp"
-#include "registry/query/query.hpp"
 
 namespace quarry {
 namespace {
@@ -36,17 +36,36 @@ std::vector<Kernel> get_kernels(const Filter& filter) {
   return kernels;
 }
 
-CandidateList get_kernels(const GemmArguments& arguments) { return Query::answer(arguments, {}, {}); }
+CandidateList get_kernels(Arguments arguments) { return get_kernels(arguments, {}, {}); }
 
-CandidateList get_kernels(const GemmArguments& arguments, const Filter& filter, const FindOptions& options) {
-  return Query::answer(arguments, filter, options);
+CandidateList get_kernels(Arguments arguments, const Filter& filter, const FindOptions& options) {
+  return detail::find(arguments, {filter, options});
 }
 
-CandidateList get_kernels(const ReduceSplitKArguments& arguments) { return Query::answer(arguments, {}, {}); }
+Result<Candidate> find_best(Arguments arguments) { return find_best(arguments, {}, {}); }
 
-CandidateList get_kernels(const ReduceSplitKArguments& arguments, const Filter& filter,
-                          const FindOptions& options) {
-  return Query::answer(arguments, filter, options);
+Result<Candidate> find_best(Arguments arguments, const Filter& filter, const FindOptions& options) {
+  if (Status s = detail::check_arguments(arguments); !s) return s;
+  return detail::info_of(arguments.operation()).best(arguments.data(), {filter, options});
+}
+
+Result<Candidate> candidate_of(const Kernel& kernel, Arguments arguments, const FindOptions& options) {
+  const detail::Row& row = detail::row_of(kernel);
+  if (Status s = detail::check_arguments(row, arguments); !s) return s;
+  return detail::info_of(arguments.operation()).candidate(row, arguments.data(), options);
+}
+
+CandidateList::CandidateList(std::vector<Candidate> many, std::size_t matched,
+                             std::vector<Rejection> rejections)
+    : many_(std::move(many)), matched_(matched), rejections_(std::move(rejections)) {
+  if (!many_.empty()) return;
+  status_ = {StatusCode::filtered_out,
+             "The limit of 0 leaves none of " + std::to_string(matched) + " matching kernels"};
+}
+
+CandidateList detail::find(Arguments arguments, const Wishes& wishes) {
+  if (Status s = check_arguments(arguments); !s) return CandidateList(std::move(s));
+  return info_of(arguments.operation()).find(arguments.data(), wishes);
 }
 
 Result<Kernel> find_kernel(std::string_view name) {

@@ -15,6 +15,7 @@
 #include "registry/device/launch.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/device/runtime.hpp"
+#include "registry/operation.hpp"
 
 namespace {
 
@@ -85,7 +86,7 @@ void measure_checks(const host::RandomProblem& problem, const Kernel& kernel) {
            {"all of Kernel::run before the launch",
             [&] {
               detail::PreparedLaunch prepared;
-              return detail::prepare_launch(kernel.row(), kernel.controls(), args, prepared);
+              return detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, prepared);
             }}},
           [] {});
 }
@@ -102,8 +103,9 @@ void measure_launches(const host::RandomProblem& problem) {
   std::printf("kernel %s\n", kernel.name().data());
 
   detail::PreparedLaunch prepared;
-  must(detail::prepare_launch(kernel.row(), kernel.controls(), known, prepared));
-  const auto functions = must(detail::load_functions(kernel.row(), prepared.launch, 0, nullptr, true));
+  must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), known, prepared));
+  const auto functions =
+      must(detail::load_functions(detail::row_of(kernel), prepared.launch, 0, nullptr, true));
   const Plan plan = must(kernel.prepare(known));
   const PlanOperands operands = detail::operands_of(known);
   cudaStream_t stream = nullptr;

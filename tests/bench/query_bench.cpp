@@ -14,7 +14,8 @@
 
 #include "operations/common/row.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "registry/query/query.hpp"
+#include "registry/query/operation_info.hpp"
+#include "unit/gemm_rules.hpp"
 
 namespace {
 
@@ -62,7 +63,7 @@ GemmArguments problem(std::int64_t m, std::int64_t n, std::int64_t k, DType type
 /// Kernels of the problem's types and layouts: what a query looks at.
 std::size_t kernels_of_key(const GemmArguments& args) {
   GemmProblem problem;
-  return detail::normalise(args, problem) ? detail::compatible_rows(problem).rows() : 0;
+  return test::normalise(args, problem) ? detail::rows_of<detail::gemm::Rules>(problem).rows() : 0;
 }
 
 void bench_queries() {
@@ -86,7 +87,7 @@ void bench_repeated() {
   report("the best one, 16 problems in turn",
          nanoseconds([&] { return get_kernels(many[next++ % many.size()], {}, best).size(); }), 1, 500);
   report("the best one, never asked before",
-         nanoseconds([&] { return Query::answer(args, {}, best, Recall::no).size(); }));
+         nanoseconds([&] { return test::find_afresh(args, {}, best).size(); }));
 }
 
 void bench_supports() {

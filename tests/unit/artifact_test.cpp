@@ -11,6 +11,7 @@
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/compile/store.hpp"
+#include "registry/operation.hpp"
 
 using namespace quarry;
 
@@ -43,7 +44,8 @@ std::vector<Kernel> kernels_to_compile(std::size_t count) {
   std::vector<Kernel> chosen;
   for (const Kernel& kernel : get_kernels()) {
     if (chosen.size() == count) break;
-    if (!kernel.precompiled(90) && kernel.metadata().family == "gemm_simt" && !kernel.row().exchanged) {
+    if (!kernel.precompiled(90) && kernel.metadata().family == "gemm_simt" &&
+        !detail::row_of(kernel).exchanged) {
       chosen.push_back(kernel);
     }
   }
@@ -53,7 +55,8 @@ std::vector<Kernel> kernels_to_compile(std::size_t count) {
 bool can_compile() {
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::nvrtc);
   if (!compiler) return false;
-  const Result<detail::EntrySource> source = detail::entry_source(get_kernels()[0].row().metadata.name);
+  const Result<detail::EntrySource> source =
+      detail::entry_source(detail::row_of(get_kernels()[0]).metadata.name);
   return source &&
          (*compiler)->compile({source->text, std::string(get_kernels()[0].name()), 90}).status().code() !=
              StatusCode::no_compiler;
@@ -121,7 +124,7 @@ TEST_CASE("a precompiled kernel hands back the library's own code", "[artifact]"
     REQUIRE(artifact);
     CHECK(artifact->origin() == ArtifactOrigin::precompiled);
     CHECK(artifact->target() == 90);
-    const detail::Entry& entry = detail::entry_of(kernel.row().entry);
+    const detail::Entry& entry = detail::entry_of(detail::row_of(kernel).entry);
     CHECK(artifact->entry() == entry.name);
     CHECK(artifact->code().data() ==
           reinterpret_cast<const std::byte*>(detail::units()[static_cast<std::size_t>(entry.unit)].begin));

@@ -10,6 +10,7 @@
 #include "quarry/quarry.hpp"
 #include "tools/command/campaign_problems.hpp"
 #include "tools/command/refusal.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
@@ -117,7 +118,7 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
     }
     free += !args.controls.mode && !args.controls.split_k_slices && !args.controls.swizzle;
     GemmProblem normalised;
-    const Status valid = detail::normalise(args, normalised);
+    const Status valid = test::normalise(args, normalised);
     INFO("seed " << i << ": " << command::described(problem) << ": " << valid.message());
     if (!valid) REQUIRE(command::fault_of_empty_answer(valid, args).empty());
     invalid += !valid;
@@ -269,7 +270,7 @@ TEST_CASE("rules of scale, clamp and s32 are broken where a refusal says so", "[
   const GemmArguments plain = args;
   const auto check = [&](const GemmArguments& broken) {
     GemmProblem problem;
-    const Status status = detail::normalise(broken, problem);
+    const Status status = test::normalise(broken, problem);
     INFO(status.message());
     REQUIRE_FALSE(status);
     CHECK(command::fault_of_empty_answer(status, broken).empty());
@@ -335,7 +336,7 @@ TEST_CASE("a campaign draws interleaved operands, of bytes alone", "[campaign]")
     ++interleaved;
     always += command::is_always_taken(space, args);
     GemmProblem problem;
-    const Status status = detail::normalise(args, problem);
+    const Status status = test::normalise(args, problem);
     const bool by_layout = status.reason() == Reason::interleaved_extent || status.reason() == Reason::tag;
     refused_ones += by_layout;
     if (by_layout) {

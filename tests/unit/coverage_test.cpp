@@ -7,9 +7,10 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "tools/command/coverage_rows.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
@@ -155,10 +156,10 @@ std::vector<GemmArguments> problems_of(const Row& row) {
     GemmArguments args =
         problem_of(command::type_key(row.metadata), command::layout_key(row.metadata), stored);
     GemmProblem problem;
-    const Status valid = detail::normalise(args, problem);
+    const Status valid = test::normalise(args, problem);
     INFO(valid.message());
     REQUIRE(valid);
-    if (detail::check_signature(row, problem)) problems.push_back(args);
+    if (detail::gemm::Rules::check_signature(row, problem)) problems.push_back(args);
   }
   return problems;
 }

@@ -1,12 +1,13 @@
 /// Device models, and where problems run; also on machines without a driver, which most tests run on.
 #include "quarry/device_model.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/memory.hpp"
 #include "registry/device/runtime.hpp"
@@ -100,7 +101,7 @@ TEST_CASE("models can be asked for from many threads at once") {
 
 TEST_CASE("where operands lie is where the problem runs") {
   const auto place = [](const GemmArguments& args) {
-    const Result<Place> found = detail::place_of(args);
+    const Result<Place> found = test::place_of(args);
     REQUIRE(found);
     return *found;
   };
@@ -125,7 +126,7 @@ TEST_CASE("where operands lie is where the problem runs") {
 
 TEST_CASE("operands that lie in different places are refused by name") {
   const auto check = [](const GemmArguments& args, Operand operand) {
-    const Status status = detail::place_of(args).status();
+    const Status status = test::place_of(args).status();
     CHECK(status.code() == StatusCode::invalid_arguments);
     CHECK(status.reason() == detail::Reason::mixed_devices);
     CHECK(status.operand() == operand);
@@ -138,7 +139,7 @@ TEST_CASE("operands that lie in different places are refused by name") {
 
   GemmArguments args = problem_in(device0, device0, device0);
   args.c = args.out.on(host);
-  CHECK(detail::place_of(args));  // beta is 0: never read
+  CHECK(test::place_of(args));  // beta is 0: never read
   args.epilogue.beta = 1;
   check(args, Operand::c);
   args.c = args.out;

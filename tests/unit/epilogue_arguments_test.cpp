@@ -5,6 +5,7 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
@@ -24,20 +25,20 @@ GemmArguments problem() {
 
 GemmProblem accepted(const GemmArguments& args) {
   GemmProblem problem;
-  CHECK(detail::normalise(args, problem).message() == "ok");
+  CHECK(test::normalise(args, problem).message() == "ok");
   return problem;
 }
 
 void check_refused(const GemmArguments& args, const std::string& text) {
   GemmProblem problem;
-  const Status status = detail::normalise(args, problem);
+  const Status status = test::normalise(args, problem);
   CHECK(status.code() == StatusCode::invalid_arguments);
   CHECK_THAT(status.message(), Catch::Contains(text));
 }
 
 void check_refused(const GemmArguments& args, Reason reason, Operand operand) {
   GemmProblem problem;
-  const Status status = detail::normalise(args, problem);
+  const Status status = test::normalise(args, problem);
   INFO(status.message());
   CHECK(status.code() == StatusCode::invalid_arguments);
   CHECK(status.reason() == reason);

@@ -1,5 +1,6 @@
 // Exported kernels: what the files say against what the library itself launches.
 #include "quarry/export.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +10,8 @@
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/export/params_layout.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
+#include "registry/operation.hpp"
 #include "unit/cache_folder.hpp"
 #include "unit/exported_c.hpp"
 #include "unit/fake_artifact.hpp"
@@ -59,7 +61,7 @@ bool same_bytes(const Params& one, const Params& other, std::string_view struct_
 ExportedProblem exported_problem(const detail::Row& row, const GemmArguments& args,
                                  const ChosenControls& controls, void* workspace) {
   GemmProblem problem;
-  must(detail::normalise(args, problem));
+  must(test::normalise(args, problem));
   ExportedProblem exported;
   std::memset(&exported, 0, sizeof exported);
   exported.m = problem.m;
@@ -85,9 +87,9 @@ bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArgumen
   static const DeviceModel device = test::device_named("h200");
   GemmProblem problem;
   ChosenControls controls;
-  if (!detail::resolve(row, args, {}, device, problem, controls)) return false;
+  if (!test::resolve(row, args, {}, device, problem, controls)) return false;
   void* const workspace = reinterpret_cast<void*>(std::uintptr_t{0x7000'0000'0000});
-  GemmLaunch launch = detail::gemm_family(row).launch(row.entry_config, problem, controls);
+  GemmLaunch launch = detail::gemm::family_of(row).launch(row.entry_config, problem, controls);
   bind_workspace(launch, workspace);
   const ExportedProblem exported = exported_problem(row, args, controls, workspace);
   const ExportedProblem* const p = &exported;
@@ -118,7 +120,7 @@ std::vector<Kernel> kinds_of_kernels() {
     if (m.operation != Operation::gemm) continue;
     if (m.family == "gemm_sm90") continue;  // whose parameters only this library makes
     const DType sums = m.operands.accumulator;
-    const std::string kind = std::string(m.family) + (kernel.row().exchanged ? " exchanged" : "") +
+    const std::string kind = std::string(m.family) + (detail::row_of(kernel).exchanged ? " exchanged" : "") +
                              (sums == DType::f64   ? " f64"
                               : sums == DType::s32 ? " s32"
                                                    : "") +
@@ -131,12 +133,13 @@ std::vector<Kernel> kinds_of_kernels() {
 }
 
 json exported_json(const Kernel& kernel, int target = 90) {
-  return json::parse(detail::export_json(detail::describe_export(kernel.row(), target)));
+  return json::parse(detail::export_json(detail::describe_export(detail::row_of(kernel), target)));
 }
 
 /// Puts fake code for a kernel and its reduction where export finds it, unless they are precompiled.
 bool add_fake_code(const Kernel& kernel) {
-  const detail::ExportedKernel exported = detail::describe_export(kernel.row(), default_device_model().cc);
+  const detail::ExportedKernel exported =
+      detail::describe_export(detail::row_of(kernel), default_device_model().cc);
   for (const std::string& entry : {exported.kernel.entry, exported.reduction.entry}) {
     const std::optional<std::uint32_t> number = detail::find_entry(entry);
     if (number && detail::entry_of(*number).unit >= 0) return false;
@@ -158,20 +161,20 @@ TEST_CASE("an exported header computes what the library launches", "[export]") {
   for (const Kernel& kernel : kernels) {
     INFO(kernel.name());
     const std::string name(kernel.name());
-    const detail::ExportedKernel exported = detail::describe_export(kernel.row(), 90);
+    const detail::ExportedKernel exported = detail::describe_export(detail::row_of(kernel), 90);
     std::ofstream(folder / (name + ".h")) << detail::export_header(exported);
     const ExportedC c(folder.path(), name);
     REQUIRE(c.call<std::size_t>("q_problem_bytes") == sizeof(ExportedProblem));
     int checked = 0;
     for (int i = 0; i < 600; ++i) {
-      GemmArguments args = test::problem_for(random, kernel.row());
+      GemmArguments args = test::problem_for(random, detail::row_of(kernel));
       if (i % 4 == 0) test::choose_arrays(random, args);
       if (i % 3 == 0)
         args.controls = {.mode = static_cast<Mode>(i / 3 % 3), .split_k_slices = {}, .swizzle = {}};
       if (args.controls.mode == Mode::gemm) args.controls.split_k_slices = 1;
       if (i % 3 == 0 && args.controls.mode != Mode::gemm)
         args.controls.split_k_slices = test::between(random, 2, 5);
-      if (!check_problem(kernel.row(), c, args)) continue;
+      if (!check_problem(detail::row_of(kernel), c, args)) continue;
       ++checked;
       ++by_mode[static_cast<int>(args.controls.mode.value_or(Mode::gemm))];
     }
@@ -186,7 +189,8 @@ TEST_CASE("headers of several kernels go into one source file", "[export]") {
   std::ofstream source(folder / "all.c");
   for (const Kernel& kernel : kernels) {
     const std::string name(kernel.name());
-    std::ofstream(folder / (name + ".h")) << detail::export_header(detail::describe_export(kernel.row(), 80));
+    std::ofstream(folder / (name + ".h"))
+        << detail::export_header(detail::describe_export(detail::row_of(kernel), 80));
     source << "#include \"" << name << ".h\"\n";
   }
   source << "const char* first(void);\nconst char* first(void) { return " << kernels[0].name()
@@ -202,7 +206,7 @@ TEST_CASE("headers of several kernels go into one source file", "[export]") {
 TEST_CASE("a header does not compile where its structs would lie otherwise", "[export]") {
   const TestFolder folder;
   const Kernel kernel = kinds_of_kernels()[0];
-  std::string text = detail::export_header(detail::describe_export(kernel.row(), 90));
+  std::string text = detail::export_header(detail::describe_export(detail::row_of(kernel), 90));
   const std::size_t at = text.find("  long long row_stride;");
   REQUIRE(at != text.npos);
   text.replace(at, std::strlen("  long long"), "  int");
@@ -218,17 +222,17 @@ TEST_CASE("exported JSON says what the header says", "[export]") {
     const KernelMetadata& m = kernel.metadata();
     CHECK(document["schema_version"] == 1);
     CHECK(document["name"] == m.name);
-    CHECK(document["entry"] == detail::entry_of(kernel.row().entry).name);
+    CHECK(document["entry"] == detail::entry_of(detail::row_of(kernel).entry).name);
     CHECK(document["code"]["file"] == std::string(m.name) + ".cubin");
     CHECK(document["code"]["target"] == 90);
-    CHECK(document["operands_exchanged"] == kernel.row().exchanged);
-    CHECK(document.contains("exchange") == kernel.row().exchanged);
+    CHECK(document["operands_exchanged"] == detail::row_of(kernel).exchanged);
+    CHECK(document.contains("exchange") == detail::row_of(kernel).exchanged);
     CHECK(document["operands"]["a"]["type"] == to_string(m.operands.a.dtype));
     const json& launch = document["launch"];
     CHECK(launch["threads"] == m.design.threads);
     CHECK(launch["dynamic_shared_bytes"] == m.design.shared_memory);
     CHECK(launch["raise_shared_memory_limit"] == (m.design.shared_memory > 48 * 1024));
-    CHECK(launch["tile"]["m"] == (kernel.row().exchanged ? m.design.tile.n : m.design.tile.m));
+    CHECK(launch["tile"]["m"] == (detail::row_of(kernel).exchanged ? m.design.tile.n : m.design.tile.m));
     CHECK(document["reduction"]["entry"].get<std::string>().starts_with("reduce_split_k_"));
     CHECK(document["numbers"]["mode"] == json({"gemm", "split_k_serial", "split_k_parallel"}));
     CHECK(document["numbers"]["activation"][static_cast<std::size_t>(Activation::gelu_tanh)] == "gelu_tanh");
@@ -270,7 +274,8 @@ TEST_CASE("an export is a folder of whole files", "[export]") {
   if (!add_fake_code(kernel)) return;  // the reduction is precompiled: it would be compiled
   for (int time = 0; time < 2; ++time) must(export_kernel(kernel, into));
   const std::string name(kernel.name());
-  const detail::ExportedKernel exported = detail::describe_export(kernel.row(), default_device_model().cc);
+  const detail::ExportedKernel exported =
+      detail::describe_export(detail::row_of(kernel), default_device_model().cc);
   CHECK(file_bytes(into + "/" + name + ".cubin").size() == 77);
   CHECK(file_bytes(into + "/" + exported.reduction.file).size() == 77);
   const json document = json::parse(std::ifstream(into + "/" + name + ".json"));

@@ -3,8 +3,10 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "registry/operation.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
@@ -34,10 +36,11 @@ struct Resolved {
 
 Status resolve(const Kernel& kernel, const GemmArguments& args, Resolved& resolved,
                const DeviceModel& device = h200()) {
-  const detail::Row& row = kernel.row();
-  const Status status = detail::resolve(row, args, {}, device, resolved.problem, resolved.controls);
+  const detail::Row& row = detail::row_of(kernel);
+  const Status status = test::resolve(row, args, {}, device, resolved.problem, resolved.controls);
   if (status)
-    resolved.launch = detail::gemm_family(row).launch(row.entry_config, resolved.problem, resolved.controls);
+    resolved.launch =
+        detail::gemm::family_of(row).launch(row.entry_config, resolved.problem, resolved.controls);
   return status;
 }
 
@@ -215,8 +218,8 @@ TEST_CASE("kernels of other families have no clusters and, but for stream_k, no 
   for (const Kernel& kernel :
        get_kernels([](const KernelMetadata& k) { return k.cc < 90 && !k.modes.stream_k; })) {
     const OperandsMetadata& o = kernel.metadata().operands;
-    if (test::types_of(kernel.row()) != Types{DType::bf16, DType::bf16, DType::f32, DType::bf16} ||
-        test::layouts_of(kernel.row()) != Layouts{Layout::row, Layout::column, Layout::row} ||
+    if (test::types_of(detail::row_of(kernel)) != Types{DType::bf16, DType::bf16, DType::f32, DType::bf16} ||
+        test::layouts_of(detail::row_of(kernel)) != Layouts{Layout::row, Layout::column, Layout::row} ||
         o.a.alignment > 8) {
       continue;
     }
@@ -318,7 +321,7 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
   int checked = 0;
   for (const std::string layouts : {"rcr", "rrr", "ccr", "crr", "rcc", "rrc", "ccc", "crc"}) {
     const Kernel kernel = sm90("128x64x64_c1x1_s3_cooperative_a8x8", layouts);
-    const detail::Row& row = kernel.row();
+    const detail::Row& row = detail::row_of(kernel);
     for (int i = 0; i < 40; ++i) {
       GemmArguments args = test::random_shape(random, test::types_of(row), test::layouts_of(row),
                                               {.m = 300, .n = 300, .k = 300, .alignment_bytes = 16});
@@ -426,8 +429,8 @@ TEST_CASE("maps are made for what is read and written only", "[sm90]") {
 TEST_CASE("the order of tiles is the caller's, whichever way the code runs", "[sm90]") {
   const Kernel direct = sm90("128x64x64_c1x1_s4_cooperative_a8x8");
   const Kernel exchanged = sm90("64x128x64_c1x1_s4_cooperative_exchanged_a8x8");
-  REQUIRE_FALSE(direct.row().exchanged);
-  REQUIRE(exchanged.row().exchanged);
+  REQUIRE_FALSE(detail::row_of(direct).exchanged);
+  REQUIRE(detail::row_of(exchanged).exchanged);
   const GemmArguments args = bf16_problem(4096, 4096, 64);
   for (const Raster raster : {Raster::along_n, Raster::along_m}) {
     CHECK(launch_of(direct, with(args, {.raster = raster})).params.raster == raster);
@@ -442,12 +445,12 @@ TEST_CASE("the order of tiles is the caller's, whichever way the code runs", "[s
   int walked[2] = {};
   for (const Candidate& candidate : found) {
     Resolved resolved;
-    REQUIRE(detail::resolve(candidate.row(), args, candidate.controls(), h200(), resolved.problem,
-                            resolved.controls));
+    REQUIRE(test::resolve(detail::row_of(candidate), args, candidate.controls(), h200(), resolved.problem,
+                          resolved.controls));
     const Raster raster = *candidate.controls().raster;
     ++walked[static_cast<int>(raster)];
     CAPTURE(candidate.name());
-    REQUIRE((resolved.controls.raster == raster) == !candidate.row().exchanged);
+    REQUIRE((resolved.controls.raster == raster) == !detail::row_of(candidate).exchanged);
     REQUIRE(resolved.controls.swizzle == candidate.controls().swizzle);
     REQUIRE(resolved.controls.mode == candidate.controls().mode);
   }

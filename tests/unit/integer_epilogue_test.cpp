@@ -4,6 +4,7 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
@@ -14,12 +15,12 @@ alignas(64) unsigned char memory[64];
 
 void accepted(const GemmArguments& args) {
   GemmProblem problem;
-  CHECK(detail::normalise(args, problem).message() == "ok");
+  CHECK(test::normalise(args, problem).message() == "ok");
 }
 
 void check_refused(const GemmArguments& args, const std::string& text) {
   GemmProblem problem;
-  const Status status = detail::normalise(args, problem);
+  const Status status = test::normalise(args, problem);
   CHECK(status.code() == StatusCode::invalid_arguments);
   CHECK_THAT(status.message(), Catch::Contains(text));
 }

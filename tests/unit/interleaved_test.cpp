@@ -12,6 +12,8 @@
 #include "quarry/quarry.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
+#include "registry/operation.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
@@ -34,7 +36,7 @@ GemmArguments plain(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 1
 
 Status checked(const GemmArguments& args) {
   GemmProblem problem;
-  return detail::normalise(args, problem);
+  return test::normalise(args, problem);
 }
 
 void refused(const GemmArguments& args, const std::string& words) {
@@ -89,7 +91,7 @@ TEST_CASE("an interleaved operand fits its own layout alone, a strided one never
           "[interleaved]") {
   GemmArguments args = plain();
   GemmProblem p;
-  REQUIRE(detail::normalise(args, p));
+  REQUIRE(test::normalise(args, p));
   const auto fits = [](const ProblemOperand& operand) {
     std::set<Layout> all;
     for (int i = 0; i < layout_count; ++i) {
@@ -112,7 +114,7 @@ TEST_CASE("an interleaved operand fits its own layout alone, a strided one never
   CHECK(t.out.alignment[static_cast<int>(R)] == p.out.alignment[static_cast<int>(C)]);
 
   args.a = TensorView::row_major(nullptr, DType::s8, {64, 128});
-  REQUIRE(detail::normalise(args, p));
+  REQUIRE(test::normalise(args, p));
   CHECK(fits(p.a) == std::set{Layout::row});
 }
 
@@ -123,7 +125,7 @@ TEST_CASE("the alignment of an interleaved operand is that of pointer, groups an
                           .out = TensorView::row_major(nullptr, DType::s8, {64, 64})};
     if (batch > 0) args.out = TensorView::row_major(nullptr, DType::s8, {batch, 64, 64});
     GemmProblem p;
-    REQUIRE(detail::normalise(args, p));
+    REQUIRE(test::normalise(args, p));
     return static_cast<int>(p.a.alignment[static_cast<int>(C)]);
   };
   TensorView a = TensorView::column_interleaved32(nullptr, DType::s8, {64, 64}, 64 * 32 + 4);
@@ -337,9 +339,9 @@ TEST_CASE("every kernel of interleaved layouts computes what it should", "[inter
   INFO("seed " << seed);
   Random random(seed);
   for (const Kernel& kernel : kernels) {
-    GemmArguments shape =
-        test::random_shape(random, test::types_of(kernel.row()), test::layouts_of(kernel.row()),
-                           {.m = 100, .n = 100, .k = 200, .alignment_bytes = 16});
+    GemmArguments shape = test::random_shape(random, test::types_of(detail::row_of(kernel)),
+                                             test::layouts_of(detail::row_of(kernel)),
+                                             {.m = 100, .n = 100, .k = 200, .alignment_bytes = 16});
     CAPTURE(kernel.name());
     auto problem = host::RandomProblem::make(shape, {.seed = random()});
     REQUIRE(problem);

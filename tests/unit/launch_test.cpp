@@ -4,8 +4,9 @@
 
 #include "catch_compat.hpp"
 #include "gemm/host.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
@@ -18,7 +19,9 @@ struct Resolved {
   const Row* row = nullptr;
   GemmProblem problem;
   ChosenControls controls;
-  GemmLaunch launch() const { return detail::gemm_family(*row).launch(row->entry_config, problem, controls); }
+  GemmLaunch launch() const {
+    return detail::gemm::family_of(*row).launch(row->entry_config, problem, controls);
+  }
   /// The tile of the device code, of a whole cluster.
   Extent3 tile() const {
     const Extent3& t = row->metadata.design.tile;
@@ -60,7 +63,7 @@ unsigned Resolved::grid(unsigned work) const {
 bool resolve(const Row& row, const GemmArguments& args, Resolved& resolved) {
   static const DeviceModel device = test::device_named("h200");
   resolved.row = &row;
-  return static_cast<bool>(detail::resolve(row, args, {}, device, resolved.problem, resolved.controls));
+  return static_cast<bool>(test::resolve(row, args, {}, device, resolved.problem, resolved.controls));
 }
 
 long long ceil_div(long long a, long long b) { return (a + b - 1) / b; }
@@ -108,7 +111,7 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
         static_cast<std::size_t>(p.batch) * static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n);
     const auto all_tiles = static_cast<std::size_t>(p.batch * p.tiles_m * p.tiles_n);
     REQUIRE(launch.workspace_bytes ==
-            detail::gemm_family(row).workspace_size(row.entry_config, r.problem, r.controls));
+            detail::gemm::family_of(row).workspace_size(row.entry_config, r.problem, r.controls));
     REQUIRE(launch.workspace_bytes % 256 == 0);
     REQUIRE((launch.reduce.grid > 0) == (p.mode == Mode::split_k_parallel));
     REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));

@@ -1,5 +1,6 @@
 // Checking arguments: every bad input is refused by name, everything else is described rightly.
 #include "operations/gemm/normalise.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +37,7 @@ GemmArguments batched(std::int64_t batch) {
 
 GemmProblem accepted(const GemmArguments& args) {
   GemmProblem problem;
-  const Status status = detail::normalise(args, problem);
+  const Status status = test::normalise(args, problem);
   INFO(status.message());
   REQUIRE(status);
   return problem;
@@ -44,7 +45,7 @@ GemmProblem accepted(const GemmArguments& args) {
 
 Status refused(const GemmArguments& args) {
   GemmProblem problem;
-  Status status = detail::normalise(args, problem);
+  Status status = test::normalise(args, problem);
   REQUIRE_FALSE(status);
   CHECK(status.code() == StatusCode::invalid_arguments);
   CHECK_FALSE(status.message().empty());

@@ -7,15 +7,17 @@
 #include <thread>
 
 #include "catch_compat.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/reduction.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/operation_info.hpp"
 #include "registry/query/own_entries.hpp"
-#include "registry/query/query.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/random_config.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -60,9 +62,9 @@ host::RandomProblem problem_for(test::Random& random, const Kernel& kernel) {
   const OperandsMetadata& o = kernel.metadata().operands;
   const int alignment =
       std::max({o.a.alignment * bytes_of(o.a.dtype), o.b.alignment * bytes_of(o.b.dtype), 1});
-  GemmArguments shape =
-      test::random_shape(random, test::types_of(kernel.row()), test::layouts_of(kernel.row()),
-                         {.m = 90, .n = 90, .k = 300, .alignment_bytes = alignment});
+  GemmArguments shape = test::random_shape(random, test::types_of(detail::row_of(kernel)),
+                                           test::layouts_of(detail::row_of(kernel)),
+                                           {.m = 90, .n = 90, .k = 300, .alignment_bytes = alignment});
   shape.math = kernel.metadata().design.math;
   shape.controls = test::permitted(test::random_controls(random), kernel.metadata());
   const std::int64_t k = shape.a.extents[shape.a.rank - 1U];
@@ -92,13 +94,13 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
     INFO(json);
     const Kernel kernel = test::coin(random) ? made(name) : made(json);
     CHECK(kernel.name() == name);
-    CHECK(&made(kernel.name()).row() == &kernel.row());
-    CHECK(&made(json).row() == &kernel.row());
+    CHECK(&detail::row_of(made(kernel.name())) == &detail::row_of(kernel));
+    CHECK(&detail::row_of(made(json)) == &detail::row_of(kernel));
     const Result<Kernel> found = find_kernel(name);
     REQUIRE(found);
     CHECK(*found == kernel);
 
-    const Row& row = kernel.row();
+    const Row& row = detail::row_of(kernel);
     const KernelMetadata& metadata = kernel.metadata();
     CHECK(metadata.family == space.family);
     CHECK(metadata.family == row.family->name());
@@ -130,14 +132,14 @@ TEST_CASE("a registered config gives the registered kernel", "[own]") {
   const auto seed = std::random_device()();
   INFO("seed " << seed);
   test::Random random(seed);
-  for (const Row& row : detail::rows()) REQUIRE(&made(row.metadata.name).row() == &row);
+  for (const Row& row : detail::rows()) REQUIRE(&detail::row_of(made(row.metadata.name)) == &row);
   for (int i = 0; i < 200; ++i) {
     const Row& row = test::any_row(random);
     for (const detail::FamilySides& family : detail::families()) {
       if (family.space->family != row.metadata.family) continue;
       const Result<SettingValues> values = parse_config_name(*family.space, row.metadata.name);
       REQUIRE(values);
-      CHECK(&made(test::json_of(random, *family.space, *values)).row() == &row);
+      CHECK(&detail::row_of(made(test::json_of(random, *family.space, *values))) == &row);
     }
   }
 }
@@ -158,10 +160,10 @@ TEST_CASE("kernels that are each other's transposition share an entry", "[own]")
     const Kernel other = made(config_name(space, first ? transposed : values));
     INFO(one.name() << " and " << other.name());
     CHECK(one.name() != other.name());
-    CHECK(one.row().entry == other.row().entry);
-    CHECK(one.row().exchanged != other.row().exchanged);
-    if (!is_registered(one.row()) && !is_registered(other.row()))
-      CHECK(one.row().entry_config == other.row().entry_config);
+    CHECK(detail::row_of(one).entry == detail::row_of(other).entry);
+    CHECK(detail::row_of(one).exchanged != detail::row_of(other).exchanged);
+    if (!is_registered(detail::row_of(one)) && !is_registered(detail::row_of(other)))
+      CHECK(detail::row_of(one).entry_config == detail::row_of(other).entry_config);
   }
 }
 
@@ -180,13 +182,13 @@ TEST_CASE("what is made stays where it is", "[own]") {
   for (int i = 0; i < 2000; ++i) {  // more than some chunks of entries
     const ConfigSpace& space = any_space(random);
     const Kernel kernel = made(config_name(space, random_config(random, space)));
-    const detail::Entry& entry = detail::entry_of(kernel.row().entry);
-    seen.push_back({&kernel.row(), &entry, std::string(kernel.name()), std::string(entry.name)});
-    const auto [known, added] = numbers.try_emplace(kernel.row().entry, entry.name);
+    const detail::Entry& entry = detail::entry_of(detail::row_of(kernel).entry);
+    seen.push_back({&detail::row_of(kernel), &entry, std::string(kernel.name()), std::string(entry.name)});
+    const auto [known, added] = numbers.try_emplace(detail::row_of(kernel).entry, entry.name);
     if (!added) REQUIRE(known->second == entry.name);
   }
   for (const Seen& each : seen) {
-    REQUIRE(&made(each.name).row() == each.row);
+    REQUIRE(&detail::row_of(made(each.name)) == each.row);
     REQUIRE(each.row->metadata.name == each.name);
     REQUIRE(&detail::entry_of(each.row->entry) == each.entry);
     REQUIRE(each.entry->name == each.entry_name);
@@ -235,7 +237,7 @@ TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
 
 TEST_CASE("own kernels refuse what they do not take", "[own]") {
   const Kernel kernel = made("gemm_sm80_f16_f16_f32_f16_rcr_96x64x48_w2x2x1_s3_a8x8");
-  REQUIRE(!is_registered(kernel.row()));
+  REQUIRE(!is_registered(detail::row_of(kernel)));
   CHECK(kernel.supports(test::plain_problem(64, 64, 64)));
   CHECK(kernel.supports(test::plain_problem(64, 64, 64, DType::bf16)).operand() == Operand::a);
   CHECK(kernel.supports(test::plain_problem(64, 64, 65)).reason() == detail::Reason::alignment);
@@ -252,11 +254,11 @@ TEST_CASE("own kernels refuse what they do not take", "[own]") {
   CHECK(large.metadata().design.shared_memory == 196608);
   const GemmArguments args = test::plain_problem(512, 512, 512);
   const DeviceModel a100 = test::device_named("a100");
-  const Result<Candidate> on_a100 = Query::candidate_of(large, args, {.device = &a100});
+  const Result<Candidate> on_a100 = candidate_of(large, args, {.device = &a100});
   REQUIRE(!on_a100);
   CHECK(on_a100.status().reason() == detail::Reason::shared_memory);
   const DeviceModel h200 = test::device_named("h200");
-  CHECK(Query::candidate_of(large, args, {.device = &h200}));
+  CHECK(candidate_of(large, args, {.device = &h200}));
 }
 
 TEST_CASE("one kernel is offered with the controls that a query would choose", "[own]") {
@@ -267,7 +269,7 @@ TEST_CASE("one kernel is offered with the controls that a query would choose", "
   for (int i = 0; i < 300; ++i) {
     const Row& row = test::any_row(random);
     const GemmArguments args = test::problem_for(random, row);
-    const Result<Candidate> one = Query::candidate_of(Kernel(row), args);
+    const Result<Candidate> one = candidate_of(Kernel(row), args);
     FindOptions options;
     options.limit = 1;
     const CandidateList found = get_kernels(
@@ -286,8 +288,7 @@ TEST_CASE("one kernel is offered with the controls that a query would choose", "
     CHECK(one->workspace() == found.front().workspace());
     if (one->workspace() == 0) continue;
     // Less is enough for some, with other controls.
-    const Result<Candidate> less =
-        Query::candidate_of(Kernel(row), args, {.max_workspace = one->workspace() - 1});
+    const Result<Candidate> less = candidate_of(Kernel(row), args, {.max_workspace = one->workspace() - 1});
     if (less) CHECK(less->workspace() < one->workspace());
     if (!less) CHECK(less.status().code() == StatusCode::filtered_out);
   }
@@ -327,7 +328,7 @@ TEST_CASE("threads that make the same and different kernels get each kernel once
       for (const std::size_t i : order) {
         const Result<Kernel> kernel = make_kernel(texts[i]);
         if (!kernel) continue;  // counted below
-        const Row& row = kernel->row();
+        const Row& row = detail::row_of(*kernel);
         made_by[static_cast<std::size_t>(t)].push_back(
             {i, &row, std::string(detail::entry_of(row.entry).name)});
         (void)detail::find_entry(detail::entry_of(row.entry).name);
@@ -350,5 +351,5 @@ TEST_CASE("threads that make the same and different kernels get each kernel once
       REQUIRE(names.try_emplace(row->metadata.name, row).first->second == row);
     }
   }
-  for (std::size_t i = 0; i < texts.size(); ++i) REQUIRE(&made(texts[i]).row() == rows[i]);
+  for (std::size_t i = 0; i < texts.size(); ++i) REQUIRE(&detail::row_of(made(texts[i])) == rows[i]);
 }

@@ -12,6 +12,7 @@
 #include "registry/compile/pack_format.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/runtime.hpp"
+#include "registry/operation.hpp"
 #include "unit/cache_folder.hpp"
 #include "unit/fake_artifact.hpp"
 
@@ -269,8 +270,8 @@ TEST_CASE("all of a pack is loaded or nothing", "[pack]") {
 
 TEST_CASE("a transposed kernel's own name is not the name of code", "[pack]") {
   for (const Kernel& kernel : get_kernels()) {
-    if (!kernel.row().exchanged) continue;
-    auto bad = fake_data(std::string(detail::entry_of(kernel.row().entry).name));
+    if (!detail::row_of(kernel).exchanged) continue;
+    auto bad = fake_data(std::string(detail::entry_of(detail::row_of(kernel).entry).name));
     bad->entry = kernel.name();
     CHECK(add_artifact(Artifact(bad)).code() == StatusCode::invalid_artifact);
     return;

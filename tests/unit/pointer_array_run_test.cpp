@@ -16,6 +16,7 @@
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "unit/array_problems.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
@@ -223,7 +224,7 @@ TEST_CASE("C and the residual may be the output, by the same array or another on
     args.c->strides[1] = n + 8;
     args.c->data = args.out.data;
     GemmProblem normalised;
-    CHECK(detail::normalise(args, normalised).reason() == Reason::output_overlap);
+    CHECK(test::normalise(args, normalised).reason() == Reason::output_overlap);
   }
 }
 

@@ -1,5 +1,6 @@
 /// Batches through arrays of pointers, as arguments: what is accepted, who takes them, what is refused.
 #include "quarry/pointer_array.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <string>
 #include <utility>
@@ -19,13 +20,13 @@ namespace {
 
 GemmProblem accepted(const GemmArguments& args) {
   GemmProblem problem;
-  CHECK(detail::normalise(args, problem).message() == "ok");
+  CHECK(test::normalise(args, problem).message() == "ok");
   return problem;
 }
 
 Status refused(const GemmArguments& args) {
   GemmProblem problem;
-  Status status = detail::normalise(args, problem);
+  Status status = test::normalise(args, problem);
   CHECK(status.code() == StatusCode::invalid_arguments);
   return status;
 }
@@ -216,7 +217,7 @@ TEST_CASE("an array that was left in host memory is named", "[array]") {
   const Kernel kernel = best(args);
   for (auto& [name, view] : views_of(args)) view->memory = on_device;
   const auto check = [&](Reason reason, Operand operand) {
-    for (const Status& status : {refused(args), detail::place_of(args).status(), kernel.run(args)}) {
+    for (const Status& status : {refused(args), test::place_of(args).status(), kernel.run(args)}) {
       CHECK(status.code() == StatusCode::invalid_arguments);
       CHECK(status.reason() == reason);
       CHECK(status.operand() == operand);

@@ -1,5 +1,6 @@
 // Finding kernels: the whole sentence, each of its parts, and the memory of earlier questions.
-#include "registry/query/query.hpp"
+#include "registry/query/operation_info.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,8 +10,9 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "registry/operation.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
@@ -44,7 +46,7 @@ std::vector<std::string_view> taken_one_by_one(const GemmArguments& args, const 
   for (const Row& row : detail::rows()) {
     GemmProblem problem;
     ChosenControls controls;
-    if (detail::resolve(row, args, {}, device, problem, controls)) all.push_back(row.metadata.name);
+    if (test::resolve(row, args, {}, device, problem, controls)) all.push_back(row.metadata.name);
   }
   return all;
 }
@@ -76,8 +78,8 @@ std::size_t rejected(const CandidateList& list) {
 
 std::size_t rows_of_keys(const GemmArguments& args) {
   GemmProblem problem;
-  REQUIRE(detail::normalise(args, problem));
-  return detail::compatible_rows(problem).rows();
+  REQUIRE(test::normalise(args, problem));
+  return detail::rows_of<detail::gemm::Rules>(problem).rows();
 }
 
 }  // namespace
@@ -128,7 +130,8 @@ TEST_CASE("best first: by time, as registered where equal, cut off by the limit"
     const CandidateList all = get_kernels(args, {}, on_h200());
     std::vector<Candidate> expected(all.begin(), all.end());
     std::stable_sort(expected.begin(), expected.end(), [](const Candidate& a, const Candidate& b) {
-      return std::pair(a.predicted_seconds(), &a.row()) < std::pair(b.predicted_seconds(), &b.row());
+      return std::pair(a.predicted_seconds(), &detail::row_of(a)) <
+             std::pair(b.predicted_seconds(), &detail::row_of(b));
     });
     for (std::size_t j = 0; j < expected.size(); ++j) check_same(all[j], expected[j]);
     FindOptions options = on_h200();
@@ -179,7 +182,7 @@ TEST_CASE("a question asked again is answered as if it were new", "[query]") {
     if (random() % 4 == 0) options.order = Order::registry;
     if (random() % 8 == 0) options.availability = Availability::precompiled;
     CAPTURE(i, args.a.extents, args.b.extents, device.name, options.max_workspace);
-    check_same(get_kernels(args, {}, options), Query::answer(args, {}, options, Recall::no));
+    check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
   }
 }
 
@@ -387,7 +390,7 @@ TEST_CASE("workspaces keep to the maximum, and to what the kernel says", "[query
 TEST_CASE("lists of kernels without a problem", "[query]") {
   const std::vector<Kernel> all = get_kernels();
   REQUIRE(all.size() == detail::rows().size());
-  for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(&all[i].row() == &detail::rows()[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(&detail::row_of(all[i]) == &detail::rows()[i]);
   const std::vector<Kernel> some =
       get_kernels([](const KernelMetadata& k) { return k.operands.a.dtype == DType::f16; });
   CHECK(some.size() < all.size());
@@ -400,7 +403,7 @@ TEST_CASE("every kernel is found by its name, and no other name", "[query]") {
   for (const Row& row : detail::rows()) {
     const Result<Kernel> kernel = find_kernel(row.metadata.name);
     REQUIRE(kernel);
-    REQUIRE(&kernel->row() == &row);
+    REQUIRE(&detail::row_of(*kernel) == &row);
   }
   // A wrong name is compared with all others for the message: a sample is enough.
   for (std::size_t i = 0; i < detail::rows().size(); i += 23) {
@@ -425,7 +428,7 @@ TEST_CASE("many threads ask at once", "[query]") {
   const FindOptions best = {.limit = 1};
   for (int i = 0; i < 20; ++i) {
     problems.push_back(test::problem_for(random, test::any_row(random)));
-    expected.push_back(Query::answer(problems.back(), {}, best, Recall::no));
+    expected.push_back(test::find_afresh(problems.back(), {}, best));
   }
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "common/config_parts.hpp"
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::test {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "unit/registry_problems.hpp"
 

@@ -15,6 +15,7 @@
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
+#include "registry/operation.hpp"
 #include "unit/random_reduction.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -91,7 +92,7 @@ TEST_CASE("the registry has a reduction for every two types that a parallel spli
     CHECK(k.epilogue.scale == (k.operands.out.dtype != DType::s32));
     const Result<Kernel> found = find_kernel(k.name);
     REQUIRE(found);
-    CHECK(&found->row() == &row);
+    CHECK(&detail::row_of(*found) == &row);
   }
   CHECK(names.size() == 16);
   for (const Row& row : test::gemm_rows()) {
@@ -128,7 +129,7 @@ TEST_CASE("a query for a reduction gives its kernel", "[reduce]") {
     INFO(row.metadata.name << ": " << found.status().message());
     REQUIRE(found.size() == 1);
     CHECK(found.matched() == 1);
-    CHECK(&found.front().row() == &row);
+    CHECK(&detail::row_of(found.front()) == &row);
     CHECK(found.front().workspace() == 0);
     CHECK(found.front().predicted_seconds() > 0);
     CHECK_FALSE(found.front().controls().mode);

@@ -1,5 +1,6 @@
 // Stream-K: launches, what is refused, sums, and when it is chosen.
 #include "common/stream_k.hpp"
+#include "unit/gemm_rules.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,11 +16,12 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/executor.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "registry/host/tolerance.hpp"
+#include "registry/operation.hpp"
 #include "unit/registry_problems.hpp"
 #include "unit/stream_parts.hpp"
 
@@ -51,11 +53,11 @@ struct Resolved {
 
 Resolved resolved(const Kernel& kernel, const GemmArguments& args, const DeviceModel& device) {
   Resolved r;
-  const detail::Row& row = kernel.row();
-  const Status status = detail::resolve(row, args, {}, device, r.problem, r.controls);
+  const detail::Row& row = detail::row_of(kernel);
+  const Status status = test::resolve(row, args, {}, device, r.problem, r.controls);
   INFO(status.message());
   REQUIRE(status);
-  r.launch = detail::gemm_family(row).launch(row.entry_config, r.problem, r.controls);
+  r.launch = detail::gemm::family_of(row).launch(row.entry_config, r.problem, r.controls);
   return r;
 }
 
@@ -167,7 +169,7 @@ TEST_CASE("stream-K and ways of cutting K exclude each other", "[stream]") {
 
   int others = 0;
   for (const Kernel& other : get_kernels([](const KernelMetadata& k) { return !k.modes.stream_k; })) {
-    const detail::Row& row = other.row();
+    const detail::Row& row = detail::row_of(other);
     if (test::types_of(row) != Types{DType::f16, DType::f16, DType::f32, DType::f16} ||
         test::layouts_of(row) != Layouts{Layout::row, Layout::column, Layout::row}) {
       continue;
@@ -331,7 +333,7 @@ TEST_CASE("stream-K kernels on the host are within the bounds of the reference",
   REQUIRE(kernels.size() > 100);
   for (int i = 0; i < 30; ++i) {
     const Kernel& kernel = kernels[random() % kernels.size()];
-    const detail::Row& row = kernel.row();
+    const detail::Row& row = detail::row_of(kernel);
     GemmArguments shape = test::random_shape(random, test::types_of(row), test::layouts_of(row),
                                              {.m = 300, .n = 300, .k = 600, .alignment_bytes = 16});
     shape.math = kernel.metadata().design.math;

@@ -3,8 +3,9 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "operations/gemm/resolve.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
@@ -165,7 +166,7 @@ TEST_CASE("supports against a naive statement of the rules", "[supports]") {
       const DeviceModel& device = devices[random() % devices.size()];
       GemmProblem problem;
       ChosenControls controls;
-      const Status status = detail::resolve(row, args, {}, device, problem, controls);
+      const Status status = test::resolve(row, args, {}, device, problem, controls);
       CAPTURE(row.metadata.name, device.cc, args.a.extents, args.a.strides, args.b.extents, args.b.strides,
               args.out.extents, args.out.strides, status.message());
       REQUIRE(status.code() != StatusCode::invalid_arguments);
@@ -219,7 +220,7 @@ TEST_CASE("devices and grids have limits", "[supports]") {
   GemmProblem problem;
   ChosenControls controls;
   const auto resolved = [&](const GemmArguments& args, const DeviceModel& device) {
-    return detail::resolve(row, args, {}, device, problem, controls);
+    return test::resolve(row, args, {}, device, problem, controls);
   };
   DeviceModel device = test::device_named("h200");
   const GemmArguments args = test::plain_problem(64, 64, 64);
@@ -264,7 +265,7 @@ TEST_CASE("controls of a kernel give way to those of the arguments, and to what 
   const Controls kernel = {
       .mode = Mode::split_k_parallel, .split_k_slices = 4, .swizzle = 2, .raster = Raster::along_m};
   GemmArguments args = test::plain_problem(256, 256, 4096);
-  REQUIRE(detail::resolve(row, args, kernel, device, problem, chosen));
+  REQUIRE(test::resolve(row, args, kernel, device, problem, chosen));
   CHECK(chosen.mode == Mode::split_k_parallel);
   CHECK(chosen.split_k_slices == 4);
   CHECK(chosen.swizzle == 2);
@@ -274,17 +275,17 @@ TEST_CASE("controls of a kernel give way to those of the arguments, and to what 
   args.controls.raster = Raster::along_n;
   args.controls.swizzle = 8;
   args.controls.split_k_slices = 2;
-  REQUIRE(detail::resolve(row, args, kernel, device, problem, chosen));
+  REQUIRE(test::resolve(row, args, kernel, device, problem, chosen));
   CHECK(chosen.swizzle == 8);
   CHECK(chosen.raster == Raster::along_n);
   CHECK(chosen.split_k_slices == 2);
 
   args.controls = {.mode = Mode::gemm};
-  REQUIRE(detail::resolve(row, args, kernel, device, problem, chosen));
+  REQUIRE(test::resolve(row, args, kernel, device, problem, chosen));
   CHECK(chosen.mode == Mode::gemm);
   CHECK(chosen.split_k_slices == 1);
 
   args = test::plain_problem(256, 256, 8);  // too little K for what was chosen for another problem
-  REQUIRE(detail::resolve(row, args, kernel, device, problem, chosen));
+  REQUIRE(test::resolve(row, args, kernel, device, problem, chosen));
   CHECK(chosen.split_k_slices == 1);
 }

@@ -3,6 +3,7 @@
 
 #include "basic/words.hpp"
 #include "catch_compat.hpp"
+#include "quarry/operation.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry {

@@ -8,7 +8,7 @@
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
-#include "registry/query/query.hpp"
+#include "registry/query/operation_info.hpp"
 
 namespace quarry::command {
 
@@ -35,7 +35,7 @@ inline CandidateList find_kernels(const Arguments& arguments, const Filter& filt
 }
 inline Result<Candidate> candidate_of(const Kernel& kernel, const Arguments& arguments,
                                       const FindOptions& options) {
-  return std::visit([&](const auto& a) { return Query::candidate_of(kernel, a, options); }, arguments);
+  return std::visit([&](const auto& a) { return quarry::candidate_of(kernel, a, options); }, arguments);
 }
 inline Status supports(const Kernel& kernel, const Arguments& arguments) {
   return std::visit([&](const auto& a) { return kernel.supports(a); }, arguments);

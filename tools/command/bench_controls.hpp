@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "quarry/arguments.hpp"
+#include "quarry/gemm.hpp"
 
 namespace quarry::command {
 

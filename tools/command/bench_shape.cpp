@@ -12,7 +12,7 @@
 #include "common/config_parts.hpp"
 #include "progress.hpp"
 #include "quarry/artifact.hpp"
-#include "registry/query/query.hpp"
+#include "registry/query/operation_info.hpp"
 #include "trial.hpp"
 
 namespace quarry::command {

@@ -13,6 +13,7 @@
 #include "registry/compile/precompiled.hpp"
 #include "registry/compile/process.hpp"
 #include "registry/compile/temporary_folder.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::command {
 namespace {
@@ -37,7 +38,7 @@ bool is_cubin(const Artifact& artifact) {
 
 /// What cuobjdump calls the precompiled code of a kernel that runs on `cc`: "sm_90".
 std::string precompiled_architecture(const Kernel& kernel, int cc) {
-  const int target = detail::precompiled_target(kernel.row().entry, cc);
+  const int target = detail::precompiled_target(detail::row_of(kernel).entry, cc);
   return "sm_" + architecture(target, kernel.metadata().max_cc.value_or(0));
 }
 

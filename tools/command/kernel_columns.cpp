@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operations/common/row.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::command {
 namespace {
@@ -42,7 +43,7 @@ Cell kernel_cell(const Kernel& kernel, std::size_t column) {
   const auto fields = detail::all_fields();
   if (column < fields.size()) return field_cell(fields[column], kernel.metadata());
   if (column == fields.size()) return precompiled_at_all(kernel);
-  return std::string(detail::entry_of(kernel.row().entry).name);
+  return std::string(detail::entry_of(detail::row_of(kernel).entry).name);
 }
 
 bool precompiled_at_all(const Kernel& kernel) {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "quarry/arguments.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/gemm.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 

@@ -11,7 +11,7 @@
 #include "problem_flags.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/query/query.hpp"
+#include "registry/query/operation_info.hpp"
 #include "seed.hpp"
 #include "selection.hpp"
 #include "table.hpp"

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <unordered_set>
 
+#include "registry/operation.hpp"
 #include "registry/query/config_reader.hpp"
 
 namespace quarry::command {
@@ -27,7 +28,7 @@ Result<std::vector<Kernel>> find_all(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Result<Kernel> kernel = read_kernel(name);
     if (!kernel) return kernel.status();
-    if (seen.insert(&kernel->row()).second) kernels.push_back(*kernel);
+    if (seen.insert(&detail::row_of(*kernel)).second) kernels.push_back(*kernel);
   }
   return kernels;
 }

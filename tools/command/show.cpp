@@ -11,6 +11,7 @@
 #include "output.hpp"
 #include "pack_targets.hpp"
 #include "registry/compile/known_resources.hpp"
+#include "registry/operation.hpp"
 #include "selection.hpp"
 #include "show_code.hpp"
 #include "show_layout.hpp"
@@ -72,7 +73,7 @@ Cell target_cell(const Kernel& kernel, int cc, std::size_t column, Known& known)
   if (metadata.cc > cc || metadata.max_cc.value_or(cc) < cc) return {};
   if (column == 0) return kernel.precompiled(cc);
   const DeviceModel& device = *model_for(cc);
-  const CodeResources& code = known.of(kernel.row().entry, cc);
+  const CodeResources& code = known.of(detail::row_of(kernel).entry, cc);
   const BlockNeeds block{metadata.design.threads, code.registers, metadata.design.shared_memory};
   const int blocks = blocks_per_multiprocessor(block, device);
   switch (column) {

@@ -10,6 +10,7 @@
 #include "quarry/artifact.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/sources.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::command {
 namespace {
@@ -27,7 +28,7 @@ void add_files_of(std::string_view text, std::set<std::string_view>& files) {
 }
 
 Result<std::string> source_text(const Kernel& kernel) {
-  const std::string_view entry = detail::entry_of(kernel.row().entry).name;
+  const std::string_view entry = detail::entry_of(detail::row_of(kernel).entry).name;
   const Result<detail::EntrySource> source = detail::entry_source(entry);
   if (!source) return source.status();
   std::string text = "// " + std::string(kernel.name()) + "\n";
@@ -42,7 +43,7 @@ Result<std::string> source_text(const Kernel& kernel) {
 }
 
 Result<std::string> ptx_text(const Kernel& kernel, int target) {
-  const std::string entry(detail::entry_of(kernel.row().entry).name);
+  const std::string entry(detail::entry_of(detail::row_of(kernel).entry).name);
   const Result<detail::EntrySource> source = detail::entry_source(entry);
   if (!source) return source.status();
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);

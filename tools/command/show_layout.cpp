@@ -2,13 +2,14 @@
 
 #include "operations/common/row.hpp"
 #include "output.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::command {
 namespace {
 
 /// The layouts of a kernel's device code, and whose they are.
 Result<std::string> layout_text(const Kernel& kernel) {
-  const detail::Row& row = kernel.row();
+  const detail::Row& row = detail::row_of(kernel);
   const std::string_view family = row.family->name();
   std::string text = std::string(kernel.name()) + "\n";
   if (row.exchanged)

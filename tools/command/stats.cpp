@@ -7,6 +7,7 @@
 #include "kernel_columns.hpp"
 #include "operations/common/row.hpp"
 #include "output.hpp"
+#include "registry/operation.hpp"
 #include "selection.hpp"
 #include "table.hpp"
 
@@ -41,7 +42,7 @@ Result<std::vector<const detail::Field*>> read_fields(const std::vector<std::str
 void add(Counts& counts, const Kernel& kernel) {
   ++counts.kernels;
   counts.precompiled += precompiled_at_all(kernel) ? 1 : 0;
-  counts.entries.insert(kernel.row().entry);
+  counts.entries.insert(detail::row_of(kernel).entry);
 }
 
 /// Counts for each combination of values that occurs, in the order of the values.

@@ -10,6 +10,7 @@
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/reduction.hpp"
+#include "registry/operation.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/output.hpp"
 #include "tools/command/problem_settings.hpp"
@@ -174,8 +175,8 @@ EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::in
 Result<Modules> compile(const Request& request) {
   std::set<std::string> names;
   for (const Kernel& kernel : request.kernels) {
-    names.emplace(detail::entry_of(kernel.row().entry).name);
-    const std::string_view reduction = detail::reduction_of(kernel.row());
+    names.emplace(detail::entry_of(detail::row_of(kernel).entry).name);
+    const std::string_view reduction = detail::reduction_of(detail::row_of(kernel));
     if (!reduction.empty()) names.emplace(reduction);
   }
   const std::vector<std::string> list(names.begin(), names.end());

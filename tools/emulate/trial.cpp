@@ -7,6 +7,7 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/operation.hpp"
 #include "tools/command/arguments.hpp"
 
 namespace quarry::emulate {
@@ -189,16 +190,18 @@ Status run_on(const Kernel& kernel, Operands& operands, std::int64_t slices, con
   if (slices > 0) {
     detail::PreparedReduction prepared;
     const ReduceSplitKArguments reduction = detail::reduction_of(operands.arguments(), slices);
-    if (Status s = detail::prepare_launch(kernel.row(), reduction, prepared); !s) return s;
+    if (Status s = detail::prepare_launch(detail::row_of(kernel), reduction, prepared); !s) return s;
     if (!prepared.needed.out) return {};
     return run_reduction(kernel, prepared.launch, modules, memory, options, counters);
   }
   detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), operands.arguments(), prepared); !s)
+  if (Status s =
+          detail::prepare_launch(detail::row_of(kernel), kernel.controls(), operands.arguments(), prepared);
+      !s)
     return s;
   if (!prepared.needed.out) return {};
   if (Status s = operands.make_workspace(prepared.launch); !s) return s;
-  return run_launch(kernel.row(), prepared.launch, modules, memory, options, counters);
+  return run_launch(detail::row_of(kernel), prepared.launch, modules, memory, options, counters);
 }
 
 /// Replaces a reference's values of one output with what stands there.
@@ -278,8 +281,9 @@ std::string Verdict::reason() const {
 
 Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArguments& arguments) {
   detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(kernel.row(), kernel.controls(), arguments, prepared); !s) return s;
-  std::vector<std::string> names = {std::string(detail::entry_of(kernel.row().entry).name)};
+  if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.controls(), arguments, prepared); !s)
+    return s;
+  std::vector<std::string> names = {std::string(detail::entry_of(detail::row_of(kernel).entry).name)};
   if (prepared.launch.reduce.grid > 0) names.emplace_back(prepared.launch.reduce_entry);
   return names;
 }

@@ -1,0 +1,48 @@
+# The operations, read from the one list of them, the enum of include/quarry/operation.hpp: QUARRY_OPERATIONS. And, for the
+# generator and the library, the folder quarry_lists_folder with operation_words.hpp; for the library alone
+# quarry_operation_sources, a table of what each operation's folder says of it.
+get_filename_component(operation_list "${CMAKE_CURRENT_LIST_DIR}/../include/quarry/operation.hpp" ABSOLUTE)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${operation_list}")
+file(STRINGS "${operation_list}" QUARRY_OPERATIONS REGEX "^  [a-z0-9_]+,")
+list(TRANSFORM QUARRY_OPERATIONS REPLACE "^  ([a-z0-9_]+),.*" "\\1")
+list(LENGTH QUARRY_OPERATIONS operation_count)
+
+set(words "")
+set(includes "")
+set(rows "")
+foreach(operation IN LISTS QUARRY_OPERATIONS)
+  string(APPEND words "\"${operation}\", ")
+  string(APPEND includes "#include \"operations/${operation}/operation.hpp\"\n")
+  string(APPEND rows "      info_of<${operation}::Rules>(\"${operation}\"),\n")
+endforeach()
+
+set(quarry_lists_folder "${CMAKE_CURRENT_BINARY_DIR}/lists")
+file(CONFIGURE OUTPUT "${quarry_lists_folder}/operation_words.hpp" @ONLY CONTENT [[
+#pragma once
+
+#include <string_view>
+
+namespace quarry::detail {
+
+/// The names of the operations, by value.
+inline constexpr std::string_view operation_words[] = {@words@};
+
+}  // namespace quarry::detail
+]])
+
+set(quarry_operation_sources "${CMAKE_CURRENT_BINARY_DIR}/operations.cpp")
+file(CONFIGURE OUTPUT "${quarry_operation_sources}" @ONLY CONTENT [[
+@includes@
+#include "registry/query/operation_info.hpp"
+
+namespace quarry::detail {
+
+std::span<const OperationInfo> operations() {
+  static constexpr OperationInfo all[] = {
+@rows@  };
+  static_assert(std::size(all) == @operation_count@);
+  return all;
+}
+
+}  // namespace quarry::detail
+]])

@@ -1,0 +1,18 @@
+/// What can be computed.
+#pragma once
+
+#include <string_view>
+
+namespace quarry {
+
+/// The operations. This list is the only one: the build reads it, and finds of each operation `name` the
+/// header quarry/name.hpp and the folder operations/name/.
+enum class Operation : unsigned char {
+  gemm,            ///< GemmArguments
+  reduce_split_k,  ///< ReduceSplitKArguments
+};
+
+/// "gemm", "reduce_split_k", ...
+std::string_view to_string(Operation operation);
+
+}  // namespace quarry

@@ -1,0 +1,100 @@
+#include "operations/common/operand_checks.hpp"
+
+#include <string>
+
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry::detail {
+namespace {
+
+constexpr auto code = StatusCode::invalid_arguments;
+
+/// What earlier operands said of where the problem lies.
+class KnownPlace {
+ public:
+  /// Whether this view can lie beside them.
+  bool admits(const TensorView& view) {
+    const MemoryKind kind = view.memory.kind;
+    if (kind == MemoryKind::automatic) return true;
+    const bool host = kind == MemoryKind::host;
+    if (known_ && host != host_) return false;
+    known_ = true;
+    host_ = host;
+    if (kind != MemoryKind::device) return true;  // managed and pinned memory goes with any device
+    if (device_ >= 0 && device_ != view.memory.device) return false;
+    device_ = view.memory.device;
+    return true;
+  }
+
+ private:
+  bool known_ = false;
+  bool host_ = false;
+  int device_ = -1;
+};
+
+/// Whether an input is `out` itself.
+bool is_in_place(const TensorView& input, const TensorView& out) {
+  if (input.data != out.data || input.rank != out.rank || input.tag != out.tag) return false;
+  if (input.is_pointer_array != out.is_pointer_array) return false;
+  for (std::size_t i = 0; i < input.rank; ++i) {
+    const bool is_strided = i > 0 || !input.is_pointer_array;
+    if (is_strided && input.extents[i] > 1 && input.strides[i] != out.strides[i]) return false;
+  }
+  return true;
+}
+
+/// Checks an operand against one output. @param other an input, or an output in front of it in the list
+Status check_overlap(const OperandRef& other, const OperandRef& output) {
+  const bool is_out = output.name != Operand::aux;
+  if (is_out && other.may_be_out && is_in_place(*other.view, *output.view)) return {};
+  if (!may_overlap(*other.view, *output.view)) return {};
+  return {code, is_out ? Reason::output_overlap : Reason::aux_overlap, other.name};
+}
+
+}  // namespace
+
+Status check_memory(const OperandList& operands) {
+  KnownPlace place;
+  Placing placing;
+  for (const OperandRef& operand : operands) {
+    const TensorView& view = *operand.view;
+    if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {
+      return invalid("Operand `" + std::string(to_string(operand.name)) +
+                     "` lies in no kind of memory that there is");
+    }
+    if (!place.admits(view)) return placing.elsewhere(view, view.memory.kind, operand.name);
+    placing.note(view, view.memory.kind, operand.name);
+  }
+  return {};
+}
+
+Status check_overlaps(const OperandList& operands) {
+  const OperandRef* outputs[OperandList::most_tensors];
+  std::size_t count = 0;
+  for (const OperandRef& operand : operands) {
+    if (operand.is_output && operand.view->data != nullptr) outputs[count++] = &operand;
+  }
+  if (count == 0) return {};
+  for (const OperandRef& operand : operands) {
+    if (operand.is_output || !operand.is_used) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (Status s = check_overlap(operand, *outputs[i]); !s) return s;
+    }
+  }
+  for (std::size_t i = 1; i < count; ++i) {
+    for (std::size_t before = 0; before < i; ++before) {
+      if (Status s = check_overlap(*outputs[before], *outputs[i]); !s) return s;
+    }
+  }
+  return {};
+}
+
+Status check_data(const OperandList& operands) {
+  for (const OperandRef& operand : operands) {
+    if (!operand.is_used || operand.view->data != nullptr || !has_elements(*operand.view)) continue;
+    return {code, Reason::null_data, operand.name};
+  }
+  return {};
+}
+
+}  // namespace quarry::detail

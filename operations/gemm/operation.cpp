@@ -1,0 +1,132 @@
+#include "operations/gemm/operation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "operations/gemm/normalise.hpp"
+#include "operations/gemm/operands.hpp"
+
+namespace quarry::detail::gemm {
+namespace {
+
+constexpr auto unsupported = StatusCode::unsupported;
+
+/// Whether a kernel has the mode and the slices that were asked for.
+bool permits(const ModesMetadata& modes, const Controls& controls) {
+  switch (controls.mode.value_or(Mode::gemm)) {
+    case Mode::split_k_serial: return modes.split_k_serial;
+    case Mode::split_k_parallel: return modes.split_k_parallel;
+    case Mode::split_k_cluster: return modes.split_k_cluster;
+    case Mode::stream_k: return modes.stream_k;
+    default:
+      return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel ||
+             modes.split_k_cluster;
+  }
+}
+
+/// Whether a kernel finds the matrices of the problem's batch.
+bool permits_batch(const ModesMetadata& modes, const GemmProblem& problem) {
+  return problem.has_arrays ? modes.array : modes.batched || problem.batch == 1;
+}
+
+Status wrong_batch(const GemmProblem& problem) {
+  if (problem.has_arrays) return {unsupported, Reason::mode_array, array_operand(problem)};
+  return {unsupported, "Mode `batched` is unsupported: expected one matrix of each operand, got a batch of " +
+                           std::to_string(problem.batch)};
+}
+
+/// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
+bool is_persistent(const DesignMetadata& design) {
+  return design.schedule && *design.schedule != Schedule::one_tile;
+}
+
+Status no_multiprocessors_control() {
+  return {unsupported, Reason::control, Operand::none, 0, static_cast<int>(ControlName::multiprocessors)};
+}
+
+Status wrong_mode(const Controls& controls) {
+  if (!controls.mode)
+    return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
+  return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
+}
+
+/// The arguments' controls, with the kernel's where they leave something open; both in the orientation of the
+/// kernel's entry. Mode and slices go together:
+/// where the arguments fix one of them to something else than the kernel's, the kernel's other one says
+/// nothing.
+Controls merged(const Controls& arguments, const Controls& kernel) {
+  Controls result = arguments;
+  if (!result.swizzle) result.swizzle = kernel.swizzle;
+  if (!result.raster) result.raster = kernel.raster;
+  const bool other_mode = arguments.mode && arguments.mode != kernel.mode;
+  const bool other_slices = arguments.split_k_slices && arguments.split_k_slices != kernel.split_k_slices;
+  if (other_mode || other_slices) return result;
+  if (!result.mode) result.mode = kernel.mode;
+  if (!result.split_k_slices) result.split_k_slices = kernel.split_k_slices;
+  return result;
+}
+
+/// Mode, slices and the order of tiles, by the family's estimate where they are open.
+ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProblem& problem) {
+  const Controls& c = problem.controls;
+  if (c.mode && c.split_k_slices && c.swizzle && c.raster) {
+    return {*c.mode, *c.split_k_slices, *c.swizzle, *c.raster};
+  }
+  constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
+  return family_of(row).estimate(profile, problem, any_workspace).controls;
+}
+
+}  // namespace
+
+const GemmFamily& family_of(const Row& row) { return static_cast<const GemmFamily&>(row.family.get()); }
+
+void Rules::operands(const GemmArguments& arguments, OperandList& list) { list_operands(arguments, list); }
+
+Status Rules::check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem) {
+  return normalise(arguments, operands, problem);
+}
+
+GemmProblem Rules::exchanged(const GemmProblem& problem) { return quarry::exchanged(problem); }
+
+GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
+  return family_of(row).profile(row.entry_config, device);
+}
+
+Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                                const DeviceModel& device) {
+  const KernelMetadata& kernel = row.metadata;
+  if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
+  if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
+  if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
+  return family_of(row).supports(profile, problem, device);
+}
+
+Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                         const DeviceModel&, std::size_t max_workspace) {
+  return family_of(row).estimate(profile, problem, max_workspace);
+}
+
+ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
+                             const DeviceModel& device, GemmProblem& problem) {
+  const Controls asked = problem.controls;
+  problem.controls = merged(asked, row.exchanged ? quarry::exchanged(of_kernel) : of_kernel);
+  // A query's choice for one problem need not go with another.
+  if (!check_constraints(row, profile, problem, device)) problem.controls = asked;
+  ChosenControls controls = chosen(row, profile, problem);
+  controls.multiprocessors =
+      std::min(problem.controls.multiprocessors.value_or(device.multiprocessors), device.multiprocessors);
+  if (row.metadata.modes.stream_k) controls.resident = profile.resident;
+  return controls;
+}
+
+Controls Rules::as_callers(const Row& row, const ChosenControls& c) {
+  return {c.mode, c.split_k_slices, c.swizzle, row.exchanged ? quarry::exchanged(c.raster) : c.raster};
+}
+
+std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
+                                  const ChosenControls& controls) {
+  return family_of(row).workspace_size(row.entry_config, problem, controls);
+}
+
+}  // namespace quarry::detail::gemm

@@ -1,0 +1,102 @@
+/// What a GEMM is: the rules by which the registry treats it. See registry/operation.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "family.hpp"
+#include "gemm/problem.hpp"
+#include "gemm/profile.hpp"
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::gemm {
+
+/// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
+/// but which layouts and alignments they give. Without padding: compared and hashed as bytes.
+struct Question {
+  /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap or all lie
+  /// at one place or begin at multiples of which power of two, whether a stride is longer than tensor maps
+  /// can have.
+  struct Access {
+    std::uint16_t row = 0;
+    std::uint16_t column = 0;
+  };
+
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  int batch = 0;
+  Access a;
+  Access b;
+  Access out;
+  int slices = 0;           ///< 0: open
+  int multiprocessors = 0;  ///< 0: open
+  Types types = {};
+  Math math = Math::exact;
+  std::uint8_t epilogue_matrices = 1;
+  std::uint8_t mode = 0;     ///< 0: open
+  std::uint8_t swizzle = 0;  ///< 0: open
+  std::uint8_t raster = 0;   ///< 0: open
+  bool has_arrays = false;
+  std::uint16_t unused = 0;
+};
+
+/// The family of a row that computes GEMMs. @pre its operation is gemm
+const GemmFamily& family_of(const Row& row);
+
+struct Rules {
+  using Arguments = GemmArguments;
+  using Problem = GemmProblem;
+  using Profile = GemmProfile;
+  using Question = gemm::Question;
+
+  static void operands(const GemmArguments& arguments, OperandList& list);
+  static Status check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
+
+  /// Calls `add` for each functional key whose kernels compute the problem's types in layouts that its
+  /// operands fit: of a, b and out two each may fit, and f32 operands may be multiplied as they are, or
+  /// faster.
+  template <class Add>
+  static void keys(const GemmProblem& problem, const Add& add);
+  static Status no_kernel(const GemmProblem& problem);
+  static Question question(const GemmProblem& problem);
+
+  static Status check_signature(const Row& row, const GemmProblem& problem);
+  static GemmProblem exchanged(const GemmProblem& problem);
+  static GemmProfile profile(const Row& row, const DeviceModel& device);
+  static Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                                  const DeviceModel& device);
+  static Estimate estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                           const DeviceModel& device, std::size_t max_workspace);
+
+  /// Controls of the arguments win; then those of the kernel (which a query chose), unless they do not go
+  /// with the arguments; the rest is the family's choice by its estimate.
+  static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
+                               const DeviceModel& device, GemmProblem& problem);
+  static Controls as_callers(const Row& row, const ChosenControls& controls);
+  static std::size_t workspace_size(const Row& row, const GemmProblem& problem,
+                                    const ChosenControls& controls);
+};
+
+template <class Add>
+void Rules::keys(const GemmProblem& problem, const Add& add) {
+  for (int a = 0; a < layout_count; ++a) {
+    if (!problem.a.fits[a]) continue;
+    for (int b = 0; b < layout_count; ++b) {
+      if (!problem.b.fits[b]) continue;
+      for (int out = 0; out < layout_count; ++out) {
+        if (!problem.out.fits[out]) continue;
+        const Layouts layouts = {static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>(out)};
+        add(functional_key(Operation::gemm, Math::exact, problem.types, layouts));
+        if (problem.math != Math::exact)
+          add(functional_key(Operation::gemm, problem.math, problem.types, layouts));
+      }
+    }
+  }
+}
+
+}  // namespace quarry::detail::gemm

@@ -1,0 +1,62 @@
+#include <bit>
+#include <type_traits>
+
+#include "operations/gemm/operation.hpp"
+
+namespace quarry::detail::gemm {
+namespace {
+
+static_assert(std::has_unique_object_representations_v<Question>);
+
+Question::Access access(const ProblemOperand& operand, DType type, int columns, int rows) {
+  const long long long_stride = (1LL << 40) / bytes_of(type);
+  const bool long_batch = operand.matrix.batch_stride >= long_stride;
+  const auto packed = [&](Layout layout, long long stride, int line) {
+    const auto i = static_cast<std::size_t>(layout);
+    const bool is_long = long_batch || stride >= long_stride;
+    // Where lines begin in the 128 bytes that L2 keeps together.
+    const auto bytes = static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(bytes_of(type));
+    const int begin = std::countr_zero(bytes | 128);
+    const bool is_part = bytes == std::uint64_t{1} << begin;
+    return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | operand.alignment[i] << 4 | is_long << 3 |
+                                      (stride == 0) << 2 | (stride < line) << 1 | operand.fits[i]);
+  };
+  const auto fits = [&](Layout layout) { return operand.fits[static_cast<std::size_t>(layout)]; };
+  // Of an interleaved operand, which one it is; its groups never overlap.
+  if (fits(Layout::row_interleaved32))
+    return {
+        static_cast<std::uint16_t>(packed(Layout::row_interleaved32, operand.matrix.row_stride, 0) | 1 << 13),
+        0};
+  if (fits(Layout::column_interleaved32))
+    return {0, static_cast<std::uint16_t>(
+                   packed(Layout::column_interleaved32, operand.matrix.column_stride, 0) | 1 << 13)};
+  return {packed(Layout::row, operand.matrix.row_stride, columns),
+          packed(Layout::column, operand.matrix.column_stride, rows)};
+}
+
+}  // namespace
+
+Question Rules::question(const GemmProblem& problem) {
+  const Controls& controls = problem.controls;
+  const auto word = [](const auto& control) {
+    return static_cast<std::uint8_t>(control ? static_cast<int>(*control) + 1 : 0);
+  };
+  return {.m = problem.m,
+          .n = problem.n,
+          .k = problem.k,
+          .batch = problem.batch,
+          .a = access(problem.a, problem.types.a, problem.k, problem.m),
+          .b = access(problem.b, problem.types.b, problem.n, problem.k),
+          .out = access(problem.out, problem.types.out, problem.n, problem.m),
+          .slices = controls.split_k_slices.value_or(0),
+          .multiprocessors = controls.multiprocessors.value_or(0),
+          .types = problem.types,
+          .math = problem.math,
+          .epilogue_matrices = static_cast<std::uint8_t>(epilogue_matrices(problem)),
+          .mode = word(controls.mode),
+          .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
+          .raster = word(controls.raster),
+          .has_arrays = problem.has_arrays};
+}
+
+}  // namespace quarry::detail::gemm

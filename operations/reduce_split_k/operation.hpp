@@ -1,0 +1,40 @@
+/// What a reduction of split-K is: the rules by which the registry treats it. See registry/operation.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/reduce_split_k.hpp"
+#include "quarry/status.hpp"
+#include "reduce_split_k/reduce_family.hpp"
+
+namespace quarry::detail::reduce_split_k {
+
+/// The family of a row that reduces. @pre its operation is reduce_split_k
+inline const ReduceFamily& family_of(const Row& row) {
+  return static_cast<const ReduceFamily&>(row.family.get());
+}
+
+struct Rules {
+  using Arguments = ReduceSplitKArguments;
+  using Problem = ReduceProblem;
+
+  static void operands(const ReduceSplitKArguments& arguments, OperandList& list);
+  static Status check(const ReduceSplitKArguments& arguments, const OperandList& operands,
+                      ReduceProblem& problem);
+  template <class Add>
+  static void keys(const ReduceProblem& problem, const Add& add) {
+    const Types types = {DType::none, DType::none, problem.partials, problem.out};
+    add(functional_key(Operation::reduce_split_k, Math::exact, types,
+                       {Layout::row, Layout::row, problem.layout}));
+  }
+  static Status no_kernel(const ReduceProblem& problem);
+  static Status check_signature(const Row& row, const ReduceProblem& problem);
+  static Status check_constraints(const Row& row, const ReduceProblem& problem, const DeviceModel& device);
+  static Estimate estimate(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
+                           std::size_t max_workspace);
+};
+
+}  // namespace quarry::detail::reduce_split_k

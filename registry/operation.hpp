@@ -1,0 +1,81 @@
+/// An operation as the registry knows it: one row of a constant table, made of the rules in its folder.
+///
+/// An operation's author writes a struct `Rules` (operations/<name>/operation.hpp) of static functions over
+/// types of its own; info_of<Rules> (registry/query/operation_info.hpp) makes the row of it, with the whole
+/// loop over candidates inside, so that a query costs one indirect call more than a function would. Rules has
+///   Arguments, Problem           the public struct, and what a check makes of it
+///   operands(arguments, list)    names each operand, once
+///   check(arguments, list, problem)            all checks that do not depend on a kernel
+///   keys(problem, add), no_kernel(problem)     which rows can do it, and what to say where none does
+///   check_signature(row, problem)              whether it is one of these, operand by operand
+///   check_constraints(row, [profile,] problem, device)    whether the row takes it
+///   estimate(row, [profile,] problem, device, max_workspace)
+/// and, where it has them,
+///   Profile, profile(row, device)              what is known of a kernel on a device whatever the problem
+///   exchanged(problem)                         the same problem as rows with exchanged operands see it
+///   Question, question(problem)                all that the best candidate depends on: answers are
+///   remembered settle(row, profile, of_kernel, device, problem), as_callers(row, controls)     controls
+///   workspace_size(row, problem, controls)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/registry.hpp"
+
+namespace quarry::detail {
+
+/// Whether an answer may come from what this thread asked before, and is kept for later.
+enum class Recall : bool { no, yes };
+
+/// What a query asks for beside its problem. Refers to what the caller holds.
+struct Wishes {
+  const Filter& filter;
+  const FindOptions& options;
+  Recall recall = Recall::yes;
+};
+
+/// `arguments` are of the operation's own struct, here and below.
+struct OperationInfo {
+  std::string_view name;
+  /// Size of the struct, by which stale headers of a caller are noticed.
+  std::uint32_t argument_bytes;
+  void (*operands)(const void* arguments, OperandList& list);
+  /// As get_kernels().
+  CandidateList (*find)(const void* arguments, const Wishes& wishes);
+  /// As find_best().
+  Result<Candidate> (*best)(const void* arguments, const Wishes& wishes);
+  /// As quarry::candidate_of(). @pre the row is of this operation, here and below
+  Result<Candidate> (*candidate)(const Row& row, const void* arguments, const FindOptions& options);
+  /// As Kernel::supports.
+  Status (*supports)(const Row& row, const void* arguments);
+  /// As Kernel::workspace_size.
+  Result<std::size_t> (*workspace_size)(const Row& row, const Controls& controls, const void* arguments);
+};
+
+/// All of them, by Operation. Defined by a source that the build writes from the list of operations
+/// (cmake/operations.cmake).
+std::span<const OperationInfo> operations();
+
+inline const OperationInfo& info_of(Operation operation) {
+  return operations()[static_cast<std::size_t>(operation)];
+}
+
+/// Whether a call's arguments are what this library takes them for: invalid_arguments for an operation that
+/// there is not, and for a struct of another size.
+Status check_arguments(const Arguments& arguments);
+
+/// The same of arguments for a row: unsupported for another operation than the row's, too.
+Status check_arguments(const Row& row, const Arguments& arguments);
+
+/// As get_kernels().
+CandidateList find(Arguments arguments, const Wishes& wishes);
+
+/// The row behind a kernel.
+const Row& row_of(const Kernel& kernel);
+
+}  // namespace quarry::detail

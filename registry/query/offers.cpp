@@ -1,0 +1,61 @@
+#include "registry/query/offers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "operations/common/tensor_checks.hpp"
+#include "registry/device/device_model.hpp"
+
+namespace quarry::detail {
+
+Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
+                        const FindOptions& options) {
+  if (options.availability == Availability::precompiled && !is_precompiled(row, device.cc)) {
+    return Verdict::not_precompiled;
+  }
+  return filter(row.metadata) ? Verdict::taken : Verdict::filtered;
+}
+
+std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
+  // Bits of positive floats are ordered as the floats are; the index below them settles ties.
+  std::vector<std::uint64_t> keys(offers.size());
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const std::uint64_t time =
+        order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds) : 0;
+    keys[i] = time << 32 | i;
+  }
+  if (order == Order::best_first) std::sort(keys.begin(), keys.end());
+  std::vector<std::uint32_t> indexes(offers.size());
+  std::transform(keys.begin(), keys.end(), indexes.begin(),
+                 [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
+  return indexes;
+}
+
+bool is_precompiled(const Row& row, int cc) {
+  if (entry_of(row.entry).unit < 0) return false;
+  const auto targets = precompiled_targets();
+  return std::any_of(targets.begin(), targets.end(),
+                     [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
+}
+
+const DeviceModel& model_for(const OperandList& operands) {
+  for (const OperandRef& operand : operands) {
+    const Memory& memory = operand.view->memory;
+    if (memory.kind != MemoryKind::device) continue;
+    if (const DeviceModel* const model = cached_device_model(memory.device)) return *model;
+  }
+  return default_device_model();
+}
+
+Status check_model(const DeviceModel& d) {
+  const bool complete = d.multiprocessors > 0 && d.multiprocessors <= 4096 && d.shared_memory_per_block > 0 &&
+                        d.shared_memory_per_multiprocessor > 0 && d.registers_per_multiprocessor > 0 &&
+                        d.threads_per_multiprocessor > 0 && d.memory_bandwidth > 0 && d.clock > 0 &&
+                        d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 &&
+                        d.fma_f64_flops_per_clock > 0;
+  if (complete) return {};
+  return invalid(
+      "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
+}
+
+}  // namespace quarry::detail

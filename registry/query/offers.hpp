@@ -1,0 +1,45 @@
+/// Kernels that can solve a problem, while a query weighs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "family.hpp"
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/registry.hpp"
+#include "registry/query/explain.hpp"
+
+namespace quarry::detail {
+
+/// A row that can solve the problem, with the controls chosen for it.
+struct Offer {
+  const Row* row = nullptr;
+  ChosenControls controls;
+  /// Predicted; in the precision that offers are ordered by.
+  float seconds = 0;
+  std::size_t workspace = 0;
+};
+
+/// Whether a row is one that the caller wants: the filter and FindOptions::availability.
+Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
+                        const FindOptions& options);
+
+/// The order in which offers are answered, as indexes: by predicted time, then as registered.
+std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
+
+/// Whether the library holds machine code of the row that a device of compute capability `cc` runs: code
+/// of 8.0 runs on 8.x, code of 9.0 on 9.0.
+bool is_precompiled(const Row& row, int cc);
+
+/// The model by which controls are chosen for these operands: that of the first one that is said to lie on a
+/// device, default_device_model() otherwise. Does not ask the driver about pointers, so that what a query,
+/// workspace_size and a run choose is the same.
+const DeviceModel& model_for(const OperandList& operands);
+
+/// Whether a model holds what ranking divides by; invalid_arguments otherwise.
+Status check_model(const DeviceModel& device);
+
+}  // namespace quarry::detail

@@ -1,0 +1,395 @@
+/// The row of an operation in the registry's table, made of its rules: see registry/operation.hpp.
+///
+/// A query reads as its sentence: key -> rows -> constraints -> predicate -> rank -> limit.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "operations/common/row_checks.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/index.hpp"
+#include "registry/query/memo.hpp"
+#include "registry/query/offers.hpp"
+#include "registry/query/profiles.hpp"
+
+namespace quarry::detail {
+
+template <class Rules>
+concept HasProfile = requires {
+  typename Rules::Profile;
+};
+template <class Rules>
+concept HasQuestion = requires {
+  typename Rules::Question;
+};
+template <class Rules>
+concept Exchanges = requires(const typename Rules::Problem& problem) {
+  Rules::exchanged(problem);
+};
+template <class Rules>
+concept HasControls = requires(const Row& row, const ChosenControls& c) {
+  Rules::as_callers(row, c);
+};
+
+/// A problem after all checks that do not depend on a kernel, for rows of either orientation.
+template <class Rules>
+struct CheckedProblem {
+  typename Rules::Problem as_asked;
+  /// For rows with exchanged operands. Only where the operation has such; made when a query needs both.
+  typename Rules::Problem as_exchanged;
+
+  const typename Rules::Problem& of(const Row& row) const {
+    if constexpr (Exchanges<Rules>) {
+      return row.exchanged ? as_exchanged : as_asked;
+    } else {
+      return as_asked;
+    }
+  }
+};
+
+/// The problem in the orientation of the row's entry.
+template <class Rules>
+void orient(const Row& row, typename Rules::Problem& problem) {
+  if constexpr (Exchanges<Rules>) {
+    if (row.exchanged) problem = Rules::exchanged(problem);
+  }
+}
+
+/// Whether the row takes a problem of its types and layouts on a device. @param problem in the orientation of
+/// the row's entry
+template <class Rules, class... Profile>
+Status check_row(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device,
+                 const Profile&... profile) {
+  const KernelMetadata& kernel = row.metadata;
+  if (device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc))
+    return check_compute_capability(kernel, device.cc);
+  return Rules::check_constraints(row, profile..., problem, device);
+}
+template <class Rules>
+Status check_row_alone(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device) {
+  if constexpr (HasProfile<Rules>) {
+    typename Rules::Profile computed;
+    return check_row<Rules>(row, problem, device, profile_of<Rules>(row, device, computed));
+  } else {
+    return check_row<Rules>(row, problem, device);
+  }
+}
+
+/// A checked query.
+template <class Rules>
+struct Search {
+  const CheckedProblem<Rules>& problem;
+  const DeviceModel& device;
+  const Wishes& wishes;
+  /// Null: profiles are computed one by one.
+  const void* profiles = nullptr;
+
+  /// What becomes of a row of the problem's keys: fills the offer of one that is taken, and why another one
+  /// does not support the problem.
+  Verdict judge(const Row& row, Offer& offer, Status& why) const {
+    if constexpr (HasProfile<Rules>) {
+      if (profiles != nullptr)
+        return judge_by(row, offer, why, static_cast<const Profiles<Rules>*>(profiles)->of(row));
+      return judge_by(row, offer, why, Rules::profile(row, device));
+    } else {
+      return judge_by(row, offer, why);
+    }
+  }
+
+  /// Fills the offer of a row that meets constraints and predicate; over_workspace where it needs more than
+  /// FindOptions::max_workspace.
+  template <class... Profile>
+  Verdict estimate(const Row& row, Offer& offer, const Profile&... profile) const {
+    const std::size_t most = wishes.options.max_workspace;
+    const Estimate estimate = Rules::estimate(row, profile..., problem.of(row), device, most);
+    offer.row = &row;
+    offer.controls.mode = estimate.controls.mode;
+    offer.controls.split_k_slices = estimate.controls.split_k_slices;
+    offer.controls.swizzle = estimate.controls.swizzle;
+    offer.controls.raster = estimate.controls.raster;
+    offer.seconds = static_cast<float>(estimate.seconds);
+    offer.workspace = estimate.workspace;
+    return estimate.workspace > most ? Verdict::over_workspace : Verdict::taken;
+  }
+
+  /// Calls `take` for each offer, in registry order. @param tally where not null, counts what became of every
+  /// row
+  template <class Take>
+  void each(const RowRanges& ranges, Tally* tally, const Take& take) const {
+    for (const KeyRange& range : ranges) {
+      for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
+        Status why;
+        Offer offer;
+        const Verdict verdict = judge(row, offer, why);
+        if (verdict == Verdict::taken) take(offer);
+        if (tally != nullptr) tally->count(verdict, why);
+      }
+    }
+  }
+
+ private:
+  template <class... Profile>
+  Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
+    why = check_row<Rules>(row, problem.of(row), device, profile...);
+    if (!why) return Verdict::unsupported;
+    const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
+    return verdict == Verdict::taken ? estimate(row, offer, profile...) : verdict;
+  }
+};
+
+/// Controls as the caller names them, where the operation has any. A limit of multiprocessors is the
+/// caller's, not a choice.
+template <class Rules>
+Candidate candidate_of(const Offer& offer) {
+  if constexpr (HasControls<Rules>) {
+    const Controls controls = Rules::as_callers(*offer.row, offer.controls);
+    return {*offer.row, controls, offer.seconds, offer.workspace};
+  } else {
+    return {*offer.row, {}, offer.seconds, offer.workspace};
+  }
+}
+
+/// The rows of the problem's keys.
+template <class Rules>
+RowRanges rows_of(const typename Rules::Problem& problem) {
+  RowRanges result;
+  Rules::keys(problem, [&result](std::uint64_t key) {
+    if (const KeyRange* const range = find_key(key_ranges(), key)) result.add(*range);
+  });
+  return result;
+}
+
+/// A problem and all that a query knows before it looks at rows.
+template <class Rules>
+struct Prepared {
+  CheckedProblem<Rules> problem;
+  const DeviceModel* device = nullptr;
+  const void* profiles = nullptr;
+  /// Absent: the answer is not to be remembered.
+  std::optional<Question> question;
+
+  Status prepare(const typename Rules::Arguments& arguments, const Wishes& wishes, bool one) {
+    OperandList operands;
+    Rules::operands(arguments, operands);
+    if (Status s = Rules::check(arguments, operands, problem.as_asked); !s) return s;
+    const FindOptions& options = wishes.options;
+    device = options.device != nullptr ? options.device : &model_for(operands);
+    if (Status s = check_model(*device); !s) return s;
+    if constexpr (HasProfile<Rules>) {
+      const std::optional<std::size_t> number = device_number(*device);
+      if (number) profiles = Profiles<Rules>::on(*number, *device);
+      if constexpr (HasQuestion<Rules>) {
+        // Of longer answers, finding is less than copying.
+        const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
+                                  !options.explain && !wishes.filter.restricts();
+        if (is_memorable)
+          question =
+              make_question(Rules::Arguments::operation, Rules::question(problem.as_asked), options, *number);
+      }
+    }
+    return {};
+  }
+
+  /// Makes both orientations. Not needed for an answer that is remembered.
+  Search<Rules> search(const Wishes& wishes) {
+    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    return {problem, *device, wishes, profiles};
+  }
+};
+
+/// Why no row of the ranges was taken, or the rows that there are not.
+template <class Rules>
+Status why_none(const Search<Rules>& search, const RowRanges& ranges, Tally& tally) {
+  if (ranges.empty()) return Rules::no_kernel(search.problem.as_asked);
+  search.each(ranges, &tally, [](const Offer&) {});
+  return tally.why_empty();
+}
+
+/// The best offer, and how many there are; its row is null where there is none.
+template <class Rules>
+Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tally) {
+  Answer answer;
+  const Order order = search.wishes.options.order;
+  search.each(ranges, tally, [&](const Offer& offer) {
+    const bool first = answer.offer.row == nullptr;
+    if (first || (order == Order::best_first && offer.seconds < answer.offer.seconds)) answer.offer = offer;
+    ++answer.matched;
+  });
+  return answer;
+}
+
+/// Answers with one candidate, remembered or found now. Allocates only where there is none, or to explain.
+template <class Rules>
+Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes, Answer& answer,
+                Tally* explained) {
+  Prepared<Rules> prepared;
+  if (Status s = prepared.prepare(arguments, wishes, true); !s) return s;
+  if (prepared.question) {
+    if (const Answer* const remembered = recall(*prepared.question)) {
+      answer = *remembered;
+      return {};
+    }
+  }
+  const Search<Rules> search = prepared.search(wishes);
+  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
+  answer = best_of(search, ranges, explained);
+  if (answer.offer.row == nullptr) {
+    Tally tally;
+    return why_none(search, ranges, explained != nullptr && !ranges.empty() ? *explained = {} : tally);
+  }
+  if (prepared.question) remember(*prepared.question, answer);
+  return {};
+}
+
+template <class Rules>
+CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes& wishes) {
+  Prepared<Rules> prepared;
+  if (Status s = prepared.prepare(arguments, wishes, false); !s) return CandidateList(std::move(s));
+  const Search<Rules> search = prepared.search(wishes);
+  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
+  const FindOptions& options = wishes.options;
+  Tally tally;
+  std::vector<Offer> offers;
+  offers.reserve(ranges.rows());
+  search.each(ranges, options.explain ? &tally : nullptr,
+              [&](const Offer& offer) { offers.push_back(offer); });
+  if (offers.empty()) {
+    Tally all;
+    Status why = why_none(search, ranges, all);
+    return CandidateList(std::move(why), options.explain ? all.rejections() : std::vector<Rejection>());
+  }
+  const std::vector<std::uint32_t> order = ranked(offers, options.order);
+  const std::size_t count = std::min(options.limit, order.size());
+  std::vector<Candidate> candidates;
+  candidates.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) candidates.push_back(candidate_of<Rules>(offers[order[i]]));
+  return CandidateList(std::move(candidates), offers.size(),
+                       options.explain ? tally.rejections() : std::vector<Rejection>());
+}
+
+template <class Rules>
+struct Calls {
+  using Arguments = typename Rules::Arguments;
+  static const Arguments& of(const void* arguments) { return *static_cast<const Arguments*>(arguments); }
+
+  static void operands(const void* arguments, OperandList& list) { Rules::operands(of(arguments), list); }
+
+  static CandidateList find(const void* arguments, const Wishes& wishes) {
+    if (wishes.options.limit != 1) return find_many<Rules>(of(arguments), wishes);
+    Answer answer;
+    Tally tally;
+    const bool explain = wishes.options.explain;
+    Status status = find_one<Rules>(of(arguments), wishes, answer, explain ? &tally : nullptr);
+    std::vector<Rejection> rejections = explain ? tally.rejections() : std::vector<Rejection>();
+    if (!status) return CandidateList(std::move(status), std::move(rejections));
+    return CandidateList(candidate_of<Rules>(answer.offer), answer.matched, std::move(rejections));
+  }
+
+  static Result<Candidate> best(const void* arguments, const Wishes& wishes) {
+    Answer answer;
+    if (Status s = find_one<Rules>(of(arguments), wishes, answer, nullptr); !s) return s;
+    return candidate_of<Rules>(answer.offer);
+  }
+
+  static Result<Candidate> candidate(const Row& row, const void* arguments, const FindOptions& options) {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    CheckedProblem<Rules> problem;
+    if (Status s = Rules::check(of(arguments), operands, problem.as_asked); !s) return s;
+    const DeviceModel& device = options.device != nullptr ? *options.device : model_for(operands);
+    if (Status s = check_model(device); !s) return s;
+    if (Status s = Rules::check_signature(row, problem.as_asked); !s) return s;
+    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    const Filter any;
+    const Wishes wishes = {any, options};
+    const Search<Rules> search = {problem, device, wishes};
+    if constexpr (HasProfile<Rules>) {
+      return offered(row, search, Rules::profile(row, device));
+    } else {
+      return offered(row, search);
+    }
+  }
+
+  static Status supports(const Row& row, const void* arguments) {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    typename Rules::Problem problem;
+    if (Status s = Rules::check(of(arguments), operands, problem); !s) return s;
+    if (Status s = Rules::check_signature(row, problem); !s) return s;
+    orient<Rules>(row, problem);
+    return check_row_alone<Rules>(row, problem, model_for(operands));
+  }
+
+  static Result<std::size_t> workspace_size(const Row& row, const Controls& controls, const void* arguments);
+
+ private:
+  template <class... Profile>
+  static Result<Candidate> offered(const Row& row, const Search<Rules>& search, const Profile&... profile) {
+    if (Status s = check_row<Rules>(row, search.problem.of(row), search.device, profile...); !s) return s;
+    Offer offer;
+    if (search.estimate(row, offer, profile...) == Verdict::over_workspace) {
+      return Status(StatusCode::filtered_out,
+                    "It needs " + std::to_string(offer.workspace) + " bytes of workspace");
+    }
+    return candidate_of<Rules>(offer);
+  }
+};
+
+/// Everything that a run of the row needs to know: checks the arguments, the row's signature and its
+/// constraints, and settles the controls (Rules::settle).
+/// @param problem on success the problem, in the orientation of the row's entry
+/// @param chosen on success the controls, with nothing left open
+template <class Rules>
+Status resolve(const Row& row, const typename Rules::Arguments& arguments, const OperandList& operands,
+               const Controls& of_kernel, const DeviceModel& device, typename Rules::Problem& problem,
+               ChosenControls& chosen) {
+  if (Status s = check_operation(row, Rules::Arguments::operation); !s) return s;
+  if (Status s = Rules::check(arguments, operands, problem); !s) return s;
+  if (Status s = check_model(device); !s) return s;
+  if (Status s = Rules::check_signature(row, problem); !s) return s;
+  orient<Rules>(row, problem);
+  if constexpr (HasProfile<Rules>) {
+    typename Rules::Profile computed;
+    const typename Rules::Profile& profile = profile_of<Rules>(row, device, computed);
+    if (Status s = check_row<Rules>(row, problem, device, profile); !s) return s;
+    if constexpr (HasControls<Rules>) chosen = Rules::settle(row, profile, of_kernel, device, problem);
+    return {};
+  } else {
+    return check_row<Rules>(row, problem, device);
+  }
+}
+
+template <class Rules>
+Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls& controls,
+                                                 const void* arguments) {
+  OperandList operands;
+  Rules::operands(of(arguments), operands);
+  typename Rules::Problem problem;
+  ChosenControls chosen;
+  const DeviceModel& device = model_for(operands);
+  if (Status s = resolve<Rules>(row, of(arguments), operands, controls, device, problem, chosen); !s)
+    return s;
+  if constexpr (requires { Rules::workspace_size(row, problem, chosen); }) {
+    return Rules::workspace_size(row, problem, chosen);
+  } else {
+    return std::size_t{0};
+  }
+}
+
+/// The row of the operations' table.
+template <class Rules>
+constexpr OperationInfo info_of(std::string_view name) {
+  using Call = Calls<Rules>;
+  return {.name = name,
+          .argument_bytes = sizeof(typename Rules::Arguments),
+          .operands = &Call::operands,
+          .find = &Call::find,
+          .best = &Call::best,
+          .candidate = &Call::candidate,
+          .supports = &Call::supports,
+          .workspace_size = &Call::workspace_size};
+}
+
+}  // namespace quarry::detail
