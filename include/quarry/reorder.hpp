@@ -23,7 +23,8 @@ struct ReorderOptions {
 /// Host tensors are copied when the call returns; others by a kernel on the stream, asynchronously. `from`
 /// may broadcast; elements of `to` may not share memory with each other or with `from`. Fails, with nothing
 /// written, with
-/// - invalid_arguments: a view is wrong, they do not fit each other, overlap, or lie in different memory;
+/// - invalid_arguments: a view is wrong, an array of pointers (PointerArrayView), or does not fit the other,
+///   they overlap, or lie in different memory;
 /// - not_loaded, not_precompiled, no_compiler, compile_error: as Kernel::run;
 /// - device_error: CUDA refuses.
 Status reorder(const TensorView& from, const TensorView& to, const ReorderOptions& options = {});

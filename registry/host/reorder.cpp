@@ -20,6 +20,12 @@ bool is_reordered(DType type) {
   return type == DType::s8 || type == DType::u8 || type == DType::s32 || type == DType::f32;
 }
 
+Status check_no_array(const TensorView& view, Operand name) {
+  if (!view.is_pointer_array) return {};
+  return detail::invalid("Operand `" + std::string(to_string(name)) +
+                         "` is an array of pointers, which a reorder does not take");
+}
+
 Status check_extents(const TensorView& from, const TensorView& to) {
   constexpr Reason reasons[] = {Reason::columns, Reason::rows, Reason::batch};
   for (std::size_t i = 0; i < to.rank; ++i) {
@@ -65,6 +71,8 @@ void copy_square(const Matrix& from, const Matrix& to, std::int64_t entry, std::
 Status check_reorder(const TensorView& from, const TensorView& to) {
   if (Status s = detail::check_tensor(to, Operand::to, 2, 3); !s) return s;
   if (Status s = detail::check_tensor(from, Operand::from, to.rank, to.rank); !s) return s;
+  if (Status s = check_no_array(to, Operand::to); !s) return s;
+  if (Status s = check_no_array(from, Operand::from); !s) return s;
   if (!is_reordered(to.dtype)) {
     return detail::invalid("Matrices of s8, u8, s32 and f32 are reordered, and not those of " +
                            std::string(to_string(to.dtype)));

@@ -126,6 +126,23 @@ TEST_CASE("what cannot be reordered is refused by name", "[reorder]") {
   refused(negative, to, "negative extent");
 }
 
+TEST_CASE("arrays of pointers are refused by name, and nothing is written", "[reorder]") {
+  std::vector<std::int8_t> matrices(2 * 64 * 64, 1);
+  const void* pointers[] = {matrices.data(), matrices.data() + 64 * 64};
+  const void* const before[] = {pointers[0], pointers[1]};
+  const TensorView array = PointerArrayView::row_major(pointers, DType::s8, 2, {64, 64});
+  const TensorView matrix = TensorView::row_major(memory, DType::s8, {2, 64, 64});
+  for (const MemoryKind kind :
+       {MemoryKind::automatic, MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
+    const auto on = [kind](const TensorView& view) { return view.on({kind, 0}); };
+    refused(on(matrix), on(array), "Operand `to` is an array of pointers");
+    refused(on(array), on(matrix), "Operand `from` is an array of pointers");
+    refused(on(array), on(array), "Operand `to` is an array of pointers");
+  }
+  CHECK(std::memcmp(pointers, before, sizeof before) == 0);
+  CHECK(matrices == std::vector<std::int8_t>(matrices.size(), 1));
+}
+
 TEST_CASE("a matrix without elements needs no memory", "[reorder]") {
   CHECK(reorder(TensorView::row_major(nullptr, DType::s8, {0, 64}),
                 TensorView::row_interleaved32(nullptr, DType::s8, {0, 64})));
