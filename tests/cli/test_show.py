@@ -234,6 +234,41 @@ class Layouts(CommandTest):
             # Of lines of 64 bytes, two share the 128 bytes that are served at once.
             self.assertEqual([grid[i][0] for i in range(8)], ["0", "0", "8", "8", "16", "16", "24", "24"])
 
+    def test_every_combination_of_types_and_layouts_of_gemm_sm80(self):
+        """Also where chunks are of 32 bytes: f64, and f32 and 8-bit operands whose lines do not run along k."""
+        kernels = self.quarry("list", "--where", "family == gemm_sm80", "--format", "json").json["kernels"]
+        random = Random()
+        seed = random.randrange(2**32)
+        random.seed(seed)
+        random.shuffle(kernels)
+        one_each = {}
+        for kernel in kernels:
+            keys = [f"{operand}.{what}" for operand in ("a", "b", "out") for what in ("dtype", "layout")]
+            one_each[tuple(kernel[key] for key in [*keys, "accumulator"])] = kernel
+        self.assertEqual({key[0] for key in one_each}, {"f16", "bf16", "f32", "f64", "s8", "u8"})
+        chunk_sizes = set()
+        for kernel in one_each.values():
+            with self.subTest(kernel["name"], seed=seed):
+                sections = self.sections(self.quarry("show", kernel["name"], "--layout").out)
+                self.check_sums(sections["Sums of a block"], 0)
+                for operand in "ab":
+                    chunk_sizes.add(self.check_tile(sections["Tile of " + operand]))
+        self.assertEqual(chunk_sizes, {16, 32})
+
+    def check_tile(self, lines):
+        """The table of a tile has the lines, the chunks and the elements that the text tells of."""
+        text = "\n".join(lines)
+        count, line_bytes = map(int, re.search(r": (\d+) of (\d+) bytes, copied", text).groups())
+        chunk = int(re.search(r"chunks of (\d+) bytes", text)[1])
+        extent, k, size = map(int, re.search(r"(\d+) along [mn], (\d+) along k, (\d+) bytes", lines[0]).groups())
+        element = size // (extent * k)
+        head = next(line for line in lines if " \\ byte" in line)
+        self.assertEqual(head.split()[3:], [f"+{at}" for at in range(0, line_bytes, chunk)])
+        grid = self.check_chunks(lines, head.split()[0])
+        self.assertEqual(len(grid), min(count, 8))
+        self.assertEqual(list(map(int, grid[0])), list(range(0, line_bytes // element, chunk // element)))
+        return chunk
+
     def test_boxes_and_descriptors_of_gemm_sm90(self):
         names = self.names("family == gemm_sm90 and copy_engine == tma")
         self.assertGreater(len(names), 100)

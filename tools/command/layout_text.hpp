@@ -29,23 +29,30 @@ std::string steps_text(const layout::Layout& sums, int rows);
 /// is (thread, value) -> row + rows * column; threads are counted from `first_thread` on.
 std::string holders_text(const layout::Layout& sums, int rows, int columns, int first_thread);
 
-/// Which chunk lies in which 16 bytes of the first eight lines. `place(line, chunk)` is the byte of a chunk
-/// of `chunks` in each line, which all lie in their line's `chunks` places; cells are the chunk's first
-/// element.
+/// The chunks that a line of shared memory is made of.
+struct Chunks {
+  int per_line = 0;
+  int bytes = 0;     ///< of one chunk
+  int elements = 0;  ///< of one chunk
+};
+
+/// Which chunk lies where in the first eight lines. `place(line, chunk)` is the byte of a chunk of a line,
+/// counted from the first line's beginning; the chunks of a line lie in the places of that line. Cells are
+/// the chunk's first element.
 template <class Place>
-std::string chunks_text(std::string_view line_name, int lines, int chunks, int chunk_elements,
-                        const Place& place) {
+std::string chunks_text(std::string_view line_name, int lines, const Chunks& chunks, const Place& place) {
   const int shown_lines = lines < 8 ? lines : 8;
   std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(shown_lines) + 1);
   rows[0].push_back(std::string(line_name) + " \\ byte");
-  for (int chunk = 0; chunk < chunks; ++chunk) rows[0].push_back("+" + std::to_string(16 * chunk));
+  for (int chunk = 0; chunk < chunks.per_line; ++chunk)
+    rows[0].push_back("+" + std::to_string(chunks.bytes * chunk));
   for (int line = 0; line < shown_lines; ++line) {
     auto& cells = rows[static_cast<std::size_t>(line) + 1];
-    cells.assign(static_cast<std::size_t>(chunks) + 1, "");
+    cells.assign(static_cast<std::size_t>(chunks.per_line) + 1, "");
     cells[0] = std::to_string(line);
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const int at = place(line, chunk) / 16 - line * chunks;
-      cells[static_cast<std::size_t>(at) + 1] = std::to_string(chunk * chunk_elements);
+    for (int chunk = 0; chunk < chunks.per_line; ++chunk) {
+      const int at = place(line, chunk) / chunks.bytes - line * chunks.per_line;
+      cells.at(static_cast<std::size_t>(at) + 1) = std::to_string(chunk * chunks.elements);
     }
   }
   return table_text(rows);

@@ -22,7 +22,8 @@ std::string operand_text(char name, const OperandTile& tile, int offset) {
   text += "  chunks of " + std::to_string(tile.chunk_bytes()) + " bytes, (chunk, line): " + text_of(places);
   if (shared.swizzle().bits > 0) text += ", of indices permuted by " + text_of(shared.swizzle());
   text += "\n  which element begins a chunk; it repeats after eight lines:\n";
-  return text + chunks_text(line, tile.lines(), shared.chunks_per_line, tile.chunk_elements(),
+  return text + chunks_text(line, tile.lines(),
+                            {shared.chunks_per_line, tile.chunk_bytes(), tile.chunk_elements()},
                             [&](int l, int chunk) { return shared.offset(l, chunk); });
 }
 

@@ -84,7 +84,8 @@ std::string operand_text(char operand, const OperandBox& box, int offset, CopyEn
   text += box.panels() > 1 ? " and in each of " + number(box.panels()) + " panels:\n" : ":\n";
   const int chunks = box.panel_line_bytes() / layout::chunk_bytes;
   const layout::Swizzle permuted = box.permutation();
-  return text + chunks_text(names.line, box.lines(), chunks, layout::chunk_bytes / box.element_bytes,
+  return text + chunks_text(names.line, box.lines(),
+                            {chunks, layout::chunk_bytes, layout::chunk_bytes / box.element_bytes},
                             [&](int line, int chunk) { return permuted(box.offset(16 * chunk, line)); });
 }
 
@@ -95,8 +96,9 @@ std::string output_text(const OutputBox& box) {
                      number(box.columns) + " columns at a time, " + number(box.bytes()) + " bytes\n";
   text += "  (byte of a " + line + ", " + line + ") -> byte: " + text_of(box.shared()) + "\n";
   text += "  which element begins 16 bytes of a line:\n";
-  return text + chunks_text(line, box.lines(), box.line_bytes() / layout::chunk_bytes,
-                            layout::chunk_bytes / box.element_bytes,
+  return text + chunks_text(line, box.lines(),
+                            {box.line_bytes() / layout::chunk_bytes, layout::chunk_bytes,
+                             layout::chunk_bytes / box.element_bytes},
                             [&](int l, int chunk) { return box.chunk_offset(l, chunk); });
 }
 
