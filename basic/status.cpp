@@ -60,7 +60,10 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
               word(detail::tag_words, got)};
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
-    case Reason::mixed_devices: return {operand + " lies elsewhere", "the device of `out`", "another one"};
+    case Reason::mixed_devices:
+      if (expected == got) return {operand + " lies elsewhere", "the device of `out`", "another one"};
+      return {operand + " lies elsewhere", "memory of CUDA device " + std::to_string(expected),
+              "memory of device " + std::to_string(got)};
     case Reason::array_place:
       return {operand + " lies elsewhere", "its array of pointers in device memory, as the other operands",
               "host memory"};

@@ -33,7 +33,8 @@ struct Workspace {
 };
 
 struct RunOptions {
-  /// Stream that the work is put on; null is the legacy default stream. Ignored for host tensors.
+  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise); null is
+  /// the legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
   /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.
@@ -55,9 +56,9 @@ struct PrepareOptions {
   bool overlap = true;
 };
 
-/// Pointers of one run of a Plan, which must lie in memory of the same kind, aligned as the plan's operands
-/// were. Of an operand that is an array of pointers (PointerArrayView): the array, whose pointers keep to
-/// what that promised.
+/// Pointers of one run of a Plan, which must lie in memory of the same kind, on the same device, aligned as
+/// the plan's operands were. Of an operand that is an array of pointers (PointerArrayView): the array, whose
+/// pointers keep to what that promised.
 struct PlanOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -75,9 +76,15 @@ struct PlanOperands {
 /// Copies share what is prepared; safe to run from many threads.
 class Plan {
  public:
-  /// Puts the work on `stream` with new pointers: no check but null, alignment and workspace size, no load,
-  /// no allocation, no synchronisation; can be captured into a CUDA graph. Plans of host tensors compute
-  /// before they return.
+  /// Puts the work on `stream` with new pointers: no check but null, alignment, workspace size and device, no
+  /// load, no allocation, no synchronisation; can be captured into a CUDA graph. Plans of host tensors
+  /// compute before they return.
+  ///
+  /// Before anything is launched, a stream of another device than the plan's is refused with device_error,
+  /// and so are pointers that lead to memory of another device, with invalid_arguments or, of the workspace,
+  /// invalid_workspace; also where that device's memory could be reached, as Kernel::run does. On a machine
+  /// with one device that costs nothing; otherwise CUDA is asked once for the stream and once for each
+  /// pointer.
   Status run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace = {}) const;
 
   /// Bytes of workspace that each run needs.

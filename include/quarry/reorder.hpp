@@ -26,7 +26,7 @@ struct ReorderOptions {
 /// - invalid_arguments: a view is wrong, an array of pointers (PointerArrayView), or does not fit the other,
 ///   they overlap, or lie in different memory;
 /// - not_loaded, not_precompiled, no_compiler, compile_error: as Kernel::run;
-/// - device_error: CUDA refuses.
+/// - device_error: CUDA refuses, or the stream belongs to another device than the matrices.
 Status reorder(const TensorView& from, const TensorView& to, const ReorderOptions& options = {});
 
 }  // namespace quarry

@@ -84,7 +84,7 @@ enum class Reason : std::uint8_t {
   stride_limit,         ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
   null_data,            ///< the operand needs data and has none
   missing,              ///< the operand is required and absent
-  mixed_devices,        ///< the operand lies elsewhere than `out` does
+  mixed_devices,        ///< the operand lies elsewhere than `out`, or than the plan (expected, got: devices)
   array_place,          ///< the operand's array of pointers lies in host memory, other operands on a device
   output_overlap,       ///< the operand's memory overlaps `out`, and is not `out` itself
   aux_overlap,          ///< the operand's memory overlaps `aux`

@@ -57,19 +57,10 @@ cudaError_t start_gemm(const GemmLaunch& launch, DeviceFunction function, const 
   return start(function, shape, options.stream, &params);
 }
 
-/// What to say when CUDA refuses a launch: often the stream is one of another device.
-Status refused(cudaError_t error, std::string_view name, CUstream_st* stream) {
-  Status status = cuda_status(error, "launch `" + std::string(name) + "`");
-  int current = 0;
-  int device = 0;
-  if (stream != nullptr && cudaGetDevice(&current) == cudaSuccess &&
-      cudaStreamGetDevice(stream, &device) == cudaSuccess && device != current) {
-    return {StatusCode::device_error, "Cannot launch `" + std::string(name) +
-                                          "`: the stream belongs to CUDA device " + std::to_string(device) +
-                                          ", the tensors lie on device " + std::to_string(current)};
-  }
-  (void)cudaGetLastError();
-  return status;
+Status launch_status(cudaError_t error, std::string_view name) {
+  if (error == cudaSuccess) [[likely]]
+    return {};
+  return cuda_status(error, "launch `" + std::string(name) + "`");
 }
 
 }  // namespace
@@ -98,7 +89,7 @@ Status launch_function(std::string_view name, DeviceFunction function, const Gri
                        CUstream_st* stream, const void* params) {
   const Shape all = {.grid = shape.grid, .threads = shape.threads, .shared_memory = shape.shared_memory};
   const cudaError_t error = start(function, all, stream, params);
-  return error == cudaSuccess ? Status() : refused(error, name, stream);
+  return launch_status(error, name);
 }
 
 Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
@@ -106,11 +97,11 @@ Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFu
   CUstream_st* const stream = options.stream;
   if (launch.counters_bytes > 0) {
     const cudaError_t error = cudaMemsetAsync(launch.params.counters, 0, launch.counters_bytes, stream);
-    if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
+    if (Status s = launch_status(error, row.metadata.name); !s) return s;
   }
   const bool overlap = options.overlap && knows_overlap(row.metadata);
   const cudaError_t error = start_gemm(launch, functions.kernel, maps, {stream, overlap});
-  if (error != cudaSuccess) return refused(error, row.metadata.name, stream);
+  if (Status s = launch_status(error, row.metadata.name); !s) return s;
   if (launch.reduce.grid == 0) return {};
   return launch_reduction(launch.reduce_entry, launch.reduce, functions.reduction, stream);
 }
@@ -118,7 +109,7 @@ Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFu
 Status launch_reduction(std::string_view name, const ReduceLaunch& launch, DeviceFunction function,
                         CUstream_st* stream) {
   const cudaError_t error = start(function, {launch.grid, launch.threads}, stream, &launch.params);
-  return error == cudaSuccess ? Status() : refused(error, name, stream);
+  return launch_status(error, name);
 }
 
 }  // namespace quarry::detail

@@ -11,6 +11,7 @@
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/device/same_device.hpp"
 
 namespace quarry {
 
@@ -141,7 +142,11 @@ Status GemmPlan::run(const PlanOperands& operands, CUstream_st* stream, const Wo
     return host::execute(host::host_kernel(*plan.row), launch);
   }
 
-  const detail::CurrentDevice current(plan.prepared.place.device);
+  const int device = plan.prepared.place.device;
+  if (Status s = detail::check_stream(plan.row->metadata.name, stream, device); !s) return s;
+  if (Status s = plan.prepared.needed.check_device(operands, device); !s) return s;
+  if (Status s = detail::check_workspace_device(workspace, workspace_size(), device); !s) return s;
+  const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   detail::TensorMaps maps = plan.maps;
   if (Status s = detail::move_tensor_maps(launch, maps); !s) return s;

@@ -6,6 +6,7 @@
 #include "operations/gemm/operation.hpp"
 #include "operations/reduce_split_k/problem.hpp"
 #include "registry/device/device_model.hpp"
+#include "registry/device/same_device.hpp"
 #include "registry/query/operation_info.hpp"
 
 namespace quarry::detail {
@@ -24,6 +25,29 @@ Status OperandsNeeded::check(const PlanOperands& given) const {
   if (scale && given.scale == nullptr) return missing(Operand::scale);
   if (residual && given.residual == nullptr) return missing(Operand::residual);
   if (aux && given.aux == nullptr) return missing(Operand::aux);
+  return {};
+}
+
+Status OperandsNeeded::check_device(const PlanOperands& given, int device) const {
+  if (!out || !has_several_devices()) return {};
+  const struct {
+    bool needed;
+    Operand name;
+    const void* data;
+  } operands[] = {{out, Operand::out, given.out},
+                  {partials, Operand::partials, given.partials},
+                  {inputs, Operand::a, given.a},
+                  {inputs, Operand::b, given.b},
+                  {c, Operand::c, given.c},
+                  {bias, Operand::bias, given.bias},
+                  {scale, Operand::scale, given.scale},
+                  {residual, Operand::residual, given.residual},
+                  {aux, Operand::aux, given.aux}};
+  for (const auto& operand : operands) {
+    if (!operand.needed) continue;
+    if (Status s = check_pointer(StatusCode::invalid_arguments, operand.name, operand.data, device); !s)
+      return s;
+  }
   return {};
 }
 
@@ -87,6 +111,11 @@ Status check_workspace(const Workspace& workspace, std::size_t bytes) {
             static_cast<std::int64_t>(alignment)};
   }
   return {};
+}
+
+Status check_workspace_device(const Workspace& workspace, std::size_t bytes, int device) {
+  if (bytes == 0) return {};
+  return check_pointer(StatusCode::invalid_workspace, Operand::workspace, workspace.data, device);
 }
 
 PlanOperands operands_of(const GemmArguments& arguments) {

@@ -24,6 +24,10 @@ struct OperandsNeeded {
 
   /// Ok when all that is needed is there; null_data naming the operand otherwise.
   Status check(const PlanOperands& given) const;
+
+  /// Ok when all that is needed lies on the device, or in memory that belongs to none; mixed_devices naming
+  /// the operand otherwise. Where there are several devices, each pointer costs one call of the driver.
+  Status check_device(const PlanOperands& given, int device) const;
 };
 
 /// Which operands are arrays of pointers.
@@ -63,6 +67,10 @@ Status prepare_launch(const Row& row, const ReduceSplitKArguments& arguments, Pr
 
 /// Ok when the workspace holds `bytes` bytes and starts at a multiple of 256; invalid_workspace otherwise.
 Status check_workspace(const Workspace& workspace, std::size_t bytes);
+
+/// Ok when the workspace, if any is needed, lies on the device, or in memory that belongs to none;
+/// invalid_workspace otherwise. Costs one call of the driver where there are several devices.
+Status check_workspace_device(const Workspace& workspace, std::size_t bytes, int device);
 
 /// The data pointers of the arguments.
 PlanOperands operands_of(const GemmArguments& arguments);

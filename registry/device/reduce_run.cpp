@@ -6,6 +6,7 @@
 #include "registry/device/device_model.hpp"
 #include "registry/device/plan_state.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/device/same_device.hpp"
 #include "registry/query/operation_info.hpp"
 
 namespace quarry {
@@ -67,7 +68,10 @@ Status ReducePlan::run(const PlanOperands& operands, CUstream_st* stream, const 
   ReduceLaunch launch = prepared.launch;
   set_operands(prepared.needed, operands, launch.params);
   if (function == nullptr) return host::execute(row->metadata, launch);
-  const detail::CurrentDevice current(prepared.place.device);
+  const int device = prepared.place.device;
+  if (Status s = detail::check_stream(row->metadata.name, stream, device); !s) return s;
+  if (Status s = prepared.needed.check_device(operands, device); !s) return s;
+  const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   return detail::launch_reduction(row->metadata.name, launch, function, stream);
 }
@@ -110,6 +114,7 @@ Status Kernel::run(const ReduceSplitKArguments& arguments, const RunOptions& opt
   if (Status s = prepared.needed.check(detail::operands_of(arguments)); !s) return s;
   if (prepared.place.kind == detail::Place::Kind::host) return host::execute(metadata(), prepared.launch);
   const int device = prepared.place.device;
+  if (Status s = detail::check_stream(name(), options.stream, device); !s) return s;
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const Result<detail::DeviceFunction> function =

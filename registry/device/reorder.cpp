@@ -10,6 +10,7 @@
 #include "registry/device/launch.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/memory.hpp"
+#include "registry/device/same_device.hpp"
 #include "registry/host/reorder.hpp"
 
 namespace quarry {
@@ -59,6 +60,7 @@ Status reorder_on(int device, const TensorView& from, const TensorView& to, cons
   const std::optional<std::uint32_t> entry = detail::find_entry(name);
   if (!entry) return {StatusCode::not_precompiled, "The kernel `" + name + "` is not in this library"};
 
+  if (Status s = detail::check_stream(name, options.stream, device); !s) return s;
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const auto shared_memory = static_cast<unsigned>(reorder_matrix::shared_memory_bytes(config));

@@ -4,6 +4,7 @@
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/host_arrays.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/device/same_device.hpp"
 
 namespace quarry {
 
@@ -22,6 +23,9 @@ Status Kernel::run(const GemmArguments& arguments, const RunOptions& options) co
   }
 
   const int device = prepared.place.device;
+  if (Status s = detail::check_stream(name(), options.stream, device); !s) return s;
+  if (Status s = detail::check_workspace_device(options.workspace, launch.workspace_bytes, device); !s)
+    return s;
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const Result<detail::LaunchFunctions> functions =

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "registry/device/cuda_call.hpp"
+#include "registry/device/driver_call.hpp"
 #include "registry/device/runtime.hpp"
 
 namespace quarry::detail {
@@ -25,16 +26,7 @@ struct Driver {
 
 template <class Function>
 void find(const char* name, Function& function, Status& status) {
-  constexpr unsigned first_version = 12000;  // that knows tensor maps
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult answer = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion(name, &found, first_version, cudaEnableDefault, &answer);
-  if (error == cudaSuccess && answer == cudaDriverEntryPointSuccess && found != nullptr) {
-    function = reinterpret_cast<Function>(found);
-    return;
-  }
-  if (error != cudaSuccess) (void)cudaGetLastError();
+  if (find_driver_function(name, function)) return;
   status = {StatusCode::device_error, "The CUDA driver does not know `" + std::string(name) + "`"};
 }
 

@@ -3,48 +3,13 @@
 #include <string>
 #include <thread>
 
+#include "gpu/capture.hpp"
 #include "gpu/device_case.hpp"
 
 using namespace quarry;
 using namespace quarry::test;
 
 namespace {
-
-/// A stream capture in global mode, where every call that allocates or waits is an error and spoils the
-/// capture.
-class Capture {
- public:
-  explicit Capture(cudaStream_t stream) : stream_(stream) {
-    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  }
-  ~Capture() {
-    if (stream_ != nullptr) (void)end();
-    if (graph_ != nullptr) (void)cudaGraphDestroy(graph_);
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-
-  cudaError_t end() { return cudaStreamEndCapture(std::exchange(stream_, nullptr), &graph_); }
-
-  std::size_t nodes() const {
-    std::size_t count = 0;
-    must(cudaGraphGetNodes(graph_, nullptr, &count));
-    return count;
-  }
-
-  /// Runs what was captured on a stream, and waits.
-  void replay(cudaStream_t stream) const {
-    cudaGraphExec_t executable = nullptr;
-    must(cudaGraphInstantiate(&executable, graph_, 0));
-    must(cudaGraphLaunch(executable, stream));
-    must(cudaStreamSynchronize(stream));
-    must(cudaGraphExecDestroy(executable));
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaGraph_t graph_ = nullptr;
-};
 
 /// A precompiled kernel that this process has not loaded yet: one that a capturing stream is refused for.
 Kernel unloaded_kernel(const DeviceCase& c) {

@@ -55,6 +55,8 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias) ==
         "Operand `bias` lies elsewhere: expected the device of `out`, got another one");
+  CHECK(sentence(Reason::mixed_devices, Operand::bias, 1, 0) ==
+        "Operand `bias` lies elsewhere: expected memory of CUDA device 1, got memory of device 0");
   CHECK(sentence(Reason::array_place, Operand::a) ==
         "Operand `a` lies elsewhere: expected its array of pointers in device memory, as the other operands, "
         "got host memory");

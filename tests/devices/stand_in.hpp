@@ -1,0 +1,37 @@
+/// A stand-in of the CUDA runtime: devices of compute capability 9.0 that run nothing, two of them unless the
+/// environment variable QUARRY_STAND_IN_DEVICES says otherwise. As the runtime, it launches on the device of
+/// the stream whatever the pointers lead to, and notes it; a kernel that was not loaded for that device, or
+/// given its shared memory there, cannot be launched.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+struct CUstream_st;
+
+namespace quarry::stand_in {
+
+/// What an address leads to. Nothing is there.
+void* memory_of(int device, std::size_t offset = 0);
+void* managed_memory(std::size_t offset = 0);
+void* pinned_memory(std::size_t offset = 0);
+
+/// A stream of the device, and one that is a stream no more.
+CUstream_st* stream_of(int device);
+CUstream_st* destroyed_stream();
+
+/// The device that is current for this thread.
+int current_device();
+void set_current_device(int device);
+
+/// The devices that were given work since the last call, in order.
+std::vector<int> take_launches();
+
+/// How often CUDA was asked since the last call: the device of a stream, the place of a pointer.
+struct Questions {
+  int streams = 0;
+  int pointers = 0;
+};
+Questions take_questions();
+
+}  // namespace quarry::stand_in
