@@ -55,27 +55,14 @@ Status read_number(const Place& place, const Json& json, int& number) {
 Status read_word(const Place& place, const Json& json, const Setting& setting, SettingValue& value) {
   if (!json.is_string()) return place.expected("a string", json);
   const auto& word = json.get_ref<const std::string&>();
-  if (setting.kind == SettingKind::layouts) {
-    if (parse_layouts(word, value)) return {};
-    return place.failure("expected three letters of r, c, R and C, for a, b and out, got " +
-                         detail::quoted(word));
-  }
-  if (setting.kind == SettingKind::word) {
-    if (parse_word(setting, word, value)) return {};
-    return place.failure(detail::unknown_word("word", word, setting.words));
-  }
-  const std::span types = std::span(detail::dtype_words).subspan(1);  // without `none`
-  const auto index = detail::value_of(types, word);
-  if (!index) return place.failure(detail::unknown_word("type", word, types));
-  value[0] = static_cast<int>(*index) + 1;
-  return {};
+  std::string why = read_text(setting, word, value);
+  if (why.empty()) return {};
+  if (setting.kind == SettingKind::layouts) why += ", got " + detail::quoted(word);
+  return place.failure(why);
 }
 
 Status read_value(const Place& place, const Json& json, const Setting& setting, SettingValue& value) {
-  if (setting.kind == SettingKind::dtype || setting.kind == SettingKind::layouts ||
-      setting.kind == SettingKind::word) {
-    return read_word(place, json, setting, value);
-  }
+  if (is_text(setting.kind)) return read_word(place, json, setting, value);
   if (setting.kind == SettingKind::integer) return read_number(place, json, value[0]);
   const std::size_t count = width(setting.kind);
   if (!json.is_array()) return place.expected("an array of " + std::to_string(count) + " numbers", json);

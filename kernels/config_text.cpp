@@ -4,10 +4,14 @@
 #include <charconv>
 
 #include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry {
 namespace {
+
+constexpr std::string_view layout_letters = "rcRC";
+static_assert(layout_letters.size() == layout_count);
 
 /// "w2x2x1"
 std::string numbers_text(const Setting& setting, const SettingValue& value) {
@@ -47,13 +51,38 @@ bool parse_numbers(const Setting& setting, std::string_view text, SettingValue& 
   return text.empty();
 }
 
-bool parse_value(const Setting& setting, std::string_view text, SettingValue& value) {
-  if (setting.kind == SettingKind::layouts) return parse_layouts(text, value);
-  if (setting.kind == SettingKind::word) return parse_word(setting, text, value);
-  if (setting.kind != SettingKind::dtype) return parse_numbers(setting, text, value);
+/// The layouts of three letters; false where they are not.
+bool parse_layouts(std::string_view letters, SettingValue& value) {
+  if (letters.size() != value.size()) return false;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    const std::size_t layout = layout_letters.find(letters[i]);
+    if (layout == layout_letters.npos) return false;
+    value[i] = static_cast<int>(layout);
+  }
+  return true;
+}
+
+/// The number of a type; false where it is none.
+bool parse_type(std::string_view text, SettingValue& value) {
   const Result<DType> type = parse_dtype(text);
   if (type) value[0] = static_cast<int>(*type);
   return static_cast<bool>(type);
+}
+
+/// A word setting's number of a word; false where it is none of them.
+bool parse_word(const Setting& setting, std::string_view word, SettingValue& value) {
+  const auto number = detail::value_of(setting.words, word);
+  if (number) value[0] = static_cast<int>(*number);
+  return number.has_value();
+}
+
+bool parse_value(const Setting& setting, std::string_view text, SettingValue& value) {
+  switch (setting.kind) {
+    case SettingKind::dtype: return parse_type(text, value);
+    case SettingKind::layouts: return parse_layouts(text, value);
+    case SettingKind::word: return parse_word(setting, text, value);
+    default: return parse_numbers(setting, text, value);
+  }
 }
 
 /// Whether a name does not mention the value.
@@ -84,9 +113,6 @@ std::string expected(const Setting& setting) {
   if (setting.kind == SettingKind::word) what += ": " + detail::join(setting.words, "or");
   return what;
 }
-
-constexpr std::string_view layout_letters = "rcRC";
-static_assert(layout_letters.size() == layout_count);
 
 }  // namespace
 
@@ -149,66 +175,13 @@ std::string name_of(const Layouts& layouts) {
   return {letter_of(layouts.a), letter_of(layouts.b), letter_of(layouts.out)};
 }
 
-bool parse_word(const Setting& setting, std::string_view word, SettingValue& value) {
-  const auto found = std::ranges::find(setting.words, word);
-  if (found == setting.words.end()) return false;
-  value[0] = static_cast<int>(found - setting.words.begin());
-  return true;
-}
-
-bool parse_layouts(std::string_view letters, SettingValue& value) {
-  if (letters.size() != value.size()) return false;
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    const std::size_t layout = layout_letters.find(letters[i]);
-    if (layout == layout_letters.npos) return false;
-    value[i] = static_cast<int>(layout);
+std::string read_text(const Setting& setting, std::string_view text, SettingValue& value) {
+  if (parse_value(setting, text, value)) return "";
+  switch (setting.kind) {
+    case SettingKind::layouts: return "expected three letters of r, c, R and C, for a, b and out";
+    case SettingKind::word: return detail::unknown_word("word", text, setting.words);
+    default: return detail::unknown_word("type", text, std::span(detail::dtype_words).subspan(1));
   }
-  return true;
-}
-
-std::string literal_of(const Types& types) {
-  std::string text = "{";
-  for (const DType type : {types.a, types.b, types.accumulator, types.out}) {
-    if (text.size() > 1) text += ", ";
-    text.append("quarry::DType::").append(to_string(type));
-  }
-  return text + "}";
-}
-
-std::string literal_of(const Layouts& layouts) {
-  std::string text = "{";
-  for (const Layout layout : {layouts.a, layouts.b, layouts.out}) {
-    if (text.size() > 1) text += ", ";
-    text.append("quarry::Layout::").append(to_string(layout));
-  }
-  return text + "}";
-}
-
-std::string literal_of(std::span<const int> numbers) {
-  std::string text = "{";
-  for (const int number : numbers) {
-    if (text.size() > 1) text += ", ";
-    text += std::to_string(number);
-  }
-  return text + "}";
-}
-
-Types types_of(const SettingValues& values) {
-  const auto type = [&](std::size_t i) { return static_cast<DType>(values[i][0]); };
-  return {type(0), type(1), type(2), type(3)};
-}
-
-Layouts layouts_of(const SettingValues& values) {
-  const auto layout = [&](std::size_t i) { return static_cast<Layout>(values[4][i]); };
-  return {layout(0), layout(1), layout(2)};
-}
-
-SettingValues values_of(const Types& types, const Layouts& layouts) {
-  SettingValues values;
-  for (const DType type : {types.a, types.b, types.accumulator, types.out})
-    values.push_back({static_cast<int>(type)});
-  values.push_back({static_cast<int>(layouts.a), static_cast<int>(layouts.b), static_cast<int>(layouts.out)});
-  return values;
 }
 
 }  // namespace quarry

@@ -2,8 +2,8 @@
 /// of it. Host only, used when the library is built, and by the library for configs that are not registered.
 ///
 /// A config of any family is seen here as the values of its settings, in the order of the family's list of
-/// settings. A config's name is the family's, then each setting in that order, so one function writes all
-/// names and one reads them back.
+/// settings (settings.hpp). A config's name is the family's, then each setting in that order, so one function
+/// writes all names and one reads them back.
 #pragma once
 
 #include <array>
@@ -64,6 +64,7 @@ inline constexpr std::string_view gemm_params = "quarry::GemmParams";
 inline constexpr std::string_view reduce_params = "quarry::ReduceParams";
 
 /// The text side of one family. Functions on values, so that families of different config types look alike.
+/// Made by config_space (settings.hpp).
 struct ConfigSpace {
   std::string_view family;
   std::span<const Setting> settings;
@@ -80,6 +81,8 @@ struct ConfigSpace {
   /// The config as a value of the family's own type, which lives to the end of the process: what the Family
   /// takes.
   const void* (*kept)(const SettingValues&);
+  /// The values of such a config.
+  SettingValues (*values)(const void* config);
   /// C++ type of what its kernels are launched with.
   std::string_view params = gemm_params;
 };
@@ -102,11 +105,15 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
 std::string name_of(const Types& types);
 std::string name_of(const Layouts& layouts);
 
-/// A word setting's value of a word; false where it is none of them.
-bool parse_word(const Setting& setting, std::string_view word, SettingValue& value);
+/// Whether JSON has such a value as a string.
+constexpr bool is_text(SettingKind kind) {
+  return kind == SettingKind::dtype || kind == SettingKind::layouts || kind == SettingKind::word;
+}
 
-/// The layouts of three letters; false where they are not.
-bool parse_layouts(std::string_view letters, SettingValue& value);
+/// Reads the value of a setting that is text: a type, layouts, a word. "" where it was read, otherwise why
+/// not: "unknown type `fp16`; did you mean `f16`?".
+/// @pre is_text(setting.kind)
+std::string read_text(const Setting& setting, std::string_view text, SettingValue& value);
 
 /// The letter of a layout: r, c, R (row_interleaved32) or C.
 char letter_of(Layout layout);
@@ -114,25 +121,5 @@ char letter_of(Layout layout);
 /// Why operands of these types cannot have such layouts, "" where they can: interleaved ones are those of
 /// products of bytes. For families that have them.
 std::string interleave_fault(const Types& types, const Layouts& layouts);
-
-/// C++ initialisers of the parts of configs.
-std::string literal_of(const Types& types);
-std::string literal_of(const Layouts& layouts);
-/// "{128, 128, 32}"
-std::string literal_of(std::span<const int> numbers);
-
-/// Values of settings as the parts of configs. The list of every family of GEMMs starts with a, b,
-/// accumulator, out and layouts.
-Types types_of(const SettingValues& values);
-Layouts layouts_of(const SettingValues& values);
-inline Tile tile_of(const SettingValue& v) { return {v[0], v[1], v[2]}; }
-inline Warps warps_of(const SettingValue& v) { return {v[0], v[1], v[2]}; }
-inline Alignment alignment_of(const SettingValue& v) { return {v[0], v[1]}; }
-
-/// And back: the first five values of a config, to which a family adds its own.
-SettingValues values_of(const Types& types, const Layouts& layouts);
-inline SettingValue value_of(const Tile& t) { return {t.m, t.n, t.k}; }
-inline SettingValue value_of(const Warps& w) { return {w.m, w.n, w.k}; }
-inline SettingValue value_of(const Alignment& a) { return {a.a, a.b}; }
 
 }  // namespace quarry

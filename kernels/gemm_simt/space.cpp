@@ -2,39 +2,14 @@
 /// so their names do not speak of it.
 #include <algorithm>
 
-#include "config_text.hpp"
 #include "gemm_simt/describe.hpp"
+#include "settings.hpp"
 
 namespace quarry::gemm_simt {
 namespace {
 
-constexpr Setting settings[] = {
-    {"a", SettingKind::dtype},           {"b", SettingKind::dtype},
-    {"accumulator", SettingKind::dtype}, {"out", SettingKind::dtype},
-    {"layouts", SettingKind::layouts},   {"tile", SettingKind::triple},
-    {"thread", SettingKind::pair, "t"},
-};
-
-Config config_of(const SettingValues& v) {
-  return {types_of(v), layouts_of(v), tile_of(v[5]), v[6][0], v[6][1]};
-}
-
-SettingValues entry_values(const SettingValues& v) {
-  const Config c = entry(config_of(v));
-  SettingValues values = values_of(c.types, c.layouts);
-  values.insert(values.end(), {value_of(c.tile), {c.thread_m, c.thread_n}});
-  return values;
-}
-
-KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
-  return describe(config_of(v), name);
-}
-
-std::string literal(const SettingValues& v) {
-  const Config c = config_of(v);
-  return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         std::to_string(c.thread_m) + ", " + std::to_string(c.thread_n) + "}";
-}
+constexpr auto settings =
+    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
 
 bool is_float(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
@@ -66,8 +41,7 @@ std::string type_fault(const Types& t) {
              : "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
 }
 
-std::string fault(const SettingValues& v) {
-  const Config c = config_of(v);
+std::string fault(const Config& c) {
   if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;
   if (std::string wrong = interleave_fault(c.types, c.layouts); !wrong.empty()) return wrong;
   if (is_interleaved(c.layouts) &&
@@ -92,15 +66,12 @@ std::string fault(const SettingValues& v) {
   return "";
 }
 
-const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
-
 /// A type has few configs, so their layouts go together.
-std::string unit_group(const SettingValues& v) { return name_of(types_of(v)); }
+std::string unit_group(const Config& c) { return name_of(c.types); }
 
 }  // namespace
 
 extern const ConfigSpace space;
-const ConfigSpace space = {"gemm_simt",     settings, fault,      entry_values,
-                           describe_values, literal,  unit_group, kept};
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(family_name);
 
 }  // namespace quarry::gemm_simt

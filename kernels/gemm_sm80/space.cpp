@@ -1,97 +1,29 @@
 /// gemm_sm80 configs as text: gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s4_a8x8.
 #include <algorithm>
 
-#include "basic/words.hpp"
 #include "common/piece_map.hpp"
-#include "config_text.hpp"
 #include "gemm_sm80/describe.hpp"
 #include "quarry/tensor.hpp"
+#include "settings.hpp"
 
 namespace quarry::gemm_sm80 {
+
+static constexpr std::string_view instruction_words[] = {"usual", "m16n8k8", "m16n8k16"};
+static constexpr EnumText enum_text(Instruction) {
+  return {"quarry::gemm_sm80::Instruction", instruction_words};
+}
+
 namespace {
 
-constexpr std::string_view instruction_words[] = {"usual", "m16n8k8", "m16n8k16"};
-
-constexpr std::string_view epilogue_words[] = {"standard", "fast_clamp"};
-/// Words of the schedules that there are here, from one_tile on.
-constexpr int first_schedule = static_cast<int>(Schedule::one_tile);
-constexpr std::span schedule_words = std::span(detail::schedule_words).subspan(first_schedule);
-
-constexpr Setting settings[] = {
-    {"a", SettingKind::dtype},
-    {"b", SettingKind::dtype},
-    {"accumulator", SettingKind::dtype},
-    {"out", SettingKind::dtype},
-    {"layouts", SettingKind::layouts},
-    {"tile", SettingKind::triple},
-    {"warps", SettingKind::triple, "w"},
-    {"stages", SettingKind::integer, "s"},
-    {"math", SettingKind::word, "", detail::math_words, static_cast<int>(Math::exact)},
-    {"instruction", SettingKind::word, "", instruction_words, static_cast<int>(Instruction::usual)},
-    {"epilogue", SettingKind::word, "", epilogue_words, static_cast<int>(EpilogueKind::standard)},
-    {"schedule", SettingKind::word, "", schedule_words, 0},
-    {"alignment", SettingKind::pair, "a"},
-};
-
-std::string_view word_of_instruction(const Config& c) {
-  return instruction_words[static_cast<std::size_t>(c.instruction)];
-}
-
-std::string_view word_of_epilogue(const Config& c) {
-  return epilogue_words[static_cast<std::size_t>(c.epilogue)];
-}
-
-Config config_of(const SettingValues& v) {
-  return {types_of(v),
-          layouts_of(v),
-          tile_of(v[5]),
-          warps_of(v[6]),
-          v[7][0],
-          alignment_of(v[12]),
-          static_cast<Math>(v[8][0]),
-          static_cast<Instruction>(v[9][0]),
-          static_cast<EpilogueKind>(v[10][0]),
-          static_cast<Schedule>(v[11][0] + first_schedule)};
-}
-
-SettingValues entry_values(const SettingValues& v) {
-  const Config c = entry(config_of(v));
-  SettingValues values = values_of(c.types, c.layouts);
-  values.insert(values.end(), {value_of(c.tile),
-                               value_of(c.warps),
-                               {c.stages},
-                               {static_cast<int>(c.math)},
-                               {static_cast<int>(c.instruction)},
-                               {static_cast<int>(c.epilogue)},
-                               {static_cast<int>(c.schedule) - first_schedule},
-                               value_of(c.alignment)});
-  return values;
-}
-
-KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
-  return describe(config_of(v), name);
-}
-
-/// The settings that come last, up to the last one that is not what a config has by itself.
-std::string literal_of_choices(const Config& c) {
-  const bool schedule = c.schedule != Schedule::one_tile;
-  const bool epilogue = schedule || c.epilogue != EpilogueKind::standard;
-  const bool instruction = epilogue || c.instruction != Instruction::usual;
-  std::string text;
-  if (instruction || c.math != Math::exact) text = ", quarry::Math::" + std::string(to_string(c.math));
-  if (instruction) text.append(", quarry::gemm_sm80::Instruction::").append(word_of_instruction(c));
-  if (epilogue) text.append(", quarry::EpilogueKind::").append(word_of_epilogue(c));
-  if (schedule)
-    text.append(", quarry::Schedule::").append(detail::word_of(detail::schedule_words, c.schedule));
-  return text;
-}
-
-std::string literal(const SettingValues& v) {
-  const Config c = config_of(v);
-  return "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]) + ", " +
-         literal_of(v[6]) + ", " + std::to_string(c.stages) + ", " + literal_of(std::span(v[12]).first(2)) +
-         literal_of_choices(c) + "}";
-}
+constexpr auto settings = gemm_settings<Config>({
+    setting<&Config::warps>("warps", "w"),
+    setting<&Config::stages>("stages", "s"),
+    word_setting<&Config::math>("math", Math::exact),
+    word_setting<&Config::instruction>("instruction", Instruction::usual),
+    word_setting<&Config::epilogue>("epilogue", EpilogueKind::standard),
+    word_setting<&Config::schedule, Schedule::one_tile, Schedule::stream_k>("schedule", Schedule::one_tile),
+    setting<&Config::alignment>("alignment", "a"),
+});
 
 bool all_are(const Types& t, DType type) {
   return t.a == type && t.b == type && t.accumulator == type && t.out == type;
@@ -162,8 +94,7 @@ std::string alignment_fault(DType type) {
 /// Sums that a thread has registers for.
 int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
 
-std::string fault(const SettingValues& v) {
-  const Config c = config_of(v);
+std::string fault(const Config& c) {
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   if (std::string why = interleave_fault(c.types, c.layouts); !why.empty()) return why;
   if ((is_byte(c.types.a) && !has_contiguous_rows(c.layouts.a)) ||
@@ -193,13 +124,11 @@ std::string fault(const SettingValues& v) {
   return copies;
 }
 
-const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
-
-std::string unit_group(const SettingValues& v) {
-  const Config c = config_of(v);
-  std::string group = name_of(types_of(v)) + "_" + name_of(layouts_of(v));
+std::string unit_group(const Config& c) {
+  std::string group = name_of(c.types) + "_" + name_of(c.layouts);
   if (c.math != Math::exact) group.append("_").append(to_string(c.math));
-  if (c.instruction != Instruction::usual) group.append("_").append(word_of_instruction(c));
+  if (c.instruction != Instruction::usual)
+    group.append("_").append(detail::word_of(instruction_words, c.instruction));
   if (c.epilogue == EpilogueKind::fast_clamp) group += "_fast_clamp";
   if (c.schedule != Schedule::one_tile) group += "_stream_k";
   return group;
@@ -208,7 +137,6 @@ std::string unit_group(const SettingValues& v) {
 }  // namespace
 
 extern const ConfigSpace space;
-const ConfigSpace space = {"gemm_sm80",     settings, fault,      entry_values,
-                           describe_values, literal,  unit_group, kept};
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(family_name);
 
 }  // namespace quarry::gemm_sm80

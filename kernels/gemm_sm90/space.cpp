@@ -1,70 +1,21 @@
 /// gemm_sm90 configs as text: gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8.
 #include <algorithm>
 
-#include "basic/text.hpp"
-#include "basic/words.hpp"
-#include "config_text.hpp"
 #include "gemm_sm90/describe.hpp"
+#include "settings.hpp"
 
 namespace quarry::gemm_sm90 {
 namespace {
 
-/// Words of the schedules that there are here.
-constexpr std::span schedule_words = std::span(detail::schedule_words).first(3);
-
-constexpr Setting settings[] = {
-    {"a", SettingKind::dtype},
-    {"b", SettingKind::dtype},
-    {"accumulator", SettingKind::dtype},
-    {"out", SettingKind::dtype},
-    {"layouts", SettingKind::layouts},
-    {"tile", SettingKind::triple},
-    {"cluster", SettingKind::pair, "c"},
-    {"stages", SettingKind::integer, "s"},
-    {"schedule", SettingKind::word, "", schedule_words},
-    {"copy_engine", SettingKind::word, "", detail::copy_engine_words, static_cast<int>(CopyEngine::tma)},
-    {"orientation", SettingKind::word, "", detail::orientation_words, static_cast<int>(Orientation::direct)},
-    {"alignment", SettingKind::pair, "a"},
-};
-
-Config config_of(const SettingValues& v) {
-  return {types_of(v),
-          layouts_of(v),
-          tile_of(v[5]),
-          {v[6][0], v[6][1]},
-          v[7][0],
-          static_cast<Schedule>(v[8][0]),
-          static_cast<CopyEngine>(v[9][0]),
-          static_cast<Orientation>(v[10][0]),
-          alignment_of(v[11])};
-}
-
-SettingValues entry_values(const SettingValues& v) {
-  const Config c = entry(config_of(v));
-  SettingValues values = values_of(c.types, c.layouts);
-  values.insert(values.end(), {value_of(c.tile),
-                               {c.cluster.m, c.cluster.n},
-                               {c.stages},
-                               {static_cast<int>(c.schedule)},
-                               {static_cast<int>(c.copy)},
-                               {static_cast<int>(c.orientation)},
-                               value_of(c.alignment)});
-  return values;
-}
-
-KernelMetadata describe_values(const SettingValues& v, std::string_view name) {
-  return describe(config_of(v), name);
-}
-
-std::string literal(const SettingValues& v) {
-  const Config c = config_of(v);
-  std::string text = "{" + literal_of(c.types) + ", " + literal_of(c.layouts) + ", " + literal_of(v[5]);
-  text += ", " + literal_of(std::span(v[6]).first(2)) + ", " + std::to_string(c.stages);
-  text.append(", quarry::Schedule::").append(detail::word_of(detail::schedule_words, c.schedule));
-  text.append(", quarry::CopyEngine::").append(detail::word_of(detail::copy_engine_words, c.copy));
-  text.append(", quarry::Orientation::").append(detail::word_of(detail::orientation_words, c.orientation));
-  return text + ", " + literal_of(std::span(v[11]).first(2)) + "}";
-}
+constexpr auto settings = gemm_settings<Config>({
+    setting<&Config::cluster>("cluster", "c"),
+    setting<&Config::stages>("stages", "s"),
+    word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
+        "schedule"),
+    word_setting<&Config::copy>("copy_engine", CopyEngine::tma),
+    word_setting<&Config::orientation>("orientation", Orientation::direct),
+    setting<&Config::alignment>("alignment", "a"),
+});
 
 // ---- Faults. Of the config whose device code runs: its m is along the instruction's rows.
 
@@ -158,8 +109,7 @@ std::string memory_fault(const Config& c, const Config& code) {
   return "";
 }
 
-std::string fault(const SettingValues& v) {
-  const Config c = config_of(v);
+std::string fault(const Config& c) {
   const Config code = entry(c);
   if (!has_instruction(c.types)) return "no matrix instruction has these types";
   // One after another: what is computed for one relies on those before it.
@@ -172,21 +122,12 @@ std::string fault(const SettingValues& v) {
   return why;
 }
 
-const void* kept(const SettingValues& v) { return new Config(config_of(v)); }
-
-std::string unit_group(const SettingValues& v) { return name_of(types_of(v)) + "_" + name_of(layouts_of(v)); }
+std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
 
 }  // namespace
 
 extern const ConfigSpace space;
-const ConfigSpace space = {"gemm_sm90",
-                           settings,
-                           fault,
-                           entry_values,
-                           describe_values,
-                           literal,
-                           unit_group,
-                           kept,
-                           "quarry::TensorGemmParams"};
+constinit const ConfigSpace space =
+    config_space<settings, fault, unit_group>(family_name, "quarry::TensorGemmParams");
 
 }  // namespace quarry::gemm_sm90

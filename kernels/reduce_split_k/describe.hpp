@@ -9,11 +9,13 @@
 
 namespace quarry::reduce_split_k {
 
+inline constexpr std::string_view family_name = "reduce_split_k";
+
 /// It multiplies nothing, so it has no A, B, tile and modes. `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   KernelMetadata kernel;
   kernel.name = name;
-  kernel.family = "reduce_split_k";
+  kernel.family = family_name;
   kernel.operation = Operation::reduce_split_k;
   kernel.cc = 80;
   kernel.operands.c.dtype = kernel.operands.out.dtype = c.out;

@@ -70,23 +70,9 @@ Status read_number(const Source& source, std::string_view key, const JsonScalar&
 
 Status read_word(const Source& source, const Setting& setting, const JsonScalar& json, SettingValue& value) {
   if (json.kind != JsonKind::string) return source.expected(setting.key, "a string", json);
-  if (setting.kind == SettingKind::layouts) {
-    if (parse_layouts(json.text, value)) return {};
-    return source.failure(quoted(setting.key) + ": expected three letters of r, c, R and C, for a, b and out",
-                          json.offset);
-  }
-  if (setting.kind == SettingKind::word) {
-    if (parse_word(setting, json.text, value)) return {};
-    return source.failure(quoted(setting.key) + ": " + unknown_word("word", json.text, setting.words),
-                          json.offset);
-  }
-  const std::span types = std::span(dtype_words).subspan(1);  // without `none`
-  const auto index = value_of(types, json.text);
-  if (!index) {
-    return source.failure(quoted(setting.key) + ": " + unknown_word("type", json.text, types), json.offset);
-  }
-  value[0] = static_cast<int>(*index) + 1;
-  return {};
+  const std::string why = read_text(setting, json.text, value);
+  if (why.empty()) return {};
+  return source.failure(quoted(setting.key) + ": " + why, json.offset);
 }
 
 Status read_numbers(const Source& source, const Setting& setting, const JsonValue& json,
@@ -106,13 +92,9 @@ Status read_numbers(const Source& source, const Setting& setting, const JsonValu
 }
 
 Status read_value(const Source& source, const Setting& setting, const JsonValue& json, SettingValue& value) {
-  switch (setting.kind) {
-    case SettingKind::dtype:
-    case SettingKind::word:
-    case SettingKind::layouts: return read_word(source, setting, json, value);
-    case SettingKind::integer: return read_number(source, setting.key, json, value[0]);
-    default: return read_numbers(source, setting, json, value);
-  }
+  if (is_text(setting.kind)) return read_word(source, setting, json, value);
+  if (setting.kind == SettingKind::integer) return read_number(source, setting.key, json, value[0]);
+  return read_numbers(source, setting, json, value);
 }
 
 using Members = std::vector<JsonMember>;

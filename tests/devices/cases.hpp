@@ -11,7 +11,7 @@
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/row.hpp"
+#include "operations/common/row.hpp"
 #include "unit/fake_artifact.hpp"
 
 namespace quarry::test {

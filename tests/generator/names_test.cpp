@@ -8,6 +8,7 @@
 #include "operations/common/row.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/compile/precompiled.hpp"
+#include "unit/config_values.hpp"
 
 using namespace quarry;
 
@@ -36,6 +37,7 @@ TEST_CASE("every row's name is parsed back into its config", "[generator]") {
     CHECK(config_name(space, entry) == detail::entries()[row.entry].name);
     CHECK(row.exchanged == (entry != *values));
     CHECK(space.entry(entry) == entry);
+    CHECK(space.values(row.entry_config) == entry);  // what the compiler made of the initialiser
 
     const KernelMetadata described = space.describe(*values, row.metadata.name);
     const OperandsMetadata& operands = row.metadata.operands;
@@ -43,9 +45,9 @@ TEST_CASE("every row's name is parsed back into its config", "[generator]") {
     CHECK(described.design.tile == row.metadata.design.tile);
     CHECK(described.design.shared_memory == row.metadata.design.shared_memory);
     if (row.metadata.operation != Operation::gemm) continue;
-    CHECK(types_of(*values) ==
+    CHECK(test::types_of(*values) ==
           Types{operands.a.dtype, operands.b.dtype, operands.accumulator, operands.out.dtype});
-    CHECK(layouts_of(*values) == Layouts{operands.a.layout, operands.b.layout, operands.out.layout});
+    CHECK(test::layouts_of(*values) == Layouts{operands.a.layout, operands.b.layout, operands.out.layout});
   }
 }
 
@@ -130,8 +132,8 @@ TEST_CASE("a text is a config's name or it is refused", "[generator]") {
 TEST_CASE("words stand in names where they are not the usual ones", "[generator]") {
   const ConfigSpace& space = space_of("gemm_sm90");
   const auto with = [&](Schedule schedule, CopyEngine engine, Orientation orientation) {
-    SettingValues values = values_of(Types{DType::bf16, DType::bf16, DType::f32, DType::bf16},
-                                     Layouts{Layout::row, Layout::column, Layout::row});
+    SettingValues values = test::values_of(Types{DType::bf16, DType::bf16, DType::f32, DType::bf16},
+                                           Layouts{Layout::row, Layout::column, Layout::row});
     values.insert(values.end(), {{128, 256, 64},
                                  {2, 1},
                                  {4},

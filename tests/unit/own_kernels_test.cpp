@@ -18,6 +18,7 @@
 #include "registry/query/operation_info.hpp"
 #include "registry/query/own_entries.hpp"
 #include "unit/gemm_rules.hpp"
+#include "unit/config_values.hpp"
 #include "unit/random_config.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -104,8 +105,8 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
     const KernelMetadata& metadata = kernel.metadata();
     CHECK(metadata.family == space.family);
     CHECK(metadata.family == row.family->name());
-    CHECK(test::types_of(row) == types_of(values));
-    CHECK(test::layouts_of(row) == layouts_of(values));
+    CHECK(test::types_of(row) == test::types_of(values));
+    CHECK(test::layouts_of(row) == test::layouts_of(values));
     CHECK(metadata.design.tile == Extent3{values[5][0], values[5][1], values[5][2]});
     CHECK(metadata.design.threads <= 1024);
     CHECK(metadata.design.threads % 32 == 0);
