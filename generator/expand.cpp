@@ -12,14 +12,25 @@ Status failure(const SpaceFile& file, const SpaceBlock& block, const std::string
           file.file.string() + ": " + (block.path.empty() ? "" : block.path + ": ") + message};
 }
 
-/// The config at one index of the product of all axes; the last axis runs fastest.
-SettingValues config_at(const ConfigSpace& space, const SpaceBlock& block, std::size_t index) {
+/// The values at one index of the product of all axes; the last axis runs fastest.
+SettingValues values_at(const ConfigSpace& space, const SpaceBlock& block, std::size_t index) {
   SettingValues values = unsaid_values(space);
   for (auto axis = block.axes.rbegin(); axis != block.axes.rend(); ++axis) {
     for (const Assignment& a : axis->points[index % axis->points.size()]) values[a.setting] = a.value;
     index /= axis->points.size();
   }
   return values;
+}
+
+/// All combinations of a block's axes in their order, then the mirrored ones where there are such.
+std::vector<SettingValues> combinations_of(const ConfigSpace& space, const SpaceBlock& block) {
+  std::size_t count = 1;
+  for (const Axis& axis : block.axes) count *= axis.points.size();
+  std::vector<SettingValues> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(values_at(space, block, i));
+  if (!block.mirror) return all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(space.mirrored(all[i]));
+  return all;
 }
 
 /// The first constraint that a config breaks, "" where it breaks none. Counts what each constraint lets pass.
@@ -39,13 +50,11 @@ std::string broken_constraint(const ConfigSpace& space, const SpaceBlock& block,
 
 /// Appends the configs of one block.
 Status expand_block(const SpaceFile& file, const SpaceBlock& block, Expansion& result) {
-  std::size_t combinations = 1;
-  for (const Axis& axis : block.axes) combinations *= axis.points.size();
   std::vector<std::size_t> passed(block.constraints.size());
   const std::size_t before = result.configs.size();
   bool possible = false;
-  for (std::size_t i = 0; i < combinations; ++i) {
-    Config config = {config_at(*file.space, block, i), {}};
+  for (SettingValues& values : combinations_of(*file.space, block)) {
+    Config config = {std::move(values), {}};
     config.name = config_name(*file.space, config.values);
     std::string reason = file.space->fault(config.values);
     if (reason.empty()) {
@@ -81,8 +90,9 @@ Result<Expansion> expand(const SpaceFile& file) {
   std::unordered_set<std::string_view> names;
   for (const Config& config : result.configs) {
     if (!names.insert(config.name).second) {
-      return Status(StatusCode::parse_error,
-                    file.file.string() + ": duplicate config: two spaces make " + config.name);
+      return Status(
+          StatusCode::parse_error,
+          file.file.string() + ": duplicate config: two spaces, or one and its mirror, make " + config.name);
     }
   }
   return result;

@@ -26,8 +26,9 @@ struct Expansion {
   std::vector<Dropped> dropped;
 };
 
-/// Every combination of each block's axes that can exist and that all constraints let pass. Fails where a
-/// constraint rejects everything, where nothing is left, and where one config comes twice.
+/// Every combination of each block's axes that can exist and that all constraints let pass, and, of a
+/// mirrored block, every mirrored one behind them. Fails where a constraint rejects everything, where nothing
+/// is left, and where one config comes twice.
 Result<Expansion> expand(const SpaceFile& file);
 
 }  // namespace quarry::generator

@@ -208,7 +208,7 @@ Status read_axes(const Place& place, const Json& json, const ConfigSpace& space,
 Status check_block(const Place& place, const ConfigSpace& space, const SpaceBlock& block) {
   std::vector<bool> made;
   for (const Setting& setting : space.settings) made.push_back(setting.unsaid.has_value());
-  std::size_t configs = 1;
+  std::size_t configs = block.mirror ? 2 : 1;
   for (const Axis& axis : block.axes) {
     for (const Assignment& a : axis.points.front()) made[a.setting] = true;
     if (configs > max_configs / axis.points.size())
@@ -235,14 +235,25 @@ Status read_constraints(const Place& place, const Json& json, SpaceBlock& block)
   return {};
 }
 
-/// Adds the axes and constraints that an object holds to a block.
+// ---- Blocks
+
+Status read_mirror(const Place& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
+  if (!json.is_boolean()) return place.expected("true or false", json);
+  block.mirror = json.get<bool>();
+  if (!block.mirror || space.mirrored != nullptr) return {};
+  return place.failure("configs of " + detail::quoted(space.family) + " have no mirrored ones");
+}
+
+/// Adds the axes and constraints that an object holds to a block, and says whether it is mirrored.
 Status read_parts(const Place& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
   if (json.contains("axes")) {
     if (Status ok = read_axes(place.key("axes"), json["axes"], space, block); !ok) return ok;
   }
-  if (json.contains("constraints"))
-    return read_constraints(place.key("constraints"), json["constraints"], block);
-  return {};
+  if (json.contains("constraints")) {
+    if (Status ok = read_constraints(place.key("constraints"), json["constraints"], block); !ok) return ok;
+  }
+  if (!json.contains("mirror")) return {};
+  return read_mirror(place.key("mirror"), json["mirror"], space, block);
 }
 
 Status read_blocks(const Place& root, const Json& json, SpaceFile& result) {
@@ -258,7 +269,7 @@ Status read_blocks(const Place& root, const Json& json, SpaceFile& result) {
   if (spaces.empty()) return place.failure("an empty list");
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     const Place element = place.element(i);
-    constexpr std::string_view keys[] = {"axes", "constraints"};
+    constexpr std::string_view keys[] = {"axes", "constraints", "mirror"};
     if (!spaces[i].is_object()) return element.expected("an object", spaces[i]);
     if (Status ok = check_keys(element, spaces[i], keys); !ok) return ok;
     SpaceBlock block = common;
@@ -286,7 +297,7 @@ Result<SpaceFile> read_space_file(const ConfigSpace& space, const std::filesyste
   const Result<Json> json = read_json(file);
   if (!json) return json.status();
   const Place root = {file, ""};
-  constexpr std::string_view keys[] = {"family", "axes", "constraints", "spaces"};
+  constexpr std::string_view keys[] = {"family", "axes", "constraints", "mirror", "spaces"};
   if (!json->is_object()) return root.expected("an object", *json);
   if (Status ok = check_keys(root, *json, keys); !ok) return ok;
   if (Status ok = check_family(root, *json, space); !ok) return ok;

@@ -8,7 +8,8 @@
 /// An axis is a named list. Each of its values is an object of settings, or a plain value for the setting
 /// that the axis is named after. A list where a setting takes one value stands for each of its elements.
 /// `spaces` is optional: each of its blocks adds axes and constraints to the common ones, and is expanded by
-/// itself.
+/// itself. `"mirror": true`, of all blocks or of one, adds each config's mirrored one
+/// (ConfigSpace::mirrored), to which the constraints apply as well.
 #pragma once
 
 #include <filesystem>
@@ -47,6 +48,8 @@ struct SpaceBlock {
   std::string path;
   std::vector<Axis> axes;
   std::vector<Constraint> constraints;
+  /// Whether the mirrored configs follow.
+  bool mirror = false;
 };
 
 struct SpaceFile {

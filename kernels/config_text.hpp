@@ -83,6 +83,9 @@ struct ConfigSpace {
   const void* (*kept)(const SettingValues&);
   /// The values of such a config.
   SettingValues (*values)(const void* config);
+  /// The config whose kernel computes the transposed problem by the same device code: another row with the
+  /// same entry. Null where a family has no such pairs, or says them by layouts alone.
+  SettingValues (*mirrored)(const SettingValues&) = nullptr;
   /// C++ type of what its kernels are launched with.
   std::string_view params = gemm_params;
 };

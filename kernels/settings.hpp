@@ -279,20 +279,28 @@ inline constexpr auto setting_texts = [] {
 /// @tparam list its settings
 /// @tparam fault why there can be no such config, "" where there can
 /// @tparam unit_group see ConfigSpace
-template <const auto& list, auto fault, auto unit_group>
+/// @tparam mirrored see ConfigSpace; nullptr where a family has none
+template <const auto& list, auto fault, auto unit_group, auto mirrored = nullptr>
 constexpr ConfigSpace config_space(std::string_view family, std::string_view params = gemm_params) {
   using Config = typename std::remove_cvref_t<decltype(list[0])>::Config;
-  return {.family = family,
-          .settings = detail::setting_texts<list>,
-          .fault = [](const SettingValues& v) -> std::string { return fault(config_of(list, v)); },
-          .entry = [](const SettingValues& v) { return values_of(list, Config(entry(config_of(list, v)))); },
-          .describe = [](const SettingValues& v,
-                         std::string_view name) { return describe(config_of(list, v), name); },
-          .literal = [](const SettingValues& v) { return literal_of(list, config_of(list, v)); },
-          .unit_group = [](const SettingValues& v) -> std::string { return unit_group(config_of(list, v)); },
-          .kept = [](const SettingValues& v) -> const void* { return new Config(config_of(list, v)); },
-          .values = [](const void* config) { return values_of(list, *static_cast<const Config*>(config)); },
-          .params = params};
+  ConfigSpace space = {
+      .family = family,
+      .settings = detail::setting_texts<list>,
+      .fault = [](const SettingValues& v) -> std::string { return fault(config_of(list, v)); },
+      .entry = [](const SettingValues& v) { return values_of(list, Config(entry(config_of(list, v)))); },
+      .describe = [](const SettingValues& v,
+                     std::string_view name) { return describe(config_of(list, v), name); },
+      .literal = [](const SettingValues& v) { return literal_of(list, config_of(list, v)); },
+      .unit_group = [](const SettingValues& v) -> std::string { return unit_group(config_of(list, v)); },
+      .kept = [](const SettingValues& v) -> const void* { return new Config(config_of(list, v)); },
+      .values = [](const void* config) { return values_of(list, *static_cast<const Config*>(config)); },
+      .params = params};
+  if constexpr (!std::is_null_pointer_v<decltype(mirrored)>) {
+    space.mirrored = [](const SettingValues& v) {
+      return values_of(list, Config(mirrored(config_of(list, v))));
+    };
+  }
+  return space;
 }
 
 }  // namespace quarry

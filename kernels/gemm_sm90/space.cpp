@@ -17,6 +17,16 @@ constexpr auto settings = gemm_settings<Config>({
     setting<&Config::alignment>("alignment", "a"),
 });
 
+/// The same device code for the transposed problem: the other orientation of everything.
+Config mirrored(const Config& c) {
+  if (c.orientation == Orientation::exchanged) return entry(c);
+  Config exchanged = c;
+  exchanged.orientation = Orientation::exchanged;
+  exchanged = entry(exchanged);
+  exchanged.orientation = Orientation::exchanged;
+  return exchanged;
+}
+
 // ---- Faults. Of the config whose device code runs: its m is along the instruction's rows.
 
 /// Types that wgmma.m64nNk16 takes, and an output that the sums are not narrowed for on the way.
@@ -128,6 +138,6 @@ std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_o
 
 extern const ConfigSpace space;
 constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group>(family_name, "quarry::TensorGemmParams");
+    config_space<settings, fault, unit_group, mirrored>(family_name, "quarry::TensorGemmParams");
 
 }  // namespace quarry::gemm_sm90

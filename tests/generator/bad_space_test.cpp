@@ -104,13 +104,17 @@ const std::vector<BadSpace> bad_spaces = {
      R"("constraints": ["stages >= 3"])",
      R"("spaces": [])",
      {"spaces", "an empty list"}},
+    {"a family without mirrored configs",
+     R"("constraints": ["stages >= 3"])",
+     R"("mirror": true)",
+     {"mirror", "`gemm_sm80` have no mirrored ones"}},
     {"an unknown key of a space",
      R"("constraints": ["stages >= 3"])",
      R"("spaces": [{"axis": {}}])",
      {"spaces[0]", "`axis`"}},
 };
 
-/// The same of the space of gemm_sm90, whose settings may be words.
+/// The same of the space of gemm_sm90, whose settings may be words, and which has mirrored configs.
 const std::vector<BadSpace> bad_words = {
     {"an unknown word",
      R"(["ping_pong"])",
@@ -139,6 +143,20 @@ const std::vector<BadSpace> bad_words = {
      R"("cluster": [1, 1])",
      R"("cluster": [4, 1])",
      {"no config is possible", "cluster must be"}},
+    {"a mirror that is no boolean",
+     R"("axes": {)",
+     R"("mirror": "yes", "axes": {)",
+     {"mirror", "expected true or false, got a string"}},
+    {"a mirror of one space that is no boolean",
+     R"("alignment": [[8, 8]]
+  })",
+     R"("alignment": [[8, 8]]
+  }, "spaces": [{"mirror": 1}])",
+     {"spaces[0].mirror", "expected true or false, got a number"}},
+    {"a config that is another's mirrored one",
+     R"("axes": {)",
+     R"("mirror": true, "axes": {)",
+     {"duplicate config: two spaces, or one and its mirror, make gemm_sm90_"}},
 };
 
 /// Exit 2 with a message, and a folder of output as it was.

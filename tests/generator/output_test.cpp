@@ -227,6 +227,50 @@ TEST_CASE("words that are left out have their usual value", "[generator]") {
                                         "quarry::Orientation::direct"));
 }
 
+TEST_CASE("mirrored configs are those that the other orientation would be", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  const std::string both = R"("orientation": ["direct", "exchanged"],)";
+  const auto unlike = [](const std::string& json) {  // its mirror shows
+    return replaced(replaced(json, "[128, 128, 64]", "[128, 64, 64]"), "[1, 1]", "[2, 1]");
+  };
+  const std::string direct = unlike(replaced(Spaces::small_sm90, both, ""));
+  const std::string at = R"("axes": {)";
+  const std::string spelled_out = R"("axes": {
+    "types": [{"a": "bf16", "b": "bf16", "accumulator": "f32", "out": "bf16"}],
+    "layouts": ["rcr", "rcc"],
+    "schedule": ["ping_pong"],
+    "alignment": [[8, 8]]
+  },
+  "spaces": [
+    {"axes": {"shapes": [{"tile": [128, 64, 64], "cluster": [2, 1], "stages": 4}]}},
+    {"axes": {"shapes": [{"tile": [64, 128, 64], "cluster": [1, 2], "stages": 4}], "orientation": ["exchanged"]}}
+  ]
+})";
+  const auto written = [&](const std::string& name, const std::string& json) {
+    spaces.set_sm90(json);
+    generate(scratch, spaces.folder(), scratch.path() / name);
+    return read_folder(scratch.path() / name);
+  };
+  const auto expected = written("spelled_out", R"({"family": "gemm_sm90", )" + spelled_out);
+  CHECK(written("mirror", replaced(direct, at, R"("mirror": true, )" + at)) == expected);
+  const std::string end = direct.substr(0, direct.rfind('}'));
+  CHECK(written("of_space", end + R"(, "spaces": [{"mirror": true}]})") == expected);
+  const std::string not_of_space = end + R"(, "spaces": [{"mirror": false}]})";
+  CHECK(written("not", replaced(not_of_space, at, R"("mirror": true, )" + at)) == written("direct", direct));
+}
+
+TEST_CASE("constraints are those of mirrored configs, too", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  const std::string direct = replaced(Spaces::small_sm90, R"("orientation": ["direct", "exchanged"],)", "");
+  spaces.set_sm90(replaced(direct, R"("axes": {)",
+                           R"("mirror": true, "constraints": ["orientation == exchanged"], "axes": {)"));
+  const Outcome outcome = run_generator(scratch.path(), {"table", "--kernels", spaces.folder(), "--explain"});
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("gemm_sm90: 2 registered, 2 dropped"));
+}
+
 TEST_CASE("a selection that does not parse is refused with a caret", "[generator]") {
   const ScratchFolder scratch;
   const Outcome outcome = run_generator(scratch.path(), {"table", "--kernels", real_spaces, "--out",

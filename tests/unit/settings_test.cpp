@@ -169,6 +169,12 @@ TEST_CASE("name, JSON and values of random configs are one", "[settings]") {
       }
       const SettingValues entry = space.entry(values);
       CHECK(space.entry(entry) == entry);
+      if (space.mirrored == nullptr) continue;
+      const SettingValues mirrored = space.mirrored(values);
+      CHECK(mirrored != values);
+      CHECK(space.mirrored(mirrored) == values);
+      CHECK(space.entry(mirrored) == entry);
+      CHECK(space.fault(mirrored).empty() == space.fault(values).empty());
     }
   }
 }
