@@ -10,6 +10,107 @@
 
 namespace quarry {
 
+/// Rates of the tensor cores through mma.sync, relative to DeviceModel::tensor_flops_per_clock (16-bit
+/// operands) or, for f64, to DeviceModel::fma_f64_flops_per_clock.
+struct MmaRates {
+  double tf32 = 0.5;  ///< NVIDIA A100 and H100 white papers, as the next one
+  double int8 = 2;
+  /// f64 by m8n8k4. 0: by compute capability, 2 on 8.x (A100 white paper) and 1 from 9.0 on (measured, H200).
+  double f64_m8n8k4 = 0;
+  double f64_m16n8k16 = 2;  ///< measured, H200; the instruction needs 9.0
+
+  friend constexpr bool operator==(const MmaRates&, const MmaRates&) = default;
+};
+
+/// Rates of the tensor cores through wgmma (compute capability 9.0).
+struct WgmmaRates {
+  /// Operations a clock and multiprocessor, 16-bit operands. Fitted to an H200; the white paper says 4,096.
+  double flops_per_clock = 3970;
+  double tf32 = 0.5;  ///< relative to that, as the next one: H100 white paper
+  double int8 = 2;    ///< fp8 has the same
+
+  friend constexpr bool operator==(const WgmmaRates&, const WgmmaRates&) = default;
+};
+
+/// Copies to the shared memory of one multiprocessor, in clocks.
+struct CopyRates {
+  /// For each byte from L2 while all multiprocessors ask.
+  double clocks_per_byte = 0;
+  /// From the request to the arrival: of threads' copies from device memory, of bulk copies of a K tile from
+  /// L2.
+  double latency = 0;
+
+  friend constexpr bool operator==(const CopyRates&, const CopyRates&) = default;
+};
+
+/// Rates and capacities of the memories.
+struct MemoryRates {
+  /// Loads and cp.async of threads: set by hand with the first kernels, not fitted since.
+  CopyRates thread_copies = {1.0 / 40, 700};
+  /// Bulk copies (TMA) and the rest down to kept_operand_bytes: fitted to an H200.
+  CopyRates bulk_copies = {0.0135, 1130};
+  /// The share by which bulk_copies.latency is longer where a copy comes from device memory.
+  double device_latency = 0.71;
+  /// The share of bulk_copies.clocks_per_byte that is left while hardly any other multiprocessor asks.
+  double alone_share = 0.42;
+  /// By how much clocks_per_byte grows where lines begin in the middle of lines of L2.
+  double split_lines = 2.15;
+  /// Bytes of an operand that stay in L2 while the other one passes by: about half of the L2 of an H200.
+  double kept_operand_bytes = 24e6;
+  /// Bytes of shared memory a clock: 32 banks of 4 bytes (CUDA C++ programming guide).
+  double shared_bytes_per_clock = 128;
+  /// How many times faster than device memory partial sums are written and read again: they are in L2,
+  /// mostly. Set by hand with the first split-K kernels.
+  double partial_sums_speedup = 1.5;
+
+  friend constexpr bool operator==(const MemoryRates&, const MemoryRates&) = default;
+};
+
+/// What launches cost, in seconds.
+struct LaunchCosts {
+  /// From the launch of an empty kernel to its end, and for each further operation on the stream: set by hand
+  /// with the first kernels.
+  double first = 2.5e-6;
+  double next = 1.8e-6;
+  /// Where launches overlap (programmatic dependent launch): from one to the next beyond the work, and for
+  /// the reduction after it. Fitted to an H200.
+  double overlapped = 1.7e-6;
+  double overlapped_reduction = 6e-6;
+  /// From one kernel's end to the next one's first results: the floor of a reduction by itself. Set by hand.
+  double reduction = 3e-6;
+
+  friend constexpr bool operator==(const LaunchCosts&, const LaunchCosts&) = default;
+};
+
+/// What it costs blocks to exchange partial sums of a tile, in clocks beside the traffic.
+struct ExchangeCosts {
+  /// To hand a tile of split_k_serial or stream_k to the next block. Set by hand with the first kernels.
+  double turn = 1500;
+  /// In a cluster, fitted to an H200: for the slices to meet and part, for each slice beyond the first, and
+  /// for each round in which the threads ask all blocks for four sums each.
+  double cluster_turn = 3100;
+  double cluster_slice = 20;
+  double cluster_round = 870;
+
+  friend constexpr bool operator==(const ExchangeCosts&, const ExchangeCosts&) = default;
+};
+
+/// Rates and costs of a device by unit. The defaults are those of the built-in models, so that a model made
+/// by hand needs none of them. "Fitted to an H200": about 300 kernels and orders of tiles on each of 39 bf16
+/// problems; the numbers mean something together only, with those of kernels/gemm_sm90/estimate.cpp.
+struct DeviceRates {
+  MmaRates mma = {};
+  WgmmaRates wgmma = {};
+  /// Operations a clock and multiprocessor of dp4a: 64 instructions of four products and their sum (CUDA C++
+  /// programming guide, throughput of arithmetic instructions).
+  double dp4a_ops_per_clock = 2.0 * 4 * 64;
+  MemoryRates memory = {};
+  LaunchCosts launch = {};
+  ExchangeCosts exchange = {};
+
+  friend constexpr bool operator==(const DeviceRates&, const DeviceRates&) = default;
+};
+
 struct DeviceModel {
   /// Short name: "a100", "h100", "h200", or the driver's name of a real device (at most 63 bytes).
   char name[64] = {};
@@ -30,7 +131,19 @@ struct DeviceModel {
   double tensor_flops_per_clock = 0;
   double fma_f32_flops_per_clock = 0;
   double fma_f64_flops_per_clock = 0;
+  /// Blocks that a multiprocessor holds at once, and registers that a thread can have (CUDA C++ programming
+  /// guide, compute capabilities 8.0 and 9.0).
+  int blocks_per_multiprocessor = 32;
+  int registers_per_thread = 255;
+  /// Bytes of shared memory that the driver takes from each block (CUDA C++ programming guide, from 8.0 on).
+  int reserved_shared_memory = 1024;
+  DeviceRates rates = {};
+
+  friend constexpr bool operator==(const DeviceModel&, const DeviceModel&) = default;
 };
+
+/// Whether kernels can be ranked by a model: sizes and rates are above 0, and multiprocessors at most 4096.
+bool is_complete(const DeviceModel& model);
 
 /// The built-in models: A100, H100 and H200 in their SXM form.
 std::span<const DeviceModel> device_models();

@@ -4,7 +4,7 @@
 /// math units, shared memory and the way from L2 each take their share of cycles; the longest decides, and
 /// none is shorter than the time that a stage's copies are under way. To that come the filling of the
 /// pipeline and the epilogue for each round, a floor for device memory, the launch, and for split-K modes the
-/// exchange of partial sums.
+/// exchange of partial sums (split_k.hpp). Rates, latencies and costs of launches are the device model's.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,6 @@
 #include "gemm/profile.hpp"
 
 namespace quarry {
-
-/// Cycles of a multiprocessor for a byte from L2 while all of them ask.
-inline constexpr double cycles_per_l2_byte = 1.0 / 40;
-/// Cycles for a byte of shared memory.
-inline constexpr double cycles_per_shared_byte = 1.0 / 128;
-/// Cycles from asking device memory until the answer.
-inline constexpr double memory_latency = 700;
 
 /// Family::profile for a GEMM kernel. @pre the device's numbers are above 0
 GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const DeviceModel& device);

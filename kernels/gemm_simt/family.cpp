@@ -11,12 +11,22 @@ GemmTraits traits(const Config& c) {
           c.types.out, threads(c), shared_memory_bytes(c)};
 }
 
-/// Multiplications and additions a clock and multiprocessor. Four products of bytes and their sum are one
-/// integer multiply-add, 64 of which start a clock on every device.
+// The numbers of the model were set by hand with the first kernels (gemm/estimate.cpp): no measurements.
+
+/// The share of FMA instructions in a main loop: beside them stand loads and addresses.
+constexpr double fma_share = 0.7;
+/// Clocks that a warp needs to copy an element for each lane, through registers, with an address each.
+constexpr int copy_clocks = 8;
+/// Clocks that a step of a K tile waits for its fragments.
+constexpr int step_latency = 30;
+/// Registers of a thread beside sums and fragments.
+constexpr int other_registers = 40;
+
+/// Multiplications and additions a clock and multiprocessor.
 double operations_per_clock(const Config& c, const DeviceModel& device) {
   switch (c.types.accumulator) {
     case DType::f64: return device.fma_f64_flops_per_clock;
-    case DType::s32: return 2.0 * 4 * 64;
+    case DType::s32: return device.rates.dp4a_ops_per_clock;
     default: return device.fma_f32_flops_per_clock;
   }
 }
@@ -28,14 +38,13 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const int copied = t.k * (t.m * bytes_of(c.types.a) + t.n * bytes_of(c.types.b));
   const int read = threads(c) * (c.thread_m + c.thread_n) * k_steps(c) * words;
   const int written = k_steps(c) * (t.m + t.n) * words;
-  const double issue =
-      t.k * (t.m + t.n) / 32 * 8;  // element by element, through registers, with an address each
-  return {.math = 2 * t.m * t.n * t.k /
-                  (0.7 * rate),  // beside them, as many instructions for loads and addresses
-          .shared = (read + written) / 32.0,
-          .copy = std::max(copied * cycles_per_l2_byte, issue),
-          .latency = memory_latency + 30 * k_steps(c),
-          .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + 40};
+  const double issue = t.k * (t.m + t.n) / 32 * copy_clocks;
+  const MemoryRates& memory = device.rates.memory;
+  return {.math = 2 * t.m * t.n * t.k / (fma_share * rate),
+          .shared = (read + written) * 4.0 / memory.shared_bytes_per_clock,
+          .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
+          .latency = memory.thread_copies.latency + step_latency * k_steps(c),
+          .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + other_registers};
 }
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }

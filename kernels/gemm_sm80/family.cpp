@@ -18,6 +18,9 @@ GemmTraits traits(const Config& c) {
           .most_k = c.epilogue == EpilogueKind::fast_clamp ? fast_clamp_most_k : 0};
 }
 
+// The numbers of the model that are none of the device's were set by hand with the first kernels
+// (gemm/estimate.cpp): no measurements, unless they say so.
+
 /// Cycles of a multiprocessor to issue the copy of one element. Pieces of 16, 8 and 4 bytes go by cp.async,
 /// two bytes through registers.
 double issue_cycles(int alignment, int element_bytes) {
@@ -26,29 +29,43 @@ double issue_cycles(int alignment, int element_bytes) {
   return cycles / (32 * alignment);
 }
 
-/// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them. TF32 has half
-/// the rate of 16-bit types, bytes twice that (NVIDIA A100 and H100 white papers); 3xTF32 needs three
-/// products and the splitting of its operands, as operands that become of a 16-bit type need conversions. f64
-/// by m8n8k4: twice the rate of FMA on 8.0, the same on 9.0, where m16n8k16 has twice that (measured).
+/// By how much products take longer whose operands become of a 16-bit type, by conversions in the main loop.
+constexpr double converted = 1.5;
+/// 3xTF32: three products, and half the time of one to split the operands.
+constexpr double split_tf32 = 3.5;
+/// Clocks that a step of a K tile waits for its fragments, and a K tile for its barrier.
+constexpr int step_latency = 20;
+constexpr int tile_latency = 30;
+/// Registers of a thread beside sums and fragments.
+constexpr int other_registers = 40;
+
+/// f64 relative to FMA.
+double f64_rate(Instruction instruction, const DeviceModel& device) {
+  const MmaRates& mma = device.rates.mma;
+  if (instruction == Instruction::m16n8k16) return mma.f64_m16n8k16;
+  if (mma.f64_m8n8k4 > 0) return mma.f64_m8n8k4;
+  return device.cc < 90 ? 2 : 1;
+}
+
+/// Operations that the tensor cores of a multiprocessor do in a cycle, as the config uses them.
 double math_rate(const Config& c, const DeviceModel& device) {
-  if (c.types.a == DType::f64) {
-    const bool twice = c.instruction == Instruction::m16n8k16 || device.cc < 90;
-    return device.fma_f64_flops_per_clock * (twice ? 2 : 1);
-  }
-  if (is_mixed(c.types)) return device.tensor_flops_per_clock / 1.5;
-  if (is_byte(c.types.a)) return 2.0 * device.tensor_flops_per_clock;
+  const double rate = device.tensor_flops_per_clock;
+  if (c.types.a == DType::f64) return device.fma_f64_flops_per_clock * f64_rate(c.instruction, device);
+  if (is_mixed(c.types)) return rate / converted;
+  if (is_byte(c.types.a)) return device.rates.mma.int8 * rate;
   switch (c.math) {
-    case Math::fast_tf32: return device.tensor_flops_per_clock / 2;
-    case Math::fast_f32: return device.tensor_flops_per_clock / 7;
+    case Math::fast_tf32: return rate * device.rates.mma.tf32;
+    case Math::fast_f32: return rate * device.rates.mma.tf32 / split_tf32;
     case Math::fast_f16:
-    case Math::fast_bf16: return device.tensor_flops_per_clock / 1.5;
-    default: return device.tensor_flops_per_clock;
+    case Math::fast_bf16: return rate / converted;
+    default: return rate;
   }
 }
 
 BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const Tile& t = c.tile;
   const Warps& w = c.warps;
+  const MemoryRates& memory = device.rates.memory;
   const int a = bytes_of(c.types.a);
   const int b = bytes_of(c.types.b);
   const int copied = t.k * (a * t.m + b * t.n);
@@ -59,10 +76,11 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   // Two sets, of a step's bytes a row and column (32, but of f64 by m16n8k16) for 32 lanes.
   const int fragments = (warp.m + warp.n) * step_k(c) * std::max(a, b) / 64;
   return {.math = 2 * t.m * t.n * t.k / math_rate(c, device),
-          .shared = (copied + read) * cycles_per_shared_byte,
-          .copy = std::max(copied * cycles_per_l2_byte, issue),
-          .latency = memory_latency / (c.stages - 1) + 20 * (warp.k / step_k(c)) + 30,
-          .registers = sums + fragments + 40};
+          .shared = (copied + read) / memory.shared_bytes_per_clock,
+          .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
+          .latency = memory.thread_copies.latency / (c.stages - 1) + step_latency * (warp.k / step_k(c)) +
+                     tile_latency,
+          .registers = sums + fragments + other_registers};
 }
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }

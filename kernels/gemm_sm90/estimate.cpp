@@ -4,33 +4,22 @@
 #include <cmath>
 
 #include "gemm/host.hpp"
+#include "gemm/split_k.hpp"
 #include "gemm_sm90/clusters.hpp"
 
 namespace quarry::gemm_sm90 {
 namespace {
 
-// The numbers of the model, in cycles of a multiprocessor at its highest clock unless they say otherwise.
-// They were fitted to an H200: about 300 kernels and orders of tiles on each of 39 problems in bf16, launches
-// overlapping. Only together do they mean something: what the model leaves out hides in those next to it.
+// The numbers of the model that are none of the device's, in cycles of a multiprocessor at its highest clock
+// unless they say otherwise. They were fitted to an H200 (NOTES.md: Hopper) together with those of
+// DeviceRates: about 300 kernels and orders of tiles on each of 39 problems in bf16, launches overlapping.
+// Only together do they mean something: what the model leaves out hides in those next to it.
 
-/// Multiplications and additions of 16-bit values in a cycle. (Data sheet: 4,096.)
-constexpr double flops_per_cycle = 3970;
-/// Cycles for a byte of shared memory: of one of its 32 banks, four.
-constexpr double shared_byte = 1.0 / 128;
 /// Around a K tile, while nothing is multiplied.
 constexpr double tile_overhead = 98;
 /// Least cycles of a K tile for a block, and of each of its instructions: they follow one another.
 constexpr double least_tile = 140;
 constexpr double least_instruction = 9.4;
-/// Cycles for a byte from L2 while all multiprocessors ask, and the share of them while hardly any does.
-constexpr double l2_byte = 0.0135;
-constexpr double alone_share = 0.42;
-/// By how much that grows where lines of an operand begin in the middle of lines of L2.
-constexpr double split_lines = 2.15;
-/// From asking for a K tile until it is there: from L2, and the share by which it is longer from device
-/// memory.
-constexpr double copy_latency = 1130;
-constexpr double device_latency = 0.71;
 /// How much of a copy comes from device memory where that and L2 move as much in the same time.
 constexpr double first_scale = 1.4;
 /// Threads' copies need instructions: cycles for each.
@@ -51,32 +40,18 @@ constexpr double byte_stored = 0.08;
 /// all that together with device memory.
 constexpr double unhidden = 0.114;
 constexpr double unhidden_memory = 0.3;
-/// Seconds from a launch to the next beyond all that, and for the launch that adds up slices after it.
-constexpr double launch_seconds = 1.7e-6;
-constexpr double next_operation_seconds = 6e-6;
 /// The share of the time so reckoned that is promised. The models of the other families promise more than
 /// their kernels keep on this device, most where device memory decides; with the full time those would come
 /// first.
 constexpr double promised = 0.85;
-/// For the slices of a cluster to meet and part, for each slice beyond the first, and for each round in which
-/// the threads ask all blocks for four sums each.
-constexpr double cluster_turn = 3100;
-constexpr double cluster_slice = 20;
-constexpr double cluster_round = 870;
-/// Bytes of shared memory that the driver takes from each block.
-constexpr int reserved_shared_memory = 1024;
-/// Fewer K tiles a slice do not fill a pipeline.
-constexpr int least_k_tiles_per_slice = 3;
+constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
 /// Beyond that, adding up costs more than it brings.
 constexpr int most_automatic_slices = 32;
-/// Bytes of an operand that stay in L2 while the other one passes by: half of its 50 MB.
-constexpr double kept_operand = 24e6;
-
 /// Blocks of one_tile that a multiprocessor holds at once.
 int resident_blocks(const Config& c, const DeviceModel& device) {
   if (c.schedule != Schedule::one_tile) return 1;
   const int by_memory =
-      device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + reserved_shared_memory);
+      device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + device.reserved_shared_memory);
   const int by_registers = device.registers_per_multiprocessor / (threads(c) * launch_registers(c));
   const int by_threads = device.threads_per_multiprocessor / threads(c);
   return std::max(1, std::min({by_memory, by_registers, by_threads}));
@@ -84,20 +59,20 @@ int resident_blocks(const Config& c, const DeviceModel& device) {
 
 /// Cycles of the tensor cores for a K tile of a block. Each warpgroup reads its rows and all columns from
 /// shared memory, which for narrow tiles takes longer than to multiply them.
-double math_cycles(const Config& c) {
+double math_cycles(const Config& c, const DeviceRates& rates) {
   const Tile& t = c.tile;
-  const double multiplied = 2.0 * t.m * t.n * t.k / flops_per_cycle;
+  const double multiplied = 2.0 * t.m * t.n * t.k / rates.wgmma.flops_per_clock;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
-  const double read =
-      static_cast<double>(bytes_of(c.types.a)) * t.k * (t.m + groups * blocks_m(c) * t.n) * shared_byte;
+  const double read = static_cast<double>(bytes_of(c.types.a)) * t.k * (t.m + groups * blocks_m(c) * t.n) /
+                      rates.memory.shared_bytes_per_clock;
   return std::max(multiplied, read);
 }
 
 /// Cycles to bring a K tile of a block: its share of what the cluster needs, from L2.
-double copy_cycles(const Config& c) {
+double copy_cycles(const Config& c, const DeviceRates& rates) {
   const double a = static_cast<double>(box_a(c).bytes()) / c.cluster.n;
   const double b = static_cast<double>(box_b(c).bytes()) / c.cluster.m;
-  const double way = (a + b) * l2_byte;
+  const double way = (a + b) * rates.memory.bulk_copies.clocks_per_byte;
   if (c.copy == CopyEngine::tma) return way;
   const double pieces = static_cast<double>(c.tile.m * c.tile.k) / c.alignment.a +
                         static_cast<double>(c.tile.n * c.tile.k) / c.alignment.b;
@@ -176,8 +151,8 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
           .k_tiles = k_tiles,
           .store = kernel.epilogue_tile + (epilogue_matrices(problem) > 1 ? drain : 0),
           .drain = drain,
-          .copy = kernel.memory * (1 + split_lines / 2 * split),
-          .latency = std::max(kernel.least, kernel.latency * (1 + device_latency * first)),
+          .copy = kernel.memory * (1 + kernel.split_lines * split),
+          .latency = std::max(kernel.least, kernel.latency * (1 + kernel.device_latency * first)),
           .memory = inputs + m * n * out_bytes * second};
 }
 
@@ -225,13 +200,14 @@ struct Spread {
 /// Seconds of the kernel itself.
 double kernel_seconds(const Work& w, const Spread& spread) {
   const double busy = static_cast<double>(spread.tiles) * spread.slices;
-  const double copy = busy >= w.clusters ? w.copy : w.copy * std::max(alone_share, busy / w.clusters);
+  const double copy =
+      busy >= w.clusters ? w.copy : w.copy * std::max(w.kernel.alone_share, busy / w.clusters);
   const int on_one = tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
                              ? one_tile_seconds(w, on_one, spread.k_tiles, copy)
                              : persistent_seconds(w, on_one, spread.k_tiles, copy);
   const double both = std::max(seconds, w.memory) + unhidden_memory * std::min(seconds, w.memory);
-  return launch_seconds + promised * both;
+  return w.kernel.launch + promised * both;
 }
 
 /// In which order tiles are walked.
@@ -248,32 +224,25 @@ Order balanced_order(const Work& w) {
   const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};
   const double smaller = static_cast<double>(std::min(p.m, p.n)) * p.k * bytes_of(p.types.a);
-  if (smaller <= kept_operand) return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
+  if (smaller <= w.kernel.kept_operand) return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
   const bool along_n = w.tiles_m < widest || (w.tiles_m % widest != 0 && w.tiles_n % widest == 0);
   return {along_n ? Raster::along_n : Raster::along_m, widest};
 }
 
-/// A split-K mode, and what exchanging partial sums costs in it, in seconds: for its own sake, for each slice
-/// beyond the first, and what the slices share among them.
-struct Cut {
-  Mode mode;
-  int most_slices;
-  double once;
-  double slice;
-  double share;
-};
-
 /// Each block adds its part of the tile's sums, which lie in the others' shared memory.
-Cut cluster_cut(const Work& w) {
+SplitKWay cluster_way(const Work& w) {
   return {Mode::split_k_cluster, most_cluster_slices, w.kernel.cluster_turn, w.kernel.cluster_slice,
           w.kernel.cluster_share};
 }
 
-/// Partial outputs are written, and read again by the reduction. They are in L2, mostly.
-Cut parallel_cut(const Work& w) {
-  const double outputs = static_cast<double>(w.problem.m) * w.problem.n * w.problem.batch;
-  const double slice = 2 / 1.5 * outputs * 4 * w.kernel.memory_byte;
-  return {Mode::split_k_parallel, most_automatic_slices, next_operation_seconds + slice, slice, 0};
+/// Slices of clusters cost less, and come first.
+SplitKWays ways(const Work& w) {
+  const SplitKWay parallel = parallel_way(w.kernel, w.problem, most_automatic_slices);
+  const Controls& fixed = w.problem.controls;
+  const bool by_cluster =
+      w.kernel.traits.cuts_by_cluster &&
+      (fixed.mode == Mode::split_k_cluster || fixed.split_k_slices.value_or(2) <= most_cluster_slices);
+  return by_cluster ? SplitKWays{{cluster_way(w), parallel}, 2} : SplitKWays{{parallel}, 1};
 }
 
 /// Clusters of so many slices that run at once, where each block has a multiprocessor to itself.
@@ -289,76 +258,27 @@ int cluster_slices(const Work& w, int most) {
   return most > 4 ? most & ~1 : most;
 }
 
-/// The number of slices at which one more costs in exchange what it saves of the main loop; no more than run
-/// at once, and than have work enough for a pipeline.
-int balanced_slices(const Work& w, const Cut& cut) {
-  const int at_once = w.clusters * w.kernel.resident / std::max(w.tiles, 1);
-  const int most = std::min({at_once, w.k_tiles / least_k_tiles_per_slice, cut.most_slices});
-  if (cut.mode == Mode::split_k_cluster) return std::max(2, cluster_slices(w, most));
-  const double balance = w.kernel.alone_root * std::sqrt(w.k_tiles / cut.slice);
-  return std::max(2, balance < most ? static_cast<int>(balance) : most);
-}
+/// What best_cut asks.
+struct CutModel {
+  const Work& w;
 
-Estimate evaluate(const Work& w, const Cut& cut, const ChosenControls& order) {
-  const std::optional<int>& fixed = w.problem.controls.split_k_slices;
-  Estimate result = {.controls = order, .seconds = 0, .workspace = 0};
-  int slices = fixed ? *fixed : std::min(balanced_slices(w, cut), std::max(w.k_tiles, 1));
-  const int k_tiles = tiles_along(w.k_tiles, slices);
-  if (!fixed && k_tiles > 0) slices = tiles_along(w.k_tiles, k_tiles);  // none is left without work
-  result.controls.mode = cut.mode;
-  result.controls.split_k_slices = slices;
-  const bool together = cut.mode == Mode::split_k_cluster;
-  const Spread spread = together ? Spread{w.tiles, k_tiles, clusters_of_slices(w, slices), slices}
-                                 : Spread{w.tiles * slices, k_tiles, w.clusters};
-  result.seconds = kernel_seconds(w, spread) + cut.once + (slices - 1) * cut.slice + cut.share / slices;
-  result.workspace = gemm_workspace(w.kernel.traits, w.problem, result.controls).bytes;
-  return result;
-}
-
-/// Whether one choice is to be preferred: the faster one where the workspace allows both, else the one that
-/// needs less.
-bool is_better(const Estimate& one, const Estimate& other, std::size_t max_workspace) {
-  const bool both_fit = one.workspace <= max_workspace && other.workspace <= max_workspace;
-  return both_fit ? one.seconds < other.seconds : one.workspace < other.workspace;
-}
-
-/// Whether K may be cut, and either the caller wants it or it may pay.
-bool may_cut(const Work& w) {
-  const Controls& fixed = w.problem.controls;
-  if (w.k_tiles < 2 || w.tiles > grid_limit / (2 * w.kernel.traits.cluster)) return false;
-  if (fixed.mode == Mode::gemm || fixed.split_k_slices == 1) return false;
-  if (fixed.mode || fixed.split_k_slices) return true;
-  return w.k_tiles >= 2 * least_k_tiles_per_slice && 2 * w.tiles <= w.clusters * w.kernel.resident;
-}
-
-/// Whether a mode is open to the kernel, and the slices that the caller asked for to the mode.
-bool is_open(const Work& w, Mode mode) {
-  const Controls& fixed = w.problem.controls;
-  if (fixed.mode) return *fixed.mode == mode;
-  if (mode == Mode::split_k_parallel) return true;
-  return w.kernel.traits.cuts_by_cluster && fixed.split_k_slices.value_or(2) <= most_cluster_slices;
-}
-
-/// The best way to cut K, or `whole`, its time in one piece; where the caller asked for a cut, only if none
-/// fits the workspace.
-Estimate best_cut(const Work& w, const Estimate& whole, std::size_t max_workspace) {
-  const Controls& fixed = w.problem.controls;
-  Estimate best = whole;
-  bool is_cut = false;
-  for (const Mode mode : {Mode::split_k_cluster, Mode::split_k_parallel}) {
-    if (!is_open(w, mode)) continue;
-    // Slices of clusters cost less: there is no better number of others, unless clusters have too few blocks.
-    if (is_cut && !fixed.split_k_slices && best.controls.split_k_slices < most_cluster_slices) break;
-    const Cut cut = mode == Mode::split_k_cluster ? cluster_cut(w) : parallel_cut(w);
-    const Estimate estimate = evaluate(w, cut, whole.controls);
-    const bool must =
-        !is_cut && (fixed.split_k_slices || (fixed.mode && estimate.workspace <= max_workspace));
-    if (!must && !is_better(estimate, best, max_workspace)) continue;
-    best = estimate;
-    is_cut = true;
+  int slices(const SplitKWork& work, const SplitKWay& way) const {
+    if (way.mode != Mode::split_k_cluster) return balanced_slices(work, way);
+    return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
   }
-  return best;
-}
+  double seconds(const SplitKWay& way, int slices, int k_tiles) const {
+    const bool together = way.mode == Mode::split_k_cluster;
+    return kernel_seconds(w, together ? Spread{w.tiles, k_tiles, clusters_of_slices(w, slices), slices}
+                                      : Spread{w.tiles * slices, k_tiles, w.clusters});
+  }
+  std::size_t workspace(const ChosenControls& controls) const {
+    return gemm_workspace(w.kernel.traits, w.problem, controls).bytes;
+  }
+  /// There is no better number of slices outside clusters, unless clusters have too few blocks.
+  bool is_enough(const Estimate& cut, bool is_cut) const {
+    return is_cut && !w.problem.controls.split_k_slices && cut.controls.split_k_slices < most_cluster_slices;
+  }
+};
 
 }  // namespace
 
@@ -377,6 +297,8 @@ GemmTraits traits(const Config& c) {
 }
 
 GemmProfile profile(const Config& c, const DeviceModel& device) {
+  const DeviceRates& rates = device.rates;
+  const ExchangeCosts& exchange = rates.exchange;
   const double cycle = 1 / device.clock;
   const double elements = static_cast<double>(c.tile.m) * c.tile.n;
   const int resident = resident_blocks(c, device);
@@ -387,10 +309,9 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .traits = traits(c),
       .resident = resident,
       .resident_on_device = resident * device.multiprocessors,
-      .math = (math_cycles(c) + tile_overhead) * cycle,
-      .memory = copy_cycles(c) * cycle,
-      .latency = copy_latency / c.stages * cycle,
-      .alone = 0,
+      .math = (math_cycles(c, rates) + tile_overhead) * cycle,
+      .memory = copy_cycles(c, rates) * cycle,
+      .latency = rates.memory.bulk_copies.latency / c.stages * cycle,
       .alone_root = 0,
       .ends = (block_ends + (clustered ? cluster_ends : 0)) * cycle,
       .epilogue_byte = elements * byte_stored * cycle,
@@ -398,15 +319,21 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .turn = (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
       .slowdown = 1,
       .memory_byte = 1 / device.memory_bandwidth,
+      .launch = rates.launch.overlapped,
+      .next_operation = rates.launch.overlapped_reduction,
+      .partial_traffic = 2 / rates.memory.partial_sums_speedup,
       .multiprocessors = device.multiprocessors,
       .clusters = static_cast<int>(clusters_at_once(blocks_of_cluster(c), device.multiprocessors)),
-      .cluster_turn = cluster_turn * cycle,
-      .cluster_slice = cluster_slice * cycle,
-      .cluster_share = elements / (4 * warpgroup_threads * groups) * cluster_round * cycle,
+      .cluster_turn = exchange.cluster_turn * cycle,
+      .cluster_slice = exchange.cluster_slice * cycle,
+      .cluster_share = elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
       .least = (least_tile + least_instruction * c.tile.k / instruction_k) * cycle,
+      .device_latency = rates.memory.device_latency,
+      .alone_share = rates.memory.alone_share,
+      .split_lines = rates.memory.split_lines / 2,
+      .kept_operand = rates.memory.kept_operand_bytes,
   };
-  profile.alone = step_seconds(profile, 1, profile.memory, profile.latency);
-  profile.alone_root = std::sqrt(profile.alone);
+  profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
   return profile;
 }
 
@@ -419,7 +346,15 @@ Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::si
   whole.controls.raster = fixed.raster.value_or(order.raster);
   whole.controls.swizzle = fixed.swizzle.value_or(order.swizzle);
   whole.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
-  return may_cut(w) ? best_cut(w, whole, max_workspace) : whole;
+  const SplitKWork cut = {.fixed = fixed,
+                          .max_workspace = max_workspace,
+                          .limits = split_k_limits,
+                          .k_tiles = w.k_tiles,
+                          .tiles = w.tiles,
+                          .cluster = kernel.traits.cluster,
+                          .at_once = w.clusters * kernel.resident,
+                          .alone_root = kernel.alone_root};
+  return may_cut(cut, whole.seconds) ? best_cut(CutModel{w}, cut, ways(w), whole) : whole;
 }
 
 }  // namespace quarry::gemm_sm90

@@ -13,6 +13,8 @@
 namespace quarry {
 namespace {
 
+/// The default rates, most of which were fitted to an H200, stand for the A100 too: none was at hand to
+/// measure. Counts and f16, f32 and f64 rates: NVIDIA A100 white paper.
 constexpr DeviceModel a100 = {
     .name = "a100",
     .cc = 80,
@@ -25,8 +27,10 @@ constexpr DeviceModel a100 = {
     .tensor_flops_per_clock = 2048,
     .fma_f32_flops_per_clock = 128,
     .fma_f64_flops_per_clock = 64,
+    .rates = {.mma = {.f64_m8n8k4 = 2}},
 };
 
+/// Counts and FMA rates: NVIDIA H100 white paper and H200 data sheet.
 constexpr DeviceModel h200 = {
     .name = "h200",
     .cc = 90,
@@ -36,9 +40,10 @@ constexpr DeviceModel h200 = {
     .l2_bytes = 60LL << 20,
     .memory_bandwidth = 4.3e12,  // measured, reads
     .clock = 1.98e9,
-    .tensor_flops_per_clock = 2361,  // measured through mma.sync: 617e12 in all. wgmma has 4096
+    .tensor_flops_per_clock = 2361,  // measured through mma.sync: 617e12 in all
     .fma_f32_flops_per_clock = 256,
     .fma_f64_flops_per_clock = 128,
+    .rates = {.mma = {.f64_m8n8k4 = 1}},
 };
 
 /// The H200's chip with other memory.
@@ -61,13 +66,15 @@ const DeviceModel* known_device(std::string_view name) {
   return nullptr;
 }
 
-/// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured.
+/// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured. All
+/// other rates are those of the built-in model of the architecture.
 void set_rates(DeviceModel& model) {
   const bool small_chip =
       model.cc != 80 && model.cc / 10 == 8;  // 8.6, 8.7 and 8.9: half the tensor cores, hardly any f64
   model.tensor_flops_per_clock = model.cc >= 90 ? h200.tensor_flops_per_clock : small_chip ? 1024 : 2048;
   model.fma_f32_flops_per_clock = model.cc == 80 ? 128 : 256;
   model.fma_f64_flops_per_clock = small_chip ? 4 : model.cc == 80 ? 64 : 128;
+  model.rates = model.cc >= 90 ? h200.rates : a100.rates;
 }
 
 DeviceModel derived(const detail::DeviceProperties& p) {
@@ -82,7 +89,7 @@ DeviceModel derived(const detail::DeviceProperties& p) {
   model.threads_per_multiprocessor = p.threads_per_multiprocessor;
   model.l2_bytes = p.l2_bytes;
   model.clock = p.clock;
-  model.memory_bandwidth = 0.9 * p.peak_memory_bandwidth;
+  model.memory_bandwidth = 0.9 * p.peak_memory_bandwidth;  // what reads reach on an H200: 4.3e12 of 4.8e12
   set_rates(model);
   if (const DeviceModel* const known = known_device(p.name); known != nullptr && known->cc == p.cc) {
     // A slice of the device has its share of the bandwidth.
@@ -91,6 +98,24 @@ DeviceModel derived(const detail::DeviceProperties& p) {
     model.clock = known->clock;
   }
   return model;
+}
+
+bool is_complete(const MemoryRates& r) {
+  return r.thread_copies.clocks_per_byte > 0 && r.thread_copies.latency > 0 &&
+         r.bulk_copies.clocks_per_byte > 0 && r.bulk_copies.latency > 0 && r.device_latency >= 0 &&
+         r.alone_share > 0 && r.split_lines >= 0 && r.kept_operand_bytes >= 0 &&
+         r.shared_bytes_per_clock > 0 && r.partial_sums_speedup > 0;
+}
+
+bool is_complete(const DeviceRates& r) {
+  const MmaRates& mma = r.mma;
+  const LaunchCosts& launch = r.launch;
+  const ExchangeCosts& exchange = r.exchange;
+  return mma.tf32 > 0 && mma.int8 > 0 && mma.f64_m8n8k4 >= 0 && mma.f64_m16n8k16 > 0 &&
+         r.wgmma.flops_per_clock > 0 && r.wgmma.tf32 > 0 && r.wgmma.int8 > 0 && r.dp4a_ops_per_clock > 0 &&
+         is_complete(r.memory) && launch.first > 0 && launch.next > 0 && launch.overlapped > 0 &&
+         launch.overlapped_reduction > 0 && launch.reduction > 0 && exchange.turn > 0 &&
+         exchange.cluster_turn > 0 && exchange.cluster_slice > 0 && exchange.cluster_round > 0;
 }
 
 /// Models of this machine's devices. Constant-initialised: nothing happens at start-up.
@@ -105,6 +130,15 @@ constinit std::mutex slots_mutex;
 }  // namespace
 
 std::span<const DeviceModel> device_models() { return built_in; }
+
+bool is_complete(const DeviceModel& d) {
+  return d.multiprocessors > 0 && d.multiprocessors <= 4096 && d.shared_memory_per_block > 0 &&
+         d.shared_memory_per_multiprocessor > 0 && d.registers_per_multiprocessor > 0 &&
+         d.threads_per_multiprocessor > 0 && d.memory_bandwidth > 0 && d.clock > 0 &&
+         d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 && d.fma_f64_flops_per_clock > 0 &&
+         d.blocks_per_multiprocessor > 0 && d.registers_per_thread > 0 && d.reserved_shared_memory >= 0 &&
+         is_complete(d.rates);
+}
 
 Result<DeviceModel> find_device_model(std::string_view name) {
   std::string_view names[std::size(built_in)];

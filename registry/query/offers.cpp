@@ -48,12 +48,7 @@ const DeviceModel& model_for(const OperandList& operands) {
 }
 
 Status check_model(const DeviceModel& d) {
-  const bool complete = d.multiprocessors > 0 && d.multiprocessors <= 4096 && d.shared_memory_per_block > 0 &&
-                        d.shared_memory_per_multiprocessor > 0 && d.registers_per_multiprocessor > 0 &&
-                        d.threads_per_multiprocessor > 0 && d.memory_bandwidth > 0 && d.clock > 0 &&
-                        d.tensor_flops_per_clock > 0 && d.fma_f32_flops_per_clock > 0 &&
-                        d.fma_f64_flops_per_clock > 0;
-  if (complete) return {};
+  if (is_complete(d)) return {};
   return invalid(
       "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
 }

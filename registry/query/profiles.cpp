@@ -14,7 +14,8 @@ auto numbers(const DeviceModel& d) {
   return std::tie(d.cc, d.multiprocessors, d.shared_memory_per_block, d.shared_memory_per_multiprocessor,
                   d.registers_per_multiprocessor, d.threads_per_multiprocessor, d.l2_bytes,
                   d.memory_bandwidth, d.clock, d.tensor_flops_per_clock, d.fma_f32_flops_per_clock,
-                  d.fma_f64_flops_per_clock);
+                  d.fma_f64_flops_per_clock, d.blocks_per_multiprocessor, d.registers_per_thread,
+                  d.reserved_shared_memory, d.rates);
 }
 
 }  // namespace
