@@ -33,7 +33,6 @@ message(STATUS "${output}")
 
 file(GLOB generator_inputs CONFIGURE_DEPENDS
      generator/*.cpp generator/*.hpp generator/*.txt generator/*.cmake kernels/*/space.json kernels/*/space.cpp
-     kernels/*/*.hpp kernels/arch/tensor_map.hpp kernels/config_text.* kernels/entry_text.* kernels/setting*
-     kernels/family.hpp
+     kernels/*/*.hpp kernels/arch/tensor_map.hpp kernels/*.hpp kernels/*.cpp
      operations/common/row.hpp basic/*.cpp basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_inputs})

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm/profile.hpp"
 
 namespace quarry {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "common/stream_k.hpp"
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm/profile.hpp"
 
 namespace quarry {

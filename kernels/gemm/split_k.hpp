@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm/host.hpp"
 
 namespace quarry {

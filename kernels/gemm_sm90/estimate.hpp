@@ -11,7 +11,7 @@
 /// an H200; estimate.cpp says what each means. The order of tiles is chosen by rules and not timed.
 #pragma once
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm_sm90/config.hpp"
 
 namespace quarry::gemm_sm90 {

@@ -1,7 +1,7 @@
 /// What the copy engine is told of a problem's operands, and which operands it can be told of. Host only.
 #pragma once
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm/profile.hpp"
 #include "gemm_sm90/config.hpp"
 #include "quarry/status.hpp"

@@ -1,6 +1,6 @@
 #include "gemm/host.hpp"
 #include "reduce_split_k/config.hpp"
-#include "reduce_split_k/reduce_family.hpp"
+#include "reduce_split_k/family.hpp"
 
 namespace quarry::reduce_split_k {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "quarry/metadata.hpp"
 
 namespace quarry::detail {

@@ -6,7 +6,7 @@
 /// result.
 #pragma once
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/status.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
 #include "operations/common/operand_list.hpp"

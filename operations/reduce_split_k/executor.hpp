@@ -1,7 +1,7 @@
 /// The host executor's reductions.
 #pragma once
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 

@@ -3,12 +3,13 @@
 
 #include <cstddef>
 
+#include "chosen_controls.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
-#include "reduce_split_k/reduce_family.hpp"
+#include "reduce_split_k/family.hpp"
 
 namespace quarry::detail::reduce_split_k {
 

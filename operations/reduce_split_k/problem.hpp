@@ -7,7 +7,7 @@
 #include "quarry/gemm.hpp"
 #include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
-#include "reduce_split_k/reduce_family.hpp"
+#include "reduce_split_k/family.hpp"
 
 namespace quarry::detail {
 

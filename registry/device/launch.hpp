@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/library.hpp"

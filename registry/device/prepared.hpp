@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/launch.hpp"

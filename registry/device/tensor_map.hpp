@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arch/tensor_map.hpp"
-#include "family.hpp"
+#include "gemm/family.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "family.hpp"
+#include "chosen_controls.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"

@@ -2,7 +2,7 @@
 /// Operation::reduce_split_k. Host only.
 #pragma once
 
-#include "family.hpp"
+#include "gemm/family.hpp"
 
 namespace quarry {
 
