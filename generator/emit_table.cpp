@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "emit.hpp"
+#include "operations/common/row.hpp"
 
 namespace quarry::generator {
 namespace {
@@ -50,13 +51,24 @@ std::vector<std::size_t> write_configs(std::ostream& out, const Table& table) {
   return places;
 }
 
+/// ", {7, no_entry}": Row::companions, "" where there are none.
+std::string companions_of(const TableRow& row) {
+  if (row.companions.empty()) return "";
+  std::string text;
+  for (std::size_t i = 0; i < detail::most_companions; ++i) {
+    const bool is_there = i < row.companions.size() && row.companions[i];
+    text += (i == 0 ? "" : ", ") + (is_there ? std::to_string(*row.companions[i]) : "no_entry");
+  }
+  return ", {" + text + "}";
+}
+
 void write_rows(std::ostream& out, const Table& table, const std::vector<std::size_t>& places) {
   out << "\nconstinit const std::array<Row, " << table.rows.size() << "> row_table = {{\n";
   for (const TableRow& row : table.rows) {
     const ConfigSpace& space = *table.families[row.family];
     out << "    {" << space.family << "::describe(" << space.literal(row.values) << ", \"" << row.name
         << "\"), {" << space.family << "_family}, &" << space.family << "_configs[" << places[row.entry]
-        << "], " << row.entry << ", " << (row.exchanged ? "true" : "false") << "},\n";
+        << "], " << row.entry << ", " << (row.exchanged ? "true" : "false") << companions_of(row) << "},\n";
   }
   out << "}};\n";
 }

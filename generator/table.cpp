@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -26,16 +25,34 @@ std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
     const ConfigSpace& space = *expansions[family].space;
     for (const Config& config : expansions[family].configs) {
       const KernelMetadata kernel = space.describe(config.values, config.name);
-      rows.push_back({config.name, family, config.values, detail::functional_key(kernel), 0, false});
+      rows.push_back({.name = config.name,
+                      .family = family,
+                      .values = config.values,
+                      .key = detail::functional_key(kernel),
+                      .entry = 0,
+                      .exchanged = false});
     }
   }
   std::ranges::stable_sort(rows, {}, &TableRow::key);
   return rows;
 }
 
-/// Points each row at its entry, and makes each entry once.
+using EntryNumbers = std::unordered_map<std::string, std::size_t>;
+
+/// Points each row at the other entries that its kernel may start.
+void find_companions(Table& table, const EntryNumbers& numbers) {
+  for (TableRow& row : table.rows) {
+    const ConfigSpace& space = *table.families[row.family];
+    for (const std::string& name : companion_names(space.describe(row.values, row.name))) {
+      const auto found = numbers.find(name);
+      row.companions.push_back(found == numbers.end() ? std::nullopt : std::optional(found->second));
+    }
+  }
+}
+
+/// Points each row at its entries, and makes each entry once.
 void make_entries(Table& table) {
-  std::unordered_map<std::string, std::size_t> numbers;
+  EntryNumbers numbers;
   for (TableRow& row : table.rows) {
     const ConfigSpace& space = *table.families[row.family];
     const SettingValues values = space.entry(row.values);
@@ -47,6 +64,7 @@ void make_entries(Table& table) {
     }
     row.entry = found->second;
   }
+  find_companions(table, numbers);
 }
 
 /// Whether an entry has machine code for one of the targets.
@@ -64,13 +82,15 @@ void choose_precompiled(Table& table, const Filter& precompile, std::span<const 
 }
 
 /// What a precompiled kernel launches beside its own entry is precompiled, too.
-void precompile_reductions(Table& table) {
-  std::set<std::string> needed;
+void precompile_companions(Table& table) {
+  std::vector<std::size_t> needed;
   for (const TableRow& row : table.rows) {
     if (!table.entries[row.entry].precompiled) continue;
-    needed.insert(reduction_name(table.families[row.family]->describe(row.values, row.name)));
+    for (const std::optional<std::size_t>& companion : row.companions) {
+      if (companion) needed.push_back(*companion);
+    }
   }
-  for (TableEntry& entry : table.entries) entry.precompiled |= needed.contains(entry.text.name);
+  for (const std::size_t companion : needed) table.entries[companion].precompiled = true;
 }
 
 /// Kernels that reorder the operands and outputs of registered kernels with interleaved layouts; precompiled
@@ -137,7 +157,7 @@ Table make_table(const std::vector<Expansion>& expansions, const Filter& precomp
   table.rows = make_rows(expansions);
   make_entries(table);
   choose_precompiled(table, precompile, targets);
-  precompile_reductions(table);
+  precompile_companions(table);
   add_reorders(table);
   make_units(table);
   return table;

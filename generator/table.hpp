@@ -32,6 +32,8 @@ struct TableRow {
   std::uint64_t key;  ///< functional key
   std::size_t entry;
   bool exchanged;
+  /// The entries of companion_names; absent what no family of this build has.
+  std::vector<std::optional<std::size_t>> companions = {};
 };
 
 /// One compilation unit: entries of one folder and group.

@@ -26,13 +26,13 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
           .differs_by_target = rounds_to_tf32(kernel)};
 }
 
-std::string reduction_name(const KernelMetadata& kernel) {
-  if (!kernel.modes.split_k_parallel) return "";
+std::vector<std::string> companion_names(const KernelMetadata& kernel) {
+  if (!kernel.modes.split_k_parallel) return {};
   const OperandsMetadata& operands = kernel.operands;
   const DType partial = partial_type(operands.accumulator);
-  return "reduce_split_k_" + std::string(to_string(partial)) + "_" +
-         std::string(to_string(operands.out.dtype)) +
-         (is_interleaved(operands.out.layout) ? "_interleaved32" : "");
+  return {"reduce_split_k_" + std::string(to_string(partial)) + "_" +
+          std::string(to_string(operands.out.dtype)) +
+          (is_interleaved(operands.out.layout) ? "_interleaved32" : "")};
 }
 
 std::vector<EntryText> reorder_entries() {

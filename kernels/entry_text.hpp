@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config_text.hpp"
 
@@ -40,9 +41,10 @@ std::string architecture(int target, int only_cc);
 /// The entry of a config. @pre it is its own entry: space.entry(values) == values
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 
-/// The name of the reduction, an entry of reduce_split_k, that follows a parallel split-K of such a kernel;
-/// "" where it has no such mode.
-std::string reduction_name(const KernelMetadata& kernel);
+/// The names of the other entries that a run of such a kernel may start, as Step::entry counts them: the
+/// reduction that follows a parallel split-K, where the kernel has that mode.
+std::vector<std::string> companion_names(const KernelMetadata& kernel);
+
 /// The kernels that reorder matrices: by bytes of an element.
 std::vector<EntryText> reorder_entries();
 

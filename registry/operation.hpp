@@ -16,6 +16,8 @@
 ///   Question, question(problem)                all that the best candidate depends on: answers are
 ///   remembered settle(row, profile, of_kernel, device, problem), as_callers(row, controls)     controls
 ///   workspace_size(row, problem, controls)
+/// and at last
+///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
 #pragma once
 
 #include <cstddef>
@@ -23,6 +25,7 @@
 #include <span>
 #include <string_view>
 
+#include "launch.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
@@ -53,6 +56,13 @@ struct OperationInfo {
   Result<Candidate> (*candidate)(const Row& row, const void* arguments, const FindOptions& options);
   /// As Kernel::supports.
   Status (*supports)(const Row& row, const void* arguments);
+  /// Checks the arguments as Kernel::supports does, settles the open controls and makes the launch.
+  /// @param operands the list of these arguments
+  /// @param device where they lie; null: on none, or nothing says where
+  Status (*prepare)(const Row& row, const Controls& controls, const void* arguments,
+                    const OperandList& operands, const DeviceModel* device, Launch& launch);
+  /// Computes a launch on the host. @param image of the launch, with the pointers of this run
+  Status (*run_on_host)(const Row& row, const Launch& launch, const std::byte* image);
   /// As Kernel::workspace_size.
   Result<std::size_t> (*workspace_size)(const Row& row, const Controls& controls, const void* arguments);
 };

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "quarry/arguments.hpp"
 #include "quarry/controls.hpp"
-#include "quarry/gemm.hpp"
 #include "quarry/metadata.hpp"
-#include "quarry/reduce_split_k.hpp"
+#include "quarry/plan_operands.hpp"
 #include "quarry/status.hpp"
 
 /// The CUDA runtime's stream, `cudaStream_t` being a pointer to it; named here so that no CUDA header is
@@ -56,22 +56,6 @@ struct PrepareOptions {
   bool overlap = true;
 };
 
-/// Pointers of one run of a Plan, which must lie in memory of the same kind, on the same device, aligned as
-/// the plan's operands were. Of an operand that is an array of pointers (PointerArrayView): the array, whose
-/// pointers keep to what that promised.
-struct PlanOperands {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  const void* c = nullptr;
-  void* out = nullptr;
-  const void* bias = nullptr;
-  const void* scale = nullptr;
-  const void* residual = nullptr;
-  void* aux = nullptr;
-  /// Of a reduction, in the place of a and b.
-  const void* partials = nullptr;
-};
-
 /// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches.
 /// Copies share what is prepared; safe to run from many threads.
 class Plan {
@@ -86,6 +70,12 @@ class Plan {
   /// with one device that costs nothing; otherwise CUDA is asked once for the stream and once for each
   /// pointer.
   Status run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace = {}) const;
+
+  /// The same with the pointers of other arguments, of the plan's operation: nothing else of them counts.
+  Status run(Arguments arguments, CUstream_st* stream, Workspace workspace = {}) const;
+
+  /// What a run must be given: every other operand is ignored.
+  std::span<const PlanOperandNeed> operands() const;
 
   /// Bytes of workspace that each run needs.
   std::size_t workspace_size() const;
@@ -127,15 +117,13 @@ class Kernel {
 
   /// Checks, loads the code (compiles it, where need be) and computes the launch once. Needs real pointers,
   /// or fake ones whose `memory` is set.
-  Result<Plan> prepare(const GemmArguments& arguments, const PrepareOptions& options = {}) const;
-  Result<Plan> prepare(const ReduceSplitKArguments& arguments, const PrepareOptions& options = {}) const;
+  Result<Plan> prepare(Arguments arguments, const PrepareOptions& options = {}) const;
 
   /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns
   /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use, and
   /// compiles it where there is none; after that it neither allocates nor synchronises. While the stream is
   /// being captured, a kernel that is not loaded answers not_loaded.
-  Status run(const GemmArguments& arguments, const RunOptions& options = {}) const;
-  Status run(const ReduceSplitKArguments& arguments, const RunOptions& options = {}) const;
+  Status run(Arguments arguments, const RunOptions& options = {}) const;
 
   bool operator==(const Kernel& other) const { return row_ == other.row_; }
 

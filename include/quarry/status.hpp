@@ -57,6 +57,9 @@ enum class Operand : std::uint8_t {
   out_scale,
 };
 
+/// The last of them.
+inline constexpr Operand last_operand = Operand::out_scale;
+
 /// The word for an operand: "a", "out", ...
 std::string_view to_string(Operand operand);
 

@@ -28,9 +28,9 @@ class CommonGemmFamily : public GemmFamily {
     return gemm_workspace(traits(config), problem, controls).bytes;
   }
 
-  GemmLaunch launch(const void* config, const GemmProblem& problem,
-                    const ChosenControls& controls) const override {
-    return gemm_launch(traits(config), problem, controls);
+  void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
+              Launch& launch) const override {
+    gemm_launch(traits(config), problem, controls, launch);
   }
 
  protected:

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/epilogue_launch.hpp"
 #include "reduce_split_k/config.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry {
 namespace {
@@ -12,12 +14,6 @@ constexpr std::size_t workspace_alignment = 256;
 
 constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
-}
-
-/// The caller's name of an operand.
-Operand callers(Operand operand, const GemmProblem& problem) {
-  if (!problem.is_exchanged) return operand;
-  return operand == Operand::a ? Operand::b : Operand::a;
 }
 
 /// Why an operand whose alignment is less than needed is refused. @param layout as which the kernel reads it
@@ -33,39 +29,6 @@ Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int n
 /// Tiles of the output over all batch entries. @pre at most grid_limit
 std::size_t all_tiles(const GemmTraits& kernel, const GemmProblem& problem) {
   return static_cast<std::size_t>(gemm_blocks(kernel, problem, 1));
-}
-
-std::string_view reduce_integers(DType out) {
-  switch (out) {
-    case DType::s32: return "reduce_split_k_s32_s32";
-    case DType::s8: return "reduce_split_k_s32_s8";
-    case DType::u8: return "reduce_split_k_s32_u8";
-    case DType::f32: return "reduce_split_k_s32_f32";
-    default: return {};
-  }
-}
-
-std::string_view reduce_interleaved(DType out) {
-  switch (out) {
-    case DType::s32: return "reduce_split_k_s32_s32_interleaved32";
-    case DType::s8: return "reduce_split_k_s32_s8_interleaved32";
-    case DType::u8: return "reduce_split_k_s32_u8_interleaved32";
-    case DType::f32: return "reduce_split_k_s32_f32_interleaved32";
-    default: return {};
-  }
-}
-
-std::string_view reduce_entry(DType partials, DType out, Layout layout) {
-  if (is_interleaved(layout)) return reduce_interleaved(out);
-  if (partials == DType::s32) return reduce_integers(out);
-  const bool f64 = partials == DType::f64;
-  switch (out) {
-    case DType::f16: return f64 ? "reduce_split_k_f64_f16" : "reduce_split_k_f32_f16";
-    case DType::bf16: return f64 ? "reduce_split_k_f64_bf16" : "reduce_split_k_f32_bf16";
-    case DType::f32: return f64 ? "reduce_split_k_f64_f32" : "reduce_split_k_f32_f32";
-    case DType::f64: return f64 ? "reduce_split_k_f64_f64" : "reduce_split_k_f32_f64";
-    default: return {};
-  }
 }
 
 /// The same reduction seen as that of the transposed output.
@@ -91,27 +54,79 @@ std::int64_t shared_blocks(const GemmTraits& kernel, const GemmProblem& problem,
   return std::min(at_once, std::max(tiles, tiles * k_tiles / least_k_tiles_per_block));
 }
 
-/// Makes the launch one of blocks that share all tiles.
-void share(GemmLaunch& launch, const StreamShares& shares) {
-  launch.grid = shares.blocks;
-  if (shares.whole == shares.tiles) launch.params.mode = Mode::gemm;
+/// Names the parts of the workspace, and has the counters cleared.
+void add_workspace(Launch& launch, const GemmWorkspace& workspace) {
+  launch.workspace_bytes = workspace.bytes;
+  if (workspace.partials_bytes > 0) launch.parts.add({"partial sums", 0, workspace.partials_bytes});
+  if (workspace.counters_bytes == 0) return;
+  add_clear(launch, launch.parts.add({"counters", workspace.counters_offset, workspace.counters_bytes}));
 }
 
-void add_reduction(GemmLaunch& launch, const GemmTraits& kernel) {
-  const GemmParams& params = launch.params;
-  ReduceParams reduce = {.partials = nullptr,
-                         .c = params.c,
-                         .out = params.out,
-                         .epilogue = params.epilogue,
-                         .m = params.m,
-                         .n = params.n,
-                         .batch = params.batch,
-                         .slices = params.slices};
-  if (kernel.layouts.out == Layout::column) reduce = transposed(reduce);
-  launch.reduce = {.params = reduce,
-                   .grid = static_cast<unsigned>(reduce_split_k::blocks(reduce.m, reduce.n, reduce.batch)),
-                   .threads = static_cast<unsigned>(reduce_split_k::threads({}))};
-  launch.reduce_entry = reduce_entry(partial_type(kernel.accumulator), kernel.out, kernel.layouts.out);
+/// The parameters but for pointers of the workspace.
+void fill(GemmParams& params, const GemmTraits& kernel, const GemmProblem& problem,
+          const ChosenControls& chosen) {
+  params.a = problem.a.matrix;
+  params.b = problem.b.matrix;
+  if (problem.has_c) params.c = problem.c.matrix;
+  params.out = problem.out.matrix;
+  params.epilogue = problem.epilogue;
+  params.m = problem.m;
+  params.n = problem.n;
+  params.k = problem.k;
+  params.batch = problem.batch;
+  params.tiles_m = tiles_along(problem.m, kernel.tile.m);
+  params.tiles_n = tiles_along(problem.n, kernel.tile.n);
+  params.swizzle_log2 = std::countr_zero(static_cast<unsigned>(chosen.swizzle));
+  params.raster = chosen.raster;
+  params.mode = chosen.mode;
+  params.slices = chosen.split_k_slices;
+  params.k_tiles_per_slice = tiles_along(tiles_along(problem.k, kernel.tile.k), chosen.split_k_slices);
+}
+
+/// What of the parameters changes from run to run.
+void add_relocations(Launch& launch, const GemmParams& params, const GemmProblem& problem,
+                     const GemmWorkspace& workspace) {
+  relocate(launch, params.a.data, callers(Operand::a, problem));
+  relocate(launch, params.b.data, callers(Operand::b, problem));
+  relocate_epilogue(launch, params, problem);
+  if (workspace.bytes > 0) relocate(launch, params.partials, Operand::workspace);
+  if (workspace.counters_bytes > 0)
+    relocate(launch, params.counters, Operand::workspace, workspace.counters_offset);
+}
+
+/// The operands that a run needs, a and b in the caller's order.
+void add_uses(Launch& launch, const GemmTraits& kernel, const GemmParams& params,
+              const GemmProblem& problem) {
+  const auto use = [&](Operand seen) {
+    const bool is_a = seen == Operand::a;
+    const DType type = is_a ? problem.types.a : problem.types.b;
+    const int elements = std::max(is_a ? kernel.alignment.a : kernel.alignment.b, 1);
+    launch.uses.add(matrix_use(callers(seen, problem), type, is_a ? params.a : params.b, elements));
+  };
+  if (problem.k > 0) {
+    use(callers(Operand::a, problem));
+    use(callers(Operand::b, problem));
+  }
+  use_epilogue(launch, params, problem, kernel.out, compute_type(kernel.accumulator, kernel.out));
+}
+
+/// The reduction that follows split_k_parallel.
+void add_reduction(Launch& launch, const GemmTraits& kernel, const GemmParams& gemm,
+                   const GemmProblem& problem) {
+  Step& step = add_kernel(launch, 1, sizeof(ReduceParams));
+  auto& params = params_of<ReduceParams>(launch, step);
+  params.c = gemm.c;
+  params.out = gemm.out;
+  params.epilogue = gemm.epilogue;
+  params.m = gemm.m;
+  params.n = gemm.n;
+  params.batch = gemm.batch;
+  params.slices = gemm.slices;
+  if (kernel.layouts.out == Layout::column) params = transposed(params);
+  step.grid = static_cast<unsigned>(reduce_split_k::blocks(params.m, params.n, params.batch));
+  step.threads = static_cast<unsigned>(reduce_split_k::threads({}));
+  relocate(launch, params.partials, Operand::workspace);
+  relocate_epilogue(launch, params, problem);
 }
 
 }  // namespace
@@ -172,48 +187,27 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
   return workspace;
 }
 
-GemmLaunch gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls) {
+void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
+                 Launch& launch, std::size_t params_bytes) {
+  if (is_empty(problem)) return;
   const ChosenControls chosen = simplified(controls);
-  const int k_tiles = tiles_along(problem.k, kernel.tile.k);
-  GemmLaunch launch;
-  launch.threads = static_cast<unsigned>(kernel.threads);
-  launch.shared_memory = static_cast<unsigned>(kernel.shared_memory);
-  launch.params = {.a = problem.a.matrix,
-                   .b = problem.b.matrix,
-                   .c = problem.has_c ? problem.c.matrix : MatrixParams{},
-                   .out = problem.out.matrix,
-                   .epilogue = problem.epilogue,
-                   .m = problem.m,
-                   .n = problem.n,
-                   .k = problem.k,
-                   .batch = problem.batch,
-                   .tiles_m = tiles_along(problem.m, kernel.tile.m),
-                   .tiles_n = tiles_along(problem.n, kernel.tile.n),
-                   .swizzle_log2 = std::countr_zero(static_cast<unsigned>(chosen.swizzle)),
-                   .raster = chosen.raster,
-                   .mode = chosen.mode,
-                   .slices = chosen.split_k_slices,
-                   .k_tiles_per_slice = tiles_along(k_tiles, chosen.split_k_slices),
-                   .partials = nullptr,
-                   .counters = nullptr};
-  if (is_empty(problem)) return launch;
-  launch.grid = static_cast<unsigned>(gemm_blocks(kernel, problem, chosen.split_k_slices));
-  if (kernel.schedule == Schedule::stream_k) share(launch, gemm_shares(kernel, problem, chosen));
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
-  launch.workspace_bytes = workspace.bytes;
-  launch.counters_offset = workspace.counters_offset;
-  launch.counters_bytes = workspace.counters_bytes;
-  if (chosen.mode == Mode::split_k_parallel) add_reduction(launch, kernel);
-  return launch;
-}
-
-void bind_workspace(GemmLaunch& launch, void* workspace) {
-  if (launch.workspace_bytes == 0) return;
-  launch.params.partials = workspace;
-  if (launch.counters_bytes != 0) {
-    launch.params.counters = reinterpret_cast<int*>(static_cast<char*>(workspace) + launch.counters_offset);
+  add_workspace(launch, workspace);
+  Step& step = add_kernel(launch, 0, params_bytes);
+  auto& params = params_of<GemmParams>(launch, step);
+  fill(params, kernel, problem, chosen);
+  step.grid = static_cast<unsigned>(gemm_blocks(kernel, problem, chosen.split_k_slices));
+  step.threads = static_cast<unsigned>(kernel.threads);
+  step.shared_memory = static_cast<unsigned>(kernel.shared_memory);
+  if (kernel.schedule == Schedule::stream_k) {
+    const StreamShares shares = gemm_shares(kernel, problem, chosen);
+    step.grid = shares.blocks;
+    if (shares.whole == shares.tiles) params.mode = Mode::gemm;
   }
-  launch.reduce.params.partials = workspace;
+  step.blocks_wait = params.mode == Mode::split_k_serial || params.mode == Mode::stream_k;
+  add_relocations(launch, params, problem, workspace);
+  add_uses(launch, kernel, params, problem);
+  if (chosen.mode == Mode::split_k_parallel) add_reduction(launch, kernel, params, problem);
 }
 
 }  // namespace quarry

@@ -98,7 +98,15 @@ inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem
   return supported ? Status() : gemm_refusal(kernel, problem, device);
 }
 
+/// The caller's name of an operand a or b of a problem in the config's orientation, and the other way round.
+constexpr Operand callers(Operand operand, const GemmProblem& problem) {
+  if (!problem.is_exchanged) return operand;
+  return operand == Operand::a ? Operand::b : Operand::a;
+}
+
 /// Family::launch for a GEMM kernel.
-GemmLaunch gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls);
+/// @param params_bytes of its parameters, which begin with GemmParams; the rest of them stays zero
+void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
+                 Launch& launch, std::size_t params_bytes = sizeof(GemmParams));
 
 }  // namespace quarry

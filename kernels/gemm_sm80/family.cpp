@@ -90,9 +90,8 @@ const Config& config_of(const void* config) { return *static_cast<const Config*>
 /// those of a broadcast operand do.
 Status check_lines(const GemmProblem& problem, Operand name, long long line_stride, int extent) {
   if (line_stride >= extent) return {};
-  const bool is_callers_a = (name == Operand::a) != problem.is_exchanged;
-  return {StatusCode::unsupported, detail::Reason::overlapping_stride, is_callers_a ? Operand::a : Operand::b,
-          extent, line_stride};
+  return {StatusCode::unsupported, detail::Reason::overlapping_stride, callers(name, problem), extent,
+          line_stride};
 }
 
 Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {

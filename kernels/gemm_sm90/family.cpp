@@ -59,18 +59,21 @@ class GemmSm90 final : public CommonGemmFamily {
     return gemm_sm90::estimate(kernel, problem, max_workspace);
   }
 
-  GemmLaunch launch(const void* config, const GemmProblem& problem,
-                    const ChosenControls& controls) const override {
+  void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
+              Launch& launch) const override {
     const Config& c = config_of(config);
-    GemmLaunch launch = CommonGemmFamily::launch(config, problem, controls);
-    if (launch.params.mode == Mode::split_k_cluster) {
-      launch.cluster = static_cast<unsigned>(launch.params.slices);
+    gemm_launch(gemm_sm90::traits(c), problem, controls, launch, sizeof(TensorGemmParams));
+    if (launch.is_empty()) return;
+    Step& step = *std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
+    auto& params = params_of<TensorGemmParams>(launch, step);
+    step.waits_for_earlier = true;
+    if (params.gemm.mode == Mode::split_k_cluster) {
+      step.cluster = static_cast<unsigned>(params.gemm.slices);
     } else {
-      launch.cluster = blocks_of_cluster(c);
-      launch.grid = grid_blocks(c, launch.grid, controls.multiprocessors);
+      step.cluster = blocks_of_cluster(c);
+      step.grid = grid_blocks(c, step.grid, controls.multiprocessors);
     }
-    add_maps(c, problem, launch);
-    return launch;
+    add_maps(c, problem, params, launch);
   }
 
  private:

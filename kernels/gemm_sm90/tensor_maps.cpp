@@ -1,5 +1,9 @@
 #include "gemm_sm90/tensor_maps.hpp"
 
+#include <algorithm>
+
+#include "gemm/host.hpp"
+
 namespace quarry::gemm_sm90 {
 namespace {
 
@@ -50,8 +54,7 @@ bool has_long_strides(const Lines& l) {
 
 Status check(const Lines& l, const GemmProblem& problem, Operand name) {
   const bool repeats = l.lines > 1 && l.line_stride == 0;
-  const bool is_callers_a = (name == Operand::a) != problem.is_exchanged;
-  const Operand who = is_callers_a ? Operand::a : Operand::b;
+  const Operand who = callers(name, problem);
   const int bytes = bytes_of(l.dtype);
   if (repeats) return {StatusCode::unsupported, detail::Reason::overlapping_stride, who, 16 / bytes, 0};
   if (!has_long_strides(l)) return {};
@@ -105,18 +108,20 @@ Status check_maps(const Layouts& layouts, const GemmProblem& problem) {
   return check(lines_of_b(layouts, problem), problem, Operand::b);
 }
 
-void add_maps(const Config& config, const GemmProblem& problem, GemmLaunch& launch) {
-  launch.has_tensor_maps = true;
-  if (launch.grid == 0) return;
+void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch) {
   if (config.copy == CopyEngine::tma && problem.k > 0) {
-    launch.map_a = map_of(lines_of_a(config.layouts, problem), box_a(config));
-    launch.map_b = map_of(lines_of_b(config.layouts, problem), box_b(config));
+    add_map(launch, params.a, map_of(lines_of_a(config.layouts, problem), box_a(config)),
+            callers(Operand::a, problem));
+    add_map(launch, params.b, map_of(lines_of_b(config.layouts, problem), box_b(config)),
+            callers(Operand::b, problem));
   }
-  if (stores_boxes(config, problem, launch.params)) {
-    const OutputBox box = box_out(config);
-    launch.map_out =
-        map_of(lines_of_out(config.layouts, problem), box.swizzle(), box.line_elements(), box.lines());
-  }
+  params.stores_boxes = stores_boxes(config, problem, params.gemm);
+  if (!params.stores_boxes) return;
+  const OutputBox box = box_out(config);
+  add_map(launch, params.out,
+          map_of(lines_of_out(config.layouts, problem), box.swizzle(), box.line_elements(), box.lines()),
+          Operand::out);
+  std::ranges::find(launch.uses, Operand::out, &PlanOperandNeed::name)->alignment = 16;
 }
 
 }  // namespace quarry::gemm_sm90

@@ -28,10 +28,10 @@ constexpr bool has_plain_strides(const Layouts& layouts, const GemmProblem& prob
 /// 31 bits, a map's have 32.)
 Status check_maps(const Layouts& layouts, const GemmProblem& problem);
 
-/// Fills the maps of a launch whose parameters are filled. Those of A and B only where the copy engine copies
-/// them; that of the output only where it can store boxes: aligned to 16 bytes, contiguous, and written by
-/// this kernel.
+/// Adds the maps of a launch whose other parameters are filled. Those of A and B only where the copy engine
+/// copies them; that of the output only where it can store boxes: aligned to 16 bytes, contiguous, and
+/// written by this kernel. Each run of such a launch must keep to that alignment.
 /// @pre supports()
-void add_maps(const Config& config, const GemmProblem& problem, GemmLaunch& launch);
+void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch);
 
 }  // namespace quarry::gemm_sm90

@@ -1,6 +1,7 @@
+#include "reduce_split_k/family.hpp"
+#include "common/epilogue_launch.hpp"
 #include "gemm/host.hpp"
 #include "reduce_split_k/config.hpp"
-#include "reduce_split_k/family.hpp"
 
 namespace quarry::reduce_split_k {
 namespace {
@@ -38,11 +39,18 @@ class ReduceSplitK final : public ReduceFamily {
     return least_seconds + outputs * bytes_of_output / device.memory_bandwidth;
   }
 
-  ReduceLaunch launch(const void* config, const ReduceProblem& problem) const override {
-    if (is_empty(problem)) return {};
-    return {.params = problem.params,
-            .grid = static_cast<unsigned>(blocks(problem)),
-            .threads = static_cast<unsigned>(threads(*static_cast<const Config*>(config)))};
+  void launch(const void* config, const ReduceProblem& problem, Launch& launch) const override {
+    if (is_empty(problem)) return;
+    Step& step = add_kernel(launch, 0, sizeof(ReduceParams));
+    step.grid = static_cast<unsigned>(blocks(problem));
+    step.threads = static_cast<unsigned>(threads(*static_cast<const Config*>(config)));
+    auto& params = params_of<ReduceParams>(launch, step);
+    params = problem.params;
+    relocate(launch, params.partials, Operand::partials);
+    relocate_epilogue(launch, params, problem);
+    const auto element = static_cast<std::uint16_t>(bytes_of(problem.partials));
+    launch.uses.add({Operand::partials, problem.partials, false, element});
+    use_epilogue(launch, params, problem, problem.out, compute_type(problem.partials, problem.out));
   }
 };
 

@@ -2,7 +2,11 @@
 /// Operation::reduce_split_k. Host only.
 #pragma once
 
-#include "gemm/family.hpp"
+#include "../family.hpp"  // by its place: this file has the same name
+#include "launch.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/status.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry {
 
@@ -39,8 +43,8 @@ class ReduceFamily : public Family {
   virtual double estimate(const void* config, const ReduceProblem& problem,
                           const DeviceModel& device) const = 0;
 
-  /// @pre supports()
-  virtual ReduceLaunch launch(const void* config, const ReduceProblem& problem) const = 0;
+  /// Fills a launch, which is empty. @pre supports()
+  virtual void launch(const void* config, const ReduceProblem& problem, Launch& launch) const = 0;
 
  protected:
   constexpr ~ReduceFamily() = default;

@@ -3,6 +3,8 @@
 /// start-up.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -20,6 +22,12 @@ struct FamilyHandle {
   operator const Family*() const { return &get(); }
 };
 
+/// The most kernels that a run may start beside its own.
+inline constexpr std::size_t most_companions = 2;
+
+/// The number of no entry.
+inline constexpr std::uint32_t no_entry = 0xffffffff;
+
 /// One kernel: registered, or made by the program.
 struct Row {
   KernelMetadata metadata;
@@ -30,6 +38,9 @@ struct Row {
   std::uint32_t entry;
   /// The device code computes the transposed problem, operands exchanged.
   bool exchanged;
+  /// Numbers of the other entries that a run may start, as Step::entry counts them: companion_names of the
+  /// kernel. no_entry where it has none, or the library does not have it.
+  std::array<std::uint32_t, most_companions> companions = {no_entry, no_entry};
 };
 
 /// What the compiler reported of an entry for one target; registers is 0 where it was not precompiled.

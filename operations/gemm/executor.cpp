@@ -154,8 +154,8 @@ void pack(const Lines& lines, const std::int32_t* positions, int depth, int widt
 template <class T, Rounding rounding>
 class Executor {
  public:
-  Executor(const HostKernel& kernel, const GemmLaunch& launch, const Slices& slices)
-      : kernel_(kernel), launch_(launch), slices_(slices) {
+  Executor(const HostKernel& kernel, const GemmParams& params, const Slices& slices)
+      : kernel_(kernel), params_(params), slices_(slices) {
     const int part = kernel.tile_k / kernel.warps_k;
     chunk_ = part % kernel.instruction_k == 0 ? kernel.instruction_k : 1;
     depth_ = block_depth / chunk_ * chunk_;
@@ -167,7 +167,7 @@ class Executor {
       std::fill(std::begin(scratch.slice), std::end(scratch.slice), T{0});
       for (int group = 0; group < kernel_.warps_k; ++group) {
         std::fill(std::begin(scratch.group), std::end(scratch.group), T{0});
-        sum_group(block, Positions(kernel_, launch_.params, slice, group), scratch);
+        sum_group(block, Positions(kernel_, params_, slice, group), scratch);
         add(scratch.group, scratch.slice);
       }
       add(scratch.slice, scratch.total);
@@ -186,7 +186,7 @@ class Executor {
 
   void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
     if (positions.count() == 0) return;  // and operands may be absent
-    const GemmParams& p = launch_.params;
+    const GemmParams& p = params_;
     static_assert(block_rows % interleave == 0 && block_columns % interleave == 0);
     const Types& types = kernel_.types;
     const Layouts& l = kernel_.layouts;
@@ -236,7 +236,7 @@ class Executor {
   template <class C>
   void finish(const Block& block, const T* sums) const {
     with_element(kernel_.types.out, [&]<class E>(E) {
-      const HostEpilogue<C, E> epilogue(launch_.params, kernel_.layouts.out);
+      const HostEpilogue<C, E> epilogue(params_, kernel_.layouts.out);
       for (int i = 0; i < block.rows; ++i) {
         for (int j = 0; j < block.columns; ++j) {
           epilogue.finish(block.batch, block.row + i, block.column + j,
@@ -247,16 +247,15 @@ class Executor {
   }
 
   const HostKernel& kernel_;
-  const GemmLaunch& launch_;
+  const GemmParams& params_;
   const Slices& slices_;
   int chunk_;
   int depth_;
 };
 
 template <class T, Rounding rounding>
-Status execute_as(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
-  const GemmParams& p = launch.params;
-  const Slices slices(kernel, launch);
+Status execute_as(const HostKernel& kernel, const GemmParams& p, unsigned grid, int threads) {
+  const Slices slices(kernel, p, grid);
   const Cuts row_cuts(p.m, slices.tile_m(), block_rows);
   const Cuts column_cuts(p.n, slices.tile_n(), block_columns);
   const std::int64_t rows = row_cuts.count();
@@ -267,7 +266,7 @@ Status execute_as(const HostKernel& kernel, const GemmLaunch& launch, int thread
 
   std::vector<std::unique_ptr<Scratch<T>>> scratch;
   for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T>);
-  const Executor<T, rounding> executor(kernel, launch, slices);
+  const Executor<T, rounding> executor(kernel, p, slices);
   parallel_for(blocks, threads, [&](int worker, std::int64_t i) {
     Block block;
     block.batch = static_cast<int>(i / (rows * columns));
@@ -302,8 +301,7 @@ HostKernel host_kernel(const detail::Row& row) {
   return kernel;
 }
 
-Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) {
-  const GemmParams& p = launch.params;
+Status execute(const HostKernel& kernel, const GemmParams& p, unsigned blocks, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
   for (const DType type : {kernel.types.a, kernel.types.b, kernel.types.out}) {
     if (!has_elements(type)) {
@@ -317,14 +315,14 @@ Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads) 
   if (threads <= 0) threads = default_threads();
   try {
     switch (kernel.types.accumulator) {
-      case DType::f16: return execute_as<float, Rounding::f16>(kernel, launch, threads);
-      case DType::f32: return execute_as<float, Rounding::none>(kernel, launch, threads);
-      case DType::f64: return execute_as<double, Rounding::none>(kernel, launch, threads);
+      case DType::f16: return execute_as<float, Rounding::f16>(kernel, p, blocks, threads);
+      case DType::f32: return execute_as<float, Rounding::none>(kernel, p, blocks, threads);
+      case DType::f64: return execute_as<double, Rounding::none>(kernel, p, blocks, threads);
       case DType::s32:
         // Matrix instructions saturate, the others wrap.
         return kernel.instruction_k > 1
-                   ? execute_as<std::uint32_t, Rounding::saturated>(kernel, launch, threads)
-                   : execute_as<std::uint32_t, Rounding::none>(kernel, launch, threads);
+                   ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
+                   : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
       default: break;
     }
   } catch (const std::exception&) {

@@ -6,7 +6,7 @@
 /// result.
 #pragma once
 
-#include "gemm/family.hpp"
+#include "gemm/params.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/status.hpp"
 
@@ -33,12 +33,13 @@ struct HostKernel {
 /// That of a registered kernel.
 HostKernel host_kernel(const detail::Row& row);
 
-/// Computes the launch, whose pointers are host memory, and returns when it is done. Needs no workspace, and
-/// goes by the kernel's parameters alone: those of a reduction say the same. Slices are added in their order,
-/// in whatever mode; those of stream_k are what the blocks of the launch's grid have of a tile.
-/// Fails, with nothing written, with `unsupported` for types that the executor does not know and
+/// Computes what a kernel of these parameters does, whose pointers are host memory, and returns when it is
+/// done. Needs no workspace, and goes by the kernel's parameters alone: those of a reduction that follows say
+/// the same. Slices are added in their order, in whatever mode; those of stream_k are what the blocks have of
+/// a tile. Fails, with nothing written, with `unsupported` for types that the executor does not know and
 /// `device_error` when memory runs out.
+/// @param blocks of the launch's grid, of which mode stream_k alone depends
 /// @param threads 0: one a processor
-Status execute(const HostKernel& kernel, const GemmLaunch& launch, int threads = 0);
+Status execute(const HostKernel& kernel, const GemmParams& params, unsigned blocks, int threads = 0);
 
 }  // namespace quarry::host

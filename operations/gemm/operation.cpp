@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "operations/gemm/executor.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operands.hpp"
 
@@ -127,6 +128,16 @@ Controls Rules::as_callers(const Row& row, const ChosenControls& c) {
 std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
                                   const ChosenControls& controls) {
   return family_of(row).workspace_size(row.entry_config, problem, controls);
+}
+
+void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
+                   Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, controls, launch);
+}
+
+Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
+  const Step& step = *kernel_step(launch);
+  return host::execute(host::host_kernel(row), params_of<GemmParams>(image, step), step.grid);
 }
 
 }  // namespace quarry::detail::gemm

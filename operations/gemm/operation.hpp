@@ -80,6 +80,9 @@ struct Rules {
   static Controls as_callers(const Row& row, const ChosenControls& controls);
   static std::size_t workspace_size(const Row& row, const GemmProblem& problem,
                                     const ChosenControls& controls);
+  static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
+                     Launch& launch);
+  static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
 };
 
 template <class Add>

@@ -26,17 +26,18 @@ struct Slice {
   std::int64_t count;
 };
 
-/// The slices of K of a launch, in the order in which their sums are added.
+/// The slices of K that the blocks of a kernel sum, in the order in which their sums are added.
 class Slices {
  public:
-  Slices(const HostKernel& kernel, const GemmLaunch& launch)
-      : params_(launch.params), all_((std::int64_t{params_.k} + kernel.tile_k - 1) / kernel.tile_k) {
+  /// @param blocks of the grid
+  Slices(const HostKernel& kernel, const GemmParams& params, unsigned blocks)
+      : params_(params), all_((std::int64_t{params_.k} + kernel.tile_k - 1) / kernel.tile_k) {
     if (params_.mode != Mode::stream_k) return;
     tile_m_ = kernel.tile_m;
     tile_n_ = kernel.tile_n;
     const unsigned tiles = static_cast<unsigned>(params_.batch) * static_cast<unsigned>(params_.tiles_m) *
                            static_cast<unsigned>(params_.tiles_n);
-    shares_ = stream_shares(params_.mode, tiles, static_cast<int>(all_), launch.grid);
+    shares_ = stream_shares(params_.mode, tiles, static_cast<int>(all_), blocks);
   }
 
   /// Rows and columns of which a block may not cross multiples; 0: it may be anywhere.

@@ -51,10 +51,9 @@ Status reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
 
 }  // namespace
 
-Status execute(const KernelMetadata& kernel, const ReduceLaunch& launch, int threads) {
-  const ReduceParams& p = launch.params;
+Status execute(const KernelMetadata& kernel, const ReduceParams& p, int threads) {
   const OperandMetadata& out = kernel.operands.out;
-  if (launch.grid == 0) return {};
+  if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
   if (threads <= 0) threads = default_threads();
   if (!has_elements(out.dtype)) {
     return {StatusCode::unsupported,

@@ -1,9 +1,9 @@
 /// The host executor's reductions.
 #pragma once
 
-#include "gemm/family.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
+#include "reduce_split_k/params.hpp"
 
 namespace quarry::host {
 
@@ -12,6 +12,6 @@ namespace quarry::host {
 /// for types that the executor does not know.
 /// @param kernel whose types are the accumulator's and the output's
 /// @param threads 0: one a processor
-Status execute(const KernelMetadata& kernel, const ReduceLaunch& launch, int threads = 0);
+Status execute(const KernelMetadata& kernel, const ReduceParams& params, int threads = 0);
 
 }  // namespace quarry::host

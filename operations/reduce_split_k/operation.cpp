@@ -3,6 +3,7 @@
 #include <string>
 
 #include "operations/common/row_checks.hpp"
+#include "operations/reduce_split_k/executor.hpp"
 #include "operations/reduce_split_k/operands.hpp"
 #include "operations/reduce_split_k/problem.hpp"
 #include "quarry/tensor.hpp"
@@ -42,6 +43,14 @@ Status Rules::check_constraints(const Row& row, const ReduceProblem& problem, co
 Estimate Rules::estimate(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
                          std::size_t) {
   return {.controls = {}, .seconds = family_of(row).estimate(row.entry_config, problem, device)};
+}
+
+void Rules::launch(const Row& row, const ReduceProblem& problem, const ChosenControls&, Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, launch);
+}
+
+Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
+  return host::execute(row.metadata, params_of<ReduceParams>(image, *kernel_step(launch)));
 }
 
 }  // namespace quarry::detail::reduce_split_k

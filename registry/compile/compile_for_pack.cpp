@@ -1,13 +1,12 @@
 /// Compiling what goes into a pack.
-#include <optional>
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string_view>
 #include <utility>
 
+#include "operations/common/row.hpp"
 #include "quarry/pack.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/compile/standalone.hpp"
-#include "registry/device/library.hpp"
 #include "registry/operation.hpp"
 
 namespace quarry {
@@ -46,13 +45,14 @@ std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels, 
   anew.force = true;
   compile_some(kernels, precompiled, anew, counted, threads, results);
 
-  std::set<std::string_view> reductions;
-  for (const Kernel& kernel : kernels) reductions.insert(detail::reduction_of(detail::row_of(kernel)));
-  for (const Kernel& kernel : kernels) reductions.erase(kernel.name());  // are there already
-  for (const std::string_view name : reductions) {
-    const std::optional<std::uint32_t> entry = detail::find_entry(name);
-    if (entry) results.push_back(detail::standalone_artifact(*entry, options));  // not "", which has no entry
+  std::map<std::string_view, std::uint32_t> companions;
+  for (const Kernel& kernel : kernels) {
+    for (const std::uint32_t entry : detail::row_of(kernel).companions) {
+      if (entry != detail::no_entry) companions.emplace(detail::entry_of(entry).name, entry);
+    }
   }
+  for (const Kernel& kernel : kernels) companions.erase(kernel.name());  // are there already
+  for (const auto& [name, entry] : companions) results.push_back(detail::standalone_artifact(entry, options));
   return results;
 }
 

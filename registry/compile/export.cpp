@@ -11,10 +11,8 @@
 #include "config_text.hpp"
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/operation.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/compile/whole_file.hpp"
-#include "registry/device/library.hpp"
 #include "registry/operation.hpp"
 
 namespace quarry {
@@ -25,12 +23,6 @@ Result<Artifact> kernel_code(const Kernel& kernel, const CompileOptions& options
   Result<Artifact> artifact = kernel.compile(options);  // which checks the target
   if (!artifact || artifact->origin() != ArtifactOrigin::precompiled) return artifact;
   return detail::standalone_artifact(detail::row_of(kernel).entry, options);
-}
-
-Result<Artifact> reduction_code(std::string_view name, const CompileOptions& options) {
-  const std::optional<std::uint32_t> entry = detail::find_entry(name);
-  if (!entry) return Status(StatusCode::not_found, "There is no reduction " + detail::quoted(name));
-  return detail::standalone_artifact(*entry, options);
 }
 
 void add_code(detail::ExportedFunction& function, const Artifact& artifact) {
@@ -85,7 +77,7 @@ Status export_into(const Kernel& kernel, const std::filesystem::path& folder, Co
   add_code(exported.kernel, *code);
   std::optional<Artifact> reduction;
   if (!exported.reduction.entry.empty()) {
-    Result<Artifact> made = reduction_code(exported.reduction.entry, options);
+    Result<Artifact> made = detail::standalone_artifact(detail::row_of(kernel).companions[0], options);
     if (!made) return made.status();
     add_code(exported.reduction, *made);
     reduction = *std::move(made);
@@ -111,8 +103,10 @@ detail::ExportedKernel detail::describe_export(const Row& row, int target) {
   exported.exchanged = row.exchanged;
   exported.kernel.entry = entry_of(row.entry).name;
   exported.kernel.file = exported.name + ".cubin";
-  exported.reduction.entry = reduction_of(row);
-  if (!exported.reduction.entry.empty()) exported.reduction.file = exported.reduction.entry + ".cubin";
+  if (row.companions[0] != no_entry) {
+    exported.reduction.entry = entry_of(row.companions[0]).name;
+    exported.reduction.file = exported.reduction.entry + ".cubin";
+  }
   return exported;
 }
 

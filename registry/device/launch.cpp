@@ -41,47 +41,48 @@ cudaError_t start(DeviceFunction function, const Shape& shape, CUstream_st* stre
   return cudaLaunchKernelExC(&config, function, arguments);
 }
 
-/// Whether a kernel waits for the one before it itself, where it starts early: those of Hopper alone do.
-bool knows_overlap(const KernelMetadata& kernel) { return kernel.max_cc == 90; }
-
-/// Launches the GEMM kernel, whichever parameters it takes.
-cudaError_t start_gemm(const GemmLaunch& launch, DeviceFunction function, const TensorMaps& maps,
-                       const LaunchOptions& options) {
-  const Shape shape = {launch.grid, launch.threads, launch.shared_memory, launch.cluster, options.overlap};
-  if (!launch.has_tensor_maps) return start(function, shape, options.stream, &launch.params);
-  const TensorGemmParams params = {.gemm = launch.params,
-                                   .a = maps.a,
-                                   .b = maps.b,
-                                   .out = maps.out,
-                                   .stores_boxes = launch.map_out.has_box()};
-  return start(function, shape, options.stream, &params);
-}
-
 Status launch_status(cudaError_t error, std::string_view name) {
   if (error == cudaSuccess) [[likely]]
     return {};
   return cuda_status(error, "launch `" + std::string(name) + "`");
 }
 
+/// The number of a step's entry.
+std::uint32_t entry_number(const Row& row, const Step& step) {
+  return step.entry == 0 ? row.entry : row.companions[step.entry - 1U];
+}
+
+std::string_view name_of(const Row& row, const Step& step) {
+  return step.entry == 0 ? row.metadata.name : entry_of(entry_number(row, step)).name;
+}
+
+cudaError_t put(const Step& step, const LaunchFunctions& functions, const std::byte* image, void* workspace,
+                const LaunchOptions& options) {
+  if (step.kind == Step::Kind::clear) {
+    return cudaMemsetAsync(static_cast<std::byte*>(workspace) + step.clear_at, 0, step.clear_bytes,
+                           options.stream);
+  }
+  const Shape shape = {step.grid, step.threads, step.shared_memory, step.cluster,
+                       options.overlap && step.waits_for_earlier};
+  return start(functions.of[step.entry], shape, options.stream, image + step.at);
+}
+
 }  // namespace
 
-Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
+Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
                                        std::optional<CUstream_st*> stream, bool compile) {
   LaunchFunctions functions;
-  const Result<DeviceFunction> kernel =
-      load_function(row.entry, device, launch.shared_memory, stream, compile);
-  if (!kernel) return kernel.status();
-  functions.kernel = *kernel;
-  if (launch.reduce.grid == 0) return functions;
-
-  const std::optional<std::uint32_t> entry = find_entry(launch.reduce_entry);
-  if (!entry) {
-    return Status(StatusCode::not_precompiled,
-                  "The reduction `" + std::string(launch.reduce_entry) + "` is not in this library");
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel) continue;
+    const std::uint32_t entry = entry_number(row, step);
+    if (entry == no_entry) {
+      return Status(StatusCode::not_precompiled,
+                    "A kernel that follows `" + std::string(row.metadata.name) + "` is not in this library");
+    }
+    const Result<DeviceFunction> function = load_function(entry, device, step.shared_memory, stream, compile);
+    if (!function) return function.status();
+    functions.of[step.entry] = *function;
   }
-  const Result<DeviceFunction> reduction = load_function(*entry, device, 0, stream, compile);
-  if (!reduction) return reduction.status();
-  functions.reduction = *reduction;
   return functions;
 }
 
@@ -92,24 +93,13 @@ Status launch_function(std::string_view name, DeviceFunction function, const Gri
   return launch_status(error, name);
 }
 
-Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
-                        const TensorMaps& maps, const LaunchOptions& options) {
-  CUstream_st* const stream = options.stream;
-  if (launch.counters_bytes > 0) {
-    const cudaError_t error = cudaMemsetAsync(launch.params.counters, 0, launch.counters_bytes, stream);
-    if (Status s = launch_status(error, row.metadata.name); !s) return s;
+Status launch_on_stream(const Row& row, const Launch& launch, const LaunchFunctions& functions,
+                        const std::byte* image, void* workspace, const LaunchOptions& options) {
+  for (const Step& step : launch.steps) {
+    const cudaError_t error = put(step, functions, image, workspace, options);
+    if (error != cudaSuccess) return launch_status(error, name_of(row, step));
   }
-  const bool overlap = options.overlap && knows_overlap(row.metadata);
-  const cudaError_t error = start_gemm(launch, functions.kernel, maps, {stream, overlap});
-  if (Status s = launch_status(error, row.metadata.name); !s) return s;
-  if (launch.reduce.grid == 0) return {};
-  return launch_reduction(launch.reduce_entry, launch.reduce, functions.reduction, stream);
-}
-
-Status launch_reduction(std::string_view name, const ReduceLaunch& launch, DeviceFunction function,
-                        CUstream_st* stream) {
-  const cudaError_t error = start(function, {launch.grid, launch.threads}, stream, &launch.params);
-  return launch_status(error, name);
+  return {};
 }
 
 }  // namespace quarry::detail

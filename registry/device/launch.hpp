@@ -1,27 +1,25 @@
-/// Putting the device work of a GEMM or a reduction on a stream.
+/// Putting device work on a stream.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
-#include "gemm/family.hpp"
+#include "launch.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
 #include "registry/device/library.hpp"
-#include "registry/device/tensor_map.hpp"
 
 namespace quarry::detail {
 
-/// The functions of one launch.
+/// The functions of one launch, by Step::entry; null where no step has it.
 struct LaunchFunctions {
-  DeviceFunction kernel = nullptr;
-  /// Null unless the launch has a reduction.
-  DeviceFunction reduction = nullptr;
+  DeviceFunction of[1 + most_companions] = {};
 };
 
-/// Loads what the launch of a row's kernel needs, and compiles it where it must and may; see load_function.
-/// @pre `device` is current
-Result<LaunchFunctions> load_functions(const Row& row, const GemmLaunch& launch, int device,
+/// Loads what the steps of a launch need, and compiles it where it must and may; see load_function. Fails
+/// with not_precompiled where the library has no such companion of the row. @pre `device` is current
+Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
                                        std::optional<CUstream_st*> stream, bool compile);
 
 /// Size of a launch.
@@ -43,14 +41,12 @@ struct LaunchOptions {
   bool overlap = false;
 };
 
-/// Clears the counters, launches the kernel, launches the reduction. No allocation, no synchronisation, no
-/// load; device_error where CUDA refuses. @param maps those of the launch, encoded; only read if it has any
-/// @pre the stream's device is current, the launch is bound to its workspace
-Status launch_on_stream(const Row& row, const GemmLaunch& launch, const LaunchFunctions& functions,
-                        const TensorMaps& maps, const LaunchOptions& options);
-
-/// Launches a reduction, likewise. @param name of its entry, for messages
-Status launch_reduction(std::string_view name, const ReduceLaunch& launch, DeviceFunction function,
-                        CUstream_st* stream);
+/// Puts the steps of a launch on a stream. No allocation, no synchronisation, no load; device_error where
+/// CUDA refuses.
+/// @param image of the launch, with the pointers and encoded maps of this run
+/// @param workspace of this run
+/// @pre the stream's device is current
+Status launch_on_stream(const Row& row, const Launch& launch, const LaunchFunctions& functions,
+                        const std::byte* image, void* workspace, const LaunchOptions& options);
 
 }  // namespace quarry::detail

@@ -1,37 +1,32 @@
-/// What a plan is inside: one kind for each operation.
+/// What a plan is inside, whatever the operation.
 #pragma once
 
-#include <cstddef>
-#include <exception>
-#include <memory>
+#include <optional>
 
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/kernel.hpp"
+#include "registry/device/launch.hpp"
+#include "registry/device/prepared.hpp"
 
 namespace quarry::detail {
 
-/// What a plan's copies share. Immutable.
-struct PlanState {
-  virtual ~PlanState() = default;
-  virtual std::size_t workspace_size() const = 0;
-  /// As Plan::run.
-  virtual Status run(const PlanOperands& operands, CUstream_st* stream, const Workspace& workspace) const = 0;
+/// Copies of the tensors of a problem, of which each run has other data.
+struct KeptOperands {
+  TensorView views[OperandList::most_tensors];
+  OperandRef operands[OperandList::most_tensors];
+  int count = 0;
 };
 
-/// Where operands are said to lie nowhere, nobody knows where a plan of theirs would run.
-Status unknown_place();
-
-/// Whether a pointer of a run is a multiple of so many bytes, as the plan's operand was; @param type the
-/// operand's, of whose elements the failure speaks
-Status check_alignment(Operand operand, DType type, const void* data, std::size_t bytes);
-
-/// A plan around its state; device_error where there is no memory for it.
-template <class State>
-Result<Plan> make_plan(const State& state) {
-  try {
-    return Plan(std::make_shared<const State>(state));
-  } catch (const std::exception&) {
-    return Status(StatusCode::device_error, "Out of memory for a plan");
-  }
-}
+/// What a plan's copies share. Immutable. The image of a launch that runs on a device holds encoded tensor
+/// maps, over any data.
+struct PlanState {
+  const Row* row = nullptr;
+  PreparedLaunch prepared;
+  LaunchFunctions functions;  ///< null for the host
+  bool overlap = false;
+  /// Of a plan on the host that has arrays of pointers, which each run checks.
+  std::optional<KeptOperands> arrays;
+};
 
 }  // namespace quarry::detail

@@ -124,20 +124,24 @@ CUresult with_context(const Call& call) {
   return call();
 }
 
-Status encode_if_used(TensorMapFields fields, TensorMap& map) {
-  if (!fields.has_box()) return {};
-  // Never read: a plan's operands come with its runs.
-  if (fields.data == nullptr) fields.data = reinterpret_cast<const void*>(std::uintptr_t{1} << 12);
-  return encode_tensor_map(fields, map);
+/// Calls `use` with each map of a launch: its fields over the operand of a run, and its slot in the image.
+template <class Use>
+Status for_each_map(const Launch& launch, const PlanOperands& pointers, std::byte* image, const Use& use) {
+  for (const Relocation& relocation : launch.relocations) {
+    if (relocation.kind != Relocation::Kind::map) continue;
+    TensorMapFields fields = launch.maps[relocation.map];
+    fields.data = pointers[relocation.source];
+    if (Status s = use(fields, image + relocation.at); !s) return s;
+  }
+  return {};
 }
 
-Status move_if_used(const TensorMapFields& fields, TensorMap& map) {
-  if (!fields.has_box()) return {};
-  CUtensorMap encoded;  // which may have to be aligned more than ours
-  std::memcpy(&encoded, &map, sizeof encoded);
+Status move(const TensorMapFields& fields, std::byte* slot) {
+  CUtensorMap encoded;  // which may have to be aligned more than a slot
+  std::memcpy(&encoded, slot, sizeof encoded);
   const CUresult result =
       with_context([&] { return driver().replace_address(&encoded, const_cast<void*>(fields.data)); });
-  std::memcpy(&map, &encoded, sizeof map);
+  std::memcpy(slot, &encoded, sizeof encoded);
   return driver_status(result);
 }
 
@@ -167,16 +171,19 @@ Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
   return {};
 }
 
-Status encode_tensor_maps(const GemmLaunch& launch, TensorMaps& maps) {
-  if (Status s = encode_if_used(launch.map_a, maps.a); !s) return s;
-  if (Status s = encode_if_used(launch.map_b, maps.b); !s) return s;
-  return encode_if_used(launch.map_out, maps.out);
+Status encode_tensor_maps(const Launch& launch, const PlanOperands& pointers, std::byte* image) {
+  return for_each_map(launch, pointers, image, [](TensorMapFields& fields, std::byte* slot) -> Status {
+    // Never read: a plan's operands come with its runs.
+    if (fields.data == nullptr) fields.data = reinterpret_cast<const void*>(std::uintptr_t{1} << 12);
+    TensorMap map;
+    if (Status s = encode_tensor_map(fields, map); !s) return s;
+    std::memcpy(slot, &map, sizeof map);
+    return {};
+  });
 }
 
-Status move_tensor_maps(const GemmLaunch& launch, TensorMaps& maps) {
-  if (Status s = move_if_used(launch.map_a, maps.a); !s) return s;
-  if (Status s = move_if_used(launch.map_b, maps.b); !s) return s;
-  return move_if_used(launch.map_out, maps.out);
+Status move_tensor_maps(const Launch& launch, const PlanOperands& pointers, std::byte* image) {
+  return for_each_map(launch, pointers, image, move);
 }
 
 }  // namespace quarry::detail

@@ -1,8 +1,10 @@
 /// Tensor maps as the driver encodes them. No CUDA header is needed to include this.
 #pragma once
 
+#include <cstddef>
+
 #include "arch/tensor_map.hpp"
-#include "gemm/family.hpp"
+#include "launch.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
@@ -12,18 +14,11 @@ namespace quarry::detail {
 /// driver does not know tensor maps or refuses this one.
 Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map);
 
-/// The maps of a launch, encoded; those without a box are left alone.
-struct TensorMaps {
-  TensorMap a = {};
-  TensorMap b = {};
-  TensorMap out = {};
-};
+/// Encodes the tensor maps of a launch into their slots of an image. Where an operand has no data yet, any
+/// address is taken instead, for move_tensor_maps to replace.
+Status encode_tensor_maps(const Launch& launch, const PlanOperands& pointers, std::byte* image);
 
-/// Encodes what the launch has of maps. Where fields have no data yet, any address is taken instead, for
-/// move_tensor_maps to replace.
-Status encode_tensor_maps(const GemmLaunch& launch, TensorMaps& maps);
-
-/// Points encoded maps at the data of the launch's operands, which is aligned to 16 bytes; all else stays.
-Status move_tensor_maps(const GemmLaunch& launch, TensorMaps& maps);
+/// Points encoded maps of an image at these operands, which are aligned to 16 bytes; all else stays.
+Status move_tensor_maps(const Launch& launch, const PlanOperands& pointers, std::byte* image);
 
 }  // namespace quarry::detail

@@ -322,6 +322,8 @@ struct Calls {
     return check_row_alone<Rules>(row, problem, model_for(operands));
   }
 
+  static Status prepare(const Row& row, const Controls& controls, const void* arguments,
+                        const OperandList& operands, const DeviceModel* device, Launch& launch);
   static Result<std::size_t> workspace_size(const Row& row, const Controls& controls, const void* arguments);
 
  private:
@@ -362,6 +364,21 @@ Status resolve(const Row& row, const typename Rules::Arguments& arguments, const
 }
 
 template <class Rules>
+Status Calls<Rules>::prepare(const Row& row, const Controls& controls, const void* arguments,
+                             const OperandList& operands, const DeviceModel* device, Launch& launch) {
+  typename Rules::Problem problem;
+  ChosenControls chosen;
+  // By the model that workspace_size goes by, so that the workspace it asked for is what the run needs.
+  const DeviceModel& model = model_for(operands);
+  if (Status s = resolve<Rules>(row, of(arguments), operands, controls, model, problem, chosen); !s) return s;
+  if (device != nullptr && device != &model) {
+    if (Status s = check_row_alone<Rules>(row, problem, *device); !s) return s;
+  }
+  Rules::launch(row, problem, chosen, launch);
+  return {};
+}
+
+template <class Rules>
 Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls& controls,
                                                  const void* arguments) {
   OperandList operands;
@@ -389,6 +406,8 @@ constexpr OperationInfo info_of(std::string_view name) {
           .best = &Call::best,
           .candidate = &Call::candidate,
           .supports = &Call::supports,
+          .prepare = &Call::prepare,
+          .run_on_host = &Rules::run_on_host,
           .workspace_size = &Call::workspace_size};
 }
 

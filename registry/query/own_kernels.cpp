@@ -1,5 +1,6 @@
 #include "registry/query/own_kernels.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 
 #include "basic/text.hpp"
+#include "entry_text.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 
@@ -63,7 +65,17 @@ std::optional<SharedEntry> entry_named(OwnKernels& all, const std::string& name,
   return result;
 }
 
-/// A row and the entry that it runs; reductions that may follow are registered. @pre the mutex is held for
+/// The registered entries of its companions. (They are small and few, so that none is ever made.)
+std::array<std::uint32_t, most_companions> companions_of(const KernelMetadata& kernel) {
+  std::array<std::uint32_t, most_companions> companions = {no_entry, no_entry};
+  std::size_t next = 0;
+  for (const std::string& name : companion_names(kernel)) {
+    companions.at(next++) = find_registered_entry(name).value_or(no_entry);
+  }
+  return companions;
+}
+
+/// A row and the entry that it runs. @pre the mutex is held for
 /// writing; there is no such row yet
 Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::string name) {
   const ConfigSpace& space = *config.family->space;
@@ -77,6 +89,7 @@ Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::st
   made->name = std::move(name);
   made->row = {space.describe(config.values, made->name), config.family->family, entry->config, entry->number,
                values != config.values};
+  made->row.companions = companions_of(made->row.metadata);
   const Row* const row = &made->row;
   all.kernels.emplace(row->metadata.name, std::move(made));
   return row;

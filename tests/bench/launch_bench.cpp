@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -81,12 +82,25 @@ GemmArguments shape() {
 
 void measure_checks(const host::RandomProblem& problem, const Kernel& kernel) {
   const GemmArguments& args = problem.arguments;
+  detail::PreparedLaunch made;
+  must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, made));
+  const PlanOperands operands = detail::operands_of(args);
   measure({{"supports", [&] { return kernel.supports(args); }},
            {"workspace_size", [&] { return kernel.workspace_size(args).status(); }},
            {"all of Kernel::run before the launch",
             [&] {
               detail::PreparedLaunch prepared;
               return detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, prepared);
+            }},
+           {"all of Plan::run before the launch",
+            [&] {
+              const PlanOperands pointers = detail::pointers_of(operands);
+              if (Status s = detail::check_pointers(made.launch, pointers); !s) return s;
+              if (Status s = detail::check_alignments(made.launch, pointers); !s) return s;
+              alignas(TensorMap) static thread_local std::byte image[Launch::most_image];
+              std::memcpy(image, made.launch.image, made.launch.image_bytes);
+              put_pointers(made.launch, pointers, image);
+              return Status();
             }}},
           [] {});
 }
@@ -112,14 +126,15 @@ void measure_launches(const host::RandomProblem& problem) {
   if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
 
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(prepared.launch.grid);
-  config.blockDim = dim3(prepared.launch.threads);
-  config.dynamicSmemBytes = prepared.launch.shared_memory;
+  const Step& step = *kernel_step(prepared.launch);
+  config.gridDim = dim3(step.grid);
+  config.blockDim = dim3(step.threads);
+  config.dynamicSmemBytes = step.shared_memory;
   config.stream = stream;
-  void* arguments[] = {&prepared.launch.params};
+  void* arguments[] = {prepared.launch.image + step.at};
   measure({{"bare cudaLaunchKernelExC",
             [&] {
-              (void)cudaLaunchKernelExC(&config, functions.kernel, arguments);
+              (void)cudaLaunchKernelExC(&config, functions.of[0], arguments);
               return Status();
             }},
            {"Plan::run", [&] { return plan.run(operands, stream); }},

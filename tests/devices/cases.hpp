@@ -7,11 +7,12 @@
 
 #include "catch_compat.hpp"
 #include "devices/stand_in.hpp"
+#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
-#include "operations/common/row.hpp"
+#include "registry/operation.hpp"
 #include "unit/fake_artifact.hpp"
 
 namespace quarry::test {
@@ -58,9 +59,9 @@ inline Kernel gemm_kernel() {
     REQUIRE_FALSE(found.empty());
     detail::PreparedLaunch prepared;
     const Kernel first = found.front();
-    REQUIRE(detail::prepare_launch(first.row(), first.controls(), args, prepared));
+    REQUIRE(detail::prepare_launch(detail::row_of(first), first.controls(), args, prepared));
     REQUIRE(prepared.launch.workspace_bytes > 0);
-    have_code(detail::entry_of(first.row().entry).name);
+    have_code(detail::entry_of(detail::row_of(first).entry).name);
     have_code(prepared.launch.reduce_entry);
     return first;
   }();
@@ -80,7 +81,7 @@ inline ReduceSplitKArguments reduction_on(int device) {
 inline Kernel reduction_kernel() {
   const Result<Kernel> kernel = find_kernel("reduce_split_k_f32_f16");
   REQUIRE(kernel);
-  have_code(detail::entry_of(kernel->row().entry).name);
+  have_code(detail::entry_of(detail::row_of(*kernel).entry).name);
   return *kernel;
 }
 

@@ -104,8 +104,8 @@ TEST_CASE("a plan refuses pointers of another device by name", "[two]") {
   must(plan.status());
   const PlanOperands right = detail::operands_of(gemm_on(1));
   const PlanOperands wrong = detail::operands_of(gemm_on(0));
-  const auto refused = [&](Operand name, PlanOperands operands, auto member) {
-    operands.*member = wrong.*member;
+  const auto refused = [&](Operand name, PlanOperands operands) {
+    operands[name] = wrong[name];
     const Status status = plan->run(operands, stand_in::stream_of(1), workspace_on(1));
     INFO(status.message());
     CHECK(status.code() == StatusCode::invalid_arguments);
@@ -115,13 +115,13 @@ TEST_CASE("a plan refuses pointers of another device by name", "[two]") {
     check_untouched(0);
   };
   stand_in::set_current_device(0);
-  refused(Operand::a, right, &PlanOperands::a);
-  refused(Operand::b, right, &PlanOperands::b);
-  refused(Operand::c, right, &PlanOperands::c);
-  refused(Operand::bias, right, &PlanOperands::bias);
-  refused(Operand::residual, right, &PlanOperands::residual);
-  refused(Operand::aux, right, &PlanOperands::aux);
-  refused(Operand::out, right, &PlanOperands::out);
+  refused(Operand::a, right);
+  refused(Operand::b, right);
+  refused(Operand::c, right);
+  refused(Operand::bias, right);
+  refused(Operand::residual, right);
+  refused(Operand::aux, right);
+  refused(Operand::out, right);
   must(plan->run(right, stand_in::stream_of(1), workspace_on(1)));
   CHECK(stand_in::take_launches() == std::vector<int>(2, 1));
 }
@@ -131,10 +131,10 @@ TEST_CASE("a plan of a reduction refuses pointers of another device by name", "[
   must(plan.status());
   const PlanOperands right = detail::operands_of(reduction_on(1));
   PlanOperands operands = right;
-  operands.partials = stand_in::memory_of(0);
+  operands[Operand::partials] = stand_in::memory_of(0);
   CHECK(plan->run(operands, stand_in::stream_of(1)).operand() == Operand::partials);
   operands = right;
-  operands.out = stand_in::memory_of(0);
+  operands[Operand::out] = stand_in::memory_of(0);
   CHECK(plan->run(operands, nullptr).operand() == Operand::out);
   check_untouched(stand_in::current_device());
   must(plan->run(right, nullptr));
@@ -160,8 +160,8 @@ TEST_CASE("memory that belongs to no device goes with each of them", "[two]") {
   const Result<Plan> plan = gemm_kernel().prepare(gemm_on(1));
   must(plan.status());
   PlanOperands operands = detail::operands_of(gemm_on(1));
-  operands.a = stand_in::managed_memory();
-  operands.b = stand_in::pinned_memory();
+  operands[Operand::a] = stand_in::managed_memory();
+  operands[Operand::b] = stand_in::pinned_memory();
   const Workspace managed = {stand_in::managed_memory(std::size_t{1} << 30), std::size_t{1} << 30};
   must(plan->run(operands, stand_in::stream_of(1), managed));
   CHECK(stand_in::take_launches() == std::vector<int>(2, 1));

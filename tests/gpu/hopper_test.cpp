@@ -85,21 +85,24 @@ TEST_CASE("a map that is moved is the map of the other address") {
   if (!has_hopper()) return;
   must(cudaFree(nullptr));
   alignas(16) static char memory[32];
-  GemmLaunch launch;
-  launch.map_a = {.data = nullptr,
-                  .dtype = DType::bf16,
-                  .swizzle = TensorSwizzle::bytes64,
-                  .extent = {100, 30, 1},
-                  .stride = {208, 16},
-                  .box = {32, 8, 1}};
-  detail::TensorMaps moved;
-  must(detail::encode_tensor_maps(launch, moved));
-  launch.map_a.data = memory + 16;
-  must(detail::move_tensor_maps(launch, moved));
-  detail::TensorMaps made;
-  must(detail::encode_tensor_maps(launch, made));
-  CHECK(std::memcmp(&moved.a, &made.a, sizeof made.a) == 0);
-  CHECK(std::memcmp(&moved.out, &made.out, sizeof made.out) == 0);  // not used, so left alone
+  Launch launch;
+  const Step& step = add_kernel(launch, 0, sizeof(TensorMap));
+  add_map(launch, params_of<TensorMap>(launch, step),
+          {.data = nullptr,
+           .dtype = DType::bf16,
+           .swizzle = TensorSwizzle::bytes64,
+           .extent = {100, 30, 1},
+           .stride = {208, 16},
+           .box = {32, 8, 1}},
+          Operand::a);
+  PlanOperands pointers;
+  must(detail::encode_tensor_maps(launch, pointers, launch.image));
+  pointers[Operand::a] = memory + 16;
+  must(detail::move_tensor_maps(launch, pointers, launch.image));
+  TensorMap moved;
+  std::memcpy(&moved, launch.image + step.at, sizeof moved);
+  must(detail::encode_tensor_maps(launch, pointers, launch.image));
+  CHECK(std::memcmp(&moved, launch.image + step.at, sizeof moved) == 0);
 }
 
 TEST_CASE("Hopper's kernels compute what the reference says, whatever the controls") {

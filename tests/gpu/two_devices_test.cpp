@@ -98,10 +98,10 @@ void check_refusals(const Kernel& kernel, const Plan& plan, const Side& right, c
   for (CUstream_st* const stream : {static_cast<cudaStream_t>(*right.stream), cudaStream_t{}}) {
     check_pointer_refused(plan.run(others, stream, right.workspace), Operand::out);
     PlanOperands mixed = operands;
-    mixed.a = others.a;
+    mixed[Operand::a] = others[Operand::a];
     check_pointer_refused(plan.run(mixed, stream, right.workspace), Operand::a);
     mixed = operands;
-    mixed.b = others.b;
+    mixed[Operand::b] = others[Operand::b];
     check_pointer_refused(plan.run(mixed, stream, right.workspace), Operand::b);
     if (plan.workspace_size() == 0) continue;
     check_pointer_refused(plan.run(operands, stream, wrong.workspace), Operand::workspace);
@@ -268,7 +268,7 @@ TEST_CASE("two devices: reductions keep to theirs") {
     check_stream_refused(plan.run(operands, *streams[0]));
     check_stream_refused(plan.run(others, *streams[0]));
     PlanOperands mixed = operands;
-    mixed.partials = others.partials;
+    mixed[Operand::partials] = others[Operand::partials];
     check_pointer_refused(plan.run(mixed, *streams[1]), Operand::partials);
     check_pointer_refused(plan.run(others, *streams[1]), Operand::out);
     for (const bool by_plan : {false, true}) {

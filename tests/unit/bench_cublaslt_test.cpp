@@ -6,6 +6,7 @@
 
 #include "catch_compat.hpp"
 #include "operations/common/host/element.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
 #include "tools/command/bench_cublaslt.hpp"
@@ -188,10 +189,7 @@ void check(const Problem& problem, std::uint64_t seed) {
   const auto solved = CublasLtProblem::make(library, problem);
   REQUIRE(solved);
   CHECK(solved->algorithms() == 1);  // the others are refused, or need too much
-  const PlanOperands operands{.a = args.a.data,
-                              .b = args.b.data,
-                              .c = args.c ? args.c->data : nullptr,
-                              .out = const_cast<void*>(args.out.data)};
+  const PlanOperands operands = detail::operands_of(args);
   REQUIRE(solved->run(0, operands, nullptr, nullptr));
   CHECK(made->check_output());
   const host::Tolerance tolerance = host::tolerance(DType::f64, problem.out.dtype, MathUnit::simt, problem.k);

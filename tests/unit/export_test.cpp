@@ -11,6 +11,7 @@
 #include "operations/gemm/export/params_layout.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operation.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
 #include "unit/cache_folder.hpp"
 #include "unit/exported_c.hpp"
@@ -89,24 +90,31 @@ bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArgumen
   ChosenControls controls;
   if (!test::resolve(row, args, {}, device, problem, controls)) return false;
   void* const workspace = reinterpret_cast<void*>(std::uintptr_t{0x7000'0000'0000});
-  GemmLaunch launch = detail::gemm::family_of(row).launch(row.entry_config, problem, controls);
-  bind_workspace(launch, workspace);
+  Launch launch;
+  detail::gemm::family_of(row).launch(row.entry_config, problem, controls, launch);
+  PlanOperands pointers = detail::pointers_of(detail::operands_of(args));
+  pointers[Operand::workspace] = workspace;
+  put_pointers(launch, pointers, launch.image);
   const ExportedProblem exported = exported_problem(row, args, controls, workspace);
   const ExportedProblem* const p = &exported;
   CAPTURE(exported.m, exported.n, exported.k, exported.batch, exported.mode, exported.slices);
-  REQUIRE(c.call<unsigned>("q_grid", p) == launch.grid);
+  const Step* const kernel = kernel_step(launch);
+  REQUIRE(c.call<unsigned>("q_grid", p) == (kernel == nullptr ? 0 : kernel->grid));
   REQUIRE(c.call<std::size_t>("q_workspace_bytes", p) == launch.workspace_bytes);
-  REQUIRE(c.call<std::size_t>("q_counters_bytes", p) == launch.counters_bytes);
-  if (launch.counters_bytes > 0)
-    REQUIRE(c.call<std::size_t>("q_counters_offset", p) == launch.counters_offset);
+  const WorkspacePart* const counters = find_part(launch, "counters");
+  REQUIRE(c.call<std::size_t>("q_counters_bytes", p) == (counters == nullptr ? 0 : counters->bytes));
+  if (counters != nullptr) REQUIRE(c.call<std::size_t>("q_counters_offset", p) == counters->offset);
+  if (kernel == nullptr) return true;
   GemmParams params;
   c.call<void>("q_params", p, &params);
-  REQUIRE(same_bytes(params, launch.params, detail::gemm_params_name));
-  REQUIRE(c.call<unsigned>("q_reduce_grid", p) == launch.reduce.grid);
-  if (launch.reduce.grid > 0) {
+  REQUIRE(same_bytes(params, params_of<GemmParams>(launch.image, *kernel), detail::gemm_params_name));
+  const Step* const reduction = kernel_step(launch, 1);
+  REQUIRE(c.call<unsigned>("q_reduce_grid", p) == (reduction == nullptr ? 0 : reduction->grid));
+  if (reduction != nullptr) {
     ReduceParams reduce;
     c.call<void>("q_reduce_params", p, &reduce);
-    REQUIRE(same_bytes(reduce, launch.reduce.params, detail::reduce_params_name));
+    REQUIRE(
+        same_bytes(reduce, params_of<ReduceParams>(launch.image, *reduction), detail::reduce_params_name));
   }
   return true;
 }

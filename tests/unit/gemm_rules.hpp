@@ -3,6 +3,7 @@
 
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/reduce_split_k/operation.hpp"
 #include "registry/device/memory.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/operation_info.hpp"
@@ -20,6 +21,14 @@ inline Status resolve(const detail::Row& row, const GemmArguments& args, const C
   detail::OperandList operands;
   detail::gemm::Rules::operands(args, operands);
   return detail::resolve<detail::gemm::Rules>(row, args, operands, of_kernel, device, problem, controls);
+}
+
+inline Status resolve(const detail::Row& row, const ReduceSplitKArguments& args, const DeviceModel& device,
+                      ReduceProblem& problem) {
+  detail::OperandList operands;
+  detail::reduce_split_k::Rules::operands(args, operands);
+  ChosenControls none;
+  return detail::resolve<detail::reduce_split_k::Rules>(row, args, operands, {}, device, problem, none);
 }
 
 /// An answer that is found now, whatever this thread asked before.

@@ -31,25 +31,31 @@ const DeviceModel& h200() {
 struct Resolved {
   GemmProblem problem;
   ChosenControls controls;
-  GemmLaunch launch;
+  Launch launch;
+
+  /// The kernel's step. @pre the output is not empty
+  const Step& step() const { return *kernel_step(launch); }
+  const TensorGemmParams& params() const { return params_of<TensorGemmParams>(launch.image, step()); }
+  /// The fields of a tensor map, null where there is none; @param name of the operand
+  const TensorMapFields* map(Operand name) const { return find_map(launch, name); }
 };
 
 Status resolve(const Kernel& kernel, const GemmArguments& args, Resolved& resolved,
                const DeviceModel& device = h200()) {
   const detail::Row& row = detail::row_of(kernel);
   const Status status = test::resolve(row, args, {}, device, resolved.problem, resolved.controls);
-  if (status)
-    resolved.launch =
-        detail::gemm::family_of(row).launch(row.entry_config, resolved.problem, resolved.controls);
+  if (!status) return status;
+  resolved.launch = {};
+  detail::gemm::family_of(row).launch(row.entry_config, resolved.problem, resolved.controls, resolved.launch);
   return status;
 }
 
-GemmLaunch launch_of(const Kernel& kernel, const GemmArguments& args) {
+Resolved launch_of(const Kernel& kernel, const GemmArguments& args) {
   Resolved resolved;
   const Status status = resolve(kernel, args, resolved);
   INFO(kernel.name() << ": " << status.message());
   REQUIRE(status);
-  return resolved.launch;
+  return resolved;
 }
 
 void check_refused(const Kernel& kernel, const GemmArguments& args, const std::string& why,
@@ -105,19 +111,19 @@ TEST_CASE("operands that the copy engine cannot address are refused with the rea
         "Operand `b` has too large a stride: expected less than 1099511627776 bytes, got 2199023255552");
     bad = good;
     bad.a.strides[0] = (std::int64_t{1} << 39) - 8;
-    CHECK(launch_of(kernel, bad).grid > 0);
+    CHECK(launch_of(kernel, bad).step().grid > 0);
 
     // Lines that overlap are fine, and so is any stride of an operand that is not read or has one line.
     GemmArguments fine = good;
     fine.a.strides[0] = 8;
-    CHECK(launch_of(kernel, fine).grid > 0);
+    CHECK(launch_of(kernel, fine).step().grid > 0);
     fine = good;
     fine.a.strides[0] = 0;
     fine.epilogue.alpha = 0.0;
-    CHECK(launch_of(kernel, fine).grid > 0);
+    CHECK(launch_of(kernel, fine).step().grid > 0);
     fine = bf16_problem(1, 256, 256);
     fine.a.strides[0] = 0;
-    CHECK(launch_of(kernel, fine).grid > 0);
+    CHECK(launch_of(kernel, fine).step().grid > 0);
   }
 }
 
@@ -141,10 +147,10 @@ TEST_CASE("kernels whose threads copy take what they can reach", "[sm90]") {
   args.a.strides[0] = 260;
   args.b.assumed_alignment = 4;
   args.b.strides[1] = 0;
-  const GemmLaunch launch = launch_of(kernel, args);
-  CHECK(launch.has_tensor_maps);
-  CHECK_FALSE(launch.map_a.has_box());
-  CHECK_FALSE(launch.map_b.has_box());
+  const Resolved launch = launch_of(kernel, args);
+  CHECK(launch.step().bytes == sizeof(TensorGemmParams));
+  CHECK_FALSE(launch.map(Operand::a));
+  CHECK_FALSE(launch.map(Operand::b));
   args.a.strides[0] = std::int64_t{1} << 41;
   (void)launch_of(kernel, args);
   args.a.strides[0] = 258;
@@ -230,9 +236,10 @@ TEST_CASE("kernels of other families have no clusters and, but for stream_k, no 
         "Control `mode` is unsupported: expected a mode that the kernel permits, got split_k_cluster");
     Resolved resolved;
     REQUIRE(resolve(kernel, with(args, {.raster = Raster::along_m}), resolved));
-    CHECK(resolved.launch.params.raster == Raster::along_m);
-    CHECK_FALSE(resolved.launch.has_tensor_maps);
-    CHECK(resolved.launch.cluster == 1);
+    CHECK(params_of<GemmParams>(resolved.launch.image, resolved.step()).raster == Raster::along_m);
+    CHECK(resolved.step().bytes == sizeof(GemmParams));
+    CHECK(resolved.launch.maps.count == 0);
+    CHECK(resolved.step().cluster == 1);
     ++refused;
   }
   CHECK(refused > 5);
@@ -273,44 +280,46 @@ TEST_CASE("persistent blocks: as many as the device holds at once, in whole clus
   };
   for (const Case& c : cases) {
     INFO(c.kernel << " " << c.m << " x " << c.n);
-    const GemmLaunch launch = launch_of(
+    const Resolved launch = launch_of(
         sm90(c.kernel),
         with(bf16_problem(c.m, c.n, 512), {.mode = Mode::gemm, .multiprocessors = c.multiprocessors}));
-    CHECK(launch.grid == c.grid);
-    CHECK(launch.cluster == c.cluster);
-    CHECK(launch.params.tiles_m == c.tiles_m);
-    CHECK(launch.params.tiles_n == c.tiles_n);
-    CHECK(launch.params.slices == 1);
-    CHECK(launch.workspace_bytes == 0);
+    CHECK(launch.step().grid == c.grid);
+    CHECK(launch.step().cluster == c.cluster);
+    CHECK(launch.params().gemm.tiles_m == c.tiles_m);
+    CHECK(launch.params().gemm.tiles_n == c.tiles_n);
+    CHECK(launch.params().gemm.slices == 1);
+    CHECK(launch.launch.workspace_bytes == 0);
   }
 }
 
 TEST_CASE("slices run as clusters or as work of their own", "[sm90]") {
   const GemmArguments args = bf16_problem(128, 128, 8192);
   const Kernel kernel = sm90("64x64x64_c1x1_s8_one_tile_a8x8");
-  const GemmLaunch cluster =
+  const Resolved cluster =
       launch_of(kernel, with(args, {.mode = Mode::split_k_cluster, .split_k_slices = 6}));
-  CHECK(cluster.grid == 4 * 6);
-  CHECK(cluster.cluster == 6);
-  CHECK(cluster.params.mode == Mode::split_k_cluster);
-  CHECK(cluster.params.slices == 6);
-  CHECK(cluster.params.k_tiles_per_slice == 22);
-  CHECK(cluster.workspace_bytes == 0);
-  CHECK(cluster.reduce.grid == 0);
-  CHECK(cluster.map_out.has_box());
+  CHECK(cluster.step().grid == 4 * 6);
+  CHECK(cluster.step().cluster == 6);
+  CHECK(cluster.params().gemm.mode == Mode::split_k_cluster);
+  CHECK(cluster.params().gemm.slices == 6);
+  CHECK(cluster.params().gemm.k_tiles_per_slice == 22);
+  CHECK(cluster.launch.workspace_bytes == 0);
+  CHECK(kernel_step(cluster.launch, 1) == nullptr);
+  CHECK(cluster.map(Operand::out));
+  CHECK(cluster.params().stores_boxes);
 
-  const GemmLaunch parallel =
+  const Resolved parallel =
       launch_of(kernel, with(args, {.mode = Mode::split_k_parallel, .split_k_slices = 6}));
-  CHECK(parallel.grid == 4 * 6);
-  CHECK(parallel.cluster == 1);
-  CHECK(parallel.workspace_bytes == 6 * 128 * 128 * 4);
-  CHECK(parallel.reduce.grid > 0);
-  CHECK_FALSE(parallel.map_out.has_box());  // the reduction writes the output
+  CHECK(parallel.step().grid == 4 * 6);
+  CHECK(parallel.step().cluster == 1);
+  CHECK(parallel.launch.workspace_bytes == 6 * 128 * 128 * 4);
+  CHECK(kernel_step(parallel.launch, 1) != nullptr);
+  CHECK_FALSE(parallel.params().stores_boxes);
+  CHECK_FALSE(parallel.map(Operand::out));  // the reduction writes the output
 
-  const GemmLaunch one = launch_of(kernel, with(args, {.mode = Mode::split_k_cluster, .split_k_slices = 1}));
-  CHECK(one.params.mode == Mode::gemm);
-  CHECK(one.cluster == 1);
-  CHECK(one.grid == 4);
+  const Resolved one = launch_of(kernel, with(args, {.mode = Mode::split_k_cluster, .split_k_slices = 1}));
+  CHECK(one.params().gemm.mode == Mode::gemm);
+  CHECK(one.step().cluster == 1);
+  CHECK(one.step().grid == 4);
 }
 
 TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
@@ -332,7 +341,9 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
       if (!resolve(kernel, args, resolved)) continue;
       ++checked;
       CAPTURE(layouts, args.a.extents, args.a.strides, args.b.extents, args.b.strides);
-      const auto check = [&](const TensorMapFields& map, const TensorView& view, bool along_rows) {
+      const auto check = [&](const TensorMapFields* found, const TensorView& view, bool along_rows) {
+        REQUIRE(found != nullptr);
+        const TensorMapFields& map = *found;
         const std::size_t rows = view.rank - 2U;
         const std::size_t line = along_rows ? rows + 1 : rows;
         const std::size_t lines = along_rows ? rows : rows + 1;
@@ -341,7 +352,6 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
           return static_cast<unsigned long long>(view.strides[axis]) *
                  static_cast<unsigned long long>(bytes_of(view.dtype));
         };
-        REQUIRE(map.has_box());
         REQUIRE(map.data == view.data);
         REQUIRE(map.dtype == view.dtype);
         REQUIRE(map.extent[0] == static_cast<unsigned long long>(view.extents[line]));
@@ -356,9 +366,9 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
         for (const auto box : map.box) REQUIRE((box >= 1 && box <= 256));
       };
       REQUIRE_FALSE(row.exchanged);
-      check(resolved.launch.map_a, args.a, layouts[0] == 'r');
-      check(resolved.launch.map_b, args.b, layouts[1] == 'r');
-      REQUIRE_FALSE(resolved.launch.map_out.has_box());  // aligned to one element
+      check(resolved.map(Operand::a), args.a, layouts[0] == 'r');
+      check(resolved.map(Operand::b), args.b, layouts[1] == 'r');
+      REQUIRE_FALSE(resolved.map(Operand::out));  // aligned to one element
 
       args.out.assumed_alignment = 16;
       const std::size_t m = args.out.rank - 2U;
@@ -367,15 +377,15 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
         args.out.strides[axis] = (args.out.strides[axis] + 7) / 8 * 8;
       }
       if (args.out.rank == 3) args.out.strides[0] += 1000 * args.out.strides[layouts[2] == 'r' ? m : m + 1];
-      const GemmLaunch launch = launch_of(kernel, args);
+      const Resolved launch = launch_of(kernel, args);
       // The copy engine stores whole chunks of 16 bytes.
       const bool whole_chunks = args.out.extents[layouts[2] == 'r' ? m + 1 : m] % 8 == 0;
       // Nor does it scale, clamp, add or write two outputs.
       const Epilogue& e = args.epilogue;
       const bool goes_by_line = e.scale || e.residual || e.aux || e.clamp != Clamp{};
-      REQUIRE(launch.map_out.has_box() ==
-              (whole_chunks && launch.params.mode != Mode::split_k_parallel && !goes_by_line));
-      if (launch.map_out.has_box()) check(launch.map_out, args.out, layouts[2] == 'r');
+      REQUIRE(launch.params().stores_boxes ==
+              (whole_chunks && launch.params().gemm.mode != Mode::split_k_parallel && !goes_by_line));
+      if (launch.params().stores_boxes) check(launch.map(Operand::out), args.out, layouts[2] == 'r');
     }
   }
   CHECK(checked > 100);
@@ -383,47 +393,46 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
 
 TEST_CASE("boxes of clusters are parts of a tile", "[sm90]") {
   const GemmArguments args = bf16_problem(512, 512, 512);
-  const GemmLaunch alone = launch_of(sm90("128x256x64_c1x1_s4_cooperative_a8x8"), args);
-  CHECK(alone.map_a.box[0] == 64);
-  CHECK(alone.map_a.box[1] == 128);
-  CHECK(alone.map_b.box[1] == 256);
-  CHECK(alone.map_a.swizzle == TensorSwizzle::bytes128);
-  const GemmLaunch pair = launch_of(sm90("128x256x64_c2x1_s4_cooperative_a8x8"), args);
-  CHECK(pair.map_a.box[1] == 128);
-  CHECK(pair.map_b.box[1] == 128);  // two blocks along M share it
-  const GemmLaunch narrow = launch_of(sm90("128x128x32_c1x1_s4_cooperative_a8x8"), args);
-  CHECK(narrow.map_a.box[0] == 32);
-  CHECK(narrow.map_a.swizzle == TensorSwizzle::bytes64);
+  const Resolved alone = launch_of(sm90("128x256x64_c1x1_s4_cooperative_a8x8"), args);
+  CHECK(alone.map(Operand::a)->box[0] == 64);
+  CHECK(alone.map(Operand::a)->box[1] == 128);
+  CHECK(alone.map(Operand::b)->box[1] == 256);
+  CHECK(alone.map(Operand::a)->swizzle == TensorSwizzle::bytes128);
+  const Resolved pair = launch_of(sm90("128x256x64_c2x1_s4_cooperative_a8x8"), args);
+  CHECK(pair.map(Operand::a)->box[1] == 128);
+  CHECK(pair.map(Operand::b)->box[1] == 128);  // two blocks along M share it
+  const Resolved narrow = launch_of(sm90("128x128x32_c1x1_s4_cooperative_a8x8"), args);
+  CHECK(narrow.map(Operand::a)->box[0] == 32);
+  CHECK(narrow.map(Operand::a)->swizzle == TensorSwizzle::bytes64);
 }
 
 TEST_CASE("maps are made for what is read and written only", "[sm90]") {
   const Kernel kernel = sm90("128x128x64_c1x1_s4_cooperative_a8x8");
   GemmArguments zero = bf16_problem(256, 256, 64);
   zero.epilogue.alpha = 0.0;  // makes K 0
-  const GemmLaunch no_k = launch_of(kernel, zero);
-  CHECK(no_k.params.k == 0);
-  CHECK(no_k.grid == 4);
-  CHECK(no_k.has_tensor_maps);
-  CHECK_FALSE(no_k.map_a.has_box());
-  CHECK_FALSE(no_k.map_b.has_box());
-  CHECK(no_k.map_out.has_box());
-  const GemmLaunch empty = launch_of(kernel, bf16_problem(0, 256, 64));
-  CHECK(empty.grid == 0);
-  CHECK_FALSE(empty.map_out.has_box());
+  const Resolved no_k = launch_of(kernel, zero);
+  CHECK(no_k.params().gemm.k == 0);
+  CHECK(no_k.step().grid == 4);
+  CHECK_FALSE(no_k.map(Operand::a));
+  CHECK_FALSE(no_k.map(Operand::b));
+  CHECK(no_k.map(Operand::out));
+  const Resolved empty = launch_of(kernel, bf16_problem(0, 256, 64));
+  CHECK(empty.launch.is_empty());
+  CHECK(empty.launch.maps.count == 0);
 
   GemmArguments args = bf16_problem(256, 256, 64);
   args.out.strides[0] = 264;
-  CHECK(launch_of(kernel, args).map_out.has_box());
+  CHECK(launch_of(kernel, args).map(Operand::out));
   args.out.strides[0] = 260;
-  CHECK_FALSE(launch_of(kernel, args).map_out.has_box());
+  CHECK_FALSE(launch_of(kernel, args).map(Operand::out));
   args.out.strides[0] = std::int64_t{1} << 39;
-  CHECK_FALSE(launch_of(kernel, args).map_out.has_box());
+  CHECK_FALSE(launch_of(kernel, args).map(Operand::out));
   args = bf16_problem(256, 252, 64);
   args.out.strides[0] = 256;
-  CHECK_FALSE(launch_of(kernel, args).map_out.has_box());
+  CHECK_FALSE(launch_of(kernel, args).map(Operand::out));
   args = bf16_problem(256, 256, 64);
   args.out.assumed_alignment = 2;
-  CHECK_FALSE(launch_of(kernel, args).map_out.has_box());
+  CHECK_FALSE(launch_of(kernel, args).map(Operand::out));
 }
 
 TEST_CASE("the order of tiles is the caller's, whichever way the code runs", "[sm90]") {
@@ -433,8 +442,8 @@ TEST_CASE("the order of tiles is the caller's, whichever way the code runs", "[s
   REQUIRE(detail::row_of(exchanged).exchanged);
   const GemmArguments args = bf16_problem(4096, 4096, 64);
   for (const Raster raster : {Raster::along_n, Raster::along_m}) {
-    CHECK(launch_of(direct, with(args, {.raster = raster})).params.raster == raster);
-    CHECK(launch_of(exchanged, with(args, {.raster = raster})).params.raster != raster);
+    CHECK(launch_of(direct, with(args, {.raster = raster})).params().gemm.raster == raster);
+    CHECK(launch_of(exchanged, with(args, {.raster = raster})).params().gemm.raster != raster);
   }
   // What a query chose for a kernel reaches its launch as it was chosen.
   FindOptions options;

@@ -28,13 +28,12 @@ MatrixParams params_of(const TensorView& view) {
   return {m.data, m.row_stride, m.column_stride, m.is_array ? pointer_array_stride : m.batch_stride};
 }
 
-/// The launch of a problem by a kernel, as a family would make it; `slices` more than 1 splits K.
-GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode mode, int slices) {
+/// What a kernel is launched with for a problem, as a family would say it; `slices` more than 1 splits K.
+GemmParams params_for(const GemmArguments& args, const HostKernel& kernel, Mode mode, int slices) {
   const Matrix a(args.a);
   const Matrix out(args.out);
   const Epilogue& e = args.epilogue;
-  GemmLaunch launch;
-  GemmParams& p = launch.params;
+  GemmParams p = {};
   p.a = params_of(args.a);
   p.b = params_of(args.b);
   if (args.c) p.c = params_of(*args.c);
@@ -74,12 +73,7 @@ GemmLaunch launch_of(const GemmArguments& args, const HostKernel& kernel, Mode m
   p.slices = slices;
   const int k_tiles = (p.k + kernel.tile_k - 1) / kernel.tile_k;
   p.k_tiles_per_slice = (k_tiles + slices - 1) / slices;
-  launch.grid = 1;
-  if (mode == Mode::split_k_parallel) {
-    launch.reduce.params = {nullptr, p.c, p.out, p.epilogue, p.m, p.n, p.batch, slices};
-    launch.reduce.grid = 1;
-  }
-  return launch;
+  return p;
 }
 
 Layouts random_layouts(test::Random& random) {
@@ -115,7 +109,7 @@ MathUnit unit_of(const HostKernel& kernel) {
 struct RandomCase {
   RandomProblem problem;
   HostKernel kernel;
-  GemmLaunch launch;
+  GemmParams params;
 };
 
 RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, RandomOptions options) {
@@ -129,7 +123,7 @@ RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, Ra
   constexpr Mode modes[] = {Mode::gemm, Mode::split_k_serial, Mode::split_k_parallel, Mode::split_k_cluster};
   const Mode mode = test::one_of(random, modes);
   const int slices = mode == Mode::gemm ? 1 : test::between(random, 1, 5);
-  made.launch = launch_of(made.problem.arguments, made.kernel, mode, slices);
+  made.params = params_for(made.problem.arguments, made.kernel, mode, slices);
   return made;
 }
 
@@ -156,7 +150,7 @@ void fill(const TensorView& view, double value) {
 /// Runs the plain kernel on a problem. @return the value of all outputs, which must be the same
 double only_value(const RandomProblem& problem) {
   const HostKernel kernel = {.types = f16_types, .tile_k = 32, .instruction_k = 16};
-  REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+  REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
   REQUIRE(problem.check_output());
   const Matrix out(problem.arguments.out);
   const double value = read_element(out.type, out.data, 0);
@@ -177,9 +171,9 @@ TEST_CASE("the host executor is within the bounds of the reference") {
     RandomCase c = random_case(random, {.arrays = true}, {.seed = random()});
     const Result<Reference> reference = compute_reference(c.problem.arguments);
     REQUIRE(reference);
-    REQUIRE(execute(c.kernel, c.launch));
+    REQUIRE(execute(c.kernel, c.params, 1));
     CHECK(c.problem.check_output());
-    const GemmParams& p = c.launch.params;
+    const GemmParams& p = c.params;
     const Types& t = c.kernel.types;
     const Comparison result = compare(*reference, c.problem.arguments,
                                       tolerance(t.accumulator, t.out, unit_of(c.kernel), std::max(p.k, 1)));
@@ -199,11 +193,10 @@ TEST_CASE("sums of small integers are exact") {
     RandomCase c =
         random_case(random, {.arrays = true}, {.seed = random(), .values = Values::small_integers});
     Epilogue& e = c.problem.arguments.epilogue;
-    e.activation = c.launch.params.epilogue.activation = c.launch.reduce.params.epilogue.activation =
-        Activation::relu;
+    e.activation = c.params.epilogue.activation = Activation::relu;
     const Result<Reference> reference = compute_reference(c.problem.arguments);
     REQUIRE(reference);
-    REQUIRE(execute(c.kernel, c.launch));
+    REQUIRE(execute(c.kernel, c.params, 1));
     const Matrix out(c.problem.arguments.out);
     int wrong = 0;
     std::size_t next = 0;
@@ -228,12 +221,12 @@ TEST_CASE("the number of threads does not change a bit") {
   test::Random random(seed);
   for (int i = 0; i < 12; ++i) {
     RandomCase c = random_case(random, {400, 400, 200}, {.seed = random()});
-    REQUIRE(execute(c.kernel, c.launch, 1));
+    REQUIRE(execute(c.kernel, c.params, 1, 1));
     const std::vector<std::byte> first(c.problem.out.storage(),
                                        c.problem.out.storage() + c.problem.out.storage_bytes());
     for (const int threads : {2, 3, 8}) {
       c.problem.reset_output();
-      REQUIRE(execute(c.kernel, c.launch, threads));
+      REQUIRE(execute(c.kernel, c.params, 1, threads));
       CHECK(std::memcmp(first.data(), c.problem.out.storage(), first.size()) == 0);
     }
   }
@@ -249,9 +242,9 @@ TEST_CASE("products are added in the kernel's order") {
     const HostKernel kernel = random_kernel(random, types);
     const int slices = test::between(random, 1, 4);
     RandomProblem problem = plain_problem(5, 6, test::between(random, 1, 700), types);
-    const GemmLaunch launch = launch_of(problem.arguments, kernel, Mode::split_k_serial, slices);
-    const GemmParams& p = launch.params;
-    REQUIRE(execute(kernel, launch));
+    const GemmParams params = params_for(problem.arguments, kernel, Mode::split_k_serial, slices);
+    const GemmParams& p = params;
+    REQUIRE(execute(kernel, params, 1));
 
     const auto rounded = [half](float x) { return half ? rounded_to_f16(x) : x; };
     const int part = kernel.tile_k / kernel.warps_k;
@@ -369,7 +362,7 @@ TEST_CASE("a zero-sized output is left alone") {
     RandomProblem problem = plain_problem(m, n, 20);
     problem.arguments.a.data = problem.arguments.b.data = problem.arguments.out.data = nullptr;
     const HostKernel kernel = {.types = f16_types, .tile_k = 32, .instruction_k = 16};
-    CHECK(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+    CHECK(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
     CHECK(problem.out.check());
   }
 }
@@ -377,12 +370,12 @@ TEST_CASE("a zero-sized output is left alone") {
 TEST_CASE("types that the host executor does not know are refused") {
   RandomProblem problem = plain_problem(4, 4, 4);
   HostKernel kernel = {.types = {DType::none, DType::f16, DType::f32, DType::f16}, .tile_k = 32};
-  const GemmLaunch launch = launch_of(problem.arguments, kernel, Mode::gemm, 1);
-  CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
+  const GemmParams params = params_for(problem.arguments, kernel, Mode::gemm, 1);
+  CHECK(execute(kernel, params, 1).code() == StatusCode::unsupported);
   kernel.types = {DType::f16, DType::f16, DType::s32, DType::f16};
-  CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
+  CHECK(execute(kernel, params, 1).code() == StatusCode::unsupported);
   kernel.types = {DType::f16, DType::f16, DType::bf16, DType::f16};
-  CHECK(execute(kernel, launch).code() == StatusCode::unsupported);
+  CHECK(execute(kernel, params, 1).code() == StatusCode::unsupported);
   CHECK_FALSE(problem.out.check());  // nothing was written
 }
 
@@ -394,7 +387,7 @@ TEST_CASE("outputs of bytes are rounded to the nearest even and saturated") {
     fill(problem.arguments.b, 1);
     problem.arguments.epilogue.alpha = alpha;
     const HostKernel kernel = {.types = types, .tile_k = 64};
-    REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+    REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
     return read_element(out, problem.out.data(), 0);
   };
   CHECK(output(DType::s8, 5, 0.5) == 2);
@@ -422,7 +415,7 @@ TEST_CASE("s32 outputs are computed in s32, and wrap") {
     const Result<Reference> reference = compute_reference(problem.arguments);
     REQUIRE(reference);
     for (const int slices : {1, 3}) {
-      REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::split_k_serial, slices)));
+      REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::split_k_serial, slices), 1));
       CHECK(read_element(types.out, problem.out.data(), 0) == reference->values[0]);
     }
     return reference->values[0];
@@ -441,7 +434,7 @@ TEST_CASE("s32 sums of matrix instructions saturate") {
     RandomProblem problem = plain_problem(1, 1, k, types);
     fill(problem.arguments.a, a);
     fill(problem.arguments.b, 255);
-    REQUIRE(execute(kernel, launch_of(problem.arguments, kernel, Mode::gemm, 1)));
+    REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
     return read_element(types.out, problem.out.data(), 0);
   };
   CHECK(output(32, 66000, 127) == 66000 * 32385.0);

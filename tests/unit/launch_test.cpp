@@ -6,6 +6,7 @@
 #include "gemm/host.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "reduce_split_k/params.hpp"
 #include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -19,8 +20,10 @@ struct Resolved {
   const Row* row = nullptr;
   GemmProblem problem;
   ChosenControls controls;
-  GemmLaunch launch() const {
-    return detail::gemm::family_of(*row).launch(row->entry_config, problem, controls);
+  /// Fills a launch. Null: it has no step.
+  const Step* launch(Launch& launch) const {
+    detail::gemm::family_of(*row).launch(row->entry_config, problem, controls, launch);
+    return kernel_step(launch);
   }
   /// The tile of the device code, of a whole cluster.
   Extent3 tile() const {
@@ -86,20 +89,24 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
     Resolved r;
     if (!resolve(row, args, r)) continue;
     ++checked;
-    const GemmLaunch launch = r.launch();
-    const GemmParams& p = launch.params;
+    Launch launch;
+    const Step& kernel = *r.launch(launch);
+    const GemmParams& p = params_of<GemmParams>(launch.image, kernel);
     const Extent3 tile = r.tile();
     CAPTURE(row.metadata.name, p.m, p.n, p.k, p.batch, static_cast<int>(p.mode), p.slices);
     ++by_mode[static_cast<int>(p.mode)];
 
     REQUIRE(p.tiles_m == ceil_div(p.m, tile.m));
     REQUIRE(p.tiles_n == ceil_div(p.n, tile.n));
-    REQUIRE(launch.grid == r.grid(static_cast<unsigned>(p.batch * p.slices * p.tiles_m * p.tiles_n)));
-    REQUIRE(launch.cluster == r.cluster());
-    REQUIRE(launch.grid % launch.cluster == 0);
+    REQUIRE(kernel.grid == r.grid(static_cast<unsigned>(p.batch * p.slices * p.tiles_m * p.tiles_n)));
+    REQUIRE(kernel.cluster == r.cluster());
+    REQUIRE(kernel.grid % kernel.cluster == 0);
+    REQUIRE(kernel.blocks_wait == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));
+    // Hopper's kernels alone do: others would start before what they read is there.
+    REQUIRE(kernel.waits_for_earlier == (row.metadata.family == "gemm_sm90"));
     REQUIRE(p.raster == r.controls.raster);
-    REQUIRE(launch.threads == static_cast<unsigned>(row.metadata.design.threads));
-    REQUIRE(launch.shared_memory == static_cast<unsigned>(row.metadata.design.shared_memory));
+    REQUIRE(kernel.threads == static_cast<unsigned>(row.metadata.design.threads));
+    REQUIRE(kernel.shared_memory == static_cast<unsigned>(row.metadata.design.shared_memory));
     REQUIRE(1 << p.swizzle_log2 == r.controls.swizzle);
     const long long k_tiles = ceil_div(p.k, tile.k);
     REQUIRE(static_cast<long long>(p.slices) * p.k_tiles_per_slice >= k_tiles);  // all of K is covered
@@ -113,40 +120,53 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
     REQUIRE(launch.workspace_bytes ==
             detail::gemm::family_of(row).workspace_size(row.entry_config, r.problem, r.controls));
     REQUIRE(launch.workspace_bytes % 256 == 0);
-    REQUIRE((launch.reduce.grid > 0) == (p.mode == Mode::split_k_parallel));
-    REQUIRE((launch.counters_bytes > 0) == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));
+    const Step* const reduction = kernel_step(launch, 1);
+    const WorkspacePart* const counters = find_part(launch, "counters");
+    const WorkspacePart* const sums = find_part(launch, "partial sums");
+    REQUIRE((reduction != nullptr) == (p.mode == Mode::split_k_parallel));
+    REQUIRE((counters != nullptr) == (p.mode == Mode::split_k_serial || p.mode == Mode::stream_k));
+    REQUIRE((sums != nullptr) == (launch.workspace_bytes > 0));
+    REQUIRE(launch.steps[0].kind == (counters != nullptr ? Step::Kind::clear : Step::Kind::kernel));
+    REQUIRE(launch.steps.count == 1 + (counters != nullptr) + (reduction != nullptr));
+    if (counters != nullptr) {
+      REQUIRE(launch.steps[0].clear_at == counters->offset);
+      REQUIRE(launch.steps[0].clear_bytes == counters->bytes);
+    }
     if (p.mode == Mode::gemm || p.mode == Mode::split_k_cluster) {
       REQUIRE(launch.workspace_bytes == 0);
     } else if (p.mode == Mode::stream_k) {
-      REQUIRE(launch.grid > 1);
-      REQUIRE(all_tiles % launch.grid != 0);
-      const std::size_t partials = (launch.grid - 1) * static_cast<std::size_t>(tile.m * tile.n) * element;
-      REQUIRE(launch.counters_offset >= partials);
-      REQUIRE(launch.counters_bytes == 4 * launch.grid);
-      REQUIRE(launch.counters_offset + launch.counters_bytes <= launch.workspace_bytes);
-      REQUIRE(launch.workspace_bytes < partials + launch.counters_bytes + 512);
+      REQUIRE(kernel.grid > 1);
+      REQUIRE(all_tiles % kernel.grid != 0);
+      const std::size_t partials = (kernel.grid - 1) * static_cast<std::size_t>(tile.m * tile.n) * element;
+      REQUIRE(sums->bytes == partials);
+      REQUIRE(counters->offset >= partials);
+      REQUIRE(counters->bytes == 4 * kernel.grid);
+      REQUIRE(counters->offset + counters->bytes <= launch.workspace_bytes);
+      REQUIRE(launch.workspace_bytes < partials + counters->bytes + 512);
     } else if (p.mode == Mode::split_k_serial) {
       const std::size_t partials = all_tiles * static_cast<std::size_t>(tile.m * tile.n) * element;
-      REQUIRE(launch.counters_offset >= partials);
-      REQUIRE(launch.counters_bytes == 4 * (all_tiles + 1));
-      REQUIRE(launch.counters_offset + launch.counters_bytes <= launch.workspace_bytes);
-      REQUIRE(launch.workspace_bytes < partials + launch.counters_bytes + 512);
+      REQUIRE(sums->bytes == partials);
+      REQUIRE(counters->offset >= partials);
+      REQUIRE(counters->bytes == 4 * (all_tiles + 1));
+      REQUIRE(counters->offset + counters->bytes <= launch.workspace_bytes);
+      REQUIRE(launch.workspace_bytes < partials + counters->bytes + 512);
     } else {
       const std::size_t partials = outputs * static_cast<std::size_t>(p.slices) * element;
+      REQUIRE(sums->bytes == partials);
       REQUIRE(launch.workspace_bytes >= partials);
       REQUIRE(launch.workspace_bytes < partials + 256);
-      REQUIRE(launch.reduce.params.slices == p.slices);
+      const ReduceParams& reduce = params_of<ReduceParams>(launch.image, *reduction);
+      REQUIRE(reduce.slices == p.slices);
       // The reduction of device code that writes columns is that of the transposed output.
       const bool transposed = !has_contiguous_rows(row.metadata.operands.out.layout) != row.exchanged;
-      REQUIRE(launch.reduce.params.m == (transposed ? p.n : p.m));
-      REQUIRE(launch.reduce.params.n == (transposed ? p.m : p.n));
-      REQUIRE(launch.reduce.params.out.row_stride == (transposed ? p.out.column_stride : p.out.row_stride));
-      REQUIRE(launch.reduce.params.out.column_stride ==
-              (transposed ? p.out.row_stride : p.out.column_stride));
-      REQUIRE((launch.reduce.params.epilogue.bias_axis == p.epilogue.bias_axis) == !transposed);
+      REQUIRE(reduce.m == (transposed ? p.n : p.m));
+      REQUIRE(reduce.n == (transposed ? p.m : p.n));
+      REQUIRE(reduce.out.row_stride == (transposed ? p.out.column_stride : p.out.row_stride));
+      REQUIRE(reduce.out.column_stride == (transposed ? p.out.row_stride : p.out.column_stride));
+      REQUIRE((reduce.epilogue.bias_axis == p.epilogue.bias_axis) == !transposed);
       using Matrices = std::pair<const MatrixParams&, const MatrixParams&>;
       const EpilogueParams& e = p.epilogue;
-      const EpilogueParams& reduced = launch.reduce.params.epilogue;
+      const EpilogueParams& reduced = reduce.epilogue;
       for (const auto& [one, other] :
            {Matrices(e.scale, reduced.scale), Matrices(e.residual, reduced.residual),
             Matrices(e.aux, reduced.aux)}) {
@@ -154,11 +174,9 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
         REQUIRE(other.row_stride == (transposed ? one.column_stride : one.row_stride));
         REQUIRE(other.column_stride == (transposed ? one.row_stride : one.column_stride));
       }
-      REQUIRE(launch.reduce.params.batch == p.batch);
-      REQUIRE(static_cast<std::size_t>(launch.reduce.grid) * launch.reduce.threads * 4 >= outputs);
-      const auto entries = detail::entries();
-      REQUIRE(std::any_of(entries.begin(), entries.end(),
-                          [&](const detail::Entry& entry) { return entry.name == launch.reduce_entry; }));
+      REQUIRE(reduce.batch == p.batch);
+      REQUIRE(static_cast<std::size_t>(reduction->grid) * reduction->threads * 4 >= outputs);
+      REQUIRE(detail::entry_of(row.companions[0]).name.starts_with("reduce_split_k_"));
     }
   }
   CHECK(enough());
@@ -175,7 +193,8 @@ TEST_CASE("operands reach the launch in the orientation of its code", "[launch]"
     args.epilogue.alpha = 1.0;
     Resolved r;
     if (!resolve(row, args, r)) continue;
-    const GemmParams p = r.launch().params;
+    Launch launch;
+    const GemmParams& p = params_of<GemmParams>(launch.image, *r.launch(launch));
     CAPTURE(row.metadata.name);
     REQUIRE(p.a.data == (row.exchanged ? args.b.data : args.a.data));
     REQUIRE(p.b.data == (row.exchanged ? args.a.data : args.b.data));
@@ -210,11 +229,12 @@ TEST_CASE("an output without elements launches nothing, a K of zero does", "[lau
                                   .math = row.metadata.design.math};
       Resolved r;
       REQUIRE(resolve(row, args, r));
-      const GemmLaunch launch = r.launch();
-      CHECK((launch.grid == 0) == is_empty_output(r.problem));
+      Launch launch;
+      const Step* const kernel = r.launch(launch);
+      CHECK(launch.is_empty() == is_empty_output(r.problem));
+      CHECK(launch.steps.count <= 1);
       CHECK(launch.workspace_bytes == 0);
-      CHECK(launch.reduce.grid == 0);
-      if (k == 0) CHECK(launch.params.k == 0);
+      if (k == 0) CHECK(params_of<GemmParams>(launch.image, *kernel).k == 0);
     }
   }
 }
@@ -227,21 +247,8 @@ TEST_CASE("one slice is no split", "[launch]") {
     args.controls = {.mode = mode, .split_k_slices = 1, .swizzle = 1};
     Resolved r;
     if (!resolve(row, args, r)) continue;
-    CHECK(r.launch().params.mode == Mode::gemm);
-    CHECK(r.launch().workspace_bytes == 0);
+    Launch launch;
+    CHECK(params_of<GemmParams>(launch.image, *r.launch(launch)).mode == Mode::gemm);
+    CHECK(launch.workspace_bytes == 0);
   }
-}
-
-TEST_CASE("a workspace is bound where the layout says", "[launch]") {
-  alignas(256) static char memory[4096];
-  GemmLaunch launch;
-  bind_workspace(launch, memory);
-  CHECK(launch.params.partials == nullptr);  // a launch without a workspace takes none
-  launch.workspace_bytes = 1024;
-  launch.counters_offset = 512;
-  launch.counters_bytes = 16;
-  bind_workspace(launch, memory);
-  CHECK(launch.params.partials == memory);
-  CHECK(static_cast<void*>(launch.params.counters) == memory + 512);
-  CHECK(launch.reduce.params.partials == memory);
 }

@@ -9,7 +9,6 @@
 #include "catch_compat.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
@@ -17,8 +16,8 @@
 #include "registry/operation.hpp"
 #include "registry/query/operation_info.hpp"
 #include "registry/query/own_entries.hpp"
-#include "unit/gemm_rules.hpp"
 #include "unit/config_values.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/random_config.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -115,9 +114,8 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
     CHECK(detail::entry_of(row.entry).name == config_name(space, entry));
     CHECK(row.exchanged == (entry != values));
     CHECK(detail::find_entry(config_name(space, entry)) == row.entry);
-    CHECK((!detail::reduction_of(row).empty()) == metadata.modes.split_k_parallel);
-    if (metadata.modes.split_k_parallel)
-      CHECK(detail::find_entry(detail::reduction_of(row)));  // registered or not
+    CHECK((row.companions[0] != detail::no_entry) == metadata.modes.split_k_parallel);
+    CHECK(row.companions[1] == detail::no_entry);
     if (!is_registered(row) && !detail::is_in_table(row.entry)) {
       CHECK(!kernel.precompiled(80));
       CHECK(!kernel.precompiled(90));

@@ -11,7 +11,6 @@
 #include "operations/common/host/matrix.hpp"
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/host/random_problem.hpp"
 #include "registry/host/reference.hpp"
@@ -96,7 +95,12 @@ TEST_CASE("the registry has a reduction for every two types that a parallel spli
   }
   CHECK(names.size() == 16);
   for (const Row& row : test::gemm_rows()) {
-    if (row.metadata.modes.split_k_parallel) REQUIRE(names.contains(std::string(detail::reduction_of(row))));
+    REQUIRE((row.companions[0] != detail::no_entry) == row.metadata.modes.split_k_parallel);
+    if (!row.metadata.modes.split_k_parallel) continue;
+    const Result<Kernel> reduction = find_kernel(detail::entry_of(row.companions[0]).name);
+    const OperandMetadata& out = row.metadata.operands.out;
+    REQUIRE(reduction->metadata().operands.accumulator == partial_type(row.metadata.operands.accumulator));
+    REQUIRE(reduction->metadata().operands.out.dtype == out.dtype);
   }
 }
 
@@ -421,12 +425,12 @@ TEST_CASE("a plan of a reduction needs pointers as aligned as elements", "[reduc
   const Result<Plan> plan = f32_to_f16().prepare(problem.reduction());
   REQUIRE(plan);
   PlanOperands given = detail::operands_of(problem.reduction());
-  CHECK(given.a == nullptr);
+  CHECK(given[Operand::a] == nullptr);
   CHECK(plan->run(given, nullptr));
-  given.partials = static_cast<const std::byte*>(given.partials) + 2;
+  given[Operand::partials] = static_cast<const std::byte*>(given[Operand::partials]) + 2;
   CHECK(plan->run(given, nullptr).operand() == Operand::partials);
   given = detail::operands_of(problem.reduction());
-  given.partials = nullptr;
+  given[Operand::partials] = nullptr;
   CHECK(plan->run(given, nullptr).reason() == Reason::null_data);
   CHECK_THAT(f32_to_f16().prepare(plain()).status().message(), Catch::Contains("Nothing says where"));
 }

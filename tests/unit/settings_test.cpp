@@ -6,6 +6,7 @@
 
 #include "catch_compat.hpp"
 #include "quarry/quarry.hpp"
+#include "registry/operation.hpp"
 #include "registry/query/config_reader.hpp"
 #include "unit/random_config.hpp"
 
@@ -218,6 +219,6 @@ TEST_CASE("a kernel's own config has the values of its name", "[settings]") {
     const Result<Kernel> kernel = make_kernel(config_name(space, values));
     INFO(config_name(space, values));
     REQUIRE(kernel);
-    CHECK(space.values(kernel->row().entry_config) == space.entry(values));
+    CHECK(space.values(detail::row_of(*kernel).entry_config) == space.entry(values));
   }
 }

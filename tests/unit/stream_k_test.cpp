@@ -48,7 +48,10 @@ Kernel kernel_named(std::string_view name) {
 struct Resolved {
   GemmProblem problem;
   ChosenControls controls;
-  GemmLaunch launch;
+  Launch launch;
+
+  unsigned grid() const { return kernel_step(launch)->grid; }
+  const GemmParams& params() const { return params_of<GemmParams>(launch.image, *kernel_step(launch)); }
 };
 
 Resolved resolved(const Kernel& kernel, const GemmArguments& args, const DeviceModel& device) {
@@ -57,7 +60,7 @@ Resolved resolved(const Kernel& kernel, const GemmArguments& args, const DeviceM
   const Status status = test::resolve(row, args, {}, device, r.problem, r.controls);
   INFO(status.message());
   REQUIRE(status);
-  r.launch = detail::gemm::family_of(row).launch(row.entry_config, r.problem, r.controls);
+  detail::gemm::family_of(row).launch(row.entry_config, r.problem, r.controls, r.launch);
   return r;
 }
 
@@ -96,15 +99,16 @@ TEST_CASE("stream-K launches: blocks, workspace, and where nothing is cut", "[st
     CAPTURE(c.m, c.n, c.k, c.controls.multiprocessors.value_or(0), c.grid);
     const GemmArguments args = with(test::plain_problem(c.m, c.n, c.k), c.controls);
     const Resolved r = resolved(kernel, args, h200);
-    CHECK(r.launch.grid == c.grid);
-    CHECK(r.launch.params.mode == (c.cuts ? Mode::stream_k : Mode::gemm));
-    CHECK(r.launch.params.slices == 1);
+    CHECK(r.grid() == c.grid);
+    CHECK(r.params().mode == (c.cuts ? Mode::stream_k : Mode::gemm));
+    CHECK(r.params().slices == 1);
     CHECK((r.launch.workspace_bytes > 0) == c.cuts);
     if (!c.cuts) continue;
     const std::size_t tile_bytes = 256 * 128 * sizeof(float);
-    CHECK(r.launch.counters_offset == (c.grid - 1) * tile_bytes);
-    CHECK(r.launch.counters_bytes == c.grid * sizeof(int));
-    CHECK(r.launch.workspace_bytes == r.launch.counters_offset + (c.grid * sizeof(int) + 255) / 256 * 256);
+    const WorkspacePart& counters = *find_part(r.launch, "counters");
+    CHECK(counters.offset == (c.grid - 1) * tile_bytes);
+    CHECK(counters.bytes == c.grid * sizeof(int));
+    CHECK(r.launch.workspace_bytes == counters.offset + (c.grid * sizeof(int) + 255) / 256 * 256);
   }
 }
 
@@ -112,9 +116,9 @@ TEST_CASE("stream-K without K leaves tiles whole", "[stream]") {
   GemmArguments args = test::plain_problem(256 * 14, 128 * 10, 1024);
   args.epilogue.alpha = 0;
   const Resolved r = resolved(kernel_named(large_kernel), args, test::device_named("h200"));
-  CHECK(r.launch.params.k == 0);
-  CHECK(r.launch.params.mode == Mode::gemm);
-  CHECK(r.launch.grid == 132);
+  CHECK(r.params().k == 0);
+  CHECK(r.params().mode == Mode::gemm);
+  CHECK(r.grid() == 132);
   CHECK(r.launch.workspace_bytes == 0);
 }
 
@@ -125,9 +129,9 @@ TEST_CASE("stream-K uses the multiprocessors by as many blocks as they hold", "[
     const Resolved r = resolved(kernel_named(half_kernel), args, device);
     CAPTURE(name);
     CHECK(r.controls.resident == 2);
-    CHECK(r.launch.grid == 2U * static_cast<unsigned>(device.multiprocessors));
+    CHECK(r.grid() == 2U * static_cast<unsigned>(device.multiprocessors));
     GemmArguments few = with(args, {.multiprocessors = 5});
-    CHECK(resolved(kernel_named(half_kernel), few, device).launch.grid == 10);
+    CHECK(resolved(kernel_named(half_kernel), few, device).grid() == 10);
   }
 }
 
@@ -135,7 +139,7 @@ TEST_CASE("stream-K of an empty output launches nothing", "[stream]") {
   const Kernel kernel = kernel_named(half_kernel);
   for (const auto& [m, n] : {std::pair(0, 64), std::pair(64, 0)}) {
     const Resolved r = resolved(kernel, test::plain_problem(m, n, 64), test::device_named("h200"));
-    CHECK(r.launch.grid == 0);
+    CHECK(r.launch.is_empty());
     CHECK(r.launch.workspace_bytes == 0);
   }
 }
@@ -224,16 +228,22 @@ TEST_CASE("stream-K needs its workspace, or leaves tiles whole where there is no
 
 namespace {
 
-/// A launch of these tiles on host memory, by so many blocks.
-GemmLaunch launch_of(const GemmArguments& args, const host::HostKernel& kernel, Random& random) {
+/// What so many blocks are launched with.
+struct Work {
+  GemmParams params;
+  unsigned grid;
+};
+
+/// A launch of these tiles on host memory.
+Work work_of(const GemmArguments& args, const host::HostKernel& kernel, Random& random) {
   const auto params = [](const TensorView& view) {
     const host::Matrix m(view);
     return MatrixParams{m.data, m.row_stride, m.column_stride, m.batch_stride};
   };
   const host::Matrix a(args.a);
   const host::Matrix out(args.out);
-  GemmLaunch launch;
-  GemmParams& p = launch.params;
+  Work work = {};
+  GemmParams& p = work.params;
   p.a = params(args.a);
   p.b = params(args.b);
   p.out = params(args.out);
@@ -251,8 +261,8 @@ GemmLaunch launch_of(const GemmArguments& args, const host::HostKernel& kernel, 
   p.k_tiles_per_slice = tiles_along(p.k, kernel.tile_k);
   const int tiles = p.batch * p.tiles_m * p.tiles_n;
   const int most = test::coin(random) ? tiles : tiles * p.k_tiles_per_slice;
-  launch.grid = static_cast<unsigned>(test::between(random, 1, most));
-  return launch;
+  work.grid = static_cast<unsigned>(test::between(random, 1, most));
+  return work;
 }
 
 /// One sum in the order of the tile's parts.
@@ -298,12 +308,12 @@ TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]")
         {.a = tensor(DType::f16, m, k), .b = tensor(DType::f16, k, n), .out = tensor(DType::f32, m, n)},
         {.seed = random()});
     REQUIRE(problem);
-    const GemmLaunch launch = launch_of(problem->arguments, kernel, random);
-    const GemmParams& p = launch.params;
-    REQUIRE(host::execute(kernel, launch));
+    const Work work = work_of(problem->arguments, kernel, random);
+    const GemmParams& p = work.params;
+    REQUIRE(host::execute(kernel, p, work.grid));
     CHECK(problem->check_output());
     const auto all = static_cast<unsigned>(p.batch * p.tiles_m * p.tiles_n);
-    const auto parts = parts_by_tile(stream_shares(p.mode, all, p.k_tiles_per_slice, launch.grid));
+    const auto parts = parts_by_tile(stream_shares(p.mode, all, p.k_tiles_per_slice, work.grid));
     const host::Matrix out(problem->arguments.out);
     bool same = true;
     for (int entry = 0; entry < batch; ++entry) {
@@ -316,7 +326,7 @@ TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]")
         }
       }
     }
-    CAPTURE(p.m, p.n, p.k, p.batch, kernel.tile_m, kernel.tile_n, launch.grid);
+    CAPTURE(p.m, p.n, p.k, p.batch, kernel.tile_m, kernel.tile_n, work.grid);
     REQUIRE(same);
   }
   CHECK(cut > 1000);

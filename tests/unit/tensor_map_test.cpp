@@ -68,8 +68,10 @@ TEST_CASE("without a driver there are no tensor maps, and that is said", "[maps]
   const Status status = detail::encode_tensor_map(good(), map);
   CHECK(status.code() == detail::runtime_status().code());
   CHECK(status.message() == detail::runtime_status().message());
-  detail::TensorMaps maps;
-  GemmLaunch launch;  // has none
-  CHECK(detail::encode_tensor_maps(launch, maps));
-  CHECK(detail::move_tensor_maps(launch, maps));
+  Launch launch;
+  const Step& step = add_kernel(launch, 0, sizeof map);
+  CHECK(detail::encode_tensor_maps(launch, {}, launch.image));  // it has no map
+  CHECK(detail::move_tensor_maps(launch, {}, launch.image));
+  add_map(launch, params_of<TensorMap>(launch, step), good(), Operand::a);
+  CHECK_FALSE(detail::encode_tensor_maps(launch, {}, launch.image));
 }

@@ -213,12 +213,12 @@ Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Pro
 
 Status CublasLtProblem::run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
                             CUstream_st* stream) const {
-  const void* const a = exchanged_ ? operands.b : operands.a;
-  const void* const b = exchanged_ ? operands.a : operands.b;
-  const void* const c = reads_c_ ? operands.c : operands.out;
+  const void* const a = exchanged_ ? operands[Operand::b] : operands[Operand::a];
+  const void* const b = exchanged_ ? operands[Operand::a] : operands[Operand::b];
+  const void* const c = reads_c_ ? operands[Operand::c] : operands[Operand::out];
   const int status = library_->functions().matmul(
       library_->context(), desc_.get(), alpha_.bytes, a, a_.get(), b, b_.get(), beta_.bytes, c, c_.get(),
-      operands.out, out_.get(), &offers_[algorithm].algorithm, workspace, bench_workspace, stream);
+      operands[Operand::out], out_.get(), &offers_[algorithm].algorithm, workspace, bench_workspace, stream);
   return check(status, "run");
 }
 

@@ -152,15 +152,15 @@ Status BenchOperands::copy_epilogue() {
 
 PlanOperands BenchOperands::operands(std::size_t set) const {
   std::byte* const out = out_.data(set);
-  return {.a = a_.data(set),
-          .b = b_.data(set),
-          .c = host_.options.in_place ? out : c_.data(set),
-          .out = out,
-          .bias = bias_.data(set),
-          .scale = scale_.data(set),
-          .residual = host_.options.residual_in_place ? out : residual_.data(set),
-          .aux = aux_.data(set),
-          .partials = host_.slices > 0 ? a_.data(set) : nullptr};
+  return {{Operand::a, a_.data(set)},
+          {Operand::b, b_.data(set)},
+          {Operand::c, host_.options.in_place ? out : c_.data(set)},
+          {Operand::out, out},
+          {Operand::bias, bias_.data(set)},
+          {Operand::scale, scale_.data(set)},
+          {Operand::residual, host_.options.residual_in_place ? out : residual_.data(set)},
+          {Operand::aux, aux_.data(set)},
+          {Operand::partials, host_.slices > 0 ? a_.data(set) : nullptr}};
 }
 
 Status BenchOperands::reset() {

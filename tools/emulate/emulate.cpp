@@ -9,7 +9,6 @@
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
-#include "registry/compile/reduction.hpp"
 #include "registry/operation.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/output.hpp"
@@ -171,13 +170,14 @@ EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::in
           emulate::guarded_end(request.seed)};
 }
 
-/// Every entry that the kernels may need: their own, and the reductions.
+/// Every entry that the kernels may need: their own, and their companions.
 Result<Modules> compile(const Request& request) {
   std::set<std::string> names;
   for (const Kernel& kernel : request.kernels) {
     names.emplace(detail::entry_of(detail::row_of(kernel).entry).name);
-    const std::string_view reduction = detail::reduction_of(detail::row_of(kernel));
-    if (!reduction.empty()) names.emplace(reduction);
+    for (const std::uint32_t companion : detail::row_of(kernel).companions) {
+      if (companion != detail::no_entry) names.emplace(detail::entry_of(companion).name);
+    }
   }
   const std::vector<std::string> list(names.begin(), names.end());
   return Modules::compile(list, request.sources);

@@ -1,5 +1,6 @@
 #include "tools/emulate/trial.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -60,22 +61,22 @@ class Operands {
     return {};
   }
 
-  /// Memory for the partial sums and the counters of a launch, which is bound to it; the counters are zero.
-  Status make_workspace(GemmLaunch& launch) {
-    if (launch.workspace_bytes == 0) return {};
-    const std::size_t partials = launch.counters_bytes > 0 ? launch.counters_offset : launch.workspace_bytes;
+  /// Memory for the workspace of a launch, part by part; those that a step clears may be read, too. Null
+  /// where the launch needs none.
+  Result<std::byte*> make_workspace(const Launch& launch) {
+    if (launch.workspace_bytes == 0) return nullptr;
     // Whole multiples of the alignment, so that the end is at the guarded page all the same.
     GuardedPages& pages = pages_.emplace_back(GuardedPages::make(launch.workspace_bytes, 0, guarded_));
     if (pages.data() == nullptr) return out_of_memory();
     auto* const begin = static_cast<std::byte*>(pages.data());
-    memory_.add(begin, partials, MemoryUse::output, "the workspace's partial sums");
-    if (launch.counters_bytes > 0) {
-      std::memset(begin + launch.counters_offset, 0, launch.counters_bytes);
-      memory_.add(begin + launch.counters_offset, launch.counters_bytes, MemoryUse::updated,
-                  "the workspace's counters");
+    for (const WorkspacePart& part : launch.parts) {
+      const bool is_cleared = std::ranges::any_of(launch.steps, [&](const Step& step) {
+        return step.kind == Step::Kind::clear && step.clear_at == part.offset;
+      });
+      memory_.add(begin + part.offset, part.bytes, is_cleared ? MemoryUse::updated : MemoryUse::output,
+                  "the workspace's " + std::string(part.name));
     }
-    bind_workspace(launch, begin);
-    return {};
+    return begin;
   }
 
   const GemmArguments& arguments() const { return arguments_; }
@@ -132,76 +133,60 @@ Status run_grid(const std::string& name, const emulator::Launch& launch, emulato
   return outcome.good() ? Status() : Status(StatusCode::device_error, outcome.fault);
 }
 
-/// The emulator reads a map's fields as they are.
-TensorMap map_of(const TensorMapFields& fields) {
-  TensorMap map = {};
-  static_assert(sizeof fields <= sizeof map.bytes);
-  std::memcpy(map.bytes, &fields, sizeof fields);
-  return map;
+/// The name of a step's entry.
+std::string name_of(const detail::Row& row, const Step& step) {
+  return std::string(detail::entry_of(step.entry == 0 ? row.entry : row.companions[step.entry - 1U]).name);
 }
 
-Status run_launch(const detail::Row& row, const GemmLaunch& launch, const Modules& modules,
+/// Puts a run's pointers into an image, and maps as the emulator reads them: their fields.
+void bind(Launch& launch, const PlanOperands& pointers) {
+  static_assert(sizeof(TensorMapFields) <= sizeof(TensorMap));
+  put_pointers(launch, pointers, launch.image);
+  for (const Relocation& relocation : launch.relocations) {
+    if (relocation.kind != Relocation::Kind::map) continue;
+    TensorMapFields fields = launch.maps[relocation.map];
+    fields.data = pointers[relocation.source];
+    std::memcpy(launch.image + relocation.at, &fields, sizeof fields);
+  }
+}
+
+/// Runs the steps of a launch that is bound, as launch_on_stream does.
+Status run_launch(const detail::Row& row, const Launch& launch, std::byte* workspace, const Modules& modules,
                   emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
-  const std::string name(detail::entry_of(row.entry).name);
-  const TensorGemmParams tensor_params = {.gemm = launch.params,
-                                          .a = map_of(launch.map_a),
-                                          .b = map_of(launch.map_b),
-                                          .out = map_of(launch.map_out),
-                                          .stores_boxes = launch.map_out.has_box()};
-  const void* const params = &launch.params;
-  const emulator::Launch kernel = {
-      .entry = &modules[name],
-      .params = launch.has_tensor_maps ? &tensor_params : params,
-      .grid = launch.grid,
-      .threads = launch.threads,
-      .shared_memory = launch.shared_memory,
-      .blocks_wait = launch.params.mode == Mode::split_k_serial || launch.params.mode == Mode::stream_k,
-      .cluster = launch.cluster,
-      .dependent = launch.has_tensor_maps};
-  if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
-  if (launch.reduce.grid == 0) return {};
-  const std::string reduction(launch.reduce_entry);
-  return run_grid(reduction,
-                  {.entry = &modules[reduction],
-                   .params = &launch.reduce.params,
-                   .grid = launch.reduce.grid,
-                   .threads = launch.reduce.threads,
-                   .shared_memory = 0},
-                  memory, options, counters);
-}
-
-/// A launch of the kernel alone, which adds up slices.
-Status run_reduction(const Kernel& kernel, const ReduceLaunch& launch, const Modules& modules,
-                     emulator::GlobalMemory& memory, const TrialOptions& options,
-                     emulator::Counters& counters) {
-  const std::string name(kernel.name());
-  return run_grid(name,
-                  {.entry = &modules[name],
-                   .params = &launch.params,
-                   .grid = launch.grid,
-                   .threads = launch.threads,
-                   .shared_memory = 0},
-                  memory, options, counters);
+  for (const Step& step : launch.steps) {
+    if (step.kind == Step::Kind::clear) {
+      std::memset(workspace + step.clear_at, 0, step.clear_bytes);
+      continue;
+    }
+    const std::string name = name_of(row, step);
+    const emulator::Launch kernel = {.entry = &modules[name],
+                                     .params = launch.image + step.at,
+                                     .grid = step.grid,
+                                     .threads = step.threads,
+                                     .shared_memory = step.shared_memory,
+                                     .blocks_wait = step.blocks_wait,
+                                     .cluster = step.cluster,
+                                     .dependent = step.waits_for_earlier};
+    if (Status s = run_grid(name, kernel, memory, options, counters); !s) return s;
+  }
+  return {};
 }
 
 /// Runs the kernel on operands in guarded memory.
 Status run_on(const Kernel& kernel, Operands& operands, std::int64_t slices, const Modules& modules,
               emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
-  if (slices > 0) {
-    detail::PreparedReduction prepared;
-    const ReduceSplitKArguments reduction = detail::reduction_of(operands.arguments(), slices);
-    if (Status s = detail::prepare_launch(detail::row_of(kernel), reduction, prepared); !s) return s;
-    if (!prepared.needed.out) return {};
-    return run_reduction(kernel, prepared.launch, modules, memory, options, counters);
-  }
+  const detail::Row& row = detail::row_of(kernel);
+  const GemmArguments& arguments = operands.arguments();
   detail::PreparedLaunch prepared;
-  if (Status s =
-          detail::prepare_launch(detail::row_of(kernel), kernel.controls(), operands.arguments(), prepared);
-      !s)
-    return s;
-  if (!prepared.needed.out) return {};
-  if (Status s = operands.make_workspace(prepared.launch); !s) return s;
-  return run_launch(detail::row_of(kernel), prepared.launch, modules, memory, options, counters);
+  const Status status = slices > 0 ? detail::prepare_launch(row, kernel.controls(),
+                                                            detail::reduction_of(arguments, slices), prepared)
+                                   : detail::prepare_launch(row, kernel.controls(), arguments, prepared);
+  if (!status || prepared.launch.is_empty()) return status;
+  const Result<std::byte*> workspace = operands.make_workspace(prepared.launch);
+  if (!workspace) return workspace.status();
+  prepared.pointers[Operand::workspace] = *workspace;
+  bind(prepared.launch, prepared.pointers);
+  return run_launch(row, prepared.launch, *workspace, modules, memory, options, counters);
 }
 
 /// Replaces a reference's values of one output with what stands there.
@@ -277,15 +262,6 @@ std::string Verdict::reason() const {
                 c.error, c.bound, static_cast<long long>(c.entry), static_cast<long long>(c.row),
                 static_cast<long long>(c.column), c.expected, c.got);
   return text;
-}
-
-Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArguments& arguments) {
-  detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.controls(), arguments, prepared); !s)
-    return s;
-  std::vector<std::string> names = {std::string(detail::entry_of(detail::row_of(kernel).entry).name)};
-  if (prepared.launch.reduce.grid > 0) names.emplace_back(prepared.launch.reduce_entry);
-  return names;
 }
 
 Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modules& modules,

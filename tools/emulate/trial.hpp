@@ -35,9 +35,6 @@ struct Verdict {
   std::string reason() const;
 };
 
-/// The entries that a run of the kernel with these arguments needs. Fails as Kernel::run would.
-Result<std::vector<std::string>> entries_for(const Kernel& kernel, const GemmArguments& arguments);
-
 /// Runs the kernel's own source on the problem, whose `out` then holds the result. Arguments that the kernel
 /// does not take are refused with the status of Kernel::run, and nothing is run.
 /// @param modules with the entries of the run

@@ -16,12 +16,10 @@ namespace quarry::host {
 template <class C, class E>
 class HostEpilogue {
  public:
-  /// Of a launch's parameters, which must live as long as this.
+  /// Of a kernel's parameters, which have an epilogue, C and an output, and must live as long as this.
   /// @param out layout of the output, of which only whether it is interleaved counts
-  HostEpilogue(const GemmParams& params, Layout out)
-      : HostEpilogue(params.epilogue, params.c, params.out, out) {}
-  HostEpilogue(const ReduceParams& params, Layout out)
-      : HostEpilogue(params.epilogue, params.c, params.out, out) {}
+  template <class Params>
+  HostEpilogue(const Params& params, Layout out) : HostEpilogue(params.epilogue, params.c, params.out, out) {}
 
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
