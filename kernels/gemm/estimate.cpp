@@ -95,7 +95,7 @@ inline double kernel_seconds(const Work& w, int blocks, int k_tiles) {
   const double rest_step = rest > 0 ? step_seconds(kernel, rest * busy) : 0;
   const double ends = (rounds + (rest > 0)) * kernel.ends * (on_one > 1 ? unhidden_ends : 1.0);
   const double seconds = k_tiles * (full_step + rest_step) + ends + on_one * w.epilogue;
-  return kernel.launch + std::max(seconds, w.memory) * kernel.slowdown;
+  return kernel.rates->launch.first + std::max(seconds, w.memory) * kernel.slowdown;
 }
 
 /// As many columns of tiles as make the part of the output that runs at one time about square, to share
@@ -113,32 +113,47 @@ Raster raster_of(const GemmProblem& problem) { return problem.controls.raster.va
 
 /// Counters are cleared first. The slices of a tile end at the same time and add one after another.
 SplitKWay serial_way(const Work& w) {
-  return {Mode::split_k_serial, most_automatic_slices, w.kernel.next_operation, w.kernel.turn};
+  return {Mode::split_k_serial, most_automatic_slices, w.kernel.rates->launch.next, w.kernel.turn};
 }
 
-/// The mode that exchanges a slice's sums faster comes first.
-SplitKWays ways(const Work& w) {
-  const SplitKWay serial = serial_way(w);
-  const SplitKWay parallel = parallel_way(w.kernel, w.problem, most_automatic_slices);
-  return serial.slice <= parallel.slice ? SplitKWays{{serial, parallel}, 2}
-                                        : SplitKWays{{parallel, serial}, 2};
-}
-
-/// What best_cut asks.
+/// What SplitKChoice asks.
 struct CutModel {
   const Work& w;
-  std::size_t max_workspace;
 
   int slices(const SplitKWork& work, const SplitKWay& way) const { return balanced_slices(work, way); }
   double seconds(const SplitKWay&, int slices, int k_tiles) const {
     return kernel_seconds(w, w.blocks * slices, k_tiles);
   }
-  std::size_t workspace(const ChosenControls& controls) const {
-    return gemm_workspace(w.kernel.traits, w.problem, controls).bytes;
+  std::size_t workspace(Mode mode, int slices) const {
+    return gemm_workspace(w.kernel.traits, w.problem, {.mode = mode, .split_k_slices = slices}).bytes;
   }
-  /// The second mode is there for where the first one needs too much workspace.
-  bool is_enough(const Estimate& cut, bool) const { return cut.workspace <= max_workspace; }
 };
+
+SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
+  return {.fixed = w.problem.controls,
+          .max_workspace = max_workspace,
+          .limits = split_k_limits,
+          .k_tiles = w.k_tiles,
+          .tiles = w.blocks,
+          .cluster = 1,
+          .at_once = w.kernel.resident_on_device,
+          .alone_root = w.kernel.alone_root};
+}
+
+/// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
+/// The mode that exchanges a slice's sums faster comes first.
+[[gnu::noinline]] void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
+  const SplitKWork cut = split_k_work(w, max_workspace);
+  const SplitKWay serial = serial_way(w);
+  const SplitKWay parallel =
+      parallel_way(w.kernel, w.problem, w.kernel.rates->launch.next, most_automatic_slices);
+  const std::optional<Mode>& fixed = w.problem.controls.mode;
+  const bool serial_first = fixed ? *fixed == Mode::split_k_serial : serial.slice <= parallel.slice;
+  const CutModel model = {w};
+  SplitKChoice<CutModel> choice = {model, cut, best};
+  const std::size_t workspace = choice.consider(serial_first ? serial : parallel);
+  if (!fixed && workspace > max_workspace) (void)choice.consider(serial_first ? parallel : serial);
+}
 
 /// Seconds of blocks that share all tiles: each does what the longest does, and those of a multiprocessor do
 /// it side by side. Each piece of a tile fills a pipeline and is written; where tiles are cut, their sums
@@ -156,13 +171,13 @@ double stream_seconds(const Work& w, const StreamShares& shares, int multiproces
   const double ends = pieces * kernel.ends * (running > 1 ? unhidden_ends : 1.0);
   const double seconds = rounds * (k_tiles * step + ends + running * pieces * w.epilogue);
   const double turns = cut > 0 ? running * std::ceil(w.k_tiles / cut) * kernel.turn : 0;
-  const double clearing = cut > 0 ? kernel.next_operation : 0;
-  return kernel.launch + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
+  const double clearing = cut > 0 ? kernel.rates->launch.next : 0;
+  return kernel.rates->launch.first + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
 }
 
 /// A kernel of Schedule::stream_k in one mode.
 Estimate stream_evaluate(const Work& w, const ChosenControls& controls) {
-  Estimate result = {controls, w.kernel.launch, 0};
+  Estimate result = {controls, w.kernel.rates->launch.first, 0};
   if (is_empty(w.problem)) return result;
   const GemmTraits& traits = w.kernel.traits;
   result.seconds = stream_seconds(w, gemm_shares(traits, w.problem, controls), controls.multiprocessors);
@@ -209,9 +224,8 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
       .turn = (device.rates.exchange.turn + 2 * tile_elements * partial_bytes * l2_byte) * cycle,
       .slowdown = std::max(1.0, static_cast<double>(cost.registers) / device.registers_per_thread),
       .memory_byte = 1 / device.memory_bandwidth,
-      .launch = device.rates.launch.first,
-      .next_operation = device.rates.launch.next,
       .partial_traffic = 2 / memory.partial_sums_speedup,
+      .rates = &device.rates,
       .multiprocessors = device.multiprocessors,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, busy_seconds(profile, 1)));
@@ -223,19 +237,11 @@ Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, st
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
   if (kernel.traits.schedule == Schedule::stream_k) return stream_estimate(w, swizzle, max_workspace);
-  const Estimate whole = {{fixed.mode.value_or(Mode::gemm), 1, swizzle, raster_of(problem)},
-                          kernel_seconds(w, w.blocks, w.k_tiles),
-                          0};
-  const SplitKWork cut = {.fixed = fixed,
-                          .max_workspace = max_workspace,
-                          .limits = split_k_limits,
-                          .k_tiles = w.k_tiles,
-                          .tiles = w.blocks,
-                          .cluster = 1,
-                          .at_once = kernel.resident_on_device,
-                          .alone_root = kernel.alone_root};
-  if (!may_cut(cut, whole.seconds)) return whole;
-  return best_cut(CutModel{w, max_workspace}, cut, ways(w), whole);
+  Estimate result = {{fixed.mode.value_or(Mode::gemm), 1, swizzle, raster_of(problem)},
+                     kernel_seconds(w, w.blocks, w.k_tiles),
+                     0};
+  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
+  return result;
 }
 
 }  // namespace quarry

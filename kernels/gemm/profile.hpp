@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/config_parts.hpp"
+#include "quarry/device_model.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
@@ -74,11 +75,11 @@ struct GemmProfile {
   double slowdown;
   /// Seconds to move one byte of device memory.
   double memory_byte;
-  /// Seconds of a launch, and of the next operation on the stream after it.
-  double launch;
-  double next_operation;
   /// Bytes that device memory could move while a byte of partial sums is written and read again.
   double partial_traffic;
+  /// What the device has for all kernels: those of the model that the profile was made for, which outlives
+  /// it.
+  const DeviceRates* rates;
   int multiprocessors;
   /// Of kernels with clusters: as many as the device holds at once, one block a multiprocessor; seconds for
   /// the slices of split_k_cluster to meet, and for each slice to add.
@@ -89,13 +90,6 @@ struct GemmProfile {
   double cluster_share = 0;
   /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
   double least = 0;
-  /// Of copies in bulk, by DeviceModel::rates.memory: the share by which `latency` is longer from device
-  /// memory, the share of `memory` while hardly any other multiprocessor asks, by how much `memory` grows for
-  /// each operand with split lines, and bytes of an operand that stay in L2.
-  double device_latency = 0;
-  double alone_share = 0;
-  double split_lines = 0;
-  double kept_operand = 0;
 };
 
 }  // namespace quarry

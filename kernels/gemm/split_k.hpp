@@ -1,14 +1,15 @@
 /// Choosing how K is cut, for all GEMM families: which split-K mode, and how many slices. Host only.
 ///
-/// A family says what its kernel costs on a problem (its model, see best_cut), which ways it has to exchange
-/// partial sums and what these cost. The number of slices of a way is that at which one more costs in
-/// exchange what it saves of the main loop. The fastest of the ways and of K in one piece wins among those
+/// A family says what its kernel costs on a problem (its model, see SplitKChoice), which ways it has to
+/// exchange partial sums and what these cost. The number of slices of a way is that at which one more costs
+/// in exchange what it saves of the main loop. The fastest of the ways and of K in one piece wins among those
 /// that fit the workspace.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "gemm/family.hpp"
 #include "gemm/host.hpp"
@@ -35,21 +36,13 @@ struct SplitKWay {
   double share = 0;
 };
 
-/// The ways that are open to a kernel, the preferred one first.
-struct SplitKWays {
-  SplitKWay at[2];
-  int count;
-
-  const SplitKWay* begin() const { return at; }
-  const SplitKWay* end() const { return at + count; }
-};
-
-/// Partial outputs are written, and read again by the reduction.
-inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, int most_slices) {
+/// Partial outputs are written, and read again by the reduction. @param reduction seconds to launch it
+inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, double reduction,
+                              int most_slices) {
   const int bytes = kernel.traits.accumulator == DType::f64 ? 8 : 4;
   const double outputs = static_cast<double>(problem.m) * problem.n * problem.batch;
   const double slice = kernel.partial_traffic * outputs * bytes * kernel.memory_byte;
-  return {Mode::split_k_parallel, most_slices, kernel.next_operation + slice, slice};
+  return {Mode::split_k_parallel, most_slices, reduction + slice, slice};
 }
 
 /// A kernel at work on a problem, as far as all families cut K alike.
@@ -69,7 +62,7 @@ struct SplitKWork {
 
 /// Whether K may be cut, and either the caller wants it or it may pay. @param whole_seconds in one piece
 inline bool may_cut(const SplitKWork& w, double whole_seconds) {
-  if (w.k_tiles < 2 || w.tiles > grid_limit / (2 * w.cluster)) return false;
+  if (w.k_tiles < 2 || std::int64_t{2} * w.tiles * w.cluster > grid_limit) return false;
   if (w.fixed.mode == Mode::gemm || w.fixed.split_k_slices == 1) return false;
   if (w.fixed.mode || w.fixed.split_k_slices) return true;
   return whole_seconds >= w.limits.least_seconds && w.k_tiles >= 2 * w.limits.least_k_tiles_per_slice &&
@@ -78,7 +71,8 @@ inline bool may_cut(const SplitKWork& w, double whole_seconds) {
 
 /// The most slices of a way that run at once and have work enough for a pipeline; may be 0.
 inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way) {
-  const int by_tiles = w.at_once / std::max(w.tiles, 1);
+  const auto by_tiles = static_cast<int>(
+      divided(static_cast<unsigned>(w.at_once), static_cast<unsigned>(std::max(w.tiles, 1))));
   return std::min({by_tiles, w.k_tiles / w.limits.least_k_tiles_per_slice, way.most_slices});
 }
 
@@ -91,55 +85,46 @@ inline int balanced_slices(const SplitKWork& w, const SplitKWay& way) {
   return std::max(2, balance < most ? static_cast<int>(balance) : most);
 }
 
-/// Whether one choice is to be preferred: the faster one where the workspace allows both, else the one that
-/// needs less.
-inline bool is_better(const Estimate& one, const Estimate& other, std::size_t max_workspace) {
-  const bool both_fit = one.workspace <= max_workspace && other.workspace <= max_workspace;
-  return both_fit ? one.seconds < other.seconds : one.workspace < other.workspace;
-}
-
-/// A way with its best number of slices, or the caller's. @param order of the tiles
-template <class Model>
-Estimate evaluate_cut(const Model& model, const SplitKWork& w, const SplitKWay& way,
-                      const ChosenControls& order) {
-  const std::optional<int>& fixed = w.fixed.split_k_slices;
-  Estimate result = {order, 0, 0};
-  int slices = fixed ? *fixed : std::min(model.slices(w, way), w.k_tiles);
-  const int k_tiles = tiles_along(w.k_tiles, slices);
-  if (!fixed) slices = tiles_along(w.k_tiles, k_tiles);  // none is left without work
-  result.controls.mode = way.mode;
-  result.controls.split_k_slices = slices;
-  result.seconds = model.seconds(way, slices, k_tiles) + way.once + (slices - 1) * way.slice;
-  if (way.share > 0) result.seconds += way.share / slices;
-  result.workspace = model.workspace(result.controls);
-  return result;
-}
-
-/// The best way to cut K, or `whole`, K in one piece; where the caller asked for a cut, the latter only if no
-/// cut fits the workspace.
-/// @param model what the family knows:
+/// The choice among the ways that a family considers, one after another, and K in one piece. Where the caller
+/// asked for a cut, the latter is chosen only if no cut fits the workspace.
+/// @tparam Model what the family knows:
 ///   int slices(work, way)                  the best number, at least 2; without the caller's wish
 ///   double seconds(way, slices, k_tiles)   of the kernel without the exchange, with so many K tiles a slice
-///   std::size_t workspace(controls)
-///   bool is_enough(estimate, is_cut)       whether the ways after this one need not be tried; is_cut: one of
-///                                          those tried is better than `whole`
-/// @pre may_cut
+///   std::size_t workspace(mode, slices)
 template <class Model>
-Estimate best_cut(const Model& model, const SplitKWork& w, const SplitKWays& ways, const Estimate& whole) {
-  Estimate best = whole;
+struct SplitKChoice {
+  const Model& model;
+  const SplitKWork& work;
+  /// At first K in one piece, with the order of tiles. Changed field by field: a copy of what was just
+  /// written would wait for it.
+  Estimate& best;
+  /// Whether a cut was better.
   bool is_cut = false;
-  for (const SplitKWay& way : ways) {
-    if (w.fixed.mode && *w.fixed.mode != way.mode) continue;
-    const Estimate cut = evaluate_cut(model, w, way, whole.controls);
-    const bool must =
-        !is_cut && (w.fixed.split_k_slices || (w.fixed.mode && cut.workspace <= w.max_workspace));
-    if (must || is_better(cut, best, w.max_workspace)) {
-      best = cut;
+
+  /// Takes a way, with its best number of slices or the caller's, if it is better than what there is. Returns
+  /// its workspace. @pre may_cut
+  std::size_t consider(const SplitKWay& way) {
+    const Controls& fixed = work.fixed;
+    int slices =
+        fixed.split_k_slices ? *fixed.split_k_slices : std::min(model.slices(work, way), work.k_tiles);
+    const int k_tiles = tiles_along(work.k_tiles, slices);
+    if (!fixed.split_k_slices) slices = tiles_along(work.k_tiles, k_tiles);  // none is left without work
+    double seconds = model.seconds(way, slices, k_tiles) + way.once + (slices - 1) * way.slice;
+    if (way.share != 0) seconds += way.share / slices;
+    const std::size_t workspace = model.workspace(way.mode, slices);
+    const bool fits = workspace <= work.max_workspace;
+    const bool must = !is_cut && (fixed.split_k_slices || (fixed.mode && fits));
+    // The faster one where the workspace allows both, else the one that needs less.
+    const bool both_fit = fits && best.workspace <= work.max_workspace;
+    if (must || (both_fit ? seconds < best.seconds : workspace < best.workspace)) {
+      best.controls.mode = way.mode;
+      best.controls.split_k_slices = slices;
+      best.seconds = seconds;
+      best.workspace = workspace;
       is_cut = true;
     }
-    if (model.is_enough(cut, is_cut)) break;
+    return workspace;
   }
-  return best;
-}
+};
 
 }  // namespace quarry

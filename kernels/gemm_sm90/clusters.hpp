@@ -1,6 +1,8 @@
 /// How many blocks run at once, in clusters. Host only.
 #pragma once
 
+#include <cstdint>
+
 #include "gemm_sm90/config.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -9,15 +11,26 @@ constexpr unsigned blocks_of_cluster(const Config& c) {
   return static_cast<unsigned>(c.cluster.m) * static_cast<unsigned>(c.cluster.n);
 }
 
-/// Clusters of so many blocks, one a multiprocessor, that run at once. A cluster lies within a GPC, and those
-/// have different numbers of multiprocessors, in pairs: pairs always fit, of larger clusters what is left
-/// over in each GPC holds none. (On an H200 with 132, 30 clusters of four, 36 of three and 16 of six were
-/// seen to run at once, but not 32 of four, 40 of three or 16 of eight. A grid with one cluster too many
-/// takes twice as long, so rather too few.) At least 1.
-constexpr unsigned clusters_at_once(unsigned cluster, int multiprocessors) {
+/// Multiprocessors on which clusters of so many blocks run, one block each. A cluster lies within a GPC, and
+/// those have different numbers of multiprocessors, in pairs: pairs always fit, of larger clusters what is
+/// left over in each GPC holds none. (On an H200 with 132, 30 clusters of four, 36 of three and 16 of six
+/// were seen to run at once, but not 32 of four, 40 of three or 16 of eight. A grid with one cluster too many
+/// takes twice as long, so rather too few.)
+constexpr unsigned usable_multiprocessors(unsigned cluster, int multiprocessors) {
   const auto all = static_cast<unsigned>(multiprocessors);
-  const unsigned usable = cluster <= 2 ? all : all - all / 9;
+  return cluster <= 2 ? all : all - all / 9;
+}
+
+/// Clusters that run at once there. At least 1.
+constexpr unsigned clusters_at_once(unsigned cluster, int multiprocessors) {
+  const unsigned usable = usable_multiprocessors(cluster, multiprocessors);
   return usable < cluster ? 1 : usable / cluster;
+}
+
+/// count <= clusters_at_once(cluster, multiprocessors), without its division. @pre count >= 0
+constexpr bool run_at_once(int count, unsigned cluster, int multiprocessors) {
+  return count <= 1 ||
+         static_cast<std::uint64_t>(count) * cluster <= usable_multiprocessors(cluster, multiprocessors);
 }
 
 }  // namespace quarry::gemm_sm90

@@ -142,18 +142,19 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
   const double split = split_share(problem.a, kernel.traits.layouts.a, problem.types.a) +
                        split_share(problem.b, kernel.traits.layouts.b, problem.types.b);
   const double drain = kernel.epilogue_byte * out_bytes;
-  return {.kernel = kernel,
-          .problem = problem,
-          .tiles_m = tiles_m,
-          .tiles_n = tiles_n,
-          .tiles = tiles,
-          .clusters = clusters_of(kernel, problem),
-          .k_tiles = k_tiles,
-          .store = kernel.epilogue_tile + (epilogue_matrices(problem) > 1 ? drain : 0),
-          .drain = drain,
-          .copy = kernel.memory * (1 + kernel.split_lines * split),
-          .latency = std::max(kernel.least, kernel.latency * (1 + kernel.device_latency * first)),
-          .memory = inputs + m * n * out_bytes * second};
+  return {
+      .kernel = kernel,
+      .problem = problem,
+      .tiles_m = tiles_m,
+      .tiles_n = tiles_n,
+      .tiles = tiles,
+      .clusters = clusters_of(kernel, problem),
+      .k_tiles = k_tiles,
+      .store = kernel.epilogue_tile + (epilogue_matrices(problem) > 1 ? drain : 0),
+      .drain = drain,
+      .copy = kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split),
+      .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
+      .memory = inputs + m * n * out_bytes * second};
 }
 
 /// Seconds of a K tile while so many blocks share a multiprocessor: all of them together. @param copy for one
@@ -197,17 +198,22 @@ struct Spread {
   int slices = 1;
 };
 
+/// The share of Work::copy that is left while so many clusters are at work.
+double way_share(const Work& w, double busy) {
+  if (busy >= w.clusters) return 1;
+  const double alone = w.kernel.rates->memory.alone_share;
+  return std::max(alone, busy / w.clusters);
+}
+
 /// Seconds of the kernel itself.
 double kernel_seconds(const Work& w, const Spread& spread) {
-  const double busy = static_cast<double>(spread.tiles) * spread.slices;
-  const double copy =
-      busy >= w.clusters ? w.copy : w.copy * std::max(w.kernel.alone_share, busy / w.clusters);
+  const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
   const int on_one = tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
                              ? one_tile_seconds(w, on_one, spread.k_tiles, copy)
                              : persistent_seconds(w, on_one, spread.k_tiles, copy);
   const double both = std::max(seconds, w.memory) + unhidden_memory * std::min(seconds, w.memory);
-  return w.kernel.launch + promised * both;
+  return w.kernel.rates->launch.overlapped + promised * both;
 }
 
 /// In which order tiles are walked.
@@ -224,7 +230,8 @@ Order balanced_order(const Work& w) {
   const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};
   const double smaller = static_cast<double>(std::min(p.m, p.n)) * p.k * bytes_of(p.types.a);
-  if (smaller <= w.kernel.kept_operand) return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
+  if (smaller <= w.kernel.rates->memory.kept_operand_bytes)
+    return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
   const bool along_n = w.tiles_m < widest || (w.tiles_m % widest != 0 && w.tiles_n % widest == 0);
   return {along_n ? Raster::along_n : Raster::along_m, widest};
 }
@@ -235,14 +242,11 @@ SplitKWay cluster_way(const Work& w) {
           w.kernel.cluster_share};
 }
 
-/// Slices of clusters cost less, and come first.
-SplitKWays ways(const Work& w) {
-  const SplitKWay parallel = parallel_way(w.kernel, w.problem, most_automatic_slices);
+/// Whether slices can be those of a cluster, as many as the caller asked for.
+bool may_cut_by_cluster(const Work& w) {
   const Controls& fixed = w.problem.controls;
-  const bool by_cluster =
-      w.kernel.traits.cuts_by_cluster &&
-      (fixed.mode == Mode::split_k_cluster || fixed.split_k_slices.value_or(2) <= most_cluster_slices);
-  return by_cluster ? SplitKWays{{cluster_way(w), parallel}, 2} : SplitKWays{{parallel}, 1};
+  if (fixed.mode) return *fixed.mode == Mode::split_k_cluster;
+  return w.kernel.traits.cuts_by_cluster && fixed.split_k_slices.value_or(2) <= most_cluster_slices;
 }
 
 /// Clusters of so many slices that run at once, where each block has a multiprocessor to itself.
@@ -253,12 +257,12 @@ int clusters_of_slices(const Work& w, int slices) {
 /// As many as run at once and have work enough for a pipeline; an even number of more than four, as
 /// multiprocessors come in pairs.
 int cluster_slices(const Work& w, int most) {
-  most = std::min(most, most_cluster_slices);
-  while (most > 2 && clusters_of_slices(w, most) * w.kernel.resident < w.tiles) --most;
+  const int rounds = tiles_along(w.tiles, w.kernel.resident);
+  while (most > 2 && !run_at_once(rounds, static_cast<unsigned>(most), w.clusters)) --most;
   return most > 4 ? most & ~1 : most;
 }
 
-/// What best_cut asks.
+/// What SplitKChoice asks.
 struct CutModel {
   const Work& w;
 
@@ -267,18 +271,43 @@ struct CutModel {
     return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
-    const bool together = way.mode == Mode::split_k_cluster;
-    return kernel_seconds(w, together ? Spread{w.tiles, k_tiles, clusters_of_slices(w, slices), slices}
-                                      : Spread{w.tiles * slices, k_tiles, w.clusters});
+    if (way.mode != Mode::split_k_cluster) return kernel_seconds(w, {w.tiles * slices, k_tiles, w.clusters});
+    return kernel_seconds(w, {w.tiles, k_tiles, clusters_of_slices(w, slices), slices});
   }
-  std::size_t workspace(const ChosenControls& controls) const {
-    return gemm_workspace(w.kernel.traits, w.problem, controls).bytes;
-  }
-  /// There is no better number of slices outside clusters, unless clusters have too few blocks.
-  bool is_enough(const Estimate& cut, bool is_cut) const {
-    return is_cut && !w.problem.controls.split_k_slices && cut.controls.split_k_slices < most_cluster_slices;
+  std::size_t workspace(Mode mode, int slices) const {
+    if (mode == Mode::split_k_cluster) return 0;
+    return gemm_workspace(w.kernel.traits, w.problem, {.mode = mode, .split_k_slices = slices}).bytes;
   }
 };
+
+SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
+  return {.fixed = w.problem.controls,
+          .max_workspace = max_workspace,
+          .limits = split_k_limits,
+          .k_tiles = w.k_tiles,
+          .tiles = w.tiles,
+          .cluster = w.kernel.traits.cluster,
+          .at_once = w.clusters * w.kernel.resident,
+          .alone_root = w.kernel.alone_root};
+}
+
+/// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
+[[gnu::noinline]] void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
+  const SplitKWork cut = split_k_work(w, max_workspace);
+  const Controls& fixed = w.problem.controls;
+  const CutModel model = {w};
+  SplitKChoice<CutModel> choice = {model, cut, best};
+  if (may_cut_by_cluster(w)) {
+    (void)choice.consider(cluster_way(w));
+    // Slices of clusters cost less: there is no better number of others, unless clusters have too few blocks.
+    if (choice.is_cut && !fixed.split_k_slices && choice.best.controls.split_k_slices < most_cluster_slices)
+      return;
+  }
+  if (!fixed.mode || fixed.mode == Mode::split_k_parallel) {
+    (void)choice.consider(parallel_way(w.kernel, w.problem, w.kernel.rates->launch.overlapped_reduction,
+                                       most_automatic_slices));
+  }
+}
 
 }  // namespace
 
@@ -319,19 +348,14 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .turn = (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
       .slowdown = 1,
       .memory_byte = 1 / device.memory_bandwidth,
-      .launch = rates.launch.overlapped,
-      .next_operation = rates.launch.overlapped_reduction,
       .partial_traffic = 2 / rates.memory.partial_sums_speedup,
+      .rates = &rates,
       .multiprocessors = device.multiprocessors,
       .clusters = static_cast<int>(clusters_at_once(blocks_of_cluster(c), device.multiprocessors)),
       .cluster_turn = exchange.cluster_turn * cycle,
       .cluster_slice = exchange.cluster_slice * cycle,
       .cluster_share = elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
       .least = (least_tile + least_instruction * c.tile.k / instruction_k) * cycle,
-      .device_latency = rates.memory.device_latency,
-      .alone_share = rates.memory.alone_share,
-      .split_lines = rates.memory.split_lines / 2,
-      .kept_operand = rates.memory.kept_operand_bytes,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
   return profile;
@@ -340,21 +364,14 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
 Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   const Work w = work(kernel, problem);
   const Controls& fixed = problem.controls;
-  Estimate whole;
-  whole.controls.mode = fixed.mode.value_or(Mode::gemm);
+  Estimate result;
+  result.controls.mode = fixed.mode.value_or(Mode::gemm);
   const Order order = balanced_order(w);
-  whole.controls.raster = fixed.raster.value_or(order.raster);
-  whole.controls.swizzle = fixed.swizzle.value_or(order.swizzle);
-  whole.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
-  const SplitKWork cut = {.fixed = fixed,
-                          .max_workspace = max_workspace,
-                          .limits = split_k_limits,
-                          .k_tiles = w.k_tiles,
-                          .tiles = w.tiles,
-                          .cluster = kernel.traits.cluster,
-                          .at_once = w.clusters * kernel.resident,
-                          .alone_root = kernel.alone_root};
-  return may_cut(cut, whole.seconds) ? best_cut(CutModel{w}, cut, ways(w), whole) : whole;
+  result.controls.raster = fixed.raster.value_or(order.raster);
+  result.controls.swizzle = fixed.swizzle.value_or(order.swizzle);
+  result.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
+  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
+  return result;
 }
 
 }  // namespace quarry::gemm_sm90

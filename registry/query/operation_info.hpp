@@ -179,7 +179,7 @@ struct Prepared {
     if (Status s = check_model(*device); !s) return s;
     if constexpr (HasProfile<Rules>) {
       const std::optional<std::size_t> number = device_number(*device);
-      if (number) profiles = Profiles<Rules>::on(*number, *device);
+      if (number) profiles = Profiles<Rules>::on(*number);
       if constexpr (HasQuestion<Rules>) {
         // Of longer answers, finding is less than copying.
         const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&

@@ -19,6 +19,9 @@ namespace quarry::detail {
 /// thread, without a lock. @pre check_model(device)
 std::optional<std::size_t> device_number(const DeviceModel& device);
 
+/// The model of a number, which stays where it is: profiles may refer to it.
+const DeviceModel& known_device(std::size_t number);
+
 /// Entries of the table that rows of one operation run, by number: from `first` on, before `last`.
 struct EntryRange {
   std::uint32_t first;
@@ -34,10 +37,10 @@ class Profiles {
 
   /// Those of the entries of the table on a device. Null where memory ran out: then profiles are to be
   /// computed one by one.
-  static const Profiles* on(std::size_t number, const DeviceModel& device) {
+  static const Profiles* on(std::size_t number) {
     std::atomic<const Profiles*>& place = known_[number];
     if (const Profiles* const there = place.load(std::memory_order_acquire)) return there;
-    std::unique_ptr<const Profiles> made = compute(device);
+    std::unique_ptr<const Profiles> made = compute(known_device(number));
     const Profiles* nobody = nullptr;  // has put them there before
     if (place.compare_exchange_strong(nobody, made.get(), std::memory_order_acq_rel)) return made.release();
     return nobody;
@@ -75,14 +78,14 @@ const typename Rules::Profile& profile_of(const Row& row, const DeviceModel& dev
   using Profile = typename Rules::Profile;
   const std::optional<std::size_t> number = device_number(device);
   if (number && is_in_table(row.entry)) {
-    if (const Profiles<Rules>* const profiles = Profiles<Rules>::on(*number, device))
+    if (const Profiles<Rules>* const profiles = Profiles<Rules>::on(*number))
       return profiles->of(row);
   }
   std::atomic<const void*>* const kept =
       number && !is_in_table(row.entry) ? &own_profile(row.entry, *number) : nullptr;
   const void* there = kept != nullptr ? kept->load(std::memory_order_acquire) : nullptr;
   if (there != nullptr) return *static_cast<const Profile*>(there);
-  computed = Rules::profile(row, device);
+  computed = Rules::profile(row, kept != nullptr ? known_device(*number) : device);
   if (kept == nullptr) return computed;
   std::unique_ptr<const Profile> made(new (std::nothrow) Profile(computed));
   if (kept->compare_exchange_strong(there, made.get(), std::memory_order_acq_rel)) (void)made.release();
