@@ -5,12 +5,12 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "basic/text.hpp"
 #include "config_text.hpp"
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/operation.hpp"
+#include "registry/compile/export_files.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/compile/whole_file.hpp"
 #include "registry/operation.hpp"
@@ -18,30 +18,9 @@
 namespace quarry {
 namespace {
 
-/// The kernel's code alone.
-Result<Artifact> kernel_code(const Kernel& kernel, const CompileOptions& options) {
-  Result<Artifact> artifact = kernel.compile(options);  // which checks the target
-  if (!artifact || artifact->origin() != ArtifactOrigin::precompiled) return artifact;
-  return detail::standalone_artifact(detail::row_of(kernel).entry, options);
-}
-
 void add_code(detail::ExportedFunction& function, const Artifact& artifact) {
   function.code_bytes = artifact.code().size();
   function.resources = artifact.resources();
-}
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-
-Status write(const std::filesystem::path& folder, const std::string& name, std::span<const std::byte> bytes) {
-  return detail::write_whole_file((folder / name).string(), bytes);
-}
-
-Status make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (std::filesystem::is_directory(folder)) return {};
-  const std::string why = error ? error.message() : "it is there and is not a folder";
-  return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }
 
 /// Refuses a reduction by itself, and a kernel that only this library can launch: tensor maps are the
@@ -72,7 +51,7 @@ Status export_into(const Kernel& kernel, const std::filesystem::path& folder, Co
   if (Status s = check_params(kernel); !s) return s;
   if (options.target == 0) options.target = default_device_model().cc;
   detail::ExportedKernel exported = detail::describe_export(detail::row_of(kernel), options.target);
-  const Result<Artifact> code = kernel_code(kernel, options);
+  const Result<Artifact> code = detail::exported_code(kernel, options);
   if (!code) return code.status();
   add_code(exported.kernel, *code);
   std::optional<Artifact> reduction;
@@ -83,13 +62,14 @@ Status export_into(const Kernel& kernel, const std::filesystem::path& folder, Co
     reduction = *std::move(made);
   }
 
-  if (Status s = make_folder(folder); !s) return s;
-  if (Status s = write(folder, exported.kernel.file, code->code()); !s) return s;
+  if (Status s = detail::make_export_folder(folder); !s) return s;
+  if (Status s = detail::write_export(folder, exported.kernel.file, code->code()); !s) return s;
   if (reduction) {
-    if (Status s = write(folder, exported.reduction.file, reduction->code()); !s) return s;
+    if (Status s = detail::write_export(folder, exported.reduction.file, reduction->code()); !s) return s;
   }
-  if (Status s = write(folder, exported.name + ".h", bytes_of(detail::export_header(exported))); !s) return s;
-  return write(folder, exported.name + ".json", bytes_of(detail::export_json(exported)));
+  if (Status s = detail::write_export(folder, exported.name + ".h", detail::export_header(exported)); !s)
+    return s;
+  return detail::write_export(folder, exported.name + ".json", detail::export_json(exported));
 }
 
 }  // namespace

@@ -1,0 +1,130 @@
+/// export_plan: a launch of one problem as files.
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "basic/text.hpp"
+#include "quarry/export.hpp"
+#include "registry/compile/export_files.hpp"
+#include "registry/compile/plan_header.hpp"
+#include "registry/compile/standalone.hpp"
+#include "registry/device/prepared.hpp"
+#include "registry/operation.hpp"
+
+namespace quarry {
+namespace {
+
+/// " * a: f16, 128 x 64, strides 64, 1"
+std::string view_line(Operand operand, const TensorView& view) {
+  std::string text = " *   " + std::string(to_string(operand)) + ": " + std::string(to_string(view.dtype));
+  for (std::size_t i = 0; i < view.rank; ++i)
+    text += (i == 0 ? ", " : " x ") + std::to_string(view.extents[i]);
+  for (std::size_t i = 0; i < view.rank; ++i)
+    text += (i == 0 ? ", strides " : ", ") + std::to_string(view.strides[i]);
+  return text + "\n";
+}
+
+std::string epilogue_lines(const Epilogue& e) {
+  std::string text;
+  const auto add = [&](Operand operand, const std::optional<TensorView>& view) {
+    if (view) text += view_line(operand, *view);
+  };
+  add(Operand::bias, e.bias);
+  add(Operand::scale, e.scale);
+  add(Operand::residual, e.residual);
+  add(Operand::aux, e.aux);
+  return text + " *   activation: " + std::string(to_string(e.activation)) + "\n";
+}
+
+std::string problem_lines(const GemmArguments& arguments) {
+  return view_line(Operand::a, arguments.a) + view_line(Operand::b, arguments.b) +
+         (arguments.c ? view_line(Operand::c, *arguments.c) : "") + view_line(Operand::out, arguments.out) +
+         epilogue_lines(arguments.epilogue);
+}
+
+std::string problem_lines(const ReduceSplitKArguments& arguments) {
+  return view_line(Operand::partials, arguments.partials) +
+         (arguments.c ? view_line(Operand::c, *arguments.c) : "") + view_line(Operand::out, arguments.out) +
+         epilogue_lines(arguments.epilogue);
+}
+
+bool is_identifier(const std::string& name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto goes_on = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, goes_on);
+}
+
+/// The code of a function of the launch.
+Result<Artifact> code_of(const Kernel& kernel, std::size_t entry, const CompileOptions& options) {
+  if (entry == 0) return detail::exported_code(kernel, options);
+  const std::uint32_t companion = detail::row_of(kernel).companions.at(entry - 1);
+  if (companion == detail::no_entry)
+    return Status(StatusCode::not_found, "There is no kernel that follows " + detail::quoted(kernel.name()));
+  return detail::standalone_artifact(companion, options);
+}
+
+/// Writes a launch: code first, the header last.
+Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPlan& plan,
+                  const std::filesystem::path& folder, const CompileOptions& options) {
+  if (launch.is_empty()) {
+    return {StatusCode::invalid_arguments,
+            "There is no plan to export: the output has no elements, so that nothing is launched"};
+  }
+  std::vector<Artifact> codes;
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel) continue;
+    Result<Artifact> code = code_of(kernel, step.entry, options);
+    if (!code) return code.status();
+    const std::string entry(code->entry());
+    plan.functions.resize(std::max(plan.functions.size(), step.entry + std::size_t{1}));
+    plan.functions[step.entry] = {entry, (step.entry == 0 ? plan.name : entry) + ".cubin"};
+    codes.push_back(*std::move(code));
+  }
+  if (Status s = detail::make_export_folder(folder); !s) return s;
+  auto code = codes.begin();
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel) continue;
+    const std::string& file = plan.functions[step.entry].file;
+    if (Status s = detail::write_export(folder, file, (code++)->code()); !s) return s;
+  }
+  return detail::write_export(folder, plan.name + ".plan.h", detail::plan_header(plan, launch));
+}
+
+template <class Arguments>
+Status export_any(const Kernel& kernel, const Arguments& arguments, const std::string& folder,
+                  const ExportPlanOptions& options) try {
+  detail::ExportedPlan plan;
+  plan.name = options.name.empty() ? std::string(kernel.name()) : options.name;
+  plan.kernel = kernel.name();
+  plan.problem = problem_lines(arguments);
+  if (!is_identifier(plan.name)) {
+    return {StatusCode::invalid_arguments,
+            "A plan cannot be exported as " + detail::quoted(plan.name) + ": expected a C identifier"};
+  }
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.controls(), arguments, prepared); !s)
+    return s;
+  CompileOptions compile = options.compile;
+  if (compile.target == 0) compile.target = default_device_model().cc;
+  plan.target = compile.target;
+  return write_plan(kernel, prepared.launch, plan, folder, compile);
+} catch (const std::exception& error) {
+  return {StatusCode::device_error,
+          "Cannot export a plan of " + detail::quoted(kernel.name()) + ": " + error.what()};
+}
+
+}  // namespace
+
+Status export_plan(const Kernel& kernel, const GemmArguments& arguments, const std::string& folder,
+                   const ExportPlanOptions& options) {
+  return export_any(kernel, arguments, folder, options);
+}
+
+Status export_plan(const Kernel& kernel, const ReduceSplitKArguments& arguments, const std::string& folder,
+                   const ExportPlanOptions& options) {
+  return export_any(kernel, arguments, folder, options);
+}
+
+}  // namespace quarry
