@@ -44,6 +44,30 @@ class Exporting(CompilingTest):
         done = self.quarry("export", *names, "-o", self.path("out"))
         self.assertEqual(done.lines, [f"{self.path('out')}/{name}.json" for name in names])
 
+    def test_a_plan(self):
+        name = self.names(1)[0]
+        done = self.quarry("export", name, "70x50x200", "-o", self.path("out"), "--target", "80", "--name", "mine",
+                           "--mode", "split_k_parallel", "--split-k", "2")
+        self.assertEqual(done.lines, [f"{self.path('out')}/mine.plan.h"])
+        header = self.read("out/mine.plan.h").decode()
+        self.assertIn("mine_target = 80", header)
+        self.assertIn("mine_step_count = 2", header)
+        files = sorted(os.listdir(self.path("out")))
+        self.assertEqual(len(files), 3)
+        for file in files:
+            self.assertTrue(file == "mine.plan.h" or f'"{file}"' in header, file)
+
+    def test_a_bad_plan(self):
+        name, other = self.names(2)
+        out = ("-o", self.path("out"))
+        self.refused("export", name, other, "7x7x7", *out, says="one kernel")
+        self.refused("export", name, "7x7", *out, says="7x7")
+        self.refused("export", name, "--beta", "1", *out, says="--beta goes with a shape")
+        self.refused("export", name, "--name", "x", *out, says="--name goes with a shape")
+        self.refused("export", name, "7x7x7", *out, "--name", "a-b", says="C identifier")
+        self.refused("export", name, "7x7x7", *out, "--accumulator", "s32", says="ccumulator", status=1)
+        self.assertEqual(self.left(), [])
+
     def test_bad_input(self):
         name = self.names(1)[0]
         out = ("-o", self.path("out"))

@@ -1,8 +1,12 @@
 /// quarry export: kernels as files that other runtimes launch.
 #include "quarry/export.hpp"
 
+#include <variant>
+
+#include "arguments.hpp"
 #include "basic/text.hpp"
 #include "commands.hpp"
+#include "kernel_problem.hpp"
 #include "output.hpp"
 #include "pack_targets.hpp"
 #include "selection.hpp"
@@ -12,11 +16,33 @@ namespace {
 
 struct ExportFlags {
   SelectionFlags selection;
+  SettingTexts settings;
+  std::string name;
   std::string folder;
   std::string target;
 };
 
-int export_selected(const ExportFlags& flags) {
+/// Exports a plan of one kernel for one problem.
+int export_problem(const ExportFlags& flags, const std::string& shape, int target) {
+  if (flags.selection.names.size() != 1 || !flags.selection.where.empty())
+    return report(Status(StatusCode::parse_error, "a shape goes with one kernel: quarry export NAME MxNxK"));
+  const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return report(kernels.status());
+  const Kernel& kernel = kernels->front();
+  const Result<Problem> problem = problem_for(kernel, shape, flags.settings);
+  if (!problem) return report(problem.status());
+  const Arguments arguments = arguments_of(*problem);
+  if (const Status s = supports(kernel, arguments); !s) return report(s);
+  const ExportPlanOptions options = {.compile = {.target = target}, .name = flags.name};
+  const Status status =
+      std::visit([&](const auto& a) { return export_plan(kernel, a, flags.folder, options); }, arguments);
+  if (!status) return report(status);
+  const std::string name = flags.name.empty() ? std::string(kernel.name()) : flags.name;
+  write_output(flags.folder + "/" + name + ".plan.h\n");
+  return done;
+}
+
+int export_selected(ExportFlags flags) {
   constexpr auto bad = StatusCode::invalid_arguments;
   if (flags.selection.names.empty() && flags.selection.where.empty())
     return report(Status(bad, "which kernel? Give its name, or --where"));
@@ -24,6 +50,17 @@ int export_selected(const ExportFlags& flags) {
   const Result<std::vector<int>> targets = read_targets(flags.target);
   if (!targets) return report(targets.status());
   if (targets->size() > 1) return report(Status(bad, "--target takes one compute capability here"));
+  std::vector<std::string>& words = flags.selection.names;
+  if (!words.empty() && is_shape(words.back())) {
+    const std::string shape = words.back();
+    words.pop_back();
+    return export_problem(flags, shape, targets->front());
+  }
+  if (!flags.settings.empty() || !flags.name.empty()) {
+    const std::string flag = flags.settings.empty() ? "name" : flags.settings.begin()->first;
+    return report(
+        Status(StatusCode::parse_error, "--" + flag + " goes with a shape: quarry export NAME MxNxK"));
+  }
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
   if (kernels->empty()) return report(Status(StatusCode::filtered_out, "no kernel passes the filter"));
@@ -42,18 +79,26 @@ void add_export(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "export",
       {.help = "Write kernels as files that a program launches without this library",
-       .usage = "NAME... -o FOLDER [FLAGS]",
+       .usage = "NAME... -o FOLDER [FLAGS] | NAME MxNxK -o FOLDER [FLAGS]",
        .examples =
            {"quarry find gemm 512x512x512 f16 --where 'family == gemm_sm80' --limit 1 --format names | "
             "quarry export - -o exported",
             "quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
-            "exported --target 80"},
+            "exported --target 80",
+            "quarry export gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8 256x256x512 -o "
+            "exported "
+            "--name small"},
        .notes =
            "For each kernel: NAME.cubin, NAME.h (grid, parameters and workspace in C) and NAME.json (the "
            "same for programs),\n"
            "and the code of the reduction that a parallel split-K needs. Prints the path of each "
            "NAME.json.\n"
-           "Kernels of gemm_sm90, which take tensor maps, are not exported."});
+           "Kernels of gemm_sm90, which take tensor maps, and of stream_k are exported for one problem "
+           "only.\n"
+           "With a shape, a plan of one kernel is written, for that problem alone: NAME.plan.h, which fills "
+           "the "
+           "parameters\n"
+           "from pointers and lists the launches, and NAME.cubin. Prints the path of NAME.plan.h."});
   add_selection_flags(*command, flags->selection);
   command->add_option("-o,--output", flags->folder, "Folder to write into; made where it is not there")
       ->type_name("FOLDER");
@@ -61,6 +106,9 @@ void add_export(CLI::App& app, Action& action) {
       ->add_option("--target", flags->target,
                    "Compute capability, as 80; otherwise that of the device, 90 where there is none")
       ->type_name("CC");
+  command->add_option("--name", flags->name, "What a plan is called, in files and C (the kernel's name)")
+      ->type_name("NAME");
+  add_problem_options(*command, flags);
   command->callback([flags, &action] { action = [flags] { return export_selected(*flags); }; });
 }
 

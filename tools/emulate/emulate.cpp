@@ -11,6 +11,7 @@
 #include "quarry/registry.hpp"
 #include "registry/operation.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/kernel_problem.hpp"
 #include "tools/command/output.hpp"
 #include "tools/command/problem_settings.hpp"
 #include "tools/command/progress.hpp"
@@ -66,30 +67,6 @@ struct Findings {
   std::vector<Finding> wrong;
   emulator::Counters counters;
 };
-
-bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
-
-/// The problem of this shape in the kernel's types and layouts, of its operation.
-Result<Problem> problem_for(const Kernel& kernel, const std::string& shape_word, SettingTexts settings) {
-  const Operation operation = kernel.metadata().operation;
-  const Result<Shape> shape = parse_shape(shape_word, operation);
-  if (!shape) return shape.status();
-  const OperandsMetadata& operands = kernel.metadata().operands;
-  if (operation == Operation::reduce_split_k) {
-    settings.try_emplace("partials", to_string(operands.accumulator));
-    settings.try_emplace("out", to_string(operands.out.dtype));
-    return make_problem(*shape, settings, operation);
-  }
-  const auto spec = [](DType type, Layout layout) {
-    return std::string(to_string(type)).append(":").append(layout_word(layout));
-  };
-  settings.try_emplace("a", spec(operands.a.dtype, operands.a.layout));
-  settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));
-  settings.try_emplace("out", spec(operands.out.dtype, operands.out.layout));
-  settings.try_emplace("accumulator", to_string(operands.accumulator));
-  settings.try_emplace("math", to_string(kernel.metadata().design.math));
-  return make_problem(*shape, settings);
-}
 
 /// `count` of the kernels, drawn by the seed.
 std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, std::uint64_t seed) {
@@ -316,16 +293,7 @@ void add_emulate(CLI::App& app, Action& action) {
       ->type_name("FOLDER");
   command->add_flag("--no-conflicts", flags->no_conflicts, "A bank conflict is wrong, too");
   command->add_option("--format", flags->format, "table or json")->type_name("FORMAT");
-  for (const Setting& setting : problem_settings()) {
-    if (setting.name == "type") continue;  // the kernel's
-    const std::string name(setting.name);
-    command
-        ->add_option_function<std::string>(
-            "--" + name, [flags, name](const std::string& text) { flags->settings[name] = text; },
-            std::string(setting.help))
-        ->type_name(std::string(setting.value))
-        ->group("Problem");
-  }
+  add_problem_options(*command, flags);
   command->callback([flags, &action] { action = [flags] { return emulate_kernels(*flags); }; });
 }
 
