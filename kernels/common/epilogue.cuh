@@ -1,6 +1,10 @@
-/// What happens to sums on their way to the output. An epilogue is a type with what `finish` calls for each
-/// quad of an output row: `outputs` and `store`. Another type with these can take the place of the standard
-/// one.
+/// What happens to sums on their way to the output.
+///
+/// A kernel takes its epilogue as a template argument: a type such as StandardChain, whose `For<Sum, Out,
+/// form>` is the class that works for one block. `For` is made from the parameters of the kernel and the
+/// batch entry, and has for each quad of an output row what `finish` calls: `outputs` and `store`. Where its
+/// `has_plain_way` is true, it also has what StandardEpilogue declares for plain outputs, and kernels may
+/// write these by shorter ways.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -11,6 +15,19 @@
 #include "common/matrix_view.cuh"
 
 namespace quarry {
+
+/// How a kernel hands its sums to the epilogue.
+struct EpilogueForm {
+  /// All rows and columns of the epilogue's functions are those of the transposed output, and the parameters
+  /// are not.
+  bool by_columns = false;
+  /// The output, C, the residual and aux are column_interleaved32.
+  bool interleaved = false;
+  /// How sums and outputs are converted.
+  EpilogueKind kind = EpilogueKind::standard;
+  /// How a batch's matrices are found.
+  Batches batches = Batches::any;
+};
 
 /// What the epilogue computes in (compute_type), from the type of the sums and that of the output. Whole
 /// numbers are not scaled.
@@ -51,19 +68,15 @@ struct KeptSource<Compute, unsigned char> {
 ///
 /// What many launches do without is looked up in the parameters where it is used, and read only then, so that
 /// it takes no registers for the time in between: the sums that wait for their turn fill them.
-///
-/// @tparam kind how sums and outputs are converted
-/// @tparam by_columns all rows and columns of its functions are those of the transposed output, and the
-/// parameters are not
-/// @tparam interleaved the output, C, the residual and aux are column_interleaved32
-/// @tparam batches how a batch's matrices are found
-template <class Sum, class Out, bool by_columns = false, bool interleaved = false,
-          EpilogueKind kind = EpilogueKind::standard, Batches batches = Batches::any>
+template <class Sum, class Out, EpilogueForm form>
 class StandardEpilogue {
+  static constexpr bool interleaved = form.interleaved;
+
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
 
   using Output = Out;
+  static constexpr bool has_plain_way = true;
   using Kept = typename KeptSource<Compute, Out>::Type;
 
   /// What is read for the outputs of a quad.
@@ -72,15 +85,15 @@ class StandardEpilogue {
     Quad<Kept> bias;
   };
 
-  /// @param e must live as long as this
-  QUARRY_DEVICE StandardEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out,
-                                 int batch)
-      : params_(e),
+  /// @param params of a kernel, with `epilogue`, `c` and `out`; must live as long as this
+  template <class Params>
+  QUARRY_DEVICE StandardEpilogue(const Params& params, int batch)
+      : params_(params.epilogue),
         batch_(batch),
-        c_(matrix_of<Out, interleaved, batches>(in_lines(c), batch)),
-        out_(matrix_of<Out, interleaved, batches>(in_lines(out), batch)),
-        alpha_(value(e.alpha, e.alpha_pointer)),
-        beta_(value(e.beta, e.beta_pointer)) {}
+        c_(matrix_of<Out, interleaved, form.batches>(in_lines(params.c), batch)),
+        out_(matrix_of<Out, interleaved, form.batches>(in_lines(params.out), batch)),
+        alpha_(alpha_of(params.epilogue)),
+        beta_(value(params.epilogue.beta, params.epilogue.beta_pointer)) {}
 
   /// The outputs of a quad of sums, with all that is done on the way.
   QUARRY_DEVICE Quad<Out> outputs(int row, int column, int count, const Quad<Sum>& sum) const {
@@ -106,6 +119,16 @@ class StandardEpilogue {
   /// Where plain outputs lie, and elements from one row of them to the next.
   QUARRY_DEVICE Out* place(int row, int column) const { return const_cast<Out*>(out_.at(row, column)); }
   QUARRY_DEVICE long long row_stride() const { return out_.row_stride; }
+
+  /// What sums are multiplied by.
+  QUARRY_DEVICE static Compute alpha_of(const EpilogueParams& e) { return value(e.alpha, e.alpha_pointer); }
+
+  /// Whether outputs are the sums times this alpha, which is not 0, as far as the device decides that: of
+  /// launches that neither scale, clamp, add a residual nor write aux.
+  QUARRY_DEVICE static bool only_multiplies(const EpilogueParams& e, Compute alpha) {
+    return e.beta == 0 && e.beta_pointer == nullptr && e.bias == nullptr &&
+           e.activation == Activation::identity && alpha != 0;
+  }
 
   /// Writes `count` outputs from (row, column) on.
   QUARRY_DEVICE void store(int row, int column, int count, const Quad<Out>& result) const {
@@ -177,14 +200,14 @@ class StandardEpilogue {
   }
 
   QUARRY_DEVICE static Compute of_sum(Sum sum) {
-    if constexpr (kind == EpilogueKind::fast_clamp)
+    if constexpr (form.kind == EpilogueKind::fast_clamp)
       return small_to_float(sum);
     else
       return to_compute<Compute>(sum);
   }
 
   QUARRY_DEVICE static Out rounded(Compute x) {
-    if constexpr (kind == EpilogueKind::fast_clamp)
+    if constexpr (form.kind == EpilogueKind::fast_clamp)
       return fast_to_s8(x);
     else
       return to_element<Out>(x);
@@ -219,7 +242,7 @@ class StandardEpilogue {
   }
 
   /// A matrix of the parameters.
-  template <class T, bool is_interleaved = false, Batches found = batches>
+  template <class T, bool is_interleaved = false, Batches found = form.batches>
   QUARRY_DEVICE MatrixView<T, is_interleaved> view(const MatrixParams& matrix) const {
     return matrix_of<T, is_interleaved, found>(in_lines(matrix), batch_);
   }
@@ -227,7 +250,7 @@ class StandardEpilogue {
   /// As the quads' rows run.
   template <class Params>
   QUARRY_DEVICE static Params in_lines(const Params& params) {
-    return by_columns ? transposed(params) : params;
+    return form.by_columns ? transposed(params) : params;
   }
 
   /// The bias as a matrix whose columns, or rows, are all the same.
@@ -246,6 +269,12 @@ class StandardEpilogue {
   MatrixView<Out, interleaved> out_;
   Compute alpha_;
   Compute beta_;
+};
+
+/// The epilogue of kernels that are given no other one: everything is chosen at run time.
+struct StandardChain {
+  template <class Sum, class Out, EpilogueForm form>
+  using For = StandardEpilogue<Sum, Out, form>;
 };
 
 /// Finishes one quad.

@@ -67,12 +67,14 @@ QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer,
   constexpr int quads = tile_n / 4;
   const StagedTile<Compute, tile_n> staged = {staging};
   writer.begin();
-  const bool plain = writer.is_plain();
+  constexpr bool has_plain_way = Writer::has_plain_way && quarry::has_plain_way<tile_n, rows, threads>();
+  bool plain = false;
+  if constexpr (has_plain_way) plain = writer.is_plain();
   QUARRY_ROLLED
   for (int pass = 0; pass < rows.passes; ++pass) {
     stage(pass, staged);
     arch::block_barrier();
-    if constexpr (has_plain_way<tile_n, rows, threads>()) {
+    if constexpr (has_plain_way) {
       if (plain) {
         write_plain_pass<Compute, tile_n, rows, threads>(staged, writer, pass);
         arch::block_barrier();

@@ -45,11 +45,10 @@ QUARRY_DEVICE StreamWork stream_work(const GemmParams& params, const StreamPart&
 template <class Compute, class Epilogue>
 class StreamWriter {
  public:
+  static constexpr bool has_plain_way = Epilogue::has_plain_way;
+
   QUARRY_DEVICE StreamWriter(const GemmParams& params, const StreamWork& work, Tile tile)
-      : epilogue_(params.epilogue, params.c, params.out, work.batch),
-        params_(params),
-        work_(work),
-        tile_(tile) {}
+      : epilogue_(params, work.batch), params_(params), work_(work), tile_(tile) {}
 
   /// Call before the first quad, as a whole block.
   QUARRY_DEVICE void begin() const {

@@ -70,8 +70,10 @@ class PlainColumn {
 template <class Compute, class Epilogue>
 class TileWriter {
  public:
+  static constexpr bool has_plain_way = Epilogue::has_plain_way;
+
   QUARRY_DEVICE TileWriter(const GemmParams& params, const TileWork& work, Tile tile)
-      : epilogue_(params.epilogue, params.c, params.out, work.batch),
+      : epilogue_(params, work.batch),
         params_(params),
         work_(work),
         tile_(tile),

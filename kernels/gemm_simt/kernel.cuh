@@ -302,7 +302,7 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, int thread_row, int thre
 }
 
 /// The kernel: finds the block's work, multiplies, writes.
-template <Config config>
+template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
   using S = Shape<config>;
   using C = typename S::C;
@@ -314,10 +314,10 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   Sums<config> sums;
   if (work.k_tiles > 0) mainloop<config>(params, work, thread_row, thread_column, sums);
 
-  constexpr bool interleaved = is_interleaved(config.layouts.out);
-  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, interleaved>;
+  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
+  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
   constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
-  const TileWriter<C, Epilogue> writer(params, work, config.tile);
+  const TileWriter<C, Finish> writer(params, work, config.tile);
   write_tile<C, config.tile.n, rows, S::threads>(memory, writer, [&](int pass, const auto& staged) {
     stage_sums<config>(sums, thread_row, thread_column, pass, staged);
   });

@@ -300,35 +300,36 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
 }
 
 /// Computes one piece of work: multiplies, writes.
-template <Config config, template <class, class> class Writer, class Work>
+template <Config config, class Epilogue, template <class, class> class Writer, class Work>
 QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::SharedAddress memory) {
   using S = Shape<config>;
   Sums<config> sums;
   if (work.k_tiles > 0) mainloop<config>(params, work, sums);
 
   using C = Compute<config.types.accumulator>;
-  constexpr bool interleaved = is_interleaved(config.layouts.out);
-  using Epilogue = StandardEpilogue<C, Element<config.types.out>, false, interleaved, config.epilogue>;
+  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out), .kind = config.epilogue};
+  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
   constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
-  const Writer<C, Epilogue> writer(params, work, config.tile);
+  const Writer<C, Finish> writer(params, work, config.tile);
   const WarpPlace place = warp_place<config>();
   write_tile<C, config.tile.n, rows, S::threads>(
       memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });
 }
 
 /// The kernel: finds the block's work and computes it.
-template <Config config>
+template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   if constexpr (config.schedule == Schedule::stream_k) {
     StreamWalk walk(stream_shares(params, config.tile.k), stream_position(params, memory));
     QUARRY_ROLLED
     for (; walk.has_more(); walk.advance()) {
-      compute<config, StreamWriter>(params, stream_work(params, walk.current(), config.tile.k), memory);
+      compute<config, Epilogue, StreamWriter>(params, stream_work(params, walk.current(), config.tile.k),
+                                              memory);
     }
   } else {
     const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
-    compute<config, TileWriter>(params, work, memory);
+    compute<config, Epilogue, TileWriter>(params, work, memory);
   }
 }
 

@@ -1,5 +1,5 @@
 /// The short way of sums to the output: each warp rounds its rows, puts them into shared memory as boxes, and
-/// the bulk copy engine stores these while the warp goes on. For outputs that are alpha times the sums and
+/// the bulk copy engine stores these while the warp goes on. For plain outputs: alpha times the sums, and
 /// nothing else.
 #pragma once
 
@@ -10,14 +10,6 @@
 #include "gemm_sm90/sums.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// Whether a launch stores boxes: with this alpha, which is not 0, as with 0 not even NaN would count. (Where
-/// it scales, clamps, adds a residual or writes aux, the host has said no.)
-QUARRY_DEVICE bool stores_boxes(const TensorGemmParams& params, float alpha) {
-  const EpilogueParams& e = params.gemm.epilogue;
-  return params.stores_boxes && params.gemm.mode == Mode::gemm && e.beta == 0 && e.beta_pointer == nullptr &&
-         e.bias == nullptr && e.activation == Activation::identity && alpha != 0;
-}
 
 /// Puts columns [first, first + box.columns) of a warp's rows into a box of 16-bit elements: eight or sixteen
 /// columns at a time as 8 x 8 matrices, of which even ones are the upper rows, and the first two the first
@@ -75,15 +67,26 @@ QUARRY_DEVICE void fill_box_32(arch::SharedAddress buffer, const BlockSums& sums
 }
 
 /// Stores tiles of a warp, one after another.
-template <Config config>
+template <Config config, class Epilogue>
 class BoxStore {
   static constexpr OutputBox box = box_out(config);
   using Out = Element<config.types.out>;
+  using Finish = gemm_sm90::Finish<config, Epilogue>;
 
  public:
   /// @param buffers the warp's part of shared memory for its output
-  QUARRY_DEVICE BoxStore(const TensorGemmParams& params, arch::SharedAddress buffers, float alpha)
-      : params_(params), buffers_(buffers), alpha_(alpha) {}
+  QUARRY_DEVICE BoxStore(const TensorGemmParams& params, arch::SharedAddress buffers)
+      : params_(params), buffers_(buffers), alpha_(alpha_of(params)) {}
+
+  /// Whether the outputs of the launch are stored as boxes. (Where it scales, clamps, adds a residual or
+  /// writes aux, the host has said no.)
+  QUARRY_DEVICE bool serves() const {
+    if constexpr (Finish::has_plain_way) {
+      return params_.stores_boxes && params_.gemm.mode == Mode::gemm &&
+             Finish::only_multiplies(params_.gemm.epilogue, alpha_);
+    }
+    return false;
+  }
 
   /// Starts the stores of the warp's sums. @param first_row row of the output where the warpgroup's rows
   /// begin
@@ -111,6 +114,11 @@ class BoxStore {
   }
 
  private:
+  QUARRY_DEVICE static float alpha_of(const TensorGemmParams& params) {
+    if constexpr (Finish::has_plain_way) return Finish::alpha_of(params.gemm.epilogue);
+    return 0;
+  }
+
   /// The buffer that is to be filled next, when the copy engine has read it.
   QUARRY_DEVICE arch::SharedAddress acquire() {
     if (arch::lane_index() == 0) arch::tensor_store_wait_read<output_buffers(config) - 1>();

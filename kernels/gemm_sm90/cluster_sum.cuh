@@ -25,8 +25,8 @@ QUARRY_DEVICE void leave_sums(const Sums<config>& sums, arch::SharedAddress memo
 }
 
 /// Finishes this block's share of the tile: every so-many-th line. @param thread among those that multiply
-template <Config config>
-QUARRY_DEVICE void add_up(const LineWriter<config>& writer, arch::SharedAddress memory, int thread) {
+template <Config config, class Writer>
+QUARRY_DEVICE void add_up(const Writer& writer, arch::SharedAddress memory, int thread) {
   constexpr int quads = exchange_line_elements(config) / 4;
   constexpr int threads = warpgroup_threads * consumers(config);
   const int blocks = arch::cluster_blocks();
@@ -54,14 +54,14 @@ QUARRY_DEVICE void add_up(const LineWriter<config>& writer, arch::SharedAddress 
 
 /// The end of a block of a cluster that shares a tile's K. @param group the warpgroup among those that
 /// multiply, negative for the one that copied
-template <Config config>
+template <Config config, class Epilogue>
 QUARRY_DEVICE void finish_in_cluster(const GemmParams& params, arch::SharedAddress memory,
                                      const ClusterPlace& place, int group) {
   arch::cluster_arrive();
   arch::cluster_wait();
   if (group >= 0) {
     const TileWork work = WorkList<config>(params, place).current();
-    add_up<config>(LineWriter<config>(params, work), memory,
+    add_up<config>(LineWriter<config, Epilogue>(params, work), memory,
                    group * warpgroup_threads + arch::thread_index() % warpgroup_threads);
   }
   arch::cluster_arrive_relaxed();  // others may still read this block's sums

@@ -62,7 +62,7 @@ class Turns {
 };
 
 /// A warpgroup that multiplies. @param group its number among these
-template <Config config>
+template <Config config, class Epilogue>
 QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress memory,
                             const ClusterPlace& place, int group) {
   if constexpr (moves_registers(config)) arch::take_registers<consumer_registers(config)>();
@@ -72,11 +72,8 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
   const int first_row = group_in_tile * blocks_m(config) * instruction_m;
   const arch::SharedAddress staging =
       memory + (output_offset(config) + (group * 4 + warp_of_group()) * warp_output_bytes(config));
-  const EpilogueParams& e = gemm.epilogue;
-  const float alpha =
-      e.alpha_pointer == nullptr ? static_cast<float>(e.alpha) : arch::global_load<float>(e.alpha_pointer);
-  const bool boxes = stores_boxes(params, alpha);
-  BoxStore<config> box_store(params, staging, alpha);
+  BoxStore<config, Epilogue> box_store(params, staging);
+  const bool stores_boxes = box_store.serves();
 
   Pipeline<config> pipeline(memory);
   WorkList<config> list(gemm, place);
@@ -100,10 +97,10 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
     });
     if (adds_up_in_cluster(config) && gemm.mode == Mode::split_k_cluster) {
       if constexpr (adds_up_in_cluster(config)) leave_sums<config>(sums, memory, first_row);
-    } else if (boxes) {
+    } else if (stores_boxes) {
       box_store.store(sums, work, work.tile_m * config.tile.m + first_row);
     } else {
-      write_lines<config>(LineWriter<config>(gemm, work), sums, staging, first_row);
+      write_lines<config>(LineWriter<config, Epilogue>(gemm, work), sums, staging, first_row);
     }
     if (alone) skip();
   }
@@ -111,7 +108,7 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
 }
 
 /// The kernel: sets up, then each warpgroup plays its part.
-template <Config config>
+template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   const ClusterPlace place = cluster_place<config>();
@@ -123,11 +120,12 @@ QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
   if (group < 0) {
     producer<config>(params, memory, place);
   } else {
-    consumer<config>(params, memory, place, group);
+    consumer<config, Epilogue>(params, memory, place, group);
   }
   if constexpr (adds_up_in_cluster(config)) {
-    if (params.gemm.mode == Mode::split_k_cluster)
-      finish_in_cluster<config>(params.gemm, memory, place, group);
+    if (params.gemm.mode == Mode::split_k_cluster) {
+      finish_in_cluster<config, Epilogue>(params.gemm, memory, place, group);
+    }
   }
 }
 

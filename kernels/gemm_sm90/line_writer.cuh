@@ -2,26 +2,18 @@
 /// epilogue.
 #pragma once
 
-#include "common/epilogue.cuh"
 #include "common/tile_scheduler.cuh"
 #include "gemm_sm90/shape.cuh"
 #include "gemm_sm90/sums.cuh"
 
 namespace quarry::gemm_sm90 {
 
-/// Lines run along what is contiguous in the output. Where these are columns, all is seen as the transposed
-/// problem.
-template <Config config>
-constexpr bool row_lines() {
-  return config.layouts.out == Layout::row;
-}
-
 /// Finishes the sums of one tile.
-template <Config config>
+template <Config config, class Epilogue>
 class LineWriter {
  public:
   QUARRY_DEVICE LineWriter(const GemmParams& params, const TileWork& work)
-      : epilogue_(params.epilogue, params.c, params.out, work.batch), params_(params), work_(work) {}
+      : epilogue_(params, work.batch), params_(params), work_(work) {}
 
   /// Takes the sums of the four outputs from (line, element) of the tile on. Those outside the output are
   /// dropped.
@@ -49,9 +41,7 @@ class LineWriter {
             row_lines<config>() ? params_.n : params_.m, 1};
   }
 
-  StandardEpilogue<float, Element<config.types.out>, !row_lines<config>(), false, EpilogueKind::standard,
-                   Batches::strided>
-      epilogue_;
+  Finish<config, Epilogue> epilogue_;
   const GemmParams& params_;
   const TileWork& work_;
 };
@@ -70,9 +60,9 @@ QUARRY_DEVICE void store_pair(arch::SharedAddress lines, int line_bytes, int row
 
 /// Writes a warp's sums, in passes of a few columns through its part of shared memory. @param first_row row
 /// of the tile where the warpgroup's rows begin
-template <Config config>
-QUARRY_DEVICE void write_lines(const LineWriter<config>& writer, const Sums<config>& sums,
-                               arch::SharedAddress staging, int first_row) {
+template <Config config, class Writer>
+QUARRY_DEVICE void write_lines(const Writer& writer, const Sums<config>& sums, arch::SharedAddress staging,
+                               int first_row) {
   constexpr int columns = staged_columns(config);
   constexpr int passes = config.tile.n / columns;
   constexpr int line_bytes = staged_line_bytes(config);

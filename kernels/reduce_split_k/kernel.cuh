@@ -10,7 +10,7 @@
 namespace quarry::reduce_split_k {
 
 /// The kernel: each thread adds up a quad of all slices, the first one first, and runs the epilogue on it.
-template <Config config>
+template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ReduceParams& params) {
   using C = Compute<config.partial>;
   const long long quads = quads_of_row(params.n);
@@ -34,8 +34,8 @@ QUARRY_DEVICE void kernel(const ReduceParams& params) {
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) sum.v[i] = added(sum.v[i], next.v[i]);
   }
-  using Epilogue = StandardEpilogue<C, Element<config.out>, false, is_interleaved(config.layout)>;
-  const Epilogue epilogue(params.epilogue, params.c, params.out, batch);
+  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layout)};
+  const typename Epilogue::template For<C, Element<config.out>, form> epilogue(params, batch);
   finish(epilogue, row, column, count, sum);
 }
 

@@ -9,8 +9,12 @@
 #define QUARRY_UNROLL
 #define QUARRY_ROLLED
 
-/// Defines the entry `name`, an emulator::Entry that runs `kernel<config>` on one parameter struct.
-#define QUARRY_ENTRY(name, Params, kernel, config) \
-  extern "C" const quarry::emulator::Entry name;   \
-  const quarry::emulator::Entry name = {           \
-      [](const void* params) { kernel<config>(*static_cast<const Params*>(params)); }, threads(config)};
+/// Defines the entry `name`, an emulator::Entry that runs `kernel<config>` on one parameter struct. Further
+/// arguments are template arguments that follow the config, such as an epilogue.
+#define QUARRY_ENTRY(name, Params, kernel, config, ...)                                 \
+  extern "C" const quarry::emulator::Entry name;                                        \
+  const quarry::emulator::Entry name = {                                                \
+      [](const void* params) {                                                          \
+        kernel<config __VA_OPT__(, ) __VA_ARGS__>(*static_cast<const Params*>(params)); \
+      },                                                                                \
+      threads(config)};

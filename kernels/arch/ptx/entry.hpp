@@ -26,9 +26,9 @@ constexpr int least_blocks_of(const Config& config) {
 }  // namespace quarry::arch
 
 /// Defines the entry `name` that runs `kernel<config>` on one parameter struct. An instantiation unit is a
-/// list of these.
-#define QUARRY_ENTRY(name, Params, kernel, config)                                                     \
+/// list of these. Further arguments are template arguments that follow the config, such as an epilogue.
+#define QUARRY_ENTRY(name, Params, kernel, config, ...)                                                \
   extern "C" __global__ void __launch_bounds__(threads(config), quarry::arch::least_blocks_of(config)) \
       name(const __grid_constant__ Params params) {                                                    \
-    kernel<config>(params);                                                                            \
+    kernel<config __VA_OPT__(, ) __VA_ARGS__>(params);                                                 \
   }
