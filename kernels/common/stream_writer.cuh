@@ -42,13 +42,13 @@ QUARRY_DEVICE StreamWork stream_work(const GemmParams& params, const StreamPart&
 
 /// Takes the sums of one part of a tile, a quad at a time, as TileWriter does: adds those of the parts before
 /// it, and leaves them to the next one or finishes them.
-template <class Compute, class Epilogue>
+template <class Compute, class Epilogue, class Work>
 class StreamWriter {
  public:
   static constexpr bool has_plain_way = Epilogue::has_plain_way;
 
-  QUARRY_DEVICE StreamWriter(const GemmParams& params, const StreamWork& work, Tile tile)
-      : epilogue_(params, work.batch), params_(params), work_(work), tile_(tile) {}
+  QUARRY_DEVICE StreamWriter(const GemmParams& params, const Work& work, Tile tile)
+      : epilogue_(params, work.out().batch), params_(params), work_(work), tile_(tile) {}
 
   /// Call before the first quad, as a whole block.
   QUARRY_DEVICE void begin() const {
@@ -57,10 +57,11 @@ class StreamWriter {
 
   /// As TileWriter's, of a part that is all of its tile.
   QUARRY_DEVICE bool is_plain() const {
-    return work_.slice == 0 && work_.is_last && epilogue_.is_plain() && is_inside(params_, work_, tile_);
+    return work_.slice == 0 && work_.is_last && epilogue_.is_plain() && is_inside(work_, tile_);
   }
   QUARRY_DEVICE PlainColumn<Epilogue> plain_column(int row, int column) const {
-    return {epilogue_, work_.tile_m * tile_.m + row, work_.tile_n * tile_.n + column};
+    return {epilogue_, work_.out().row + work_.tile_m * tile_.m + row,
+            work_.out().column + work_.tile_n * tile_.n + column};
   }
 
   /// Takes the sums of the four outputs from (row, column) of the tile on. Those outside the output are
@@ -68,15 +69,16 @@ class StreamWriter {
   QUARRY_DEVICE void write(int row, int column, Quad<Compute> sum) const {
     const int tile_row = work_.tile_m * tile_.m;
     const int tile_column = work_.tile_n * tile_.n;
-    const int columns_left = params_.n - tile_column - column;
-    if (row >= params_.m - tile_row || columns_left <= 0) return;
+    const int columns_left = work_.n() - tile_column - column;
+    if (row >= work_.m() - tile_row || columns_left <= 0) return;
     const int place = row * tile_.n + column;
     if (work_.slice > 0) sum = quads_added(arch::global_load<Quad<Compute>>(partial_tile() + place), sum);
     if (!work_.is_last) {
       arch::global_store(partial_tile() + place, sum);
       return;
     }
-    finish(epilogue_, tile_row + row, tile_column + column, columns_left < 4 ? columns_left : 4, sum);
+    finish(epilogue_, work_.out().row + tile_row + row, work_.out().column + tile_column + column,
+           columns_left < 4 ? columns_left : 4, sum);
   }
 
   /// Call after the last quad, as a whole block.
@@ -95,7 +97,7 @@ class StreamWriter {
 
   Epilogue epilogue_;
   const GemmParams& params_;
-  const StreamWork& work_;
+  const Work& work_;
   Tile tile_;
 };
 

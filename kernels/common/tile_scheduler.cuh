@@ -6,9 +6,35 @@
 
 namespace quarry {
 
-/// The work of one block: an output tile of one batch entry, over one slice of K.
-struct TileWork {
+/// Where the problem of a piece of work begins in an operand: a batch entry, and a row and column of it.
+struct OperandBase {
   int batch;
+  int row;
+  int column;
+};
+
+/// A problem of a launch whose problems are all alike: one for each batch entry. What the parameters say is
+/// read where it is used, so that it takes no registers while the main loop runs.
+struct BatchEntry {
+  const GemmParams& params;
+  int batch;
+
+  QUARRY_DEVICE int m() const { return params.m; }
+  QUARRY_DEVICE int n() const { return params.n; }
+  QUARRY_DEVICE int k() const { return params.k; }
+  QUARRY_DEVICE OperandBase a() const { return {batch, 0, 0}; }
+  QUARRY_DEVICE OperandBase b() const { return {batch, 0, 0}; }
+  /// Of C, too, and of whatever else the epilogue reads and writes.
+  QUARRY_DEVICE OperandBase out() const { return {batch, 0, 0}; }
+};
+
+/// The work of one block: an output tile of one problem, over one slice of K.
+///
+/// @tparam Problem tells extents and bases, as BatchEntry does, and the number of the problem in the launch
+/// (`batch`). Kernels read them here and not in their parameters, so that a scheduler can hand out tiles of
+/// problems that differ.
+template <class Problem>
+struct WorkOf : Problem {
   int slice;
   int tile_m;
   int tile_n;
@@ -16,6 +42,7 @@ struct TileWork {
   int first_k_tile;
   int k_tiles;
 };
+using TileWork = WorkOf<BatchEntry>;
 
 /// Tiles of one batch entry.
 QUARRY_DEVICE unsigned tiles(const GemmParams& params) {
@@ -64,10 +91,9 @@ QUARRY_DEVICE Parts in_parts(unsigned number, unsigned size) {
 /// which run together share operands. The last group may be narrower. With Raster::along_m, rows and columns
 /// change places.
 QUARRY_DEVICE TileWork work_at(const GemmParams& params, unsigned position, int tile_k) {
-  TileWork work;
   const Parts outer = in_parts(position, tiles(params));
   const Parts batch = in_parts(outer.whole, static_cast<unsigned>(params.slices));
-  work.batch = static_cast<int>(batch.whole);
+  TileWork work = {{params, static_cast<int>(batch.whole)}, 0, 0, 0, 0, 0};
   work.slice = static_cast<int>(batch.rest);
 
   const bool along_m = params.raster == Raster::along_m;
@@ -94,8 +120,9 @@ QUARRY_DEVICE TileWork work_at(const GemmParams& params, unsigned position, int 
 
 /// Elements of K in the work: its last K tile may reach past the end of K, those of another slice do not
 /// count.
-QUARRY_DEVICE int k_elements(const GemmParams& params, const TileWork& work, int tile_k) {
-  const int to_end = params.k - work.first_k_tile * tile_k;
+template <class Work>
+QUARRY_DEVICE int k_elements(const Work& work, int tile_k) {
+  const int to_end = work.k() - work.first_k_tile * tile_k;
   const long long in_tiles = static_cast<long long>(work.k_tiles) * tile_k;
   return in_tiles < to_end ? static_cast<int>(in_tiles) : to_end;
 }

@@ -44,9 +44,10 @@ QUARRY_DEVICE Quad<Compute> quads_added(const Quad<Compute>& earlier, const Quad
   return sum;
 }
 
-/// Whether a tile lies within the output, all of it.
-QUARRY_DEVICE bool is_inside(const GemmParams& params, const TileWork& work, Tile tile) {
-  return params.m - work.tile_m * tile.m >= tile.m && params.n - work.tile_n * tile.n >= tile.n;
+/// Whether a tile lies within the output of its problem, all of it.
+template <class Work>
+QUARRY_DEVICE bool is_inside(const Work& work, Tile tile) {
+  return work.m() - work.tile_m * tile.m >= tile.m && work.n() - work.tile_n * tile.n >= tile.n;
 }
 
 /// Where a thread's quads of a plain tile go: from (row, column) of the output on downwards.
@@ -67,13 +68,13 @@ class PlainColumn {
 };
 
 /// Takes the sums of one tile, a quad at a time, and does with them what the mode asks.
-template <class Compute, class Epilogue>
+template <class Compute, class Epilogue, class Work>
 class TileWriter {
  public:
   static constexpr bool has_plain_way = Epilogue::has_plain_way;
 
-  QUARRY_DEVICE TileWriter(const GemmParams& params, const TileWork& work, Tile tile)
-      : epilogue_(params, work.batch),
+  QUARRY_DEVICE TileWriter(const GemmParams& params, const Work& work, Tile tile)
+      : epilogue_(params, work.out().batch),
         params_(params),
         work_(work),
         tile_(tile),
@@ -87,12 +88,13 @@ class TileWriter {
   /// Whether the tile lies within the output, which is the sums times alpha, stored by whole quads: most
   /// tiles of most launches.
   QUARRY_DEVICE bool is_plain() const {
-    return params_.slices == 1 && epilogue_.is_plain() && is_inside(params_, work_, tile_);
+    return params_.slices == 1 && epilogue_.is_plain() && is_inside(work_, tile_);
   }
 
   /// The column of a plain tile from (row, column) of it on.
   QUARRY_DEVICE PlainColumn<Epilogue> plain_column(int row, int column) const {
-    return {epilogue_, work_.tile_m * tile_.m + row, work_.tile_n * tile_.n + column};
+    return {epilogue_, work_.out().row + work_.tile_m * tile_.m + row,
+            work_.out().column + work_.tile_n * tile_.n + column};
   }
 
   /// Takes the sums of the four outputs from (row, column) of the tile on. Those outside the output are
@@ -100,8 +102,8 @@ class TileWriter {
   QUARRY_DEVICE void write(int row, int column, Quad<Compute> sum) const {
     const int tile_row = work_.tile_m * tile_.m;
     const int tile_column = work_.tile_n * tile_.n;
-    const int columns_left = params_.n - tile_column - column;
-    if (row >= params_.m - tile_row || columns_left <= 0) return;
+    const int columns_left = work_.n() - tile_column - column;
+    if (row >= work_.m() - tile_row || columns_left <= 0) return;
     const int first_row = tile_row + row;
     const int first_column = tile_column + column;
     const int count = columns_left < 4 ? columns_left : 4;
@@ -118,7 +120,7 @@ class TileWriter {
         return;
       }
     }
-    finish(epilogue_, first_row, first_column, count, sum);
+    finish(epilogue_, work_.out().row + first_row, work_.out().column + first_column, count, sum);
   }
 
   /// Call after the last quad, as a whole block.
@@ -132,7 +134,7 @@ class TileWriter {
   /// The dense output of this slice and batch entry in the workspace (split_k_parallel).
   QUARRY_DEVICE MatrixView<Compute> partial_output() const {
     const long long matrix = static_cast<long long>(work_.slice) * params_.batch + work_.batch;
-    return {static_cast<Compute*>(params_.partials) + matrix * params_.m * params_.n, params_.n, 1};
+    return {static_cast<Compute*>(params_.partials) + matrix * work_.m() * work_.n(), work_.n(), 1};
   }
 
   /// The partial sums of this tile in the workspace (split_k_serial), row-major.
@@ -142,7 +144,7 @@ class TileWriter {
 
   Epilogue epilogue_;
   const GemmParams& params_;
-  const TileWork& work_;
+  const Work& work_;
   Tile tile_;
   bool serial_;
 };

@@ -6,6 +6,7 @@
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
 #include "common/interleaved.hpp"
+#include "common/operand_part.cuh"
 #include "common/staged_tile.cuh"
 #include "common/tile_scheduler.cuh"
 #include "common/tile_writer.cuh"
@@ -71,17 +72,17 @@ constexpr Walk walk_b(Layout b) { return walk_a(transposed(b)); }
 template <class Stored, class Item, int packed, int extent, int steps, int threads, Walk walk>
 class OperandLoader {
  public:
-  /// @param first element (0, 0) of the block's first tile
-  QUARRY_DEVICE OperandLoader(const Stored* first, long long extent_stride, long long k_stride,
-                              int extent_left, int k_left)
-      : next_(first),
-        extent_stride_(extent_stride),
-        k_stride_(k_stride),
-        extent_left_(extent_left),
+  /// @param k_left elements of K in the block's work
+  QUARRY_DEVICE OperandLoader(const OperandPart& part, int k_left)
+      : next_(first_of(part)),
+        extent_stride_(part.extent.stride),
+        k_stride_(part.k.stride),
+        extent_left_(part.extent.end - part.extent.first),
         k_left_(k_left),
         words_aligned_(walk.k_grouped
-                           ? is_multiple_of_4(first, k_stride)
-                           : walk.k_contiguous && k_stride == 1 && is_multiple_of_4(first, extent_stride)) {}
+                           ? is_multiple_of_4(next_, k_stride_)
+                           : walk.k_contiguous && k_stride_ == 1 && is_multiple_of_4(next_, extent_stride_)) {
+  }
 
   /// Reads the next tile into registers; what lies outside the operand is zero.
   QUARRY_DEVICE void fetch() {
@@ -116,6 +117,14 @@ class OperandLoader {
  private:
   static constexpr int items = extent * steps;
   static constexpr int rounds = (items + threads - 1) / threads;
+
+  /// The first element of the first tile.
+  QUARRY_DEVICE static const Stored* first_of(const OperandPart& part) {
+    return static_cast<const Stored*>(part.matrix.data) +
+           (batch_offset(part.matrix, part.batch, sizeof(Stored)) +
+            distance<walk.extent_grouped>(part.extent.base + part.extent.first, part.extent.stride) +
+            distance<walk.k_grouped>(part.k.base + part.k.first, part.k.stride));
+  }
 
   QUARRY_DEVICE static bool is_multiple_of_4(const Stored* first, long long stride) {
     const auto address = reinterpret_cast<unsigned long long>(first);
@@ -241,23 +250,9 @@ template <Config config>
 QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, int thread_row, int thread_column,
                             Sums<config>& sums) {
   using S = Shape<config>;
-  const MatrixParams& a = params.a;
-  const MatrixParams& b = params.b;
-  const int first_m = work.tile_m * config.tile.m;
-  const int first_n = work.tile_n * config.tile.n;
-  const int first_k = work.first_k_tile * config.tile.k;
-  const int k_left = k_elements(params, work, config.tile.k);
-  typename S::LoaderA loader_a(static_cast<const typename S::A*>(a.data) +
-                                   (batch_offset(a, work.batch, sizeof(typename S::A)) +
-                                    distance<walk_a(config.layouts.a).extent_grouped>(first_m, a.row_stride) +
-                                    distance<walk_a(config.layouts.a).k_grouped>(first_k, a.column_stride)),
-                               a.row_stride, a.column_stride, params.m - first_m, k_left);
-  typename S::LoaderB loader_b(
-      static_cast<const typename S::B*>(b.data) +
-          (batch_offset(b, work.batch, sizeof(typename S::B)) +
-           distance<walk_b(config.layouts.b).extent_grouped>(first_n, b.column_stride) +
-           distance<walk_b(config.layouts.b).k_grouped>(first_k, b.row_stride)),
-      b.column_stride, b.row_stride, params.n - first_n, k_left);
+  const int k_left = k_elements(work, config.tile.k);
+  typename S::LoaderA loader_a(part_of_a(params.a, work, config.tile), k_left);
+  typename S::LoaderB loader_b(part_of_b(params.b, work, config.tile), k_left);
 
   constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
   arch::SharedAddress read = arch::shared_memory();
@@ -317,7 +312,7 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
   using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
   constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
-  const TileWriter<C, Finish> writer(params, work, config.tile);
+  const TileWriter<C, Finish, TileWork> writer(params, work, config.tile);
   write_tile<C, config.tile.n, rows, S::threads>(memory, writer, [&](int pass, const auto& staged) {
     stage_sums<config>(sums, thread_row, thread_column, pass, staged);
   });

@@ -6,6 +6,7 @@
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
 #include "common/operand_copy.cuh"
+#include "common/operand_part.cuh"
 #include "common/staged_tile.cuh"
 #include "common/stream_writer.cuh"
 #include "common/tile_scheduler.cuh"
@@ -101,19 +102,17 @@ struct Fragments {
   typename Shape<config>::ReaderB::Part b[Shape<config>::blocks_n][Shape<config>::parts];
 };
 
-/// Where one operand's tiles lie for a block: from (`first` along M or N, the slice's first K tile) on.
-QUARRY_DEVICE OperandSource operand_source(const MatrixParams& matrix, OperandTile tile,
-                                           long long extent_stride, long long k_stride, int first, int extent,
-                                           const TileWork& work, int k) {
-  const int first_k = work.first_k_tile * tile.k;
-  const long long entry = batch_offset(matrix, work.batch, tile.element_bytes);
-  const long long offset = entry + first * extent_stride + distance(tile.interleaved, first_k, k_stride);
-  return {static_cast<const char*>(matrix.data) + offset * tile.element_bytes,
-          tile.k_contiguous ? extent_stride : k_stride,
-          extent - first,
-          k - first_k,
-          work.k_tiles,
-          k_stride};
+/// Where an operand's tiles lie.
+QUARRY_DEVICE OperandSource operand_source(const OperandPart& part, OperandTile tile) {
+  const long long offset = batch_offset(part.matrix, part.batch, tile.element_bytes) +
+                           (part.extent.base + part.extent.first) * part.extent.stride +
+                           distance(tile.interleaved, part.k.base + part.k.first, part.k.stride);
+  return {static_cast<const char*>(part.matrix.data) + offset * tile.element_bytes,
+          tile.k_contiguous ? part.extent.stride : part.k.stride,
+          part.extent.end - part.extent.first,
+          part.k.end - part.k.first,
+          part.k_tiles,
+          part.k.stride};
 }
 
 /// Both operands of a block on their way into the pipeline: the last K tile first, then the others in order.
@@ -122,11 +121,10 @@ class StageCopier {
   using S = Shape<config>;
 
  public:
-  QUARRY_DEVICE StageCopier(const GemmParams& params, const TileWork& work)
-      : source_a_(operand_source(params.a, S::a, params.a.row_stride, params.a.column_stride,
-                                 work.tile_m * config.tile.m, params.m, work, params.k)),
-        source_b_(operand_source(params.b, S::b, params.b.column_stride, params.b.row_stride,
-                                 work.tile_n * config.tile.n, params.n, work, params.k)),
+  template <class Work>
+  QUARRY_DEVICE StageCopier(const GemmParams& params, const Work& work)
+      : source_a_(operand_source(part_of_a(params.a, work, config.tile), S::a)),
+        source_b_(operand_source(part_of_b(params.b, work, config.tile), S::b)),
         a_(source_a_),
         b_(source_b_),
         tiles_left_(work.k_tiles - 1) {}
@@ -201,8 +199,8 @@ QUARRY_DEVICE void multiply(Sums<config>& sums, Operands<config>& operands, cons
 /// step before it is multiplied, across the border between stages too, so one barrier a tile is enough:
 /// behind it, the next stage has landed for all threads and all have read what they need from the current
 /// one.
-template <Config config>
-QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, Sums<config>& sums) {
+template <Config config, class Work>
+QUARRY_DEVICE void mainloop(const GemmParams& params, const Work& work, Sums<config>& sums) {
   using S = Shape<config>;
   const arch::SharedAddress first_stage = arch::shared_memory();
   const arch::SharedAddress last_stage = first_stage + (config.stages - 1) * S::stage_bytes;
@@ -300,7 +298,7 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
 }
 
 /// Computes one piece of work: multiplies, writes.
-template <Config config, class Epilogue, template <class, class> class Writer, class Work>
+template <Config config, class Epilogue, template <class, class, class> class Writer, class Work>
 QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::SharedAddress memory) {
   using S = Shape<config>;
   Sums<config> sums;
@@ -310,7 +308,7 @@ QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::Sha
   constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out), .kind = config.epilogue};
   using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
   constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
-  const Writer<C, Finish> writer(params, work, config.tile);
+  const Writer<C, Finish, Work> writer(params, work, config.tile);
   const WarpPlace place = warp_place<config>();
   write_tile<C, config.tile.n, rows, S::threads>(
       memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });

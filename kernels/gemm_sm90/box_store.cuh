@@ -88,11 +88,11 @@ class BoxStore {
     return false;
   }
 
-  /// Starts the stores of the warp's sums. @param first_row row of the output where the warpgroup's rows
-  /// begin
+  /// Starts the stores of the warp's sums. @param first_row row of the tile where the warpgroup's rows begin
   QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work, int first_row) {
-    const int warp_row = first_row + warp_of_group() * OutputBox::rows;
-    const int first_column = work.tile_n * config.tile.n;
+    const int warp_row =
+        work.out().row + work.tile_m * config.tile.m + first_row + warp_of_group() * OutputBox::rows;
+    const int first_column = work.out().column + work.tile_n * config.tile.n;
     QUARRY_UNROLL
     for (int block = 0; block < blocks_m(config); ++block) {
       QUARRY_UNROLL
@@ -103,7 +103,7 @@ class BoxStore {
         } else {
           fill_box_32<box>(buffer, sums.block[block], column, alpha_);
         }
-        start(buffer, warp_row + block * instruction_m, first_column + column, work.batch);
+        start(buffer, warp_row + block * instruction_m, first_column + column, work.out().batch);
       }
     }
   }

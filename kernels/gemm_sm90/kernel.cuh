@@ -98,7 +98,7 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
     if (adds_up_in_cluster(config) && gemm.mode == Mode::split_k_cluster) {
       if constexpr (adds_up_in_cluster(config)) leave_sums<config>(sums, memory, first_row);
     } else if (stores_boxes) {
-      box_store.store(sums, work, work.tile_m * config.tile.m + first_row);
+      box_store.store(sums, work, first_row);
     } else {
       write_lines<config>(LineWriter<config, Epilogue>(gemm, work), sums, staging, first_row);
     }

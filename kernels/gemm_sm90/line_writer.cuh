@@ -13,7 +13,7 @@ template <Config config, class Epilogue>
 class LineWriter {
  public:
   QUARRY_DEVICE LineWriter(const GemmParams& params, const TileWork& work)
-      : epilogue_(params, work.batch), params_(params), work_(work) {}
+      : epilogue_(params, work.out().batch), params_(params), work_(work) {}
 
   /// Takes the sums of the four outputs from (line, element) of the tile on. Those outside the output are
   /// dropped.
@@ -22,14 +22,16 @@ class LineWriter {
     const int column_tile = work_.tile_n * config.tile.n;
     const int first_line = (row_lines<config>() ? row_tile : column_tile) + line;
     const int first_element = (row_lines<config>() ? column_tile : row_tile) + element;
-    const int lines = row_lines<config>() ? params_.m : params_.n;
-    const int left = (row_lines<config>() ? params_.n : params_.m) - first_element;
+    const int lines = row_lines<config>() ? work_.m() : work_.n();
+    const int left = (row_lines<config>() ? work_.n() : work_.m()) - first_element;
     if (first_line >= lines || left <= 0) return;
     const int count = left < 4 ? left : 4;
     if (params_.mode == Mode::split_k_parallel) {
       partial_output().store(first_line, first_element, count, sum);
     } else {
-      finish(epilogue_, first_line, first_element, count, sum);
+      const int base_line = row_lines<config>() ? work_.out().row : work_.out().column;
+      const int base_element = row_lines<config>() ? work_.out().column : work_.out().row;
+      finish(epilogue_, base_line + first_line, base_element + first_element, count, sum);
     }
   }
 
@@ -37,8 +39,8 @@ class LineWriter {
   /// The dense output of this slice and batch entry in the workspace, line after line.
   QUARRY_DEVICE MatrixView<float> partial_output() const {
     const long long matrix = static_cast<long long>(work_.slice) * params_.batch + work_.batch;
-    return {static_cast<float*>(params_.partials) + matrix * params_.m * params_.n,
-            row_lines<config>() ? params_.n : params_.m, 1};
+    return {static_cast<float*>(params_.partials) + matrix * work_.m() * work_.n(),
+            row_lines<config>() ? work_.n() : work_.m(), 1};
   }
 
   Finish<config, Epilogue> epilogue_;

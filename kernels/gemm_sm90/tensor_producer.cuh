@@ -51,17 +51,19 @@ QUARRY_DEVICE void produce(const TensorGemmParams& params, arch::SharedAddress m
   QUARRY_ROLLED
   for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
-    const int batch_a = gemm.a.batch_stride == 0 ? 0 : work.batch;
-    const int batch_b = gemm.b.batch_stride == 0 ? 0 : work.batch;
+    const int batch_a = gemm.a.batch_stride == 0 ? 0 : work.a().batch;
+    const int batch_b = gemm.b.batch_stride == 0 ? 0 : work.b().batch;
+    const int row = work.a().row + work.tile_m * config.tile.m;
+    const int column = work.b().column + work.tile_n * config.tile.n;
     int k = work.first_k_tile * config.tile.k;
     QUARRY_ROLLED
     for (int tile = 0; tile < work.k_tiles; ++tile, k += config.tile.k) {
       pipeline.acquire();
       arch::mbarrier_arrive_expect(pipeline.full(), stage_bytes(config));
-      load_part<a>(params.a, pipeline.stage(), pipeline.full(), work.tile_m * config.tile.m, k, batch_a,
-                   place.n, sharers_of_a<config>(place));
-      load_part<b>(params.b, pipeline.stage() + a.bytes(), pipeline.full(), work.tile_n * config.tile.n, k,
-                   batch_b, place.m, sharers_of_b<config>(place));
+      load_part<a>(params.a, pipeline.stage(), pipeline.full(), row, work.a().column + k, batch_a, place.n,
+                   sharers_of_a<config>(place));
+      load_part<b>(params.b, pipeline.stage() + a.bytes(), pipeline.full(), column, work.b().row + k, batch_b,
+                   place.m, sharers_of_b<config>(place));
       pipeline.advance();
     }
   }

@@ -2,6 +2,7 @@
 /// the bulk copy engine cannot address.
 #pragma once
 
+#include "common/operand_part.cuh"
 #include "gemm/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/work_list.cuh"
@@ -10,19 +11,19 @@ namespace quarry::gemm_sm90 {
 
 /// Where an operand's tiles lie, in lines.
 struct LineSource {
-  const char* data;       ///< first element of the batch entry
+  const char* data;       ///< first element of the problem
   long long line_stride;  ///< bytes
   int lines;
   int elements;  ///< of a line
 };
 
-/// An operand of one batch entry. @param extent its M or N
 template <OperandBox box>
-QUARRY_DEVICE LineSource line_source(const MatrixParams& m, int batch, long long extent_stride,
-                                     long long k_stride, int extent, int k) {
-  const char* const data = static_cast<const char*>(m.data) + batch * m.batch_stride * box.element_bytes;
-  return {data, (box.k_contiguous ? extent_stride : k_stride) * box.element_bytes,
-          box.k_contiguous ? extent : k, box.k_contiguous ? k : extent};
+QUARRY_DEVICE LineSource line_source(const OperandPart& part) {
+  const long long offset = part.batch * part.matrix.batch_stride +
+                           (part.extent.base * part.extent.stride + part.k.base * part.k.stride);
+  return {static_cast<const char*>(part.matrix.data) + offset * box.element_bytes,
+          (box.k_contiguous ? part.extent.stride : part.k.stride) * box.element_bytes,
+          box.k_contiguous ? part.extent.end : part.k.end, box.k_contiguous ? part.k.end : part.extent.end};
 }
 
 /// Starts this thread's copies of the tile from (line, element) on: pieces of `alignment` elements,
@@ -75,10 +76,8 @@ QUARRY_DEVICE void produce_by_threads(const GemmParams& params, arch::SharedAddr
   QUARRY_ROLLED
   for (WorkList<config> list(params, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
-    const LineSource source_a =
-        line_source<a>(params.a, work.batch, params.a.row_stride, params.a.column_stride, params.m, params.k);
-    const LineSource source_b =
-        line_source<b>(params.b, work.batch, params.b.column_stride, params.b.row_stride, params.n, params.k);
+    const LineSource source_a = line_source<a>(part_of_a(params.a, work, config.tile));
+    const LineSource source_b = line_source<b>(part_of_b(params.b, work, config.tile));
     const int row = work.tile_m * config.tile.m;
     const int column = work.tile_n * config.tile.n;
     int k = work.first_k_tile * config.tile.k;
