@@ -1,22 +1,25 @@
 /// How operands get from global memory into the stages of a pipeline.
 ///
-/// A copier is made for one operand of one block. Its last K tile is copied first, by `copy_last`, which
-/// looks at every edge: elements outside the operand are never read and become zero. They must be along K, as
-/// zero times the other operand's zero adds nothing; along M and N their sums are dropped. All other tiles
-/// are whole along K, so their copies, which the main loop is full of, cost little more than the copy itself:
-/// `start(stage, part, parts)` for each part of a tile, so that copies can be spread among other work;
-/// `finish(stage)` when all parts are started; then the next tile. After the last one, tiles of zeros follow.
+/// A source is made for one operand of one block, and a main loop knows of it what follows. Its last K tile
+/// is copied first, by `copy_last(stage)`, which looks at every edge: elements outside the operand are never
+/// read and become zero. They must be along K, as zero times the other operand's zero adds nothing; along M
+/// and N their sums are dropped. All other tiles are whole along K, so their copies, which the main loop is
+/// full of, cost little more than the copy itself: `start(stage, part, parts)` for each part of a tile, so
+/// that copies can be spread among other work; `finish(stage, more)` when all parts are started; then the
+/// next tile. After the last one, tiles of zeros follow.
 #pragma once
 
 #include "arch/arch.hpp"
 #include "common/interleaved.hpp"
+#include "common/matrix_view.cuh"
+#include "common/operand_part.cuh"
 #include "common/operand_tile.cuh"
 #include "common/piece_map.hpp"
 
 namespace quarry {
 
-/// Where the tiles of one operand lie for one block.
-struct OperandSource {
+/// Where the tiles of one operand lie for one block, in lines.
+struct OperandLines {
   const void* first;      ///< first element of the block's first tile
   long long line_stride;  ///< elements from one line to the next
   int extent_left;        ///< elements of the operand from there on along M or N
@@ -25,7 +28,19 @@ struct OperandSource {
   long long k_stride;     ///< where K is grouped: from one group to the next
 };
 
-/// The walk of one thread over an operand's K tiles, that all copiers share: where its pieces lie, and where
+QUARRY_DEVICE OperandLines operand_lines(const OperandPart& part, OperandTile tile) {
+  const long long offset = batch_offset(part.matrix, part.batch, tile.element_bytes) +
+                           (part.extent.base + part.extent.first) * part.extent.stride +
+                           distance(tile.interleaved, part.k.base + part.k.first, part.k.stride);
+  return {static_cast<const char*>(part.matrix.data) + offset * tile.element_bytes,
+          tile.k_contiguous ? part.extent.stride : part.k.stride,
+          part.extent.end - part.extent.first,
+          part.k.end - part.k.first,
+          part.k_tiles,
+          part.k.stride};
+}
+
+/// The walk of one thread over an operand's K tiles, that all sources share: where its pieces lie, and where
 /// they go.
 template <OperandTile tile, int piece_elements, int threads>
 class PieceWalk {
@@ -33,19 +48,19 @@ class PieceWalk {
   static constexpr PieceMap map = piece_map(tile, piece_elements, threads);
 
   /// Starts at the first tile, which is zeros if there is only one: `copy_last` takes that.
-  QUARRY_DEVICE explicit PieceWalk(const OperandSource& source) {
-    const long long line_bytes = source.line_stride * tile.element_bytes;
-    group_bytes_ = tile.interleaved ? source.k_stride * tile.element_bytes : 0;
-    cursor_ = static_cast<const char*>(source.first) + (line() * line_bytes + element_distance());
+  QUARRY_DEVICE explicit PieceWalk(const OperandLines& lines) {
+    const long long line_bytes = lines.line_stride * tile.element_bytes;
+    group_bytes_ = tile.interleaved ? lines.k_stride * tile.element_bytes : 0;
+    cursor_ = static_cast<const char*>(lines.first) + (line() * line_bytes + element_distance());
     round_bytes_ = map.line_step * line_bytes;
-    rewind_bytes_ = tile_bytes(source) - map.line_rounds * round_bytes_;
+    rewind_bytes_ = tile_bytes(lines) - map.line_rounds * round_bytes_;
     shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements()) +
                      element() % tile.chunk_elements() * tile.element_bytes;
     present_ = 0;
-    if (source.k_tiles == 1) return;
+    if (lines.k_tiles == 1) return;
     QUARRY_UNROLL
     for (int round = 0; round < edge_rounds; ++round) {
-      if (extent_offset(round, round) < source.extent_left) present_ |= 1u << round;
+      if (extent_offset(round, round) < lines.extent_left) present_ |= 1u << round;
     }
   }
 
@@ -87,23 +102,23 @@ class PieceWalk {
     const char* address;
     int valid_elements;  ///< the first so many exist
   };
-  QUARRY_DEVICE LastPiece last_piece(const OperandSource& source, int line_round, int column_round) const {
-    const int tiles_before = source.k_tiles - 1;
-    const int lines_left = tile.k_contiguous ? source.extent_left : source.k_left - tiles_before * tile.k;
-    const int elements_left = tile.k_contiguous ? source.k_left - tiles_before * tile.k : source.extent_left;
+  QUARRY_DEVICE LastPiece last_piece(const OperandLines& lines, int line_round, int column_round) const {
+    const int tiles_before = lines.k_tiles - 1;
+    const int lines_left = tile.k_contiguous ? lines.extent_left : lines.k_left - tiles_before * tile.k;
+    const int elements_left = tile.k_contiguous ? lines.k_left - tiles_before * tile.k : lines.extent_left;
     const int left = elements_left - element() - column_round * map.threads_per_line * piece_elements;
     const int in_line = left < 0 ? 0 : left < piece_elements ? left : piece_elements;
     const int valid = line() + line_round * map.line_step < lines_left ? in_line : 0;
-    if (valid == 0) return {static_cast<const char*>(source.first), 0};
-    return {cursor_ + tiles_before * tile_bytes(source) + line_round * round_bytes_ +
+    if (valid == 0) return {static_cast<const char*>(lines.first), 0};
+    return {cursor_ + tiles_before * tile_bytes(lines) + line_round * round_bytes_ +
                 column_distance(column_round),
             valid};
   }
 
   /// Elements of a piece that lie before the operand's edge along M or N, 1 at least, where such an edge can
   /// cut a piece.
-  QUARRY_DEVICE int before_edge(const OperandSource& source, int column_round) const {
-    const int left = source.extent_left - extent_offset(0, column_round);
+  QUARRY_DEVICE int before_edge(const OperandLines& lines, int column_round) const {
+    const int left = lines.extent_left - extent_offset(0, column_round);
     return tile.k_contiguous || left > piece_elements ? piece_elements : left;
   }
 
@@ -123,9 +138,9 @@ class PieceWalk {
     }
     return element() * tile.element_bytes;
   }
-  QUARRY_DEVICE static long long tile_bytes(const OperandSource& source) {
-    if constexpr (tile.interleaved) return tile.k / interleave * tile.element_bytes * source.k_stride;
-    return tile.k * tile.element_bytes * (tile.k_contiguous ? 1 : source.line_stride);
+  QUARRY_DEVICE static long long tile_bytes(const OperandLines& lines) {
+    if constexpr (tile.interleaved) return tile.k / interleave * tile.element_bytes * lines.k_stride;
+    return tile.k * tile.element_bytes * (tile.k_contiguous ? 1 : lines.line_stride);
   }
   /// Bytes of memory from a thread's piece of the first round to that of another one.
   QUARRY_DEVICE long long column_distance(int column_round) const {
@@ -160,17 +175,17 @@ class PieceWalk {
 /// last line. (Lines that are 0 apart end where the operand ends; of them the host must promise no more
 /// alignment than divides their extent.)
 template <OperandTile tile, int threads>
-class AsyncCopier {
+class AsyncSource {
  public:
-  QUARRY_DEVICE explicit AsyncCopier(const OperandSource& source) : walk_(source) {}
+  QUARRY_DEVICE explicit AsyncSource(const OperandLines& lines) : lines_(lines), walk_(lines) {}
 
-  QUARRY_DEVICE void copy_last(const OperandSource& source, arch::SharedAddress stage) {
+  QUARRY_DEVICE void copy_last(arch::SharedAddress stage) {
     QUARRY_ROLLED
     for (int line_round = 0; line_round < Walk::map.line_rounds; ++line_round) {
       if (!walk_.takes_part(line_round)) continue;
       QUARRY_ROLLED
       for (int column_round = 0; column_round < Walk::map.column_rounds; ++column_round) {
-        const auto piece = walk_.last_piece(source, line_round, column_round);
+        const auto piece = walk_.last_piece(lines_, line_round, column_round);
         arch::copy_async<bytes>(stage + walk_.shared_offset(line_round, column_round), piece.address,
                                 piece.valid_elements * tile.element_bytes);
       }
@@ -198,26 +213,27 @@ class AsyncCopier {
   using Walk = PieceWalk<tile, tile.alignment, threads>;
   static constexpr int bytes = tile.alignment * tile.element_bytes;
 
+  OperandLines lines_;
   Walk walk_;
 };
 
 /// Copies operands that are aligned to nothing but their elements: one by one into registers when started,
 /// into shared memory as whole chunks when finished, so that the work in between hides the latency.
 template <OperandTile tile, int threads>
-class RegisterCopier {
+class RegisterSource {
  public:
-  QUARRY_DEVICE explicit RegisterCopier(const OperandSource& source) : walk_(source) {
+  QUARRY_DEVICE explicit RegisterSource(const OperandLines& lines) : lines_(lines), walk_(lines) {
     QUARRY_UNROLL
-    for (int i = 0; i < Walk::map.column_rounds; ++i) before_edge_[i] = walk_.before_edge(source, i);
+    for (int i = 0; i < Walk::map.column_rounds; ++i) before_edge_[i] = walk_.before_edge(lines, i);
   }
 
-  QUARRY_DEVICE void copy_last(const OperandSource& source, arch::SharedAddress stage) {
+  QUARRY_DEVICE void copy_last(arch::SharedAddress stage) {
     QUARRY_ROLLED
     for (int line_round = 0; line_round < Walk::map.line_rounds; ++line_round) {
       if (!walk_.takes_part(line_round)) continue;
       QUARRY_ROLLED
       for (int column_round = 0; column_round < Walk::map.column_rounds; ++column_round) {
-        const auto piece = walk_.last_piece(source, line_round, column_round);
+        const auto piece = walk_.last_piece(lines_, line_round, column_round);
         arch::shared_store(stage + walk_.shared_offset(line_round, column_round),
                            fetch(piece.address, piece.valid_elements));
       }
@@ -270,6 +286,7 @@ class RegisterCopier {
     return chunk;
   }
 
+  OperandLines lines_;
   Walk walk_;
   int before_edge_[Walk::map.column_rounds];
   Chunk fetched_[Walk::map.pieces()];
@@ -280,14 +297,14 @@ constexpr bool copies_asynchronously(const OperandTile& tile) {
   return tile.alignment * tile.element_bytes >= 4;
 }
 
-/// The copier for an operand's alignment.
+/// The source for an operand's alignment.
 template <OperandTile tile, int threads, bool asynchronous>
-struct CopierOf {
-  using Type = AsyncCopier<tile, threads>;
+struct SourceOf {
+  using Type = AsyncSource<tile, threads>;
 };
 template <OperandTile tile, int threads>
-struct CopierOf<tile, threads, false> {
-  using Type = RegisterCopier<tile, threads>;
+struct SourceOf<tile, threads, false> {
+  using Type = RegisterSource<tile, threads>;
 };
 
 }  // namespace quarry

@@ -244,31 +244,26 @@ QUARRY_DEVICE void multiply_stage(arch::SharedAddress stage, int thread_row, int
   }
 }
 
-/// Adds up the products of all K tiles of the block's work. Of the two stages one is read while the other is
-/// written.
-template <Config config>
-QUARRY_DEVICE void mainloop(const GemmParams& params, const TileWork& work, int thread_row, int thread_column,
-                            Sums<config>& sums) {
-  using S = Shape<config>;
-  const int k_left = k_elements(work, config.tile.k);
-  typename S::LoaderA loader_a(part_of_a(params.a, work, config.tile), k_left);
-  typename S::LoaderB loader_b(part_of_b(params.b, work, config.tile), k_left);
-
+/// Adds up the products of `k_tiles` K tiles of two operand sources, such as OperandLoader: `fetch` reads the
+/// next tile, `put` writes it to a stage. Of the two stages one is read while the other is written.
+template <Config config, class SourceA, class SourceB>
+QUARRY_DEVICE void mainloop(SourceA source_a, SourceB source_b, int k_tiles, int thread_row,
+                            int thread_column, Sums<config>& sums) {
   constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
   arch::SharedAddress read = arch::shared_memory();
   arch::SharedAddress written = read + stage_bytes;
   const auto put = [&](arch::SharedAddress stage) {
-    loader_a.put(stage);
-    loader_b.put(stage + stage_bytes_a(config));
+    source_a.put(stage);
+    source_b.put(stage + stage_bytes_a(config));
   };
-  loader_a.fetch();
-  loader_b.fetch();
+  source_a.fetch();
+  source_b.fetch();
   put(read);
   arch::block_barrier();
   QUARRY_ROLLED
-  for (int tile = 0; tile < work.k_tiles; ++tile) {
-    loader_a.fetch();  // past the last tile: zeros, from nowhere
-    loader_b.fetch();
+  for (int tile = 0; tile < k_tiles; ++tile) {
+    source_a.fetch();  // past the last tile: zeros, from nowhere
+    source_b.fetch();
     multiply_stage<config>(read, thread_row, thread_column, sums);
     put(written);
     arch::block_barrier();
@@ -307,7 +302,13 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   const int thread_column = arch::thread_index() % S::threads_n;
 
   Sums<config> sums;
-  if (work.k_tiles > 0) mainloop<config>(params, work, thread_row, thread_column, sums);
+  if (work.k_tiles > 0) {
+    const OperandPart a = part_of_a(params.a, work, config.tile);
+    const OperandPart b = part_of_b(params.b, work, config.tile);
+    const int k_left = k_elements(work, config.tile.k);
+    mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
+                     thread_column, sums);
+  }
 
   constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
   using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;

@@ -64,6 +64,8 @@ struct Shape {
   static constexpr int parts = Product::parts;
   using StoredA = typename StoredType<config.types.a, is_mixed(config.types)>::Type;
   using StoredB = typename StoredType<config.types.b, is_mixed(config.types)>::Type;
+  using SourceA = typename SourceOf<a, threads, copies_asynchronously(a)>::Type;
+  using SourceB = typename SourceOf<b, threads, copies_asynchronously(b)>::Type;
   using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, StoredA,
                                     a.has_matrix_loads() && sizeof(StoredA) == a.element_bytes>::Type;
   using ReaderB = typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, StoredB,
@@ -102,37 +104,45 @@ struct Fragments {
   typename Shape<config>::ReaderB::Part b[Shape<config>::blocks_n][Shape<config>::parts];
 };
 
-/// Where an operand's tiles lie.
-QUARRY_DEVICE OperandSource operand_source(const OperandPart& part, OperandTile tile) {
-  const long long offset = batch_offset(part.matrix, part.batch, tile.element_bytes) +
-                           (part.extent.base + part.extent.first) * part.extent.stride +
-                           distance(tile.interleaved, part.k.base + part.k.first, part.k.stride);
-  return {static_cast<const char*>(part.matrix.data) + offset * tile.element_bytes,
-          tile.k_contiguous ? part.extent.stride : part.k.stride,
-          part.extent.end - part.extent.first,
-          part.k.end - part.k.first,
-          part.k_tiles,
-          part.k.stride};
-}
+/// How a warp reads its part of a stage.
+template <Config config>
+class WarpReader {
+  using S = Shape<config>;
+
+ public:
+  QUARRY_DEVICE explicit WarpReader(const WarpPlace& place)
+      : a_(place.m * S::warp.m, place.k * S::warp.k), b_(place.n * S::warp.n, place.k * S::warp.k) {}
+
+  /// The operands of one step.
+  QUARRY_DEVICE void load(Fragments<config>& fragments, arch::SharedAddress stage, int k_step) const {
+    QUARRY_UNROLL
+    for (int part = 0; part < S::parts; ++part) {
+      const int step = k_step * S::parts + part;
+      QUARRY_UNROLL
+      for (int i = 0; i < S::blocks_m; ++i) fragments.a[i][part] = a_.load(stage, step, i);
+      QUARRY_UNROLL
+      for (int i = 0; i < S::blocks_n; ++i) fragments.b[i][part] = b_.load(stage + S::a.bytes(), step, i);
+    }
+  }
+
+ private:
+  typename S::ReaderA a_;
+  typename S::ReaderB b_;
+};
 
 /// Both operands of a block on their way into the pipeline: the last K tile first, then the others in order.
-template <Config config>
+template <Config config, class SourceA, class SourceB>
 class StageCopier {
   using S = Shape<config>;
 
  public:
-  template <class Work>
-  QUARRY_DEVICE StageCopier(const GemmParams& params, const Work& work)
-      : source_a_(operand_source(part_of_a(params.a, work, config.tile), S::a)),
-        source_b_(operand_source(part_of_b(params.b, work, config.tile), S::b)),
-        a_(source_a_),
-        b_(source_b_),
-        tiles_left_(work.k_tiles - 1) {}
+  QUARRY_DEVICE StageCopier(const SourceA& a, const SourceB& b, int k_tiles)
+      : a_(a), b_(b), tiles_left_(k_tiles - 1) {}
 
   /// Copies the last K tile, as one group.
   QUARRY_DEVICE void copy_last(arch::SharedAddress stage) {
-    a_.copy_last(source_a_, stage);
-    b_.copy_last(source_b_, stage + S::a.bytes());
+    a_.copy_last(stage);
+    b_.copy_last(stage + S::a.bytes());
     arch::copy_async_commit();
   }
 
@@ -151,10 +161,8 @@ class StageCopier {
   }
 
  private:
-  OperandSource source_a_;
-  OperandSource source_b_;
-  typename CopierOf<S::a, S::threads, copies_asynchronously(S::a)>::Type a_;
-  typename CopierOf<S::b, S::threads, copies_asynchronously(S::b)>::Type b_;
+  SourceA a_;
+  SourceB b_;
   int tiles_left_;
 };
 
@@ -192,15 +200,16 @@ QUARRY_DEVICE void multiply(Sums<config>& sums, Operands<config>& operands, cons
   }
 }
 
-/// Adds up the products of all K tiles of the block's work.
+/// Adds up the products of `k_tiles` K tiles of two operand sources (common/operand_copy.cuh).
 ///
 /// Stages form a ring. While the tile in one is multiplied, the tile stages - 1 ahead is copied into the one
 /// that was read last. Registers are a second, shorter pipeline: the fragments of a step are loaded while the
 /// step before it is multiplied, across the border between stages too, so one barrier a tile is enough:
 /// behind it, the next stage has landed for all threads and all have read what they need from the current
 /// one.
-template <Config config, class Work>
-QUARRY_DEVICE void mainloop(const GemmParams& params, const Work& work, Sums<config>& sums) {
+template <Config config, class SourceA, class SourceB>
+QUARRY_DEVICE void mainloop(const WarpReader<config>& reader, const SourceA& source_a,
+                            const SourceB& source_b, int k_tiles, Sums<config>& sums) {
   using S = Shape<config>;
   const arch::SharedAddress first_stage = arch::shared_memory();
   const arch::SharedAddress last_stage = first_stage + (config.stages - 1) * S::stage_bytes;
@@ -208,23 +217,7 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const Work& work, Sums<con
     return stage == last_stage ? first_stage : stage + S::stage_bytes;
   };
 
-  const WarpPlace place = warp_place<config>();
-  const typename S::ReaderA reader_a(place.m * S::warp.m, place.k * S::warp.k);
-  const typename S::ReaderB reader_b(place.n * S::warp.n, place.k * S::warp.k);
-  const auto load = [&](Fragments<config>& fragments, arch::SharedAddress stage, int k_step) {
-    QUARRY_UNROLL
-    for (int part = 0; part < S::parts; ++part) {
-      const int step = k_step * S::parts + part;
-      QUARRY_UNROLL
-      for (int i = 0; i < S::blocks_m; ++i) fragments.a[i][part] = reader_a.load(stage, step, i);
-      QUARRY_UNROLL
-      for (int i = 0; i < S::blocks_n; ++i) {
-        fragments.b[i][part] = reader_b.load(stage + S::a.bytes(), step, i);
-      }
-    }
-  };
-
-  StageCopier<config> copier(params, work);
+  StageCopier<config, SourceA, SourceB> copier(source_a, source_b, k_tiles);
   copier.copy_last(first_stage);
   arch::SharedAddress filled = next(first_stage);
   QUARRY_ROLLED
@@ -242,11 +235,11 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const Work& work, Sums<con
   arch::SharedAddress read = first_stage;
   Fragments<config> fragments;
   Operands<config> operands;
-  load(fragments, read, 0);
+  reader.load(fragments, read, 0);
   convert<config>(fragments, operands);
 
   QUARRY_ROLLED
-  for (int tile = 0; tile < work.k_tiles; ++tile) {
+  for (int tile = 0; tile < k_tiles; ++tile) {
     QUARRY_UNROLL
     for (int step = 0; step < S::k_steps; ++step) {
       const int next_step = (step + 1) % S::k_steps;
@@ -257,7 +250,7 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const Work& work, Sums<con
         filled = next(filled);
         read = next(read);
       }
-      load(fragments, read, next_step);
+      reader.load(fragments, read, next_step);
       copier.start(filled, next_step);
       multiply<config>(sums, operands, fragments);
     }
@@ -302,7 +295,12 @@ template <Config config, class Epilogue, template <class, class, class> class Wr
 QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::SharedAddress memory) {
   using S = Shape<config>;
   Sums<config> sums;
-  if (work.k_tiles > 0) mainloop<config>(params, work, sums);
+  if (work.k_tiles > 0) {
+    const WarpReader<config> reader(warp_place<config>());
+    const OperandLines a = operand_lines(part_of_a(params.a, work, config.tile), S::a);
+    const OperandLines b = operand_lines(part_of_b(params.b, work, config.tile), S::b);
+    mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums);
+  }
 
   using C = Compute<config.types.accumulator>;
   constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out), .kind = config.epilogue};
