@@ -43,6 +43,16 @@ struct ElementType<DType::s32> {
 template <DType type>
 using Element = typename ElementType<type>::Type;
 
+/// Four bytes of a word, by their type.
+template <DType type>
+struct ByteWord {
+  using Type = arch::S8x4;
+};
+template <>
+struct ByteWord<DType::u8> {
+  using Type = arch::U8x4;
+};
+
 /// What sums of an accumulator type leave the main loop as: partial_type.
 template <DType accumulator>
 using Compute = Element<partial_type(accumulator)>;

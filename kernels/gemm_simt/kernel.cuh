@@ -12,23 +12,9 @@
 #include "common/tile_writer.cuh"
 #include "gemm/params.hpp"
 #include "gemm_simt/config.hpp"
+#include "gemm_simt/multiply.cuh"
 
 namespace quarry::gemm_simt {
-
-/// What the main loop multiplies at once, an item of shared memory: a number of the accumulator's type, or
-/// four bytes.
-template <DType stored, DType accumulator>
-struct ItemType {
-  using Type = Compute<accumulator>;
-};
-template <>
-struct ItemType<DType::s8, DType::s32> {
-  using Type = arch::S8x4;
-};
-template <>
-struct ItemType<DType::u8, DType::s32> {
-  using Type = arch::U8x4;
-};
 
 /// An item from `packed` neighbours along K, `k_stride` elements apart, of which the first
 /// `count` exist; the others are zero. One element becomes what is computed with; four bytes share a word,
@@ -171,8 +157,9 @@ struct Shape {
   using C = Compute<config.types.accumulator>;
   using A = Element<config.types.a>;
   using B = Element<config.types.b>;
-  using ItemA = typename ItemType<config.types.a, config.types.accumulator>::Type;
-  using ItemB = typename ItemType<config.types.b, config.types.accumulator>::Type;
+  using Multiply = gemm_simt::Multiply<config.types.a, config.types.b, config.types.accumulator>;
+  using ItemA = typename Multiply::ItemA;
+  using ItemB = typename Multiply::ItemB;
   using LoaderA = OperandLoader<A, ItemA, packed_k(config), config.tile.m, k_steps(config), threads,
                                 walk_a(config.layouts.a)>;
   using LoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
@@ -194,19 +181,6 @@ template <Config config>
 QUARRY_DEVICE int column_of(int thread_column, int j) {
   using S = Shape<config>;
   return j / S::width_n * S::column_step + thread_column * S::width_n + j % S::width_n;
-}
-
-/// sum + a b in the accumulator's type: one rounding, and for f16 another one to f16. Of bytes, the products
-/// of four neighbours along K; the sum wraps.
-template <Config config, class ItemA, class ItemB, class C>
-QUARRY_DEVICE C multiply_add(ItemA a, ItemB b, C sum) {
-  if constexpr (packed_k(config) == 4) {
-    return arch::dot4(a, b, sum);
-  } else if constexpr (config.types.accumulator == DType::f16) {
-    return arch::to_f32(arch::to_f16(arch::fma(a, b, sum)));
-  } else {
-    return arch::fma(a, b, sum);
-  }
 }
 
 /// Adds the products of one stage to a thread's sums, one step along K after another.
@@ -235,8 +209,8 @@ QUARRY_DEVICE void multiply_stage(arch::SharedAddress stage, int thread_row, int
     for (int i = 0; i < config.thread_m; ++i) {
       QUARRY_UNROLL
       for (int j = 0; j < config.thread_n; ++j) {
-        sums.of[i][j] = multiply_add<config>(a[i / S::width_m].v[i % S::width_m],
-                                             b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
+        sums.of[i][j] = S::Multiply::add(a[i / S::width_m].v[i % S::width_m],
+                                         b[j / S::width_n].v[j % S::width_n], sums.of[i][j]);
       }
     }
     line_a = line_a + line_elements(config.tile.m) * item_bytes;

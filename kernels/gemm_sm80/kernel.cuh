@@ -14,37 +14,9 @@
 #include "common/warp_fragments.cuh"
 #include "gemm/params.hpp"
 #include "gemm_sm80/config.hpp"
-#include "gemm_sm80/product.cuh"
+#include "gemm_sm80/multiply.cuh"
 
 namespace quarry::gemm_sm80 {
-
-template <DType accumulator>
-struct AccumulatorType {
-  using Type = arch::AccumulatorF32;
-};
-template <>
-struct AccumulatorType<DType::f16> {
-  using Type = arch::AccumulatorF16;
-};
-template <>
-struct AccumulatorType<DType::s32> {
-  using Type = arch::AccumulatorS32;
-};
-template <>
-struct AccumulatorType<DType::f64> {
-  using Type = arch::AccumulatorF64;
-};
-
-/// What a lane reads at a time where there are no matrix loads. Of bytes beside a 16-bit type these would
-/// bring each lane four neighbours, where the instruction wants two.
-template <DType type, bool is_mixed>
-struct StoredType {
-  using Type = Element<type>;
-};
-template <DType type>
-requires(is_byte(type)) struct StoredType<type, true> {
-  using Type = BytePair;
-};
 
 /// What follows from a config inside the kernel.
 template <Config config>
@@ -59,17 +31,16 @@ struct Shape {
   static constexpr OperandTile b = tile_b(config);
   static constexpr int stage_bytes = a.bytes() + b.bytes();
 
-  using Accumulator = typename AccumulatorType<config.types.accumulator>::Type;
-  using Product = gemm_sm80::Product<config.types.a, config.types.b, config.math, config.instruction>;
-  static constexpr int parts = Product::parts;
-  using StoredA = typename StoredType<config.types.a, is_mixed(config.types)>::Type;
-  using StoredB = typename StoredType<config.types.b, is_mixed(config.types)>::Type;
+  using Multiply = MultiplyOf<config>;
+  static constexpr int parts = Multiply::parts;
   using SourceA = typename SourceOf<a, threads, copies_asynchronously(a)>::Type;
   using SourceB = typename SourceOf<b, threads, copies_asynchronously(b)>::Type;
-  using ReaderA = typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, StoredA,
-                                    a.has_matrix_loads() && sizeof(StoredA) == a.element_bytes>::Type;
-  using ReaderB = typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, StoredB,
-                                    b.has_matrix_loads() && sizeof(StoredB) == b.element_bytes>::Type;
+  using ReaderA =
+      typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, typename Multiply::StoredA,
+                        a.has_matrix_loads() && sizeof(typename Multiply::StoredA) == a.element_bytes>::Type;
+  using ReaderB =
+      typename ReaderOf<b, Side::b, blocks_n, k_steps * parts, typename Multiply::StoredB,
+                        b.has_matrix_loads() && sizeof(typename Multiply::StoredB) == b.element_bytes>::Type;
 
   static_assert(blocks_m * 16 * config.warps.m == config.tile.m, "a warp's M is a multiple of 16");
   static_assert(blocks_n * 16 * config.warps.n == config.tile.n, "a warp's N is a multiple of 16");
@@ -94,7 +65,7 @@ QUARRY_DEVICE WarpPlace warp_place() {
 /// The sums of one warp.
 template <Config config>
 struct Sums {
-  typename Shape<config>::Accumulator block[Shape<config>::blocks_m][2 * Shape<config>::blocks_n] = {};
+  typename Shape<config>::Multiply::Sum block[Shape<config>::blocks_m][2 * Shape<config>::blocks_n] = {};
 };
 
 /// The operands of one step of a warp, as they were read.
@@ -169,17 +140,17 @@ class StageCopier {
 /// The same as the instruction takes them.
 template <Config config>
 struct Operands {
-  typename Shape<config>::Product::A a[Shape<config>::blocks_m];
-  typename Shape<config>::Product::B b[2 * Shape<config>::blocks_n];
+  typename Shape<config>::Multiply::A a[Shape<config>::blocks_m];
+  typename Shape<config>::Multiply::B b[2 * Shape<config>::blocks_n];
 };
 
 template <Config config>
 QUARRY_DEVICE void convert(const Fragments<config>& fragments, Operands<config>& operands) {
   using S = Shape<config>;
   QUARRY_UNROLL
-  for (int m = 0; m < S::blocks_m; ++m) operands.a[m] = S::Product::a(fragments.a[m]);
+  for (int m = 0; m < S::blocks_m; ++m) operands.a[m] = S::Multiply::a(fragments.a[m]);
   QUARRY_UNROLL
-  for (int n = 0; n < 2 * S::blocks_n; ++n) operands.b[n] = S::Product::b(fragments.b[n / 2], n % 2);
+  for (int n = 0; n < 2 * S::blocks_n; ++n) operands.b[n] = S::Multiply::b(fragments.b[n / 2], n % 2);
 }
 
 /// sums += a b for one step; neighbouring instructions share an operand. The fragments of the next step take
@@ -193,10 +164,10 @@ QUARRY_DEVICE void multiply(Sums<config>& sums, Operands<config>& operands, cons
     QUARRY_UNROLL
     for (int i = 0; i < S::blocks_m; ++i) {
       const int m = n % 2 == 0 ? i : S::blocks_m - 1 - i;
-      S::Product::add(sums.block[m][n], operands.a[m], operands.b[n]);
-      if (n == last_n) operands.a[m] = S::Product::a(next.a[m]);
+      S::Multiply::add(sums.block[m][n], operands.a[m], operands.b[n]);
+      if (n == last_n) operands.a[m] = S::Multiply::a(next.a[m]);
     }
-    operands.b[n] = S::Product::b(next.b[n / 2], n % 2);
+    operands.b[n] = S::Multiply::b(next.b[n / 2], n % 2);
   }
 }
 

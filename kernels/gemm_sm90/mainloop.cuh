@@ -1,7 +1,6 @@
 /// The side of the pipeline that multiplies.
 #pragma once
 
-#include "common/element.cuh"
 #include "gemm_sm90/pipeline.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -15,6 +14,7 @@ QUARRY_DEVICE arch::MatrixDescriptor descriptor_at(unsigned long long fields, ar
 /// Starts the multiplications of one stage. @param group the block's warpgroup, among those that share a tile
 template <Config config>
 QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage, int group) {
+  using Multiply = MultiplyOf<config>;
   constexpr OperandBox a = box_a(config);
   constexpr OperandBox b = box_b(config);
   constexpr arch::Major a_major = a.k_contiguous ? arch::Major::k : arch::Major::mn;
@@ -23,13 +23,12 @@ QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage,
   const arch::MatrixDescriptor base_a = descriptor_at(a.descriptor(), stage + group * a.block_offset(blocks));
   const arch::MatrixDescriptor base_b = descriptor_at(b.descriptor(), stage + a.bytes());
   QUARRY_UNROLL
-  for (int step = 0; step < config.tile.k / instruction_k; ++step) {
+  for (int step = 0; step < config.tile.k / Multiply::k; ++step) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks; ++block) {
       const auto at_a = static_cast<unsigned>(a.block_offset(block) + a.k_step_offset(step)) / 16;
       const auto at_b = static_cast<unsigned>(b.k_step_offset(step)) / 16;
-      arch::warpgroup_multiply<Element<config.types.a>, a_major, b_major>(sums.block[block], base_a + at_a,
-                                                                          base_b + at_b, 1);
+      Multiply::template start<a_major, b_major>(sums.block[block], base_a + at_a, base_b + at_b);
     }
   }
 }

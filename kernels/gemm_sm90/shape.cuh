@@ -3,23 +3,14 @@
 
 #include "arch/sm90.hpp"
 #include "gemm_sm90/config.hpp"
+#include "gemm_sm90/multiply.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// Sums of `n` columns, by the type of the accumulator.
-template <DType accumulator, int n>
-struct SumsType {
-  using Type = arch::WarpgroupSumsF32<n>;
-};
-template <int n>
-struct SumsType<DType::f16, n> {
-  using Type = arch::WarpgroupSumsF16<n>;
-};
 
 /// The sums of a warpgroup: blocks of 64 rows.
 template <Config config>
 struct Sums {
-  typename SumsType<config.types.accumulator, config.tile.n>::Type block[blocks_m(config)];
+  typename MultiplyOf<config>::template Sums<config.tile.n> block[blocks_m(config)];
 };
 
 /// Place of a block in its cluster's tile.
