@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "quarry/arguments.hpp"
 #include "quarry/artifact.hpp"
 #include "quarry/kernel.hpp"
 #include "quarry/status.hpp"
@@ -40,9 +41,7 @@ struct ExportPlanOptions {
 /// default device model. Existing files are replaced; the header is written last. Fails as Kernel::supports
 /// and Kernel::compile do, with nothing written, with invalid_arguments for an output without elements or a
 /// bad name, and with device_error where the folder cannot be made or written.
-Status export_plan(const Kernel& kernel, const GemmArguments& arguments, const std::string& folder,
-                   const ExportPlanOptions& options = {});
-Status export_plan(const Kernel& kernel, const ReduceSplitKArguments& arguments, const std::string& folder,
+Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
                    const ExportPlanOptions& options = {});
 
 }  // namespace quarry

@@ -26,28 +26,11 @@ std::string view_line(Operand operand, const TensorView& view) {
   return text + "\n";
 }
 
-std::string epilogue_lines(const Epilogue& e) {
+/// The operands of the problem, a line each.
+std::string problem_lines(const detail::OperandList& operands) {
   std::string text;
-  const auto add = [&](Operand operand, const std::optional<TensorView>& view) {
-    if (view) text += view_line(operand, *view);
-  };
-  add(Operand::bias, e.bias);
-  add(Operand::scale, e.scale);
-  add(Operand::residual, e.residual);
-  add(Operand::aux, e.aux);
-  return text + " *   activation: " + std::string(to_string(e.activation)) + "\n";
-}
-
-std::string problem_lines(const GemmArguments& arguments) {
-  return view_line(Operand::a, arguments.a) + view_line(Operand::b, arguments.b) +
-         (arguments.c ? view_line(Operand::c, *arguments.c) : "") + view_line(Operand::out, arguments.out) +
-         epilogue_lines(arguments.epilogue);
-}
-
-std::string problem_lines(const ReduceSplitKArguments& arguments) {
-  return view_line(Operand::partials, arguments.partials) +
-         (arguments.c ? view_line(Operand::c, *arguments.c) : "") + view_line(Operand::out, arguments.out) +
-         epilogue_lines(arguments.epilogue);
+  for (const detail::OperandRef& operand : operands) text += view_line(operand.name, *operand.view);
+  return text;
 }
 
 bool is_identifier(const std::string& name) {
@@ -92,13 +75,11 @@ Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPl
   return detail::write_export(folder, plan.name + ".plan.h", detail::plan_header(plan, launch));
 }
 
-template <class Arguments>
-Status export_any(const Kernel& kernel, const Arguments& arguments, const std::string& folder,
-                  const ExportPlanOptions& options) try {
+Status export_prepared(const Kernel& kernel, Arguments arguments, const std::string& folder,
+                       const ExportPlanOptions& options) try {
   detail::ExportedPlan plan;
   plan.name = options.name.empty() ? std::string(kernel.name()) : options.name;
   plan.kernel = kernel.name();
-  plan.problem = problem_lines(arguments);
   if (!is_identifier(plan.name)) {
     return {StatusCode::invalid_arguments,
             "A plan cannot be exported as " + detail::quoted(plan.name) + ": expected a C identifier"};
@@ -106,6 +87,9 @@ Status export_any(const Kernel& kernel, const Arguments& arguments, const std::s
   detail::PreparedLaunch prepared;
   if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.controls(), arguments, prepared); !s)
     return s;
+  detail::OperandList operands;
+  detail::info_of(arguments.operation()).operands(arguments.data(), operands);
+  plan.problem = problem_lines(operands);
   CompileOptions compile = options.compile;
   if (compile.target == 0) compile.target = default_device_model().cc;
   plan.target = compile.target;
@@ -117,14 +101,9 @@ Status export_any(const Kernel& kernel, const Arguments& arguments, const std::s
 
 }  // namespace
 
-Status export_plan(const Kernel& kernel, const GemmArguments& arguments, const std::string& folder,
+Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
                    const ExportPlanOptions& options) {
-  return export_any(kernel, arguments, folder, options);
-}
-
-Status export_plan(const Kernel& kernel, const ReduceSplitKArguments& arguments, const std::string& folder,
-                   const ExportPlanOptions& options) {
-  return export_any(kernel, arguments, folder, options);
+  return export_prepared(kernel, arguments, folder, options);
 }
 
 }  // namespace quarry
