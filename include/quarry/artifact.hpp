@@ -63,6 +63,8 @@ class Artifact {
   /// may hold others beside it.
   std::span<const std::byte> code() const;
   const CodeResources& resources() const;
+  /// The compiler that made it, with its version ("nvrtc 13.0"); "" for precompiled code.
+  std::string_view compiler() const;
 
   /// The artifact as bytes that another process can load, on any machine: format and library version, target,
   /// config, code, checksum.

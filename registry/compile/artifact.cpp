@@ -30,6 +30,7 @@ int Artifact::target() const { return data_->target; }
 ArtifactOrigin Artifact::origin() const { return data_->origin; }
 std::span<const std::byte> Artifact::code() const { return data_->code; }
 const CodeResources& Artifact::resources() const { return data_->resources; }
+std::string_view Artifact::compiler() const { return data_->compiler; }
 
 std::vector<std::byte> Artifact::serialize() const { return detail::to_bytes(*data_); }
 

@@ -205,8 +205,12 @@ void store_cached(const ArtifactData& artifact) noexcept {
   }
 }
 
-CacheInfo cache_info() { return process_cache().info(); }
-std::vector<CacheEntry> cache_entries() { return process_cache().entries(); }
-Result<std::size_t> clear_cache() { return process_cache().clear(); }
-
 }  // namespace quarry::detail
+
+namespace quarry {
+
+CacheInfo cache_info() { return detail::process_cache().info(); }
+std::vector<CacheEntry> cache_entries() { return detail::process_cache().entries(); }
+Result<std::size_t> clear_cache() { return detail::process_cache().clear(); }
+
+}  // namespace quarry

@@ -16,31 +16,12 @@
 #include <vector>
 
 #include "quarry/artifact.hpp"
+#include "quarry/cache.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/compile/disk_cache_folder.hpp"
 #include "registry/compile/disk_cache_settings.hpp"
 
 namespace quarry::detail {
-
-struct CacheEntry {
-  std::string file;        ///< name within the folder
-  std::string version;     ///< of the library that made it; that of another version is not checked
-  std::string entry = {};  ///< empty, as are target and compiler, where the file is no good or not checked
-  int target = 0;
-  std::string compiler = {};
-  std::uint64_t bytes = 0;
-  std::int64_t last_used = 0;  ///< seconds since 1970
-  Status status = {};          ///< why it is no good
-};
-
-struct CacheInfo {
-  std::string folder;  ///< empty where there is none; need not exist yet
-  Status usable = {};  ///< why the folder is not used
-  std::uint64_t bytes = 0;
-  std::uint64_t limit = 0;  ///< bytes; 0: the cache is off
-  std::size_t entries = 0;
-  std::size_t set_aside = 0;
-};
 
 /// The cache in one folder. Safe from any number of threads and beside any number of processes that use the
 /// same folder. The folder is looked at when it is first needed, and made when something is stored.
@@ -83,11 +64,9 @@ class DiskCache {
 };
 
 /// The same of the cache that the environment chooses when it is first needed; it stays for the life of the
-/// process. QUARRY_CACHE_SIZE is its bound in MiB, 1024 unless set; 0 turns it off.
+/// process (quarry/cache.hpp tells of it). QUARRY_CACHE_SIZE is its bound in MiB, 1024 unless set; 0 turns it
+/// off.
 std::shared_ptr<ArtifactData> load_cached(std::string_view key) noexcept;
 void store_cached(const ArtifactData& artifact) noexcept;
-CacheInfo cache_info();
-std::vector<CacheEntry> cache_entries();
-Result<std::size_t> clear_cache();
 
 }  // namespace quarry::detail

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "basic/text.hpp"
+#include "quarry/system.hpp"
 #include "registry/compile/compiler.hpp"
 #include "registry/compile/compiler_files.hpp"
 #include "registry/compile/nvcc.hpp"
@@ -53,3 +54,21 @@ Result<const Compiler*> find_compiler(CompilerBackend backend) {
 }
 
 }  // namespace quarry::detail
+
+namespace quarry {
+
+Status compiler_status(CompilerBackend backend) { return detail::find_compiler(backend).status(); }
+
+Result<std::string> compiler_path(CompilerBackend backend) {
+  if (backend == CompilerBackend::automatic) {
+    const Result<CompilerBackend> chosen = detail::backend_of_environment();
+    if (!chosen) return chosen.status();
+    backend = *chosen;
+  }
+  const Result<detail::CompilerFile> file =
+      backend == CompilerBackend::nvcc ? detail::find_nvcc_file() : detail::find_nvrtc_file();
+  if (!file) return file.status();
+  return file->path;
+}
+
+}  // namespace quarry

@@ -243,9 +243,13 @@ std::string value_text(const Field& field, const KernelMetadata& kernel) {
   }
 }
 
+}  // namespace quarry::detail
+
+namespace quarry {
+
 std::string_view to_string(FieldType type) {
   constexpr std::string_view words[] = {"integer", "boolean", "word", "text"};
-  return word_of(words, type);
+  return detail::word_of(words, type);
 }
 
-}  // namespace quarry::detail
+}  // namespace quarry

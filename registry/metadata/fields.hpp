@@ -9,17 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "quarry/fields.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
-
-enum class FieldType : std::uint8_t {
-  integer,
-  boolean,
-  word,  ///< an enum: one of the field's words
-  text,
-};
 
 /// The number that a field of a kernel has, or none. Unlike std::optional it is returned in registers by any
 /// compiler, which halves what a filter costs.
@@ -75,11 +69,5 @@ bool present(const Field& field, const KernelMetadata& kernel);
 /// The value as text: a number, "true" or "false", a word, or the text itself; empty where the kernel lacks
 /// the field.
 std::string value_text(const Field& field, const KernelMetadata& kernel);
-
-/// The word for a type: "integer", ...
-std::string_view to_string(FieldType type);
-
-/// The reference page of the fields, docs/fields.md.
-std::string fields_reference_markdown();
 
 }  // namespace quarry::detail

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/device/device_problem.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/device/device_problem.hpp"
 #include "registry/device/launch.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/device/runtime.hpp"

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/device/device_buffer.hpp"
+#include "lab/device/device_problem.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/device/device_buffer.hpp"
-#include "registry/device/device_problem.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {

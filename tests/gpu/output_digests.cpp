@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "lab/device/device_buffer.hpp"
+#include "lab/device/device_problem.hpp"
+#include "lab/problems/random_problem.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
-#include "registry/device/device_buffer.hpp"
-#include "registry/device/device_problem.hpp"
 #include "registry/device/runtime.hpp"
-#include "registry/host/random_problem.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace {

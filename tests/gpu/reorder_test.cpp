@@ -3,7 +3,7 @@
 #include <random>
 
 #include "device_case.hpp"
-#include "registry/host/guarded_tensor.hpp"
+#include "lab/problems/guarded_tensor.hpp"
 #include "registry/host/reorder.hpp"
 
 using namespace quarry;

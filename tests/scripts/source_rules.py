@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "tools", "tests", "cmake", "docs", ".ci")
+FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "lab", "tools", "tests", "cmake", "docs", ".ci")
 CODE = (".hpp", ".cpp", ".cuh", ".cu")
 CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
 
@@ -30,29 +30,36 @@ def includes(pattern):
 
 RULES = [
     Rule("hardware names stand in kernels/arch/ alone",
-         r"((include|basic|operations|registry/(?!device/)|generator|tools)/|kernels/(?!arch/)).*\.(hpp|cpp|cuh)",
+         r"((include|basic|operations|registry/(?!device/)|lab|generator|tools)/|kernels/(?!arch/)).*\.(hpp|cpp|cuh)",
          r"\b(threadIdx|blockIdx|blockDim|gridDim|atomic[A-Z]\w*)\b|\b__(?!has_|builtin_|restrict|attribute)[a-z]\w*",
          "  __syncthreads();"),
     Rule("inline assembly stands in kernels/arch/ptx/ alone",
          r"(?!kernels/arch/ptx/).*\.(hpp|cpp|cuh|cu)", r"\b(asm|__asm__)\b\s*(volatile\s*)?\(", 'asm volatile("ret;");'),
     Rule("include/ includes only itself and the standard library",
          r"include/.*", includes(r'(?!quarry/)(?![a-z_]+>)'), '#include "operations/common/row.hpp"'),
-    Rule("kernels/ must not know operations, the registry, the tools, the generator or the tests",
-         r"kernels/.*", includes(r"(operations/|registry/|tools/|generator/|tests/)"), '#include "operations/common/row.hpp"'),
+    Rule("kernels/ must not know operations, the registry, the lab, the tools, the generator or the tests",
+         r"kernels/.*", includes(r"(operations/|registry/|lab/|tools/|generator/|tests/)"), '#include "operations/common/row.hpp"'),
     Rule("basic/ knows nothing but itself and the public headers",
-         r"basic/.*", includes(r"(kernels|operations|registry|tools|generator|tests)/"), '#include "registry/query/index.hpp"'),
-    Rule("registry/ must not know the tools, the generator, the emulator or the tests",
-         r"registry/.*", includes(r"(tools|generator|emulator|tests)/"), '#include "tools/command/print.hpp"'),
+         r"basic/.*", includes(r"(kernels|operations|registry|lab|tools|generator|tests)/"), '#include "registry/query/index.hpp"'),
+    Rule("registry/ and operations/ must not know the lab, the tools, the generator, the emulator or the tests",
+         r"(registry/|operations/(?![a-z_0-9]+/lab/)).*", includes(r"((operations/\w+/)?lab|tools|generator|emulator|tests)/"),
+         '#include "operations/gemm/lab/refusal.hpp"'),
+    Rule("the lab must not know the tools, the generator or the tests",
+         r"(operations/\w+/)?lab/.*", includes(r"(tools|generator|tests)/"), '#include "tools/command/common/output.hpp"'),
+    Rule("of the lab, lab/emulate/ alone knows the emulator",
+         r"(operations/\w+/lab|lab/(?!emulate/)).*", includes(r"(emulator|lab/emulate)/"), '#include "emulator/launch.hpp"'),
     Rule("of kernels/, arch/emulated/ alone knows the emulator",
          r"kernels/(?!arch/emulated/).*", includes(r"emulator/"), '#include "emulator/device.hpp"'),
     Rule("emulator/ knows nothing of kernels, and of the library only its words, basic/",
          r"emulator/.*", includes(r"(?!emulator/|basic/|boost/|sanitizer/|sys/|\w+(\.h)?>)"), '#include "family.hpp"'),
     Rule("registry/metadata/ knows nothing else of the registry, as the generator uses it",
          r"registry/metadata/.*", includes(r"registry/(?!metadata/)"), '#include "registry/query/index.hpp"'),
+    Rule("the commands include the public headers, the lab, their own files, CLI11, nlohmann/json and the system's headers alone",
+         r"tools/(command|emulate)/.*", includes(r"(?!quarry/|lab/|tools/|CLI/|nlohmann/|sys/|\w+(\.h)?>)"), '#include "basic/text.hpp"'),
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
-    Rule("CUDA headers are included in registry/device/ alone (and by tests and benchmarks that use a device, or its stand-in)",
-         r"(?!registry/device/|tests/(gpu|arch|bench|devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
+    Rule("CUDA headers are included in registry/device/ and lab/device/ alone (and by tests and benchmarks that use a device, or its stand-in)",
+         r"(?!registry/device/|lab/device/|tests/(gpu|arch|bench|devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
          "#include <cuda_runtime_api.h>"),
     Rule("unfinished work is not kept in the source",
          r".*", r"(?i)\b(to" r"do|fix" r"me|x" r"xx|ha" r"ck|not impl" r"emented|unimpl" r"emented|place" r"holder)\b",

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/bench/cublaslt.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
-#include "tools/command/bench_cublaslt.hpp"
 
-namespace quarry::command {
+namespace quarry::lab {
 
 // The stand-in's own objects.
 struct CublasLtContext {};
@@ -32,10 +32,10 @@ struct CublasLtPreference {
   std::uint32_t alignment[4] = {};
 };
 
-}  // namespace quarry::command
+}  // namespace quarry::lab
 
 using namespace quarry;
-using namespace quarry::command;
+using namespace quarry::lab;
 
 namespace {
 

@@ -9,14 +9,14 @@
 #include <set>
 
 #include "catch_compat.hpp"
-#include "tools/command/bench_chart.hpp"
-#include "tools/command/bench_controls.hpp"
-#include "tools/command/bench_protocol.hpp"
-#include "tools/command/bench_result.hpp"
-#include "tools/command/bench_statistics.hpp"
+#include "lab/bench/chart.hpp"
+#include "lab/bench/controls.hpp"
+#include "lab/bench/protocol.hpp"
+#include "lab/bench/result.hpp"
+#include "lab/bench/statistics.hpp"
 
 using namespace quarry;
-using namespace quarry::command;
+using namespace quarry::lab;
 
 namespace {
 
@@ -178,7 +178,7 @@ TEST_CASE("the shortest times come first, equal ones in their order") {
 
 TEST_CASE("brief times: every contestant in every round, for as many launches as its own time asks for") {
   FakeBursts bursts({1e-6, 2e-6, 4e-6, 1e-3});
-  Dice dice(7);
+  lab::Random dice(7);
   const std::vector<std::size_t> who = {3, 1, 2};
   const std::vector<double> expected = {1e-3, 2.1e-6, 4.1e-6};
   const auto times = time_briefly(bursts, who, expected, 3, dice);
@@ -198,7 +198,7 @@ TEST_CASE("brief times: every contestant in every round, for as many launches as
 
 TEST_CASE("with gaps: a rest before each burst, all contestants mixed, as many bursts of each") {
   FakeBursts bursts({1e-6, 2e-6, 3e-6});
-  Dice dice(3);
+  lab::Random dice(3);
   const std::vector<std::size_t> who = {2, 0};
   const auto spreads = time_with_gaps(bursts, who, 17, 20, dice);
   REQUIRE(spreads);
@@ -220,7 +220,7 @@ TEST_CASE("with gaps: a rest before each burst, all contestants mixed, as many b
 
 TEST_CASE("back to back: all work is on its way before a time is read, warm rounds do not count") {
   FakeBursts bursts({1e-6, 2e-6, 3e-6});
-  Dice dice(3);
+  lab::Random dice(3);
   const std::vector<std::size_t> who = {2, 0, 1};
   constexpr int warm = 4;
   constexpr int repeats = 5;
@@ -244,7 +244,7 @@ TEST_CASE("back to back: all work is on its way before a time is read, warm roun
 TEST_CASE("a failing launch ends the timing with its status") {
   const std::vector<std::size_t> who = {0, 1};
   const std::vector<double> expected = {1e-6, 1e-6};
-  Dice dice(1);
+  lab::Random dice(1);
   FakeBursts bursts({1e-6, 1e-6});
   bursts.fails = 1;
   CHECK(time_briefly(bursts, who, expected, 2, dice).status().message() == "broken");

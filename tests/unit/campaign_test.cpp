@@ -6,23 +6,23 @@
 #include <set>
 
 #include "catch_compat.hpp"
+#include "operations/gemm/lab/campaign_problems.hpp"
+#include "operations/gemm/lab/refusal.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
-#include "tools/command/campaign_problems.hpp"
-#include "tools/command/refusal.hpp"
 #include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
-using command::CampaignProblem;
-using command::CampaignSpace;
 using detail::Reason;
+using lab::CampaignProblem;
+using lab::CampaignSpace;
 
 namespace {
 
 constexpr int draws = 4000;
 
-CampaignSpace space_of(double cost) { return command::campaign_space(get_kernels(), cost); }
+CampaignSpace space_of(double cost) { return lab::campaign_space(get_kernels(), cost); }
 
 struct Sizes {
   std::int64_t m, n, k, batch;
@@ -67,7 +67,7 @@ const KernelMetadata& aligned_kernel() {
 }
 
 std::string fault(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
-  return command::fault_of_refusal(status, kernel, args, default_device_model());
+  return lab::fault_of_refusal(status, kernel, args, default_device_model());
 }
 
 Status refused(Reason reason, Operand operand, int expected = 0, int got = 0) {
@@ -78,7 +78,7 @@ Status refused(Reason reason, Operand operand, int expected = 0, int got = 0) {
 
 TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[campaign]") {
   const CampaignSpace space = space_of(1e9);
-  std::set<command::TypeKey> types;
+  std::set<lab::TypeKey> types;
   std::map<std::string, std::set<std::string>> storage;
   std::set<Mode> modes;
   std::set<Activation> activations;
@@ -88,7 +88,7 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   std::map<Operand, int> arrays;
   std::map<Operand, int> beside_arrays;  // batches with a stride where others are arrays
   for (int i = 0; i < draws; ++i) {
-    const CampaignProblem problem = command::campaign_problem(space, static_cast<std::uint64_t>(i));
+    const CampaignProblem problem = lab::campaign_problem(space, static_cast<std::uint64_t>(i));
     const GemmArguments& args = problem.arguments;
     types.insert({args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math});
     see_storage(args.a, storage["a"]);
@@ -119,11 +119,11 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
     free += !args.controls.mode && !args.controls.split_k_slices && !args.controls.swizzle;
     GemmProblem normalised;
     const Status valid = test::normalise(args, normalised);
-    INFO("seed " << i << ": " << command::described(problem) << ": " << valid.message());
-    if (!valid) REQUIRE(command::fault_of_empty_answer(valid, args).empty());
+    INFO("seed " << i << ": " << lab::described(problem) << ": " << valid.message());
+    if (!valid) REQUIRE(lab::fault_of_empty_answer(valid, args).empty());
     invalid += !valid;
   }
-  for (const command::TypeKey& key : space.types) CHECK(types.contains(key));
+  for (const lab::TypeKey& key : space.types) CHECK(types.contains(key));
   CHECK(types.size() > space.types.size() + 100);  // and such as there are no kernels of
   const std::set<std::string> plain = {"row", "column", "spread", "aligned", "misaligned", "some alignment"};
   std::set<std::string> all = plain;
@@ -160,15 +160,15 @@ TEST_CASE("sizes of a campaign are log-uniform, within their cost", "[campaign]"
   int small = 0;
   int large = 0;
   for (int i = 0; i < draws; ++i) {
-    const Sizes s = sizes_of(command::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments);
+    const Sizes s = sizes_of(lab::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments);
     for (const std::int64_t extent : {s.m, s.n, s.k}) {
       REQUIRE(extent >= 1);
       REQUIRE(extent <= 2000);
       small += extent < 45;  // the root of 2000
       large += extent > 1000;
     }
-    const Sizes c = sizes_of(command::campaign_problem(cheap, static_cast<std::uint64_t>(i)).arguments);
-    REQUIRE(command::campaign_cost(c.m, c.n, c.k, c.batch) <= 1e7);
+    const Sizes c = sizes_of(lab::campaign_problem(cheap, static_cast<std::uint64_t>(i)).arguments);
+    REQUIRE(lab::campaign_cost(c.m, c.n, c.k, c.batch) <= 1e7);
   }
   CHECK(std::abs(small - 3 * draws / 2) < 3 * draws / 20);
   CHECK(std::abs(large - 0.0912 * 3 * draws) < 0.02 * 3 * draws);
@@ -178,8 +178,8 @@ TEST_CASE("a campaign's problem follows from its seed", "[campaign]") {
   const CampaignSpace space = space_of(1e9);
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const std::string text = command::described(command::campaign_problem(space, seed));
-    CHECK(text == command::described(command::campaign_problem(space, seed)));
+    const std::string text = lab::described(lab::campaign_problem(space, seed));
+    CHECK(text == lab::described(lab::campaign_problem(space, seed)));
     texts.insert(text);
   }
   CHECK(texts.size() == 200);
@@ -187,13 +187,13 @@ TEST_CASE("a campaign's problem follows from its seed", "[campaign]") {
 
 TEST_CASE("what is always there is what some kernel takes whatever the problem", "[campaign]") {
   const CampaignSpace all = space_of(1e9);
-  for (const command::TypeKey& key : all.types) CHECK(all.always_there.contains(key));
+  for (const lab::TypeKey& key : all.types) CHECK(all.always_there.contains(key));
   const auto tensor_cores = Filter::parse("math_unit == tensor_core");
   REQUIRE(tensor_cores);
-  CHECK(command::campaign_space(get_kernels(*tensor_cores), 1e9).always_there.empty());
+  CHECK(lab::campaign_space(get_kernels(*tensor_cores), 1e9).always_there.empty());
   const auto rows_only = Filter::parse("a.layout == row");
   REQUIRE(rows_only);
-  CHECK(command::campaign_space(get_kernels(*rows_only), 1e9).always_there.empty());
+  CHECK(lab::campaign_space(get_kernels(*rows_only), 1e9).always_there.empty());
 }
 
 TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
@@ -273,8 +273,8 @@ TEST_CASE("rules of scale, clamp and s32 are broken where a refusal says so", "[
     const Status status = test::normalise(broken, problem);
     INFO(status.message());
     REQUIRE_FALSE(status);
-    CHECK(command::fault_of_empty_answer(status, broken).empty());
-    CHECK_FALSE(command::fault_of_empty_answer(status, plain).empty());
+    CHECK(lab::fault_of_empty_answer(status, broken).empty());
+    CHECK_FALSE(lab::fault_of_empty_answer(status, plain).empty());
   };
   args.epilogue.scale = TensorView::vector(nullptr, DType::s32, 1);
   check(args);
@@ -310,7 +310,7 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   CHECK_FALSE(fault(Status(StatusCode::invalid_arguments, "Operand `alpha` is 0.5"), kernel, args).empty());
 
   const auto empty = [&](StatusCode code, const char* text) {
-    return command::fault_of_empty_answer(Status(code, text), args);
+    return lab::fault_of_empty_answer(Status(code, text), args);
   };
   CHECK(
       empty(StatusCode::unsupported, "None of the 3 kernels is left: 3: Operand `a` is misaligned").empty());
@@ -328,20 +328,20 @@ TEST_CASE("a campaign draws interleaved operands, of bytes alone", "[campaign]")
   int refused_ones = 0;
   int always = 0;
   for (int i = 0; i < 3 * draws; ++i) {
-    const GemmArguments args = command::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments;
+    const GemmArguments args = lab::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments;
     const std::vector<LayoutTag> of_this = {args.a.tag, args.b.tag, args.out.tag};
     tags.insert(of_this);
     if (of_this == std::vector(3, LayoutTag::strided)) continue;
     REQUIRE((is_byte(args.a.dtype) && is_byte(args.b.dtype)));
     ++interleaved;
-    always += command::is_always_taken(space, args);
+    always += lab::is_always_taken(space, args);
     GemmProblem problem;
     const Status status = test::normalise(args, problem);
     const bool by_layout = status.reason() == Reason::interleaved_extent || status.reason() == Reason::tag;
     refused_ones += by_layout;
     if (by_layout) {
-      CHECK(command::fault_of_empty_answer(status, args).empty());
-      CHECK_FALSE(command::fault_of_empty_answer(status, test::plain_problem(64, 64, 64, DType::s8)).empty());
+      CHECK(lab::fault_of_empty_answer(status, args).empty());
+      CHECK_FALSE(lab::fault_of_empty_answer(status, test::plain_problem(64, 64, 64, DType::s8)).empty());
     }
   }
   CHECK(tags.size() == 27);

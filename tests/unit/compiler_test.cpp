@@ -409,5 +409,21 @@ TEST_CASE("A program that is no usable nvcc is refused, and why is said", "[comp
                 StatusCode::compile_error, "nvcc 13.0 error: it ended with 7");
 }
 
+TEST_CASE("Programs are told which compiler would be used", "[compiler]") {
+  const Folder folder;
+  const std::string nvcc = folder.script("nvcc", "exit 0\n");
+  const Variable named("QUARRY_NVCC", nvcc);
+  const std::string path = fs::canonical(nvcc).string();
+  CHECK(*compiler_path(CompilerBackend::nvcc) == path);
+  {
+    const Variable chosen("QUARRY_COMPILER", "nvcc");
+    CHECK(*compiler_path(CompilerBackend::automatic) == path);
+  }
+  const Variable off("QUARRY_COMPILER", "off");
+  CHECK(compiler_status().code() == StatusCode::no_compiler);
+  CHECK(compiler_path(CompilerBackend::automatic).status().code() == StatusCode::no_compiler);
+  CHECK(compiler_path(CompilerBackend::nvcc));
+}
+
 }  // namespace
 }  // namespace quarry::detail

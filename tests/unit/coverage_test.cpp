@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/coverage/coverage_rows.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
-#include "tools/command/coverage_rows.hpp"
 #include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"
 
 namespace {
 
 using namespace quarry;
-using command::LayoutKey;
-using command::TypeKey;
 using detail::Row;
+using lab::LayoutKey;
+using lab::TypeKey;
 using test::between;
 using test::coin;
 using test::Random;
@@ -153,8 +153,7 @@ std::vector<Stored> adversarial() {
 std::vector<GemmArguments> problems_of(const Row& row) {
   std::vector<GemmArguments> problems;
   for (const Stored& stored : adversarial()) {
-    GemmArguments args =
-        problem_of(command::type_key(row.metadata), command::layout_key(row.metadata), stored);
+    GemmArguments args = problem_of(lab::type_key(row.metadata), lab::layout_key(row.metadata), stored);
     GemmProblem problem;
     const Status valid = test::normalise(args, problem);
     INFO(valid.message());
@@ -181,7 +180,7 @@ TEST_CASE("metadata says which kernels take any problem, and they do", "[coverag
     REQUIRE(5 * problems.size() > 4 * adversarial().size());
     for (const Row& row : rows) {
       CAPTURE(row.metadata.name);
-      const bool any = command::takes_any_problem(row.metadata);
+      const bool any = lab::takes_any_problem(row.metadata);
       REQUIRE(takes_all(row, problems) == any);
       ++(any ? yes : no);
     }
@@ -193,17 +192,17 @@ TEST_CASE("metadata says which kernels take any problem, and they do", "[coverag
 TEST_CASE("every signature has a kernel that takes every size, stride and alignment", "[coverage]") {
   std::set<std::pair<TypeKey, LayoutKey>> there;
   for (const Row& row : detail::rows()) {
-    if (command::takes_any_problem(row.metadata))
-      there.insert({command::type_key(row.metadata), command::layout_key(row.metadata)});
+    if (lab::takes_any_problem(row.metadata))
+      there.insert({lab::type_key(row.metadata), lab::layout_key(row.metadata)});
   }
   for (const detail::KeyRange& range : detail::key_ranges()) {
     const Row& row = detail::rows()[range.begin];
     if (row.metadata.operation != Operation::gemm) continue;
-    TypeKey types = command::type_key(row.metadata);
-    const bool own = there.contains({types, command::layout_key(row.metadata)});
+    TypeKey types = lab::type_key(row.metadata);
+    const bool own = there.contains({types, lab::layout_key(row.metadata)});
     types.math = Math::exact;  // such kernels qualify whatever the math
     CAPTURE(row.metadata.name);
-    REQUIRE((own || there.contains({types, command::layout_key(row.metadata)})));
+    REQUIRE((own || there.contains({types, lab::layout_key(row.metadata)})));
     // And a query finds one, on any device that the registry knows.
     for (const DeviceModel& device : device_models()) {
       FindOptions options{.limit = 1, .device = &device};

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;

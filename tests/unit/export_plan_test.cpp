@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "operations/gemm/resolve.hpp"
-#include "operations/reduce_split_k/resolve.hpp"
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/plan_header.hpp"
@@ -20,6 +18,7 @@
 #include "unit/cache_folder.hpp"
 #include "unit/exported_c.hpp"
 #include "unit/fake_artifact.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/random_reduction.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -258,9 +257,9 @@ TEST_CASE("an exported plan's header says what the library launches", "[export]"
       if (test::coin(random)) test::choose_arrays(random, args);
       GemmProblem problem;
       ChosenControls controls;
-      if (!detail::resolve(detail::row_of(kernel), args, {}, device, problem, controls)) continue;
+      if (!test::resolve(detail::row_of(kernel), args, {}, device, problem, controls)) continue;
       Launch launch;
-      detail::gemm_family(detail::row_of(kernel))
+      detail::gemm::family_of(detail::row_of(kernel))
           .launch(detail::row_of(kernel).entry_config, problem, controls, launch);
       if (launch.is_empty()) continue;
       INFO(kernel.name());
@@ -276,9 +275,9 @@ TEST_CASE("an exported plan's header says what a reduction launches", "[export]"
   Random random(3);
   const detail::Row& row = test::reduction_rows()[0];
   ReduceProblem problem;
-  REQUIRE(detail::resolve(row, test::random_reduction(random, row), test::device_named("h200"), problem));
+  REQUIRE(test::resolve(row, test::random_reduction(random, row), test::device_named("h200"), problem));
   Launch launch;
-  detail::reduce_family(row).launch(row.entry_config, problem, launch);
+  detail::reduce_split_k::family_of(row).launch(row.entry_config, problem, launch);
   check_header(launch);
 }
 

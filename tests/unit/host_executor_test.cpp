@@ -9,10 +9,10 @@
 #include <random>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "unit/random_gemm.hpp"
 
 using namespace quarry;

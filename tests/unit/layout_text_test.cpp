@@ -2,7 +2,7 @@
 #include <string>
 
 #include "catch_compat.hpp"
-#include "tools/command/layout_text.hpp"
+#include "lab/code/layout_text.hpp"
 #include "layout/swizzled_tile.hpp"
 
 using namespace quarry;

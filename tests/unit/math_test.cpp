@@ -5,10 +5,10 @@
 
 #include "basic/numbers.hpp"
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
+#include "lab/reference/tolerance.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
-#include "registry/host/tolerance.hpp"
 #include "registry_problems.hpp"
 
 using namespace quarry;

@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/operation_info.hpp"
 #include "registry/query/own_entries.hpp"

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/library.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/device/runtime.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "unit/random_gemm.hpp"
 
 using namespace quarry;

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
 #include "unit/array_problems.hpp"
 #include "unit/gemm_rules.hpp"
 #include "unit/registry_problems.hpp"

@@ -7,14 +7,13 @@
 #include <set>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
-#include "registry/host/random_problem.hpp"
-#include "registry/host/reference.hpp"
-#include "registry/operation.hpp"
 #include "unit/random_reduction.hpp"
 #include "unit/registry_problems.hpp"
 

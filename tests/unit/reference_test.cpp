@@ -1,5 +1,5 @@
 /// The float64 reference, the comparison with it, and the memory that operands are given.
-#include "registry/host/reference.hpp"
+#include "lab/reference/reference.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 #include <tuple>
 
 #include "catch_compat.hpp"
+#include "lab/problems/random_problem.hpp"
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
-#include "registry/host/random_problem.hpp"
 #include "unit/random_gemm.hpp"
 
 using namespace quarry;

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "catch_compat.hpp"
+#include "lab/problems/guarded_tensor.hpp"
+#include "lab/problems/random_problem.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
-#include "registry/host/guarded_tensor.hpp"
-#include "registry/host/random_problem.hpp"
 #include "unit/random_gemm.hpp"
 
 using namespace quarry;

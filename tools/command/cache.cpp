@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <ctime>
 
-#include "commands.hpp"
-#include "output.hpp"
-#include "registry/compile/disk_cache.hpp"
-#include "table.hpp"
+#include "lab/text.hpp"
+#include "quarry/cache.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -46,7 +47,7 @@ int print_facts(const std::vector<std::pair<const char*, Cell>>& facts, const Li
   return printed ? static_cast<int>(done) : report(printed);
 }
 
-int info(const detail::CacheInfo& cache, const ListingFlags& flags) {
+int info(const CacheInfo& cache, const ListingFlags& flags) {
   const std::string state = !cache.usable ? "not used" : cache.limit == 0 ? "off" : "used";
   return print_facts({{"folder", text_cell(cache.folder)},
                       {"state", state},
@@ -58,20 +59,21 @@ int info(const detail::CacheInfo& cache, const ListingFlags& flags) {
                      flags);
 }
 
-int clear(const detail::CacheInfo& cache, const ListingFlags& flags) {
-  const Result<std::size_t> removed = detail::clear_cache();
+int clear(const CacheInfo& cache, const ListingFlags& flags) {
+  const Result<std::size_t> removed = clear_cache();
   if (!removed) return report(removed.status());
   if (flags.format != Format::table)
     return print_facts({{"folder", text_cell(cache.folder)}, {"removed", signed_of(*removed)}}, flags);
-  write_output("removed " + counted(*removed, "entry", "entries") + " from " + one_line(cache.folder) + "\n");
+  write_output("removed " + counted(*removed, "entry", "entries") + " from " + lab::one_line(cache.folder) +
+               "\n");
   return done;
 }
 
 /// The fault is a column of a table only where there is one.
-Listing listing_of(const std::vector<detail::CacheEntry>& entries, std::string noun) {
+Listing listing_of(const std::vector<CacheEntry>& entries, std::string noun) {
   const bool faults = !std::ranges::all_of(entries, [](const auto& entry) { return bool(entry.status); });
   const auto cell = [&entries](std::size_t row, std::size_t column) -> Cell {
-    const detail::CacheEntry& entry = entries[row];
+    const CacheEntry& entry = entries[row];
     switch (column) {
       case 0: return entry.file;
       case 1: return text_cell(entry.entry);
@@ -96,8 +98,8 @@ Listing listing_of(const std::vector<detail::CacheEntry>& entries, std::string n
           .cell = cell};
 }
 
-int list(const detail::CacheInfo& cache, const ListingFlags& flags) {
-  const std::vector<detail::CacheEntry> entries = detail::cache_entries();
+int list(const CacheInfo& cache, const ListingFlags& flags) {
+  const std::vector<CacheEntry> entries = cache_entries();
   Listing listing = listing_of(entries, "entries");
   listing.head["folder"] = cache.folder;
   const Status printed = print(listing, flags);
@@ -112,13 +114,12 @@ std::string verdict(std::size_t checked, std::size_t bad, std::size_t others) {
   return text;
 }
 
-int verify(const detail::CacheInfo& cache, const ListingFlags& flags) {
-  std::vector<detail::CacheEntry> entries = detail::cache_entries();
+int verify(const CacheInfo& cache, const ListingFlags& flags) {
+  std::vector<CacheEntry> entries = cache_entries();
   const std::size_t all = entries.size();
-  const std::size_t checked = all - std::erase_if(entries, [](const detail::CacheEntry& entry) {
-                                return entry.version != QUARRY_VERSION;
-                              });
-  std::erase_if(entries, [](const detail::CacheEntry& entry) { return bool(entry.status); });
+  const std::size_t checked =
+      all - std::erase_if(entries, [](const CacheEntry& entry) { return entry.version != QUARRY_VERSION; });
+  std::erase_if(entries, [](const CacheEntry& entry) { return bool(entry.status); });
 
   Listing listing = listing_of(entries, "bad");
   for (const std::size_t column : {1, 2, 3, 5, 6}) listing.columns[column].in_table = false;
@@ -134,7 +135,7 @@ int verify(const detail::CacheInfo& cache, const ListingFlags& flags) {
 }
 
 int cache(const CacheFlags& flags) {
-  const detail::CacheInfo found = detail::cache_info();
+  const CacheInfo found = cache_info();
   if (flags.action == "info") return info(found, flags.listing);
   if (!found.usable) return report(found.usable);
   if (flags.action == "list") return list(found, flags.listing);

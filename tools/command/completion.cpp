@@ -1,8 +1,8 @@
 /// quarry completion: commands, flags and kernel names for the shell's Tab key.
 #include <algorithm>
 
-#include "commands.hpp"
-#include "output.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 namespace {

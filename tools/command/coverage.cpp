@@ -1,9 +1,10 @@
 /// quarry coverage: which operand types, layouts, modes and epilogues there are kernels for, and how many.
-#include "commands.hpp"
-#include "coverage_rows.hpp"
-#include "output.hpp"
-#include "selection.hpp"
-#include "table.hpp"
+#include "lab/coverage/coverage_rows.hpp"
+#include "quarry/tensor.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -32,7 +33,7 @@ const std::vector<Column>& columns() {
   return all;
 }
 
-Cell cell_of(const CoverageRow& row, std::size_t column) {
+Cell cell_of(const lab::CoverageRow& row, std::size_t column) {
   const auto of_product = [&](const std::string& text) {
     return row.types.operation == Operation::gemm ? Cell(text) : Cell();
   };
@@ -58,7 +59,7 @@ Cell cell_of(const CoverageRow& row, std::size_t column) {
 int print_coverage(const CoverageFlags& flags) {
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
-  const std::vector<CoverageRow> rows = coverage(*kernels);
+  const std::vector<lab::CoverageRow> rows = lab::coverage(*kernels);
   const Status printed =
       print({.noun = "coverage",
              .columns = columns(),
@@ -88,3 +89,5 @@ void add_coverage(CLI::App& app, Action& action) {
 }
 
 }  // namespace quarry::command
+
+#include "quarry/tensor.hpp"

@@ -1,14 +1,13 @@
 /// quarry doctor: what of this machine and this build can be used, what is missing, and what that means.
 #include <algorithm>
 
-#include "commands.hpp"
-#include "kernel_columns.hpp"
-#include "operations/common/row.hpp"
-#include "output.hpp"
+#include "quarry/code.hpp"
 #include "quarry/registry.hpp"
-#include "registry/compile/compiler_files.hpp"
-#include "registry/device/runtime.hpp"
-#include "table.hpp"
+#include "quarry/system.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/kernel_columns.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -28,16 +27,16 @@ std::string version_text(int version) {
 }
 
 Finding look_at_driver() {
-  const int version = detail::driver_version();
+  const int version = cuda_versions().driver;
   if (version > 0) return {"driver", "ok", "CUDA " + version_text(version)};
-  return {"driver", "missing", detail::runtime_status().message(),
+  return {"driver", "missing", cuda_status().message(),
           "kernels run on the host executor; finding, listing and explaining need no driver"};
 }
 
 std::vector<Finding> look_at_devices() {
-  const int count = detail::device_count();
+  const int count = device_count();
   if (count == 0) {
-    return {{"devices", "missing", detail::runtime_status().message(),
+    return {{"devices", "missing", cuda_status().message(),
              std::string("ranking is for the ") + default_device_model().name +
                  ", kernels run on the host executor"}};
   }
@@ -67,15 +66,15 @@ std::vector<Finding> look_at_devices() {
 }
 
 Finding look_at_toolkit() {
-  const Result<detail::CompilerFile> nvcc = detail::find_nvcc_file();
-  if (nvcc) return {"toolkit", "ok", nvcc->path};
+  const Result<std::string> nvcc = compiler_path(CompilerBackend::nvcc);
+  if (nvcc) return {"toolkit", "ok", *nvcc};
   return {"toolkit", "missing", nvcc.status().message(),
           "needed only to build this project, and for QUARRY_COMPILER=nvcc"};
 }
 
 Finding look_at_nvrtc() {
-  const Result<detail::CompilerFile> nvrtc = detail::find_nvrtc_file();
-  if (nvrtc) return {"nvrtc", "ok", nvrtc->path};
+  const Result<std::string> nvrtc = compiler_path(CompilerBackend::nvrtc);
+  if (nvrtc) return {"nvrtc", "ok", *nvrtc};
   return {"nvrtc", "missing", nvrtc.status().message(),
           "kernels that are not precompiled cannot be compiled at run time"};
 }
@@ -84,11 +83,11 @@ std::vector<Finding> look_at_build() {
   const auto kernels = get_kernels();
   const auto compiled = std::ranges::count_if(kernels, precompiled_at_all);
   std::string targets;
-  for (const int cc : detail::precompiled_targets())
+  for (const int cc : precompiled_targets())
     targets += (targets.empty() ? "sm_" : ", sm_") + std::to_string(cc);
   std::vector<Finding> findings;
   findings.push_back(
-      {"runtime", "ok", "CUDA " + version_text(detail::runtime_version()) + ", linked statically"});
+      {"runtime", "ok", "CUDA " + version_text(cuda_versions().runtime) + ", linked statically"});
   if (kernels.empty()) {
     findings.push_back({"kernels", "broken", "none registered", "this build of the library is of no use"});
   } else {

@@ -2,21 +2,21 @@
 #include "quarry/export.hpp"
 
 #include <variant>
-
-#include "arguments.hpp"
-#include "basic/text.hpp"
-#include "commands.hpp"
-#include "kernel_problem.hpp"
-#include "output.hpp"
-#include "pack_targets.hpp"
-#include "selection.hpp"
+#include "lab/problems/arguments.hpp"
+#include "lab/problems/kernel_problem.hpp"
+#include "lab/text.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/pack_targets.hpp"
+#include "tools/command/common/problem_options.hpp"
+#include "tools/command/common/selection.hpp"
 
 namespace quarry::command {
 namespace {
 
 struct ExportFlags {
   SelectionFlags selection;
-  SettingTexts settings;
+  lab::SettingTexts settings;
   std::string name;
   std::string folder;
   std::string target;
@@ -29,10 +29,10 @@ int export_problem(const ExportFlags& flags, const std::string& shape, int targe
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
   const Kernel& kernel = kernels->front();
-  const Result<Problem> problem = problem_for(kernel, shape, flags.settings);
+  const Result<lab::Problem> problem = lab::problem_for(kernel, shape, flags.settings);
   if (!problem) return report(problem.status());
-  const Arguments arguments = arguments_of(*problem);
-  if (const Status s = supports(kernel, arguments); !s) return report(s);
+  const lab::Arguments arguments = lab::arguments_of(*problem);
+  if (const Status s = lab::supports(kernel, arguments); !s) return report(s);
   const ExportPlanOptions options = {.compile = {.target = target}, .name = flags.name};
   const Status status =
       std::visit([&](const auto& a) { return export_plan(kernel, a, flags.folder, options); }, arguments);
@@ -51,7 +51,7 @@ int export_selected(ExportFlags flags) {
   if (!targets) return report(targets.status());
   if (targets->size() > 1) return report(Status(bad, "--target takes one compute capability here"));
   std::vector<std::string>& words = flags.selection.names;
-  if (!words.empty() && is_shape(words.back())) {
+  if (!words.empty() && lab::is_shape(words.back())) {
     const std::string shape = words.back();
     words.pop_back();
     return export_problem(flags, shape, targets->front());

@@ -1,12 +1,12 @@
 /// quarry find: the kernels that can solve a problem, best first, and why the others cannot.
 #include <algorithm>
 
-#include "commands.hpp"
-#include "kernel_columns.hpp"
-#include "output.hpp"
-#include "problem_flags.hpp"
-#include "selection.hpp"
-#include "table.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/kernel_columns.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/problem_flags.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -23,7 +23,7 @@ struct FindFlags {
 
 /// One problem and its answer.
 struct Answer {
-  Problem problem;
+  lab::Problem problem;
   CandidateList found;
 };
 
@@ -42,7 +42,7 @@ Result<std::size_t> parse_bytes(std::string_view text) {
     scale <<= 10 * (unit + 1);
     digits.remove_suffix(1);
   }
-  const Result<std::int64_t> number = parse_integer("bytes", digits, 0, std::int64_t{1} << 32);
+  const Result<std::int64_t> number = lab::parse_integer("bytes", digits, 0, std::int64_t{1} << 32);
   if (!number) return Status(StatusCode::parse_error, "--max-workspace: " + number.status().message());
   return static_cast<std::size_t>(*number) * scale;
 }
@@ -177,7 +177,7 @@ int find(const FindFlags& flags) {
   if (!filter) return report(filter.status());
   const Result<DeviceModel> device = read_device_model(flags.device_model);
   if (!device) return report(device.status());
-  const Result<std::vector<Problem>> problems = read_problems(flags.problem);
+  const Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
 
   FindOptions options{.availability = flags.precompiled ? Availability::precompiled : Availability::any,
@@ -189,8 +189,8 @@ int find(const FindFlags& flags) {
     options.max_workspace = *bytes;
   }
   std::vector<Answer> answers;
-  for (const Problem& problem : *problems) {
-    answers.push_back({problem, find_kernels(arguments_of(problem), *filter, options)});
+  for (const lab::Problem& problem : *problems) {
+    answers.push_back({problem, lab::find_kernels(arguments_of(problem), *filter, options)});
   }
   if (Status printed = print_matches(answers, flags, *device); !printed) return report(printed);
 

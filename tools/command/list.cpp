@@ -1,9 +1,10 @@
 /// quarry list: registered kernels, or the fields that can be asked of them.
-#include "commands.hpp"
-#include "kernel_columns.hpp"
-#include "output.hpp"
-#include "selection.hpp"
-#include "table.hpp"
+#include "lab/docs/fields_page.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/kernel_columns.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -16,16 +17,16 @@ struct ListFlags {
 
 Status list_fields(const ListingFlags& flags) {
   if (flags.format == Format::markdown) {
-    write_output(detail::fields_reference_markdown());
+    write_output(lab::fields_page());
     return {};
   }
-  const auto fields = detail::all_fields();
+  const auto fields = metadata_fields();
   const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
-    const detail::Field& field = fields[row];
+    const MetadataField& field = fields[row];
     switch (column) {
-      case 0: return std::string(detail::shortest_path(field));
+      case 0: return std::string(field.name);
       case 1: return std::string(field.path);
-      case 2: return std::string(detail::to_string(field.type));
+      case 2: return std::string(to_string(field.type));
       default: return std::string(field.help);
     }
   };

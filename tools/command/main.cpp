@@ -3,10 +3,9 @@
 #include <exception>
 #include <new>
 
-#include "basic/nearest.hpp"
-#include "basic/text.hpp"
-#include "commands.hpp"
-#include "output.hpp"
+#include "lab/text.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 namespace {
@@ -44,7 +43,7 @@ class HelpText : public CLI::Formatter {
 std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int argc, char** argv) {
   const auto chosen = app.get_subcommands();
   const std::string help = chosen.empty() ? "quarry --help" : "quarry " + chosen[0]->get_name() + " --help";
-  std::string text = one_ascii_line(error.what());
+  std::string text = quarry::lab::one_ascii_line(error.what());
   if (chosen.empty() && argc < 2) return "no command given (see " + help + ")";
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || chosen.empty()) {
     std::vector<std::string> words;
@@ -62,7 +61,7 @@ std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int ar
     }
     const std::vector<std::string_view> views(words.begin(), words.end());
     const std::string what = chosen.empty() ? "unknown command " : "unexpected argument ";
-    text = what + detail::quoted(unknown) + detail::did_you_mean(unknown, views);
+    text = what + lab::quoted(unknown) + lab::did_you_mean(unknown, views);
   }
   return text + " (see " + help + ")";
 }
@@ -113,7 +112,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     message("out of memory");
   } catch (const std::exception& error) {
-    message(one_ascii_line(error.what()));
+    message(quarry::lab::one_ascii_line(error.what()));
   }
   return failed;
 }

@@ -10,15 +10,14 @@
 #include <map>
 #include <set>
 
-#include "basic/text.hpp"
-#include "commands.hpp"
-#include "output.hpp"
-#include "pack_targets.hpp"
-#include "problem_text.hpp"
-#include "progress.hpp"
-#include "registry/compile/artifact_format.hpp"
-#include "selection.hpp"
-#include "table.hpp"
+#include "lab/problems/problem_text.hpp"
+#include "lab/progress.hpp"
+#include "lab/text.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/pack_targets.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -62,7 +61,7 @@ Result<Job> read_job(const PackFlags& flags) {
   if (flags.output.empty()) return Status(bad, "where to? Give -o FILE");
   Job job{.kernels = {}, .targets = {}, .threads = 0, .force = flags.force};
   if (!flags.threads.empty()) {
-    const Result<std::int64_t> threads = parse_integer("--threads", flags.threads, 1, 1024);
+    const Result<std::int64_t> threads = lab::parse_integer("--threads", flags.threads, 1, 1024);
     if (!threads) return threads.status();
     job.threads = static_cast<int>(*threads);
   }
@@ -81,7 +80,7 @@ Status check_output(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (access(folder.c_str(), W_OK | X_OK) == 0 && !std::filesystem::is_directory(path)) return {};
-  return {StatusCode::device_error, "cannot write " + detail::quoted(path)};
+  return {StatusCode::device_error, "cannot write " + lab::quoted(path)};
 }
 
 /// The kernels that can run on a target, with a message where some cannot.
@@ -98,7 +97,7 @@ std::vector<Kernel> kernels_for(const Job& job, int target) {
   return kernels;
 }
 
-void compile_for(const Job& job, int target, Progress& progress, Packed& packed) {
+void compile_for(const Job& job, int target, lab::Progress& progress, Packed& packed) {
   const std::vector<Kernel> kernels = kernels_for(job, target);
   std::size_t before = 0;
   const auto advance = [&](std::size_t done, std::size_t, const Kernel&) {
@@ -141,7 +140,7 @@ std::string summary(const std::string& path, const Job& job, const Packed& packe
   char duration[32];
   std::snprintf(duration, sizeof duration, "%.1f s", seconds);
   const std::size_t kernels = job.kernels.size();
-  return detail::quoted(path) + ": " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
+  return lab::quoted(path) + ": " + std::to_string(kernels) + (kernels == 1 ? " kernel" : " kernels") +
          " as " + std::to_string(distinct.size()) + " artifacts for " + targets + ", " +
          std::to_string(unknown ? 0 : bytes) + " bytes, " + duration + "\n";
 }
@@ -153,7 +152,7 @@ int make_pack(const PackFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   Packed packed;
   {
-    Progress progress("pack", job->kernels.size() * job->targets.size());
+    lab::Progress progress("pack", job->kernels.size() * job->targets.size());
     for (const int target : job->targets) compile_for(*job, target, progress, packed);
   }
   print_failures(packed.failures);
@@ -182,7 +181,7 @@ int list_pack(const PackFlags& flags) {
       case 2: return static_cast<std::int64_t>(artifact.code().size());
       case 3: return resources.registers > 0 ? Cell(std::int64_t{resources.registers}) : Cell();
       case 4: return resources.registers > 0 ? Cell(std::int64_t{resources.spill_bytes}) : Cell();
-      default: return artifact.data().compiler;
+      default: return std::string(artifact.compiler());
     }
   };
   const Status printed = print({.noun = "artifacts",

@@ -1,21 +1,16 @@
 /// quarry run: solves a problem with the best kernel, or a named one, and checks the result.
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 
-#include "basic/text.hpp"
-#include "bench_operands.hpp"
-#include "commands.hpp"
-#include "output.hpp"
-#include "problem_flags.hpp"
-#include "registry/compile/compiler.hpp"
-#include "registry/device/prepared.hpp"
-#include "registry/query/operation_info.hpp"
-#include "seed.hpp"
-#include "selection.hpp"
-#include "table.hpp"
-#include "trial.hpp"
+#include "lab/bench/operands.hpp"
+#include "lab/problems/seed.hpp"
+#include "lab/text.hpp"
+#include "lab/trials/solve.hpp"
+#include "lab/trials/trial.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/problem_flags.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -29,148 +24,6 @@ struct RunFlags {
   std::string on;
   std::string seed;
 };
-
-/// A problem that was run.
-struct Outcome {
-  Problem problem;
-  std::uint64_t seed;
-  Place place;
-  Candidate kernel;
-  Verdict verdict;
-  /// Rows of the output that were checked, of how many.
-  std::int64_t checked_rows;
-  /// Seconds of one run, absent when it failed.
-  std::optional<double> seconds = std::nullopt;
-};
-
-/// Multiplications that a reference may cost: about a second on one core.
-constexpr double reference_multiplications = 1e9;
-/// Above this the host executor takes noticeably long.
-constexpr double patient_multiplications = 4e9;
-
-/// Bytes that a problem's operands take, with room for what they are compared with.
-double bytes_of(const Problem& p) {
-  const double out = stored_bytes(p.out, p.m, p.n);
-  const double inputs = p.operation == Operation::gemm
-                            ? stored_bytes(p.a, p.m, p.k) + stored_bytes(p.b, p.k, p.n)
-                            : stored_bytes(p.a, p.m, p.n) * static_cast<double>(p.k);
-  double all = inputs + 2 * out;
-  for (const auto& extra : {p.residual, p.aux}) {
-    if (extra) all += stored_bytes(*extra, p.m, p.n);
-  }
-  return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
-}
-
-/// Refuses operands that this machine's memory cannot hold, before any is touched.
-Status check_memory(const Problem& problem) {
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  const double needed = bytes_of(problem);
-  if (needed <= 0.9 * memory) return {};
-  return Status(StatusCode::device_error, "the operands need " + text_of(needed / (1 << 30), 1) +
-                                              " GiB of host memory, this machine has " +
-                                              text_of(memory / (1 << 30), 1));
-}
-
-/// The kernel of that name or config, with its controls for the problem.
-Result<Candidate> named_kernel(const std::string& text, const Arguments& arguments,
-                               const FindOptions& options) {
-  const Result<Kernel> kernel = read_kernel(text);
-  if (!kernel) return kernel.status();
-  return candidate_of(*kernel, arguments, options);
-}
-
-/// The best kernel that can run, with a message where a better one cannot.
-Result<Candidate> best_kernel(const Arguments& arguments, const Filter& filter, FindOptions options) {
-  options.limit = 1;
-  const CandidateList found = find_kernels(arguments, filter, options);
-  if (options.availability == Availability::any) {
-    if (found.empty()) return found.status();
-    return found.front();
-  }
-  options.availability = Availability::any;
-  const CandidateList all = find_kernels(arguments, filter, options);
-  if (all.empty()) return all.status();
-  if (found.empty()) {
-    return Status(StatusCode::not_precompiled,
-                  "none of the " + std::to_string(all.matched()) +
-                      " kernels that match is precompiled for this device; the best is " +
-                      std::string(all.front().name()));
-  }
-  if (found.front() != all.front()) {
-    message("the best kernel, " + std::string(all.front().name()) +
-            ", is not precompiled; taking the best that is, " + "predicted to take " +
-            text_of(found.front().predicted_seconds() / all.front().predicted_seconds(), 2) +
-            " times as long");
-  }
-  return found.front();
-}
-
-/// Median seconds of one run on the host executor, of as many as fit into half a second. The operands are
-/// warm.
-Result<double> time_on_host(const Plan& plan, const PlanOperands& operands, Workspace workspace) {
-  using clock = std::chrono::steady_clock;
-  constexpr std::size_t most = 11;
-  constexpr double budget = 0.5;
-  std::vector<double> seconds;
-  double total = 0;
-  while (seconds.empty() || (seconds.size() < most && total < budget)) {
-    const auto begin = clock::now();
-    if (Status s = plan.run(operands, nullptr, workspace); !s) return s;
-    seconds.push_back(std::chrono::duration<double>(clock::now() - begin).count());
-    total += seconds.back();
-  }
-  std::ranges::nth_element(seconds, seconds.begin() + std::ssize(seconds) / 2);
-  return seconds[seconds.size() / 2];
-}
-
-Result<double> time_kernel(const Kernel& kernel, const TrialProblem& trial) {
-  const Arguments arguments = with(kernel.controls(), trial.arguments());
-  const Result<Plan> plan = prepare(kernel, arguments);
-  if (!plan) return plan.status();
-  const Place place = trial.device ? Place::device : Place::host;
-  const Result<TrialWorkspace> memory = TrialWorkspace::make(plan->workspace_size(), place);
-  if (!memory) return memory.status();
-  const PlanOperands operands = operands_of(arguments);
-  if (place == Place::host) return time_on_host(*plan, operands, memory->workspace());
-  return detail::median_seconds(used_device,
-                                [&] { return plan->run(operands, nullptr, memory->workspace()); });
-}
-
-/// What can run: everything, but on a device without a compiler only what is precompiled.
-Availability available_on(Place place) {
-  const bool all = place == Place::host || detail::find_compiler(CompilerBackend::automatic);
-  return all ? Availability::any : Availability::precompiled;
-}
-
-Result<Outcome> run_problem(const Problem& problem, const RunFlags& flags, const Filter& filter,
-                            std::uint64_t seed, Place place, const DeviceModel& device) {
-  const FindOptions options{.availability = available_on(place), .device = &device};
-  const Arguments shape = arguments_of(problem);
-  const Result<Candidate> kernel =
-      flags.kernel.empty() ? best_kernel(shape, filter, options) : named_kernel(flags.kernel, shape, options);
-  if (!kernel) return kernel.status();
-  if (Status fits = check_memory(problem); !fits) return fits;
-  if (place == Place::host && flops(problem) / 2 > patient_multiplications) {
-    message("this takes a while on the host executor, which computes on the CPU what the kernel would");
-  }
-  Result<TrialProblem> trial = TrialProblem::make(problem, seed, place);
-  if (!trial) return trial.status();
-  const Result<host::Reference> reference =
-      reference_of(trial->host, {.max_multiplications = reference_multiplications});
-  if (!reference) return reference.status();
-  Outcome outcome{problem,
-                  seed,
-                  place,
-                  *kernel,
-                  run_trial(*kernel, kernel->controls(), *trial, *reference),
-                  static_cast<std::int64_t>(reference->rows.size())};
-  if (!outcome.verdict.status) return outcome;
-  const Result<double> seconds = time_kernel(*kernel, *trial);
-  if (!seconds) return seconds.status();
-  outcome.seconds = *seconds;
-  return outcome;
-}
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = {{.name = "problem"},
@@ -190,7 +43,7 @@ const std::vector<Column>& columns() {
   return all;
 }
 
-Cell cell_of(const Outcome& outcome, std::size_t column) {
+Cell cell_of(const lab::Solved& outcome, std::size_t column) {
   const Controls& controls = outcome.kernel.controls();
   const bool ran = static_cast<bool>(outcome.verdict.status);
   if (outcome.problem.operation != Operation::gemm && column >= 2 && column <= 5) return {};  // controls
@@ -213,13 +66,13 @@ Cell cell_of(const Outcome& outcome, std::size_t column) {
 }
 
 /// What a problem's time means: for products how many a second, for a reduction how much memory moves.
-std::string speed_text(const Problem& problem, double seconds) {
+std::string speed_text(const lab::Problem& problem, double seconds) {
   if (problem.operation == Operation::gemm) return text_of(flops(problem) / seconds * 1e-12, 3) + " TFLOP/s";
   return text_of(touched_bytes(problem) / seconds * 1e-9, 1) + " GB/s";
 }
 
 /// What went on, for a person.
-void print_story(const Outcome& o) {
+void print_story(const lab::Solved& o) {
   const Controls& controls = o.kernel.controls();
   std::string text = "problem   " + command_text(o.problem) + "\n";
   text += "kernel    " + std::string(o.kernel.name()) + "\n";
@@ -230,8 +83,8 @@ void print_story(const Outcome& o) {
             std::string(to_string(controls.raster.value_or(Raster::along_n))) + "\n";
   }
   text += "ran on    ";
-  text +=
-      o.place == Place::device ? "the device" : "the host executor: the CPU, computing what the kernel would";
+  text += o.place == lab::Place::device ? "the device"
+                                        : "the host executor: the CPU, computing what the kernel would";
   text += "\nseed      " + std::to_string(o.seed) + "\n";
   if (!o.verdict.status) {
     text += "result    FAILED: " + o.verdict.status.message() + "\n";
@@ -249,7 +102,7 @@ void print_story(const Outcome& o) {
   }
   if (o.seconds) {
     text += "time      " + text_of(*o.seconds * 1e6, 2) + " us, " + speed_text(o.problem, *o.seconds) +
-            (o.place == Place::host ? " on the CPU" : ", median of bursts") + "\n";
+            (o.place == lab::Place::host ? " on the CPU" : ", median of bursts") + "\n";
   }
   write_output(text);
 }
@@ -257,24 +110,29 @@ void print_story(const Outcome& o) {
 int run(const RunFlags& flags) {
   const Result<Filter> filter = read_filter(flags.where);
   if (!filter) return report(filter.status());
-  const Result<std::uint64_t> seed = read_seed(flags.seed);
+  const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return report(seed.status());
-  const Result<std::vector<Problem>> problems = read_problems(flags.problem);
+  const Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
+  std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
-    if (const Result<Kernel> known = read_kernel(flags.kernel); !known) return report(known.status());
+    const Result<Kernel> known = read_kernel(flags.kernel);
+    if (!known) return report(known.status());
+    kernel = *known;
   }
-  const Result<Place> place = read_place(flags.on);
+  const Result<lab::Place> place = lab::read_place(flags.on);
   if (!place) return report(place.status());
   const Result<DeviceModel> device = read_device_model(flags.device_model);
   if (!device) return report(device.status());
 
   int exit = done;
-  std::vector<Outcome> outcomes;
+  const lab::SolveSetting setting{
+      .place = *place, .device = *device, .filter = *filter, .kernel = kernel, .say = message};
+  std::vector<lab::Solved> outcomes;
   for (std::size_t i = 0; i < problems->size(); ++i) {
-    const Problem& problem = (*problems)[i];
-    const std::uint64_t own_seed = problems->size() == 1 ? *seed : derived_seed(*seed, i);
-    const Result<Outcome> outcome = run_problem(problem, flags, *filter, own_seed, *place, *device);
+    const lab::Problem& problem = (*problems)[i];
+    const std::uint64_t own_seed = problems->size() == 1 ? *seed : lab::derived_seed(*seed, i);
+    const Result<lab::Solved> outcome = lab::solve(problem, own_seed, setting);
     if (!outcome) {
       exit = std::max(exit, report(Status(outcome.status().code(),
                                           shape_text(problem) + ": " + outcome.status().message())));

@@ -2,20 +2,19 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 
-#include "commands.hpp"
-#include "kernel_columns.hpp"
-#include "occupancy.hpp"
-#include "operations/common/row.hpp"
-#include "output.hpp"
-#include "pack_targets.hpp"
-#include "registry/compile/known_resources.hpp"
-#include "registry/operation.hpp"
-#include "selection.hpp"
-#include "show_code.hpp"
-#include "show_layout.hpp"
-#include "table.hpp"
+#include "lab/code/code_text.hpp"
+#include "lab/code/layouts.hpp"
+#include "lab/code/occupancy.hpp"
+#include "quarry/code.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/kernel_columns.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/pack_targets.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -23,7 +22,7 @@ namespace {
 struct ShowFlags {
   SelectionFlags selection;
   ListingFlags listing;
-  std::optional<CodeForm> form;
+  std::optional<lab::CodeForm> form;
   bool layout = false;
   std::string target;
 };
@@ -51,14 +50,14 @@ std::vector<int> targets() {
 /// What is known of the machine code of entries: looked up once for each target.
 class Known {
  public:
-  const CodeResources& of(std::uint32_t entry, int cc) {
-    const auto [place, added] = known_.try_emplace({entry, cc});
-    if (added) place->second = detail::known_resources(entry, cc).value_or(CodeResources());
+  const CodeResources& of(const Kernel& kernel, int cc) {
+    const auto [place, added] = known_.try_emplace({entry_name(kernel), cc});
+    if (added) place->second = known_resources(kernel, cc).value_or(CodeResources());
     return place->second;
   }
 
  private:
-  std::map<std::pair<std::uint32_t, int>, CodeResources> known_;
+  std::map<std::pair<std::string_view, int>, CodeResources> known_;
 };
 
 /// A number that is there if the compiler gave it.
@@ -73,8 +72,8 @@ Cell target_cell(const Kernel& kernel, int cc, std::size_t column, Known& known)
   if (metadata.cc > cc || metadata.max_cc.value_or(cc) < cc) return {};
   if (column == 0) return kernel.precompiled(cc);
   const DeviceModel& device = *model_for(cc);
-  const CodeResources& code = known.of(detail::row_of(kernel).entry, cc);
-  const BlockNeeds block{metadata.design.threads, code.registers, metadata.design.shared_memory};
+  const CodeResources& code = known.of(kernel, cc);
+  const lab::BlockNeeds block{metadata.design.threads, code.registers, metadata.design.shared_memory};
   const int blocks = blocks_per_multiprocessor(block, device);
   switch (column) {
     case 1: return if_compiled(code, static_cast<std::size_t>(code.registers));
@@ -84,6 +83,31 @@ Cell target_cell(const Kernel& kernel, int cc, std::size_t column, Known& known)
     case 4: return std::int64_t{blocks};
     default: return occupancy(blocks, block, device);
   }
+}
+
+/// Prints each kernel's code, as far as it can be had.
+int show_code(std::span<const Kernel> kernels, lab::CodeForm form, int target) {
+  bool first = true;
+  for (const Kernel& kernel : kernels) {
+    const Result<std::string> text = lab::code_text(kernel, form, target);
+    if (!text) return report(text.status());
+    if (!first) write_output("\n");
+    write_output(*text);
+    first = false;
+  }
+  return done;
+}
+
+/// Prints each kernel's layouts, or nothing where one has none.
+int show_layout(std::span<const Kernel> kernels) {
+  std::string all;
+  for (const Kernel& kernel : kernels) {
+    const Result<std::string> text = lab::layout_text(kernel);
+    if (!text) return report(text.status());
+    all += (all.empty() ? "" : "\n") + *text;
+  }
+  write_output(all);
+  return done;
 }
 
 int show_form(const std::vector<Kernel>& kernels, const ShowFlags& flags) {
@@ -134,10 +158,12 @@ int show(const ShowFlags& flags) {
 
 /// Adds --source, --ptx, --sass, --target and --layout.
 void add_code_flags(CLI::App& command, ShowFlags& flags) {
-  const std::tuple<const char*, CodeForm, const char*> forms[] = {
-      {"--source", CodeForm::source, "Show the source that is compiled, and the files that it is made of"},
-      {"--ptx", CodeForm::ptx, "Show the PTX that the run-time compiler makes of it"},
-      {"--sass", CodeForm::sass, "Show the machine code; needs nvdisasm, a program of the CUDA toolkit"}};
+  const std::tuple<const char*, lab::CodeForm, const char*> forms[] = {
+      {"--source", lab::CodeForm::source,
+       "Show the source that is compiled, and the files that it is made of"},
+      {"--ptx", lab::CodeForm::ptx, "Show the PTX that the run-time compiler makes of it"},
+      {"--sass", lab::CodeForm::sass,
+       "Show the machine code; needs nvdisasm, a program of the CUDA toolkit"}};
   std::vector<CLI::Option*> options;
   for (const auto& [name, form, help] : forms) {
     CLI::Option* const option = command.add_flag_callback(

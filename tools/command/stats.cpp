@@ -3,13 +3,12 @@
 #include <map>
 #include <set>
 
-#include "commands.hpp"
-#include "kernel_columns.hpp"
-#include "operations/common/row.hpp"
-#include "output.hpp"
-#include "registry/operation.hpp"
-#include "selection.hpp"
-#include "table.hpp"
+#include "quarry/code.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/kernel_columns.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -24,15 +23,15 @@ struct Counts {
   std::int64_t kernels = 0;
   std::int64_t precompiled = 0;
   /// The device functions that the kernels run, fewer than they are.
-  std::set<std::uint32_t> entries = {};
+  std::set<std::string_view> entries = {};
 };
 
 using Group = std::pair<std::vector<Cell>, Counts>;
 
-Result<std::vector<const detail::Field*>> read_fields(const std::vector<std::string>& paths) {
-  std::vector<const detail::Field*> fields;
+Result<std::vector<MetadataField>> read_fields(const std::vector<std::string>& paths) {
+  std::vector<MetadataField> fields;
   for (const std::string& path : paths) {
-    const Result<const detail::Field*> field = detail::find_field(path);
+    const Result<MetadataField> field = find_metadata_field(path);
     if (!field) return Status(field.status().code(), "--by: " + field.status().message());
     fields.push_back(*field);
   }
@@ -42,16 +41,15 @@ Result<std::vector<const detail::Field*>> read_fields(const std::vector<std::str
 void add(Counts& counts, const Kernel& kernel) {
   ++counts.kernels;
   counts.precompiled += precompiled_at_all(kernel) ? 1 : 0;
-  counts.entries.insert(detail::row_of(kernel).entry);
+  counts.entries.insert(entry_name(kernel));
 }
 
 /// Counts for each combination of values that occurs, in the order of the values.
-std::vector<Group> count(const std::vector<Kernel>& kernels,
-                         const std::vector<const detail::Field*>& fields) {
+std::vector<Group> count(const std::vector<Kernel>& kernels, const std::vector<MetadataField>& fields) {
   std::map<std::vector<Cell>, Counts> groups;
   for (const Kernel& kernel : kernels) {
     std::vector<Cell> values;
-    for (const detail::Field* field : fields) values.push_back(field_cell(*field, kernel.metadata()));
+    for (const MetadataField& field : fields) values.push_back(field_cell(field, kernel.metadata()));
     add(groups[values], kernel);
   }
   return {groups.begin(), groups.end()};
@@ -61,18 +59,17 @@ std::vector<Group> count(const std::vector<Kernel>& kernels,
 nlohmann::ordered_json totals(const std::vector<Kernel>& kernels) {
   Counts counts;
   for (const Kernel& kernel : kernels) add(counts, kernel);
-  const auto entries = detail::entries();
-  const auto compiled =
-      std::ranges::count_if(entries, [](const detail::Entry& entry) { return entry.unit >= 0; });
-  std::int64_t bytes = 0;
-  for (const detail::Unit& unit : detail::units()) bytes += unit.end - unit.begin;
-  nlohmann::ordered_json object = {
-      {"kernels", counts.kernels},        {"precompiled_kernels", counts.precompiled},
-      {"entries", counts.entries.size()}, {"registered_entries", entries.size()},
-      {"precompiled_entries", compiled},  {"units", detail::units().size()},
-      {"embedded_bytes", bytes}};
-  if (compiled > 0)
-    object["embedded_bytes_per_entry"] = static_cast<double>(bytes) / static_cast<double>(compiled);
+  const PrecompiledCode code = precompiled_code();
+  nlohmann::ordered_json object = {{"kernels", counts.kernels},
+                                   {"precompiled_kernels", counts.precompiled},
+                                   {"entries", counts.entries.size()},
+                                   {"registered_entries", code.entries},
+                                   {"precompiled_entries", code.precompiled},
+                                   {"units", code.units},
+                                   {"embedded_bytes", code.bytes}};
+  if (code.precompiled > 0)
+    object["embedded_bytes_per_entry"] =
+        static_cast<double>(code.bytes) / static_cast<double>(code.precompiled);
   return object;
 }
 
@@ -105,8 +102,7 @@ int stats(const StatsFlags& flags) {
                     }
                   },
                   .name_column = std::nullopt};
-  for (const detail::Field* field : *fields)
-    listing.columns.push_back({.name = std::string(shortest_path(*field))});
+  for (const MetadataField& field : *fields) listing.columns.push_back({.name = std::string(field.name)});
   for (const char* name : {"kernels", "entries", "precompiled"}) listing.columns.push_back({.name = name});
   listing.head["totals"] = totals(*kernels);
   if (Status status = print(listing, flags.listing); !status) return report(status);

@@ -3,24 +3,23 @@
 #include <mutex>
 #include <optional>
 #include <random>
-#include <set>
 
-#include "basic/text.hpp"
-#include "operations/common/host/parallel.hpp"
-#include "operations/common/row.hpp"
+#include "lab/emulate/counter_text.hpp"
+#include "lab/emulate/covering.hpp"
+#include "lab/emulate/entries.hpp"
+#include "lab/emulate/problems.hpp"
+#include "lab/parallel.hpp"
+#include "lab/problems/kernel_problem.hpp"
+#include "lab/problems/problem_settings.hpp"
+#include "lab/problems/seed.hpp"
+#include "lab/progress.hpp"
+#include "lab/text.hpp"
 #include "quarry/registry.hpp"
-#include "registry/operation.hpp"
-#include "tools/command/commands.hpp"
-#include "tools/command/kernel_problem.hpp"
-#include "tools/command/output.hpp"
-#include "tools/command/problem_settings.hpp"
-#include "tools/command/progress.hpp"
-#include "tools/command/seed.hpp"
-#include "tools/command/selection.hpp"
-#include "tools/command/table.hpp"
-#include "tools/emulate/counter_text.hpp"
-#include "tools/emulate/covering.hpp"
-#include "tools/emulate/problems.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/problem_options.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
@@ -31,7 +30,7 @@ using emulate::Verdict;
 
 struct EmulateFlags {
   SelectionFlags selection;
-  SettingTexts settings;
+  lab::SettingTexts settings;
   std::string problems;
   std::string sample;
   std::string seed;
@@ -46,7 +45,7 @@ struct EmulateFlags {
 struct Request {
   std::vector<Kernel> kernels = {};
   /// Of the one kernel; otherwise problems are random.
-  std::optional<Problem> problem = {};
+  std::optional<lab::Problem> problem = {};
   std::int64_t problems = emulate::round_of_problems;
   std::uint64_t seed = 0;
   std::optional<emulator::CopyTiming> copies = {};
@@ -68,11 +67,36 @@ struct Findings {
   emulator::Counters counters;
 };
 
+bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+
+/// The problem of this shape in the kernel's types and layouts, of its operation.
+Result<lab::Problem> problem_for(const Kernel& kernel, const std::string& shape_word,
+                                 lab::SettingTexts settings) {
+  const Operation operation = kernel.metadata().operation;
+  const Result<lab::Shape> shape = lab::parse_shape(shape_word, operation);
+  if (!shape) return shape.status();
+  const OperandsMetadata& operands = kernel.metadata().operands;
+  if (operation == Operation::reduce_split_k) {
+    settings.try_emplace("partials", to_string(operands.accumulator));
+    settings.try_emplace("out", to_string(operands.out.dtype));
+    return lab::make_problem(*shape, settings, operation);
+  }
+  const auto spec = [](DType type, Layout layout) {
+    return std::string(to_string(type)).append(":").append(lab::layout_word(layout));
+  };
+  settings.try_emplace("a", spec(operands.a.dtype, operands.a.layout));
+  settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));
+  settings.try_emplace("out", spec(operands.out.dtype, operands.out.layout));
+  settings.try_emplace("accumulator", to_string(operands.accumulator));
+  settings.try_emplace("math", to_string(kernel.metadata().design.math));
+  return lab::make_problem(*shape, settings);
+}
+
 /// `count` of the kernels, drawn by the seed.
 std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, std::uint64_t seed) {
   std::ranges::sort(kernels, {}, [](const Kernel& kernel) { return kernel.name(); });
   for (std::size_t i = 0; i < std::min(count, kernels.size()); ++i) {
-    std::swap(kernels[i], kernels[i + derived_seed(seed, i) % (kernels.size() - i)]);
+    std::swap(kernels[i], kernels[i + lab::derived_seed(seed, i) % (kernels.size() - i)]);
   }
   if (count < kernels.size())
     kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(count), kernels.end());
@@ -80,11 +104,11 @@ std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, st
 }
 
 Status read_numbers(const EmulateFlags& flags, Request& request) {
-  const Result<std::uint64_t> seed = read_seed(flags.seed);
+  const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
   request.seed = *seed;
   if (!flags.problems.empty()) {
-    const Result<std::int64_t> problems = parse_integer("--problems", flags.problems, 1, 1'000'000);
+    const Result<std::int64_t> problems = lab::parse_integer("--problems", flags.problems, 1, 1'000'000);
     if (!problems) return problems.status();
     request.problems = *problems;
   }
@@ -94,7 +118,7 @@ Status read_numbers(const EmulateFlags& flags, Request& request) {
     request.copies = *copies;
   }
   if (!flags.format.empty() && flags.format != "json" && flags.format != "table") {
-    return {StatusCode::parse_error, "--format: expected table or json, got " + detail::quoted(flags.format)};
+    return {StatusCode::parse_error, "--format: expected table or json, got " + lab::quoted(flags.format)};
   }
   request.json = flags.format == "json";
   return {};
@@ -106,7 +130,7 @@ Status choose_kernels(const EmulateFlags& flags, Request& request) {
   std::vector<Kernel> chosen;
   if (flags.cover) chosen = emulate::covering(*kernels);
   if (!flags.sample.empty()) {
-    const Result<std::int64_t> count = parse_integer("--sample", flags.sample, 1, 1'000'000);
+    const Result<std::int64_t> count = lab::parse_integer("--sample", flags.sample, 1, 1'000'000);
     if (!count) return count.status();
     for (const Kernel& kernel : sample_of(*kernels, static_cast<std::size_t>(*count), request.seed)) {
       if (std::ranges::find(chosen, kernel) == chosen.end()) chosen.push_back(kernel);
@@ -134,7 +158,7 @@ Result<Request> read_request(EmulateFlags flags) {
   }
   if (Status s = choose_kernels(flags, request); !s) return s;
   if (shape.empty()) return request;
-  Result<Problem> problem = problem_for(request.kernels[0], shape, flags.settings);
+  Result<lab::Problem> problem = problem_for(request.kernels[0], shape, flags.settings);
   if (!problem) return problem.status();
   request.problem = *std::move(problem);
   return request;
@@ -147,23 +171,15 @@ EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::in
           emulate::guarded_end(request.seed)};
 }
 
-/// Every entry that the kernels may need: their own, and their companions.
+/// Every entry that the kernels may need.
 Result<Modules> compile(const Request& request) {
-  std::set<std::string> names;
-  for (const Kernel& kernel : request.kernels) {
-    names.emplace(detail::entry_of(detail::row_of(kernel).entry).name);
-    for (const std::uint32_t companion : detail::row_of(kernel).companions) {
-      if (companion != detail::no_entry) names.emplace(detail::entry_of(companion).name);
-    }
-  }
-  const std::vector<std::string> list(names.begin(), names.end());
-  return Modules::compile(list, request.sources);
+  return Modules::compile(emulate::entries_of(request.kernels), request.sources);
 }
 
 Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
   Verdict verdict;
   Result<host::RandomProblem> operands =
-      random_operands(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
+      lab::random_operands(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
   if (!operands) {
     verdict.status = operands.status();
     return verdict;
@@ -183,8 +199,8 @@ std::string fault_of(const Request& request, const Verdict& verdict) {
 Findings run_all(const Request& request, const Modules& modules) {
   Findings findings;
   std::mutex mutex;
-  Progress progress("emulate", request.kernels.size() * static_cast<std::size_t>(request.problems));
-  host::parallel_for(std::ssize(request.kernels), host::default_threads(), [&](int, std::int64_t i) {
+  lab::Progress progress("emulate", request.kernels.size() * static_cast<std::size_t>(request.problems));
+  lab::parallel_for(std::ssize(request.kernels), lab::default_threads(), [&](int, std::int64_t i) {
     const Kernel& kernel = request.kernels[static_cast<std::size_t>(i)];
     for (std::int64_t number = 0; number < request.problems; ++number) {
       const EmulatedProblem problem = problem_of(request, kernel, number);
@@ -250,7 +266,7 @@ int emulate_kernels(const EmulateFlags& flags) {
   if (!request) return report(request.status());
   if (request->problem) {
     // Refused in the words of a run, before anything is compiled.
-    const Status supported = supports(request->kernels[0], arguments_of(*request->problem));
+    const Status supported = lab::supports(request->kernels[0], arguments_of(*request->problem));
     if (!supported) return report(supported);
   }
   const Result<Modules> modules = compile(*request);
@@ -293,7 +309,16 @@ void add_emulate(CLI::App& app, Action& action) {
       ->type_name("FOLDER");
   command->add_flag("--no-conflicts", flags->no_conflicts, "A bank conflict is wrong, too");
   command->add_option("--format", flags->format, "table or json")->type_name("FORMAT");
-  add_problem_options(*command, flags);
+  for (const lab::Setting& setting : lab::problem_settings()) {
+    if (setting.name == "type") continue;  // the kernel's
+    const std::string name(setting.name);
+    command
+        ->add_option_function<std::string>(
+            "--" + name, [flags, name](const std::string& text) { flags->settings[name] = text; },
+            std::string(setting.help))
+        ->type_name(std::string(setting.value))
+        ->group("Problem");
+  }
   command->callback([flags, &action] { action = [flags] { return emulate_kernels(*flags); }; });
 }
 

@@ -1,0 +1,22 @@
+# quarry_lab: experiments (random problems, references, trials, campaigns, benchmarks) as a library, and what of them is
+# about one operation alone. With the emulator also quarry_lab_emulate: kernels' own sources on random problems.
+find_package(nlohmann_json 3.11 REQUIRED)
+file(GLOB_RECURSE lab_sources CONFIGURE_DEPENDS lab/*.cpp operations/*.cpp)
+list(FILTER lab_sources INCLUDE REGEX "/lab/")
+list(FILTER lab_sources EXCLUDE REGEX "/lab/emulate/")
+add_library(quarry_lab STATIC ${lab_sources})
+quarry_own_target(quarry_lab)
+target_link_libraries(quarry_lab PUBLIC quarry PRIVATE nlohmann_json::nlohmann_json CUDA::cudart_static Threads::Threads
+                                                       ${CMAKE_DL_LIBS})
+
+# It compiles kernels' sources when they are asked for, by the compiler that built it.
+if(QUARRY_EMULATOR)
+  file(GLOB emulate_sources CONFIGURE_DEPENDS lab/emulate/*.cpp)
+  add_library(quarry_lab_emulate STATIC ${emulate_sources})
+  quarry_own_target(quarry_lab_emulate)
+  target_link_libraries(quarry_lab_emulate PUBLIC quarry_lab PRIVATE nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+  string(JOIN " " emulated_flags -std=c++20 -O1 -fPIC -shared ${quarry_emulated_flags} ${sanitizer_flags})
+  target_compile_definitions(quarry_lab_emulate PRIVATE
+    QUARRY_EMULATED_COMPILER="${CMAKE_CXX_COMPILER}" QUARRY_EMULATED_FLAGS="${emulated_flags}"
+    QUARRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endif()

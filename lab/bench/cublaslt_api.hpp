@@ -1,0 +1,94 @@
+/// cuBLASLt's library, opened when it is needed. Its functions, types and numbers are declared here, as far
+/// as they are used, so that neither its header nor the library is needed to build. They are those of
+/// cublasLt.h of CUDA 12 and 13, and of library_types.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "quarry/status.hpp"
+
+struct CUstream_st;
+
+namespace quarry::lab {
+
+/// The library's own objects, made and destroyed by its functions.
+struct CublasLtContext;
+struct CublasLtMatmulDesc;
+struct CublasLtMatrixLayout;
+struct CublasLtPreference;
+
+/// cublasLtMatmulAlgo_t.
+struct CublasLtAlgorithm {
+  std::uint64_t data[8];
+};
+
+/// cublasLtMatmulHeuristicResult_t.
+struct CublasLtOffer {
+  CublasLtAlgorithm algorithm;
+  std::size_t workspace;
+  int state;  ///< 0: the rest holds
+  float waves;
+  int reserved[4];
+};
+
+/// Functions by their C names, less `cublasLt`. All that give an int answer 0 for success.
+struct CublasLtFunctions {
+  std::size_t (*version)();
+  const char* (*status_string)(int status);
+  int (*create)(CublasLtContext** context);
+  int (*destroy)(CublasLtContext* context);
+  int (*desc_create)(CublasLtMatmulDesc** desc, int compute, int scale_type);
+  int (*desc_destroy)(CublasLtMatmulDesc* desc);
+  int (*desc_set)(CublasLtMatmulDesc* desc, int attribute, const void* value, std::size_t bytes);
+  int (*layout_create)(CublasLtMatrixLayout** layout, int type, std::uint64_t rows, std::uint64_t columns,
+                       std::int64_t ld);
+  int (*layout_destroy)(CublasLtMatrixLayout* layout);
+  int (*layout_set)(CublasLtMatrixLayout* layout, int attribute, const void* value, std::size_t bytes);
+  int (*preference_create)(CublasLtPreference** preference);
+  int (*preference_destroy)(CublasLtPreference* preference);
+  int (*preference_set)(CublasLtPreference* preference, int attribute, const void* value, std::size_t bytes);
+  int (*heuristic)(CublasLtContext* context, CublasLtMatmulDesc* desc, CublasLtMatrixLayout* a,
+                   CublasLtMatrixLayout* b, CublasLtMatrixLayout* c, CublasLtMatrixLayout* d,
+                   CublasLtPreference* preference, int asked, CublasLtOffer* offers, int* given);
+  int (*matmul)(CublasLtContext* context, CublasLtMatmulDesc* desc, const void* alpha, const void* a,
+                CublasLtMatrixLayout* a_layout, const void* b, CublasLtMatrixLayout* b_layout,
+                const void* beta, const void* c, CublasLtMatrixLayout* c_layout, void* d,
+                CublasLtMatrixLayout* d_layout, const CublasLtAlgorithm* algorithm, void* workspace,
+                std::size_t workspace_bytes, CUstream_st* stream);
+};
+
+/// cudaDataType_t.
+enum CublasLtType : int { lt_f32 = 0, lt_f64 = 1, lt_f16 = 2, lt_s8 = 3, lt_s32 = 10, lt_bf16 = 14 };
+/// cublasComputeType_t.
+enum CublasLtCompute : int {
+  lt_compute_f16 = 64,
+  lt_compute_f32 = 68,
+  lt_compute_f64 = 70,
+  lt_compute_s32 = 72,
+  lt_compute_fast_f16 = 74,
+  lt_compute_fast_bf16 = 75,
+  lt_compute_fast_tf32 = 77
+};
+/// cublasOperation_t.
+enum CublasLtOperation : std::int32_t { lt_as_it_is = 0, lt_transposed = 1 };
+/// cublasLtMatmulDescAttributes_t; values are int32.
+enum CublasLtDescAttribute : int { lt_transpose_a = 3, lt_transpose_b = 4 };
+/// cublasLtMatrixLayoutAttribute_t: int32 and int64, in elements.
+enum CublasLtLayoutAttribute : int { lt_batch_count = 5, lt_batch_stride = 6 };
+/// cublasLtMatmulPreferenceAttributes_t: bytes, a uint64 and uint32 each.
+enum CublasLtPreferenceAttribute : int {
+  lt_max_workspace = 1,
+  lt_alignment_a = 5,
+  lt_alignment_b = 6,
+  lt_alignment_c = 7,
+  lt_alignment_d = 8
+};
+
+/// Opens the library of this path; where that is empty, the first found in LD_LIBRARY_PATH, toolkits, Python
+/// environments and the system's folders, or by the dynamic linker. It stays open while the process runs.
+/// Fails with not_found where a path that was given is no such library, with no_device where none is found.
+Result<CublasLtFunctions> open_cublaslt(const std::string& path);
+
+}  // namespace quarry::lab

@@ -1,0 +1,67 @@
+/// What the benchmark of one problem found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/bench/statistics.hpp"
+#include "lab/problems/problem.hpp"
+
+namespace quarry::lab {
+
+/// A kernel, or an algorithm of cuBLASLt, that was timed to the end.
+struct Finalist {
+  std::string name;
+  /// A kernel's, chosen for the problem.
+  Controls controls = {};
+  /// By the ranking; of kernels only.
+  std::optional<double> predicted_seconds = std::nullopt;
+  Timing timing = {};
+};
+
+/// A kernel that was timed briefly.
+struct BriefTime {
+  std::string name;
+  Controls controls;
+  double predicted_seconds = 0;
+  double seconds = 0;
+};
+
+struct BenchResult {
+  Problem problem;
+  std::uint64_t seed = 0;
+  /// Kernels that match, and how many of them were timed.
+  std::size_t matched = 0;
+  std::size_t timed = 0;
+  /// Launches in each burst with gaps.
+  int launches = 0;
+  /// Operand sets that bursts rotate through.
+  std::size_t sets = 0;
+  std::vector<Finalist> kernels;
+  /// The best of `kernels`, and the predicted first choice, absent where that is wrong or did not run.
+  std::size_t best = 0;
+  std::optional<std::size_t> first;
+  /// cuBLASLt's, in no order; empty without it.
+  std::vector<Finalist> algorithms;
+  /// Its own first choice.
+  std::optional<std::size_t> algorithm_first;
+  std::vector<BriefTime> brief;
+  /// Names of kernels, and algorithms, whose result was wrong or that failed.
+  std::vector<std::string> wrong;
+
+  /// The fastest algorithm under each load; absent without cuBLASLt.
+  std::optional<Timing> yardstick() const;
+  /// Of the best kernel beside the yardstick.
+  std::optional<Standing> ratio() const;
+  /// Of the first choice beside the best kernel: 1 at most, but for noise.
+  std::optional<Standing> first_ratio() const;
+  /// Of cuBLASLt's first choice beside the yardstick.
+  std::optional<Standing> algorithm_first_ratio() const;
+};
+
+/// The controls in the words of flags, less what is usual: "split_k_parallel 4, swizzle 8".
+std::string controls_text(const Controls& controls);
+
+}  // namespace quarry::lab

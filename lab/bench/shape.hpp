@@ -1,0 +1,50 @@
+/// The benchmark of one problem: who takes part, who stays, how fast they are.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "lab/bench/cublaslt.hpp"
+#include "lab/bench/result.hpp"
+#include "quarry/registry.hpp"
+
+namespace quarry::lab {
+
+struct BenchOptions {
+  /// Kernels to time, the predicted best ones.
+  std::size_t top = 16;
+  /// Kernels that are timed with other controls, too: the fastest ones with their own.
+  std::size_t vary = 4;
+  /// This one alone.
+  std::optional<Kernel> kernel = std::nullopt;
+  Availability availability = Availability::any;
+  /// Bursts of each finalist under each load.
+  int repeats = 11;
+  std::chrono::milliseconds gap{10};
+  /// As PrepareOptions::overlap.
+  bool overlap = true;
+};
+
+/// What problems share.
+struct BenchSetting {
+  const Filter& filter;
+  const BenchOptions& options;
+  const DeviceModel& device;
+  /// Null: cuBLASLt does not take part.
+  const CublasLt* library;
+  /// Bytes of bench_workspace on the used device.
+  const detail::DeviceBuffer& workspace;
+  /// Says what a person should know, while it runs.
+  std::function<void(const std::string&)> say;
+};
+
+/// Whether there is something to time; parse_error where a size is 0.
+Status check_benchable(const Problem& problem);
+
+/// Times a problem. Kernels that are wrong or refuse are said and left out; fails where none is left, and
+/// where the device fails.
+Result<BenchResult> bench_shape(const Problem& problem, std::uint64_t seed, const BenchSetting& setting);
+
+}  // namespace quarry::lab

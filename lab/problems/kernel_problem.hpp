@@ -1,0 +1,19 @@
+/// A problem for one kernel that is named: NAME MxNxK and settings, of which the kernel says the types.
+#pragma once
+
+#include <string>
+
+#include "lab/problems/problem_settings.hpp"
+#include "lab/problems/problem_text.hpp"
+#include "quarry/kernel.hpp"
+
+namespace quarry::lab {
+
+/// Whether a word of the command line is a shape, and not a kernel's name.
+inline bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+
+/// The problem of this shape in the kernel's types and layouts, of its operation, where flags do not say
+/// otherwise.
+Result<Problem> problem_for(const Kernel& kernel, const std::string& shape, SettingTexts settings);
+
+}  // namespace quarry::lab

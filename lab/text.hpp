@@ -1,0 +1,26 @@
+/// Text for messages: what somebody typed or another program said, made fit for one line, and lists of names.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "basic/nearest.hpp"
+#include "basic/text.hpp"
+
+namespace quarry::lab {
+
+using detail::did_you_mean;
+using detail::join;
+using detail::quoted;
+
+/// The text with blanks for control characters, so that it stays on one line.
+std::string one_line(std::string_view text);
+
+/// The same, with `?` for bytes that are not ASCII: for messages of others that quote what a user gave, whole
+/// or in part.
+std::string one_ascii_line(std::string_view text);
+
+/// A number with `decimals` digits behind the point; very small and very large ones in scientific notation.
+std::string rounded(double value, int decimals);
+
+}  // namespace quarry::lab

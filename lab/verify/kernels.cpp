@@ -1,0 +1,215 @@
+#include "lab/verify/kernels.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "lab/problems/seed.hpp"
+#include "lab/verify/problems.hpp"
+#include "operations/common/host/parallel.hpp"
+
+namespace quarry::lab {
+namespace {
+
+/// A kernel on its way.
+struct Progressing {
+  Kernel kernel;
+  std::int64_t wrong_problems = 0;
+  std::string reason = {};
+  std::string replay = {};
+};
+
+/// A problem that kernels share, with its reference.
+struct SharedProblem {
+  Problem problem;
+  std::uint64_t seed = 0;
+  host::Reference reference;
+};
+
+/// Some kernels whose operands are stored alike.
+struct Task {
+  StorageKey storage;
+  std::span<Progressing> kernels;
+};
+
+using StorageGroups = std::map<StorageKey, std::vector<Progressing>>;
+
+/// Kernels a task: few enough to keep all processors busy, enough to share operands.
+constexpr std::size_t task_kernels = 16;
+/// Problems whose references are kept at the same time.
+constexpr std::int64_t problems_at_once = 16;
+
+std::uint64_t number_of(const ResultKey& key) {
+  std::uint64_t number = 0;
+  for (const DType type : {key.a, key.b, key.accumulator, key.out})
+    number = number << 8 | static_cast<unsigned>(type);
+  number = number << 2 | (key.activation ? 2U : 0U) | (key.bias ? 1U : 0U);
+  const std::uint64_t whole = (key.whole_m ? 4U : 0U) | (key.whole_n ? 2U : 0U) | (key.whole_k ? 1U : 0U);
+  return number ^ whole << 40;
+}
+
+std::uint64_t number_of(const StorageKey& key) {
+  std::uint64_t number = 0;
+  for (const Layout layout : {key.a, key.b, key.c, key.out})
+    number = number << 2 | static_cast<unsigned>(layout);
+  for (const int alignment : {key.a_alignment, key.b_alignment, key.c_alignment, key.out_alignment}) {
+    number = number << 8 | static_cast<unsigned>(alignment);
+  }
+  return number << 1 | (key.arrays ? 1U : 0U);
+}
+
+/// What all threads share.
+class Verification {
+ public:
+  Verification(const VerifyOptions& options, VerifyRecord& record, Progress& progress)
+      : options_(options), record_(record), progress_(progress) {}
+
+  /// All problems for the kernels of one key.
+  void run_group(const ResultKey& key, StorageGroups& groups) {
+    const std::vector<Task> tasks = split(groups);
+    const int threads = options_.place == Place::host ? host::default_threads() : 1;
+    for (std::int64_t first = 0; first < options_.problems && status_; first += problems_at_once) {
+      const std::int64_t end = std::min(first + problems_at_once, options_.problems);
+      const std::vector<SharedProblem> problems = share(key, tasks[0].storage, first, end);
+      host::parallel_for(std::ssize(tasks), threads, [&](int, std::int64_t i) {
+        const Task& task = tasks[static_cast<std::size_t>(i)];
+        for (const SharedProblem& problem : problems) run_task(task, problem);
+        if (end == options_.problems) finish(task);
+      });
+    }
+  }
+
+  Result<VerifyReport> report() && {
+    if (!status_) return status_;
+    return std::move(report_);
+  }
+
+ private:
+  static std::vector<Task> split(StorageGroups& groups) {
+    std::vector<Task> tasks;
+    for (auto& [storage, kernels] : groups) {
+      std::span<Progressing> left = kernels;
+      while (!left.empty()) {
+        const std::size_t some = std::min(task_kernels, left.size());
+        tasks.push_back({storage, left.first(some)});
+        left = left.subspan(some);
+      }
+    }
+    return tasks;
+  }
+
+  /// Problems first to end, with references, which do not depend on how operands are stored: any way will do.
+  std::vector<SharedProblem> share(const ResultKey& key, const StorageKey& any, std::int64_t first,
+                                   std::int64_t end) {
+    std::vector<SharedProblem> problems;
+    for (std::int64_t number = first; number < end; ++number) {
+      const std::uint64_t seed =
+          derived_seed(options_.seed + number_of(key), static_cast<std::uint64_t>(number));
+      SharedProblem& shared =
+          problems.emplace_back(SharedProblem{random_problem(key, seed, number), seed, {}});
+      const Result<TrialProblem> trial =
+          TrialProblem::make(stored(shared.problem, any, seed), seed, Place::host);
+      if (!trial) {
+        stop(trial.status());
+        return {};
+      }
+      Result<host::Reference> reference = reference_of(trial->host);
+      if (!reference) {
+        stop(reference.status());
+        return {};
+      }
+      shared.reference = *std::move(reference);
+    }
+    return problems;
+  }
+
+  void run_task(const Task& task, const SharedProblem& shared) {
+    if (stopped()) return;
+    Problem problem =
+        stored(shared.problem, task.storage, derived_seed(shared.seed, number_of(task.storage)));
+    Result<TrialProblem> trial = TrialProblem::make(problem, shared.seed, options_.place);
+    if (!trial) return stop(trial.status());
+    for (Progressing& each : task.kernels) {
+      if (stopped()) return;
+      problem.controls = controls_for(each.kernel.metadata(), shared.problem);
+      const std::string command = replay(problem, each.kernel, shared.seed);
+      if (options_.say) say(command);
+      const Verdict verdict = run_trial(each.kernel, problem.controls, *trial, shared.reference);
+      if (!verdict.right()) note(each, verdict.reason(), command);
+      advance();
+    }
+  }
+
+  std::string replay(const Problem& problem, const Kernel& kernel, std::uint64_t seed) const {
+    return "quarry run " + command_text(problem) + " --kernel " + std::string(kernel.name()) + " --seed " +
+           std::to_string(seed) + " --on " + std::string(to_string(options_.place));
+  }
+
+  void note(Progressing& kernel, const std::string& reason, const std::string& command) {
+    if (kernel.wrong_problems++ == 0) {
+      kernel.reason = reason;
+      kernel.replay = command;
+    }
+    if (options_.place == Place::host) return;
+    // An address fault ends all work on the device: what follows would fail too.
+    if (Status s = detail::synchronize(used_device); !s)
+      stop(Status(s.code(), s.message() + ", after: " + command));
+  }
+
+  void finish(const Task& task) {
+    const std::lock_guard lock(mutex_);
+    for (const Progressing& kernel : task.kernels) {
+      if (!status_) return;
+      if (kernel.wrong_problems > 0) {
+        report_.wrong.push_back({kernel.kernel, kernel.wrong_problems, kernel.reason, kernel.replay});
+        continue;
+      }
+      ++report_.right;
+      status_ = record_.add(kernel.kernel.name());
+    }
+  }
+
+  void say(const std::string& command) {
+    const std::lock_guard lock(mutex_);
+    progress_.clear();
+    options_.say(command);
+  }
+
+  void advance() {
+    const std::lock_guard lock(mutex_);
+    progress_.advance(1);
+  }
+
+  bool stopped() {
+    const std::lock_guard lock(mutex_);
+    return !status_;
+  }
+
+  /// Ends the verification with this failure, unless it has one.
+  void stop(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (status_) status_ = status;
+  }
+
+  const VerifyOptions& options_;
+  std::mutex mutex_;
+  VerifyRecord& record_;
+  Progress& progress_;
+  VerifyReport report_;
+  Status status_;
+};
+
+}  // namespace
+
+Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const VerifyOptions& options,
+                                    VerifyRecord& record, Progress& progress) {
+  std::map<ResultKey, StorageGroups> groups;
+  for (const Kernel& kernel : kernels) {
+    groups[result_key(kernel.metadata())][storage_key(kernel.metadata())].push_back({kernel});
+  }
+  Verification verification(options, record, progress);
+  for (auto& [key, storages] : groups) verification.run_group(key, storages);
+  return std::move(verification).report();
+}
+
+}  // namespace quarry::lab

@@ -1,0 +1,45 @@
+/// Checking many kernels against float64 on random problems.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/progress.hpp"
+#include "lab/trials/trial.hpp"
+#include "lab/verify/record.hpp"
+#include "quarry/kernel.hpp"
+
+namespace quarry::lab {
+
+struct VerifyOptions {
+  Place place = Place::host;
+  /// Random problems for each kernel.
+  std::int64_t problems = 3;
+  std::uint64_t seed = 0;
+  /// Where not empty, is told the command that repeats each trial before it is made: by one thread at a time.
+  std::function<void(const std::string&)> say = {};
+};
+
+/// A kernel that was wrong.
+struct WrongKernel {
+  Kernel kernel;
+  std::int64_t wrong_problems;
+  /// Of the first wrong problem: what was wrong, and the command that does it again.
+  std::string reason;
+  std::string replay;
+};
+
+struct VerifyReport {
+  std::int64_t right = 0;
+  std::vector<WrongKernel> wrong = {};
+};
+
+/// Runs each kernel on its problems. Passed kernels go into the record at once. Kernels run on all processors
+/// where the place is the host. Fails when memory runs out, the record cannot be written, or the device stops
+/// answering: with a message that says what was run last.
+Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const VerifyOptions& options,
+                                    VerifyRecord& record, Progress& progress);
+
+}  // namespace quarry::lab

@@ -1,0 +1,53 @@
+#include "lab/verify/record.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "basic/text.hpp"
+
+namespace quarry::lab {
+namespace {
+
+Status file_error(const std::string& path, std::string_view what) {
+  return Status(StatusCode::device_error,
+                "cannot " + std::string(what) + " " + detail::quoted(path) + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, std::int64_t problems) {
+  VerifyRecord record;
+  record.path_ = path;
+  record.prefix_ = std::string(to_string(place)) + " " + std::to_string(problems) + " ";
+  record.file_.reset(std::fopen(path.c_str(), "a"));
+  if (!record.file_) return file_error(path, "write");
+
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return file_error(path, "read");
+  bool whole = true;
+  for (std::string line; std::getline(file, line);) {
+    // Without its newline a line may be half of one, and half a name may be another kernel's.
+    whole = !file.eof();
+    std::istringstream words(line);
+    std::string where, name, more;
+    std::int64_t count = 0;
+    if (!whole || !(words >> where >> count >> name) || words >> more) continue;
+    if (where == to_string(place) && count >= problems) record.passed_.insert(name);
+  }
+  if (!whole && (std::fputc('\n', record.file_.get()) == EOF || std::fflush(record.file_.get()) != 0)) {
+    return file_error(path, "write");
+  }
+  return record;
+}
+
+Status VerifyRecord::add(std::string_view name) {
+  if (!file_) return {};
+  const std::string line = prefix_ + std::string(name) + "\n";
+  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
+  if (!written || std::fflush(file_.get()) != 0) return file_error(path_, "write");
+  return {};
+}
+
+}  // namespace quarry::lab

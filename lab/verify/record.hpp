@@ -1,0 +1,44 @@
+/// The file by which a verification that was stopped goes on: one line for each kernel that passed.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "lab/trials/trial.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::lab {
+
+/// Lines `host 3 NAME`: the place, how many problems, the kernel. Lines are added, never changed; those that
+/// cannot be read, such as the last one of a process that was killed, are passed over. Safe from one thread
+/// at a time.
+class VerifyRecord {
+ public:
+  /// No file: nothing is known, nothing is kept.
+  VerifyRecord() = default;
+
+  /// Opens or makes the file. Fails with device_error when it cannot be read or written.
+  static Result<VerifyRecord> open(const std::string& path, Place place, std::int64_t problems);
+
+  /// Whether the kernel passed at this place with at least as many problems.
+  bool passed(std::string_view name) const { return passed_.contains(std::string(name)); }
+
+  /// Notes that it did, at once.
+  Status add(std::string_view name);
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::unordered_set<std::string> passed_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::string path_;
+  std::string prefix_;
+};
+
+}  // namespace quarry::lab

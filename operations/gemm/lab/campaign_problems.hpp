@@ -1,0 +1,61 @@
+/// The problems of a campaign: whatever a user could ask for, whether or not some kernel takes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/coverage/coverage_rows.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/kernel.hpp"
+
+namespace quarry::lab {
+
+/// What problems are drawn from.
+struct CampaignSpace {
+  /// The types that there are kernels of, each once.
+  std::vector<TypeKey> types;
+  /// Those, with the math of any problem that they serve, of which some kernel takes every problem, in all
+  /// layouts.
+  std::set<TypeKey> always_there;
+  /// Of all types, the layouts of which some kernel takes every problem.
+  std::map<TypeKey, std::set<LayoutKey>> fallbacks;
+  /// The most that an extent of M, N or K is.
+  std::int64_t extent = 2000;
+  /// The most that a problem may cost (see campaign_cost): extents are drawn again where they cost more.
+  double cost = 0;
+};
+
+/// The space of these kernels. @param cost the most that a problem may cost
+CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost);
+
+/// Whether some kernel takes every problem of these types, and of layouts that these operands fit.
+bool is_always_taken(const CampaignSpace& space, const GemmArguments& args);
+
+/// Multiplications, and for each element of an operand as many as take about the time to make and check it.
+double campaign_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch);
+
+struct CampaignProblem {
+  /// Fake tensors.
+  GemmArguments arguments;
+  /// C is the output's own memory.
+  bool in_place = false;
+  /// So is the residual.
+  bool residual_in_place = false;
+  /// alpha and beta are to be read through pointers.
+  bool scalars_by_pointer = false;
+};
+
+/// The problem of a seed: types and layouts, extents that are log-uniform from 1, batches by strides or
+/// through arrays of pointers, padded, broadcast and odd strides, alignment, everything that an epilogue can
+/// have, and controls. Some have types that no kernel has, or controls that hardly any takes; and one in
+/// about 200 breaks a rule of the API.
+CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed);
+
+/// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".
+std::string described(const CampaignProblem& problem);
+
+}  // namespace quarry::lab

@@ -1,0 +1,257 @@
+#include "operations/gemm/lab/refusal.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string_view>
+
+#include "common/config_parts.hpp"
+
+namespace quarry::lab {
+namespace {
+
+using detail::Reason;
+
+const TensorView* view_of(const GemmArguments& args, Operand operand) {
+  switch (operand) {
+    case Operand::a: return &args.a;
+    case Operand::b: return &args.b;
+    case Operand::c: return args.c ? &*args.c : nullptr;
+    case Operand::out: return &args.out;
+    case Operand::residual: return args.epilogue.residual ? &*args.epilogue.residual : nullptr;
+    case Operand::aux: return args.epilogue.aux ? &*args.epilogue.aux : nullptr;
+    default: return nullptr;
+  }
+}
+
+const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand) {
+  switch (operand) {
+    case Operand::a: return &kernel.operands.a;
+    case Operand::b: return &kernel.operands.b;
+    case Operand::c: return &kernel.operands.c;
+    case Operand::out:
+    case Operand::residual:
+    case Operand::aux: return &kernel.operands.out;
+    default: return nullptr;
+  }
+}
+
+/// A matrix as a layout sees it.
+struct Lines {
+  std::int64_t length, count, along, across, batch_stride;
+};
+
+Lines lines_of(const TensorView& view, Layout layout) {
+  const std::size_t rows = view.rank - 2U;
+  const std::size_t along = layout == Layout::row ? rows + 1 : rows;
+  const std::size_t across = layout == Layout::row ? rows : rows + 1;
+  const bool batched = view.rank == 3 && view.extents[0] > 1 && !view.is_pointer_array;
+  if (view.tag != LayoutTag::strided) {
+    const std::size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : rows + 1;
+    return {interleave, view.extents[grouped] / interleave, 1, view.strides[grouped],
+            batched ? view.strides[0] : 0};
+  }
+  return {view.extents[along], view.extents[across], view.strides[along], view.strides[across],
+          batched ? view.strides[0] : 0};
+}
+
+/// Whether a layout is not that of a view.
+bool is_other_layout(const TensorView& view, Layout wanted) {
+  if (view.tag != LayoutTag::strided) return layout_of(view.tag) != wanted;
+  if (is_interleaved(wanted)) return true;
+  const Lines lines = lines_of(view, wanted);
+  return lines.length > 1 && lines.along != 1;
+}
+
+bool is_misaligned(const TensorView& view, const OperandMetadata& wanted) {
+  const Lines lines = lines_of(view, wanted.layout);
+  const std::int64_t unit = wanted.alignment;
+  return view.assumed_alignment % (unit * bytes_of(view.dtype)) != 0 ||
+         (lines.count > 1 && lines.across % unit != 0) || lines.batch_stride % unit != 0;
+}
+
+/// Whether an operand has what it was refused for.
+bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted,
+               const ModesMetadata& modes) {
+  const Lines lines = lines_of(view, wanted.layout);
+  switch (reason) {
+    case Reason::dtype: return view.dtype != wanted.dtype;
+    case Reason::layout: return is_other_layout(view, wanted.layout);
+    case Reason::alignment: return is_misaligned(view, wanted);
+    case Reason::mode_array: return view.is_pointer_array && !modes.array;
+    case Reason::overlapping_stride: return lines.count > 1 && lines.across < lines.length;
+    default: return false;
+  }
+}
+
+bool permits(const ModesMetadata& modes, Mode mode) {
+  switch (mode) {
+    case Mode::split_k_serial: return modes.split_k_serial;
+    case Mode::split_k_parallel: return modes.split_k_parallel;
+    case Mode::split_k_cluster: return modes.split_k_cluster;
+    case Mode::stream_k: return modes.stream_k;
+    default: return true;
+  }
+}
+
+/// Whether the kernel cannot cut K into as many slices as are asked for.
+bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args) {
+  constexpr int most_in_a_cluster = 8;
+  const std::int64_t slices = args.controls.split_k_slices.value_or(1);
+  const bool zero = args.epilogue.alpha.pointer == nullptr && args.epilogue.alpha.value == 0;
+  const std::int64_t k = zero ? 0 : args.a.extents[args.a.rank - 1U];
+  const int tile = kernel.design.tile.k;
+  const bool never =
+      !kernel.modes.split_k_serial && !kernel.modes.split_k_parallel && !kernel.modes.split_k_cluster;
+  return slices > 1 && (never || slices > (k + tile - 1) / tile ||
+                        (args.controls.mode == Mode::split_k_cluster && slices > most_in_a_cluster));
+}
+
+/// Whether controls or device have what a kernel was refused for.
+bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments& args,
+               const DeviceModel& device) {
+  const Controls& controls = args.controls;
+  const DesignMetadata& design = kernel.design;
+  const bool is_persistent = design.schedule && *design.schedule != Schedule::one_tile;
+  const Cluster cluster = design.cluster.value_or(Cluster{});
+  switch (reason) {
+    case Reason::mode: return controls.mode && !permits(kernel.modes, *controls.mode);
+    case Reason::split_k_slices: return has_too_many_slices(kernel, args);
+    case Reason::k_limit:
+      return kernel.epilogue.fast_clamp && args.a.extents[args.a.rank - 1U] > fast_clamp_most_k;
+    case Reason::control: return controls.multiprocessors && !is_persistent;
+    case Reason::multiprocessors:
+      return controls.multiprocessors && *controls.multiprocessors < cluster.m * cluster.n;
+    case Reason::compute_capability:
+      return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
+    case Reason::shared_memory: return design.shared_memory > device.shared_memory_per_block;
+    default: return false;
+  }
+}
+
+/// How a message begins that names a control, the device or a type which no operand has.
+constexpr std::string_view other_causes[] = {"Accumulator is", "Math is",   "K is",
+                                             "Mode `",         "Control `", "The device is"};
+
+bool names_other_cause(const std::string& message) {
+  return std::ranges::any_of(other_causes,
+                             [&](std::string_view cause) { return message.starts_with(cause); });
+}
+
+bool names(const std::string& message, Operand operand) {
+  return message.find("`" + std::string(to_string(operand)) + "`") != std::string::npos;
+}
+
+/// Whether one of the texts of a refusal, which have no reason of their own, is true.
+bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
+  if (message.starts_with("Accumulator is"))
+    return args.accumulator && *args.accumulator != kernel.operands.accumulator;
+  const Math math = kernel.design.math;
+  return message.starts_with("Math is") && math != Math::exact && math != args.math;
+}
+
+bool is_s32(double value) { return std::isinf(value) || value == std::floor(value); }
+
+bool is_computed_in_s32(const GemmArguments& args) {
+  return compute_type(args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)),
+                      args.out.dtype) == DType::s32;
+}
+
+/// Whether some array of pointers promises what it cannot.
+bool promises_too_much(const GemmArguments& args) {
+  const auto does = [&](Operand operand) {
+    const TensorView* const view = view_of(args, operand);
+    return view != nullptr && view->is_pointer_array &&
+           (!std::has_single_bit(view->assumed_alignment) || view->assumed_alignment < bytes_of(view->dtype));
+  };
+  constexpr Operand matrices[] = {Operand::a,   Operand::b,        Operand::c,
+                                  Operand::out, Operand::residual, Operand::aux};
+  return std::ranges::any_of(matrices, does);
+}
+
+/// A rule that a campaign's problems break now and then: what its message holds, and whether it is broken.
+struct Rule {
+  std::string_view words;
+  bool (*is_broken)(const GemmArguments& args);
+};
+constexpr Rule rules[] = {
+    {"Operand `alpha` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.alpha.value); }},
+    {"Operand `beta` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.beta.value); }},
+    {"Activation `", [](const GemmArguments& a) { return a.epilogue.activation > Activation::relu; }},
+    {"Operand `scale` is unsupported",
+     [](const GemmArguments& a) { return a.epilogue.scale && is_computed_in_s32(a); }},
+    {"The clamp has no numbers",
+     [](const GemmArguments& a) { return !(a.epilogue.clamp.low <= a.epilogue.clamp.high); }},
+    {"A bound of the clamp is",
+     [](const GemmArguments& a) { return !is_s32(a.epilogue.clamp.low) || !is_s32(a.epilogue.clamp.high); }},
+    {"promises an alignment of", promises_too_much},
+    {"Control `swizzle`",
+     [](const GemmArguments& a) {
+       const int swizzle = a.controls.swizzle.value_or(1);
+       return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
+     }},
+};
+
+/// Whether the operand that a message names is interleaved as none may be.
+bool is_badly_interleaved(const Status& status, const GemmArguments& args) {
+  const TensorView* const view = view_of(args, status.operand());
+  if (view == nullptr || !names(status.message(), status.operand())) return false;
+  if (status.reason() == Reason::tag) return view->tag != args.out.tag;
+  const auto odd = [&](std::size_t extent) { return view->extents[view->rank - extent] % interleave != 0; };
+  return status.reason() == Reason::interleaved_extent && view->tag != LayoutTag::strided &&
+         (odd(1) || odd(2));
+}
+
+std::string fault_of_invalid(const Status& status, const GemmArguments& args) {
+  const std::string message = status.message();
+  if (is_badly_interleaved(status, args)) return "";
+  const auto rule = std::ranges::find_if(
+      rules, [&](const Rule& each) { return message.find(each.words) != std::string::npos; });
+  if (rule == std::ranges::end(rules)) return "the message names no rule: " + message;
+  return rule->is_broken(args) ? "" : "no rule is broken: " + message;
+}
+
+}  // namespace
+
+std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const GemmArguments& args,
+                             const DeviceModel& device) {
+  const std::string message = status.message();
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
+  if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  if (status.operand() != Operand::none) {
+    const TensorView* const view = view_of(args, status.operand());
+    const OperandMetadata* const wanted = metadata_of(kernel, status.operand());
+    if (!names(message, status.operand()) || view == nullptr || wanted == nullptr)
+      return "the message names no operand: " + message;
+    return has_fault(status.reason(), *view, *wanted, kernel.modes) ? ""
+                                                                    : "the cause is not true: " + message;
+  }
+  if (!names_other_cause(message)) return "the message names no cause: " + message;
+  const bool is_true = status.reason() == Reason::text ? is_true_text(message, kernel, args)
+                                                       : has_fault(status.reason(), kernel, args, device);
+  return is_true ? "" : "the cause is not true: " + message;
+}
+
+std::string fault_of_empty_answer(const Status& status, const GemmArguments& args) {
+  const std::string message = status.message();
+  const auto holds = [&](std::string_view words) { return message.find(words) != std::string::npos; };
+  switch (status.code()) {
+    case StatusCode::invalid_arguments: return fault_of_invalid(status, args);
+    case StatusCode::no_kernel: {
+      const bool named = message.starts_with("No kernel is registered for") &&
+                         holds("a " + std::string(to_string(args.a.dtype))) &&
+                         holds("b " + std::string(to_string(args.b.dtype))) &&
+                         holds("out " + std::string(to_string(args.out.dtype)));
+      return named ? "" : "the message does not name the types: " + message;
+    }
+    case StatusCode::unsupported:
+    case StatusCode::filtered_out: {
+      const bool named = holds("Operand `") || holds("The filter") || holds("machine code") ||
+                         std::ranges::any_of(other_causes, holds);
+      return named ? "" : "the message names no cause: " + message;
+    }
+    default: return "answered with another code: " + message;
+  }
+}
+
+}  // namespace quarry::lab

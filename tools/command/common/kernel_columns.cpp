@@ -1,0 +1,52 @@
+#include "tools/command/common/kernel_columns.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "quarry/code.hpp"
+
+namespace quarry::command {
+namespace {
+
+/// What a table of kernels shows when nobody chooses; the name says the rest.
+constexpr std::string_view table_columns[] = {"name", "cc", "threads", "shared_memory", "precompiled"};
+
+Column column(std::string_view name) {
+  const bool in_table =
+      std::find(std::begin(table_columns), std::end(table_columns), name) != std::end(table_columns);
+  return {.name = std::string(name), .in_table = in_table};
+}
+
+}  // namespace
+
+Cell field_cell(const MetadataField& field, const KernelMetadata& metadata) {
+  const auto to_cell = [](const auto& value) -> Cell {
+    if constexpr (std::is_same_v<decltype(value), const std::string_view&>) {
+      return std::string(value);
+    } else {
+      return value;
+    }
+  };
+  return std::visit(to_cell, field_value(field, metadata));
+}
+
+std::vector<Column> kernel_columns() {
+  std::vector<Column> columns;
+  for (const MetadataField& field : metadata_fields()) columns.push_back(column(field.name));
+  columns.push_back(column("precompiled"));
+  columns.push_back(column("entry"));
+  return columns;
+}
+
+Cell kernel_cell(const Kernel& kernel, std::size_t column) {
+  const auto fields = metadata_fields();
+  if (column < fields.size()) return field_cell(fields[column], kernel.metadata());
+  if (column == fields.size()) return precompiled_at_all(kernel);
+  return std::string(entry_name(kernel));
+}
+
+bool precompiled_at_all(const Kernel& kernel) {
+  return std::ranges::any_of(precompiled_targets(), [&](int cc) { return kernel.precompiled(cc); });
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,51 @@
+#include "tools/command/common/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace quarry::command {
+
+void write_output(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void message(std::string_view text) {
+  std::string line = "quarry: ";
+  line += text;
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int report(const Status& status) {
+  message(status.message());
+  switch (status.code()) {
+    case StatusCode::ok: return done;
+    case StatusCode::invalid_arguments:
+    case StatusCode::not_found:
+    case StatusCode::parse_error: return usage;
+    default: return failed;
+  }
+}
+
+bool output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool messages_are_on_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+void prepare_streams() {
+  // Otherwise the first file to be opened would get the number of a closed stream, and our output with it.
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", O_RDWR) == -1) _exit(failed);
+  }
+  // A parent may have had the signal ignored, which processes inherit.
+  std::signal(SIGPIPE, SIG_DFL);
+}
+
+int finish_output(int exit) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;
+  message(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return exit == done ? static_cast<int>(failed) : exit;
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,347 @@
+#include "tools/command/common/table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "lab/text.hpp"
+#include "tools/command/common/output.hpp"
+
+namespace quarry::command {
+namespace {
+
+constexpr std::size_t terminal_rows = 20;
+constexpr std::size_t all_rows = std::numeric_limits<std::size_t>::max();
+
+/// What is left of a listing after the flags: columns by number, rows by number and in order.
+struct Selected {
+  std::vector<std::size_t> columns;
+  std::vector<std::size_t> rows;
+  std::size_t hidden = 0;
+};
+
+Result<std::size_t> column_number(const Listing& listing, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+    if (listing.columns[i].name == name) return i;
+    names.push_back(listing.columns[i].name);
+  }
+  return Status(StatusCode::not_found,
+                "unknown column " + lab::quoted(name) + lab::did_you_mean(name, names));
+}
+
+Result<std::vector<std::size_t>> chosen_columns(const Listing& listing, const ListingFlags& flags) {
+  std::vector<std::size_t> numbers;
+  for (const std::string& name : flags.columns) {
+    const Result<std::size_t> number = column_number(listing, name);
+    if (!number) return number.status();
+    numbers.push_back(*number);
+  }
+  if (!flags.columns.empty()) return numbers;
+  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+    if (flags.format != Format::table || listing.columns[i].in_table) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+/// Absent values are last, whichever way the rest is sorted.
+bool comes_before(const Cell& a, const Cell& b, bool downwards) {
+  const bool a_absent = std::holds_alternative<std::monostate>(a);
+  const bool b_absent = std::holds_alternative<std::monostate>(b);
+  if (a_absent || b_absent) return b_absent && !a_absent;
+  return downwards ? b < a : a < b;
+}
+
+Status sort_rows(const Listing& listing, std::string_view key, std::vector<std::size_t>& rows) {
+  const bool downwards = key.starts_with('-');
+  const Result<std::size_t> column = column_number(listing, key.substr(downwards ? 1 : 0));
+  if (!column) return column.status();
+  std::vector<Cell> cells(listing.rows);
+  for (std::size_t row = 0; row < listing.rows; ++row) cells[row] = listing.cell(row, *column);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return comes_before(cells[a], cells[b], downwards); });
+  return {};
+}
+
+Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
+  Result<std::vector<std::size_t>> columns = chosen_columns(listing, flags);
+  if (!columns) return columns.status();
+  Selected selected{.columns = *std::move(columns), .rows = std::vector<std::size_t>(listing.rows)};
+  std::iota(selected.rows.begin(), selected.rows.end(), std::size_t{0});
+  // Stable sorts from the least important key to the most important one.
+  for (std::size_t i = flags.sort.size(); i-- > 0;) {
+    if (Status sorted = sort_rows(listing, flags.sort[i], selected.rows); !sorted) return sorted;
+  }
+  const std::size_t limit = row_limit(flags);
+  if (selected.rows.size() > limit) {
+    selected.hidden = selected.rows.size() - limit;
+    selected.rows.resize(limit);
+  }
+  return selected;
+}
+
+/// Columns that people see, where an accented letter is one place wide however many bytes it has.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+bool is_number(const Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+void append_padded(std::string& line, std::string_view text, std::size_t width, bool right) {
+  const std::string padding(width - std::min(width, width_of(text)), ' ');
+  if (right) line += padding;
+  line += text;
+  if (!right) line += padding;
+}
+
+void print_table(const Listing& listing, const Selected& selected) {
+  struct Text {
+    std::string text;
+    bool number;
+  };
+  std::vector<std::vector<Text>> lines(1);
+  for (const std::size_t column : selected.columns) lines[0].push_back({listing.columns[column].name, false});
+  for (const std::size_t row : selected.rows) {
+    std::vector<Text>& line = lines.emplace_back();
+    for (const std::size_t column : selected.columns) {
+      const Cell cell = listing.cell(row, column);
+      std::string text = text_of(cell, listing.columns[column].decimals);
+      line.push_back({text.empty() ? "-" : lab::one_line(text), is_number(cell)});
+    }
+  }
+  // A heading stands over the side where its values do.
+  for (std::size_t i = 0; i < lines[0].size() && lines.size() > 1; ++i)
+    lines[0][i].number = lines[1][i].number;
+
+  std::vector<std::size_t> widths(selected.columns.size());
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i].text));
+  }
+  std::string output;
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (i > 0) output += "  ";
+      const bool last_word = i + 1 == line.size() && !line[i].number;
+      append_padded(output, line[i].text, last_word ? 0 : widths[i], line[i].number);
+    }
+    output += '\n';
+  }
+  write_output(output);
+}
+
+/// RFC 4180: quotes around what needs them, quotes inside doubled.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
+
+void print_csv(const Listing& listing, const Selected& selected) {
+  std::string output;
+  const auto end_field = [&](std::size_t i) { output += i + 1 == selected.columns.size() ? '\n' : ','; };
+  for (std::size_t i = 0; i < selected.columns.size(); ++i) {
+    output += csv_field(listing.columns[selected.columns[i]].name);
+    end_field(i);
+  }
+  for (const std::size_t row : selected.rows) {
+    for (std::size_t i = 0; i < selected.columns.size(); ++i) {
+      output += csv_field(text_of(listing.cell(row, selected.columns[i]), std::nullopt));
+      end_field(i);
+    }
+  }
+  write_output(output);
+}
+
+nlohmann::ordered_json json_value(const Cell& cell) {
+  return std::visit(
+      [](const auto& value) -> nlohmann::ordered_json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return value;
+        }
+      },
+      cell);
+}
+
+void print_listing_json(const Listing& listing, const Selected& selected) {
+  nlohmann::ordered_json document = json_document();
+  document.update(listing.head);
+  nlohmann::ordered_json& rows = document[listing.noun] = nlohmann::ordered_json::array();
+  for (const std::size_t row : selected.rows) {
+    nlohmann::ordered_json& object = rows.emplace_back(nlohmann::ordered_json::object());
+    for (const std::size_t column : selected.columns) {
+      object[listing.columns[column].name] = json_value(listing.cell(row, column));
+    }
+  }
+  print_json(document);
+}
+
+void print_names(const Listing& listing, const Selected& selected) {
+  std::string output;
+  for (const std::size_t row : selected.rows) {
+    output += text_of(listing.cell(row, *listing.name_column), std::nullopt);
+    output += '\n';
+  }
+  write_output(output);
+}
+
+void print_record_tables(const Listing& listing, const Selected& selected) {
+  std::size_t width = 0;
+  for (const std::size_t column : selected.columns)
+    width = std::max(width, width_of(listing.columns[column].name));
+  std::string output;
+  for (const std::size_t row : selected.rows) {
+    if (!output.empty()) output += '\n';
+    for (const std::size_t column : selected.columns) {
+      const std::string text = text_of(listing.cell(row, column), listing.columns[column].decimals);
+      if (text.empty()) continue;
+      append_padded(output, listing.columns[column].name, width + 2, false);
+      output += lab::one_line(text) + '\n';
+    }
+  }
+  write_output(output);
+}
+
+/// A cell of a Markdown table, where a bar would end it.
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : lab::one_line(text)) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+void print_markdown(const Listing& listing, const Selected& selected) {
+  std::string output = "|";
+  for (const std::size_t column : selected.columns)
+    output += " " + markdown_cell(listing.columns[column].name) + " |";
+  output += "\n|";
+  for (std::size_t i = 0; i < selected.columns.size(); ++i) output += " --- |";
+  for (const std::size_t row : selected.rows) {
+    output += "\n|";
+    for (const std::size_t column : selected.columns) {
+      output +=
+          " " + markdown_cell(text_of(listing.cell(row, column), listing.columns[column].decimals)) + " |";
+    }
+  }
+  write_output(output + "\n");
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// A number of rows, or "all".
+std::size_t parse_limit(const std::string& text) {
+  if (text == "all") return all_rows;
+  std::size_t limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error != std::errc() || end != text.data() + text.size() || limit == 0) {
+    throw CLI::ValidationError("--limit",
+                               "expected a number of rows from 1, or `all`, got " + lab::quoted(text));
+  }
+  return limit;
+}
+
+Format parse_format(const std::string& text) {
+  constexpr std::string_view words[] = {"table", "json", "csv", "names", "markdown"};
+  for (std::size_t i = 0; i < std::size(words); ++i) {
+    if (words[i] == text) return static_cast<Format>(i);
+  }
+  throw CLI::ValidationError("--format", "expected " + lab::join(words, "or") + ", got " + lab::quoted(text));
+}
+
+std::string exact(double value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, error == std::errc() ? end : buffer};
+}
+
+Status print(const Listing& listing, const ListingFlags& flags,
+             void (*print_as_table)(const Listing&, const Selected&)) {
+  if (flags.format == Format::names && !listing.name_column) {
+    return Status(StatusCode::invalid_arguments, "--format names: " + listing.noun + " have no names");
+  }
+  const Result<Selected> selected = select(listing, flags);
+  if (!selected) return selected.status();
+  switch (flags.format) {
+    case Format::table: print_as_table(listing, *selected); break;
+    case Format::json: print_listing_json(listing, *selected); break;
+    case Format::csv: print_csv(listing, *selected); break;
+    case Format::names: print_names(listing, *selected); break;
+    case Format::markdown: print_markdown(listing, *selected); break;
+  }
+  if (selected->hidden > 0 && flags.format == Format::table && !flags.limit) {
+    message(std::to_string(selected->hidden) + " more " + listing.noun + "; --limit all shows them");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string text_of(const Cell& cell, std::optional<int> decimals) {
+  if (const bool* truth = std::get_if<bool>(&cell)) {
+    if (!decimals) return *truth ? "true" : "false";
+    return *truth ? "yes" : "no";
+  }
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
+  if (const double* real = std::get_if<double>(&cell))
+    return decimals ? lab::rounded(*real, *decimals) : exact(*real);
+  if (const std::string* text = std::get_if<std::string>(&cell)) return *text;
+  return "";
+}
+
+std::size_t row_limit(const ListingFlags& flags) {
+  const bool short_table = flags.format == Format::table && output_is_terminal();
+  return flags.limit.value_or(short_table ? terminal_rows : all_rows);
+}
+
+void add_listing_flags(CLI::App& app, ListingFlags& flags) {
+  app.add_option_function<std::string>(
+         "--columns", [&flags](const std::string& text) { flags.columns = split(text); },
+         "Columns to show, separated by commas")
+      ->type_name("NAME,...");
+  app.add_option_function<std::string>(
+         "--sort", [&flags](const std::string& text) { flags.sort = split(text); },
+         "Columns to sort by; a leading '-' sorts downwards")
+      ->type_name("[-]NAME,...");
+  app.add_option_function<std::string>(
+         "--limit", [&flags](const std::string& text) { flags.limit = parse_limit(text); },
+         "Rows at most, or `all` (a table on a terminal: 20)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--format", [&flags](const std::string& text) { flags.format = parse_format(text); },
+         "table, json, csv, names (one a line) or markdown")
+      ->type_name("FORMAT");
+}
+
+Status print(const Listing& listing, const ListingFlags& flags) { return print(listing, flags, print_table); }
+
+Status print_records(const Listing& listing, const ListingFlags& flags) {
+  return print(listing, flags, print_record_tables);
+}
+
+nlohmann::ordered_json json_document() { return {{"schema_version", schema_version}}; }
+
+void print_json(const nlohmann::ordered_json& document) {
+  write_output(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_output("\n");
+}
+
+}  // namespace quarry::command

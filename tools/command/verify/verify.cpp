@@ -1,0 +1,215 @@
+/// quarry verify: checks kernels against float64 on random problems.
+#include <algorithm>
+
+#include "lab/problems/seed.hpp"
+#include "lab/progress.hpp"
+#include "lab/trials/compile_missing.hpp"
+#include "lab/verify/kernels.hpp"
+#include "quarry/system.hpp"
+#include "tools/command/common/commands.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/selection.hpp"
+#include "tools/command/common/table.hpp"
+#include "tools/command/verify/campaign.hpp"
+
+namespace quarry::command {
+namespace {
+
+struct VerifyFlags {
+  SelectionFlags selection;
+  ListingFlags listing;
+  std::string problems = "3";
+  std::string campaign;
+  std::string seed;
+  std::string on;
+  std::string resume;
+  bool trials = false;
+};
+
+/// What became of all the kernels.
+struct Summary {
+  lab::VerifyOptions options;
+  std::int64_t kernels = 0;
+  std::int64_t skipped = 0;
+  std::int64_t resumed = 0;
+  lab::VerifyReport report;
+
+  bool good() const { return report.wrong.empty() && report.right + resumed > 0; }
+};
+
+nlohmann::ordered_json json_of(const Summary& s) {
+  return {{"on", std::string(to_string(s.options.place))},
+          {"seed", s.options.seed},
+          {"problems_each", s.options.problems},
+          {"kernels", s.kernels},
+          {"right", s.report.right},
+          {"wrong", s.report.wrong.size()},
+          {"skipped", s.skipped},
+          {"resumed", s.resumed}};
+}
+
+std::string text_of(const Summary& s) {
+  std::string text = std::to_string(s.kernels) + (s.kernels == 1 ? " kernel: " : " kernels: ") +
+                     std::to_string(s.report.right) + " right, " + std::to_string(s.report.wrong.size()) +
+                     " wrong";
+  if (s.skipped > 0)
+    text += ", " + std::to_string(s.skipped) + " skipped (not precompiled for this device, and no compiler)";
+  if (s.resumed > 0) text += ", " + std::to_string(s.resumed) + " passed before";
+  text += "; " + std::to_string(s.options.problems) + (s.options.problems == 1 ? " problem" : " problems") +
+          " each on ";
+  text += s.options.place == lab::Place::host ? "the host executor" : "the device";
+  return text + ", seed " + std::to_string(s.options.seed);
+}
+
+/// The wrong kernels, `limit` at most, each with the command that shows it again.
+void print_wrong(std::span<const lab::WrongKernel> wrong, std::size_t limit) {
+  std::string output;
+  for (const lab::WrongKernel& each : wrong.first(std::min(limit, wrong.size()))) {
+    output += "WRONG " + std::string(each.kernel.name()) + ", " + std::to_string(each.wrong_problems) +
+              (each.wrong_problems == 1 ? " problem: " : " problems: ") + each.reason + "\n  " + each.replay +
+              "\n";
+  }
+  write_output(output);
+}
+
+Status print_summary(const Summary& summary, const ListingFlags& flags) {
+  const std::vector<lab::WrongKernel>& wrong = summary.report.wrong;
+  if (flags.format == Format::table && flags.columns.empty()) {
+    print_wrong(wrong, row_limit(flags));
+    write_output(text_of(summary) + "\n");
+    return {};
+  }
+  if (flags.format != Format::json) message(text_of(summary));
+  return print(
+      {.noun = "wrong_kernels",
+       .columns = {{.name = "name"}, {.name = "wrong_problems"}, {.name = "reason"}, {.name = "replay"}},
+       .rows = wrong.size(),
+       .cell = [&](std::size_t row, std::size_t column) -> Cell {
+         switch (column) {
+           case 0: return std::string(wrong[row].kernel.name());
+           case 1: return wrong[row].wrong_problems;
+           case 2: return wrong[row].reason;
+           default: return wrong[row].replay;
+         }
+       },
+       .head = {{"summary", json_of(summary)}}},
+      flags);
+}
+
+/// Takes out of `kernels` those that need not or cannot run.
+void set_aside(std::vector<Kernel>& kernels, const lab::VerifyRecord& record, Summary& summary) {
+  summary.resumed = static_cast<std::int64_t>(
+      std::erase_if(kernels, [&](const Kernel& kernel) { return record.passed(kernel.name()); }));
+  if (summary.options.place == lab::Place::host) return;
+  if (compiler_status()) return;
+  const int cc = default_device_model().cc;
+  summary.skipped = static_cast<std::int64_t>(
+      std::erase_if(kernels, [&](const Kernel& kernel) { return !kernel.precompiled(cc); }));
+}
+
+Result<Summary> verify_selected(const VerifyFlags& flags) {
+  const Result<std::int64_t> problems = lab::parse_integer("--problems", flags.problems, 1, 1'000'000);
+  if (!problems) return problems.status();
+  const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
+  if (!seed) return seed.status();
+  Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
+  if (!kernels) return kernels.status();
+  const Result<lab::Place> place = lab::read_place(flags.on);
+  if (!place) return place.status();
+
+  lab::VerifyRecord record;
+  if (!flags.resume.empty()) {
+    Result<lab::VerifyRecord> opened = lab::VerifyRecord::open(flags.resume, *place, *problems);
+    if (!opened) return opened.status();
+    record = *std::move(opened);
+  }
+  Summary summary{.options = {.place = *place, .problems = *problems, .seed = *seed, .say = {}},
+                  .kernels = std::ssize(*kernels),
+                  .report = {}};
+  if (flags.trials) summary.options.say = message;
+  set_aside(*kernels, record, summary);
+  if (*place == lab::Place::device) lab::compile_missing(*kernels, default_device_model().cc);
+  lab::Progress progress("verify", kernels->size() * static_cast<std::size_t>(*problems));
+  Result<lab::VerifyReport> report = lab::verify_kernels(*kernels, summary.options, record, progress);
+  if (!report) return report.status();
+  summary.report = *std::move(report);
+  std::ranges::sort(summary.report.wrong, {},
+                    [](const lab::WrongKernel& wrong) { return wrong.kernel.name(); });
+  return summary;
+}
+
+/// A campaign draws its kernels: what chooses or counts them by name does not go with it.
+int campaign(const VerifyFlags& flags, bool has_problems) {
+  const char* const other = !flags.selection.names.empty() ? "a kernel's name"
+                            : has_problems                 ? "--problems"
+                            : !flags.resume.empty()        ? "--resume"
+                                                           : nullptr;
+  if (other != nullptr) {
+    return report(Status(StatusCode::parse_error, std::string("--campaign does not go with ") + other));
+  }
+  return verify_campaign({.problems = flags.campaign,
+                          .seed = flags.seed,
+                          .on = flags.on,
+                          .where = flags.selection.where,
+                          .trials = flags.trials,
+                          .listing = flags.listing});
+}
+
+int verify(const VerifyFlags& flags) {
+  const Result<Summary> summary = verify_selected(flags);
+  if (!summary) return report(summary.status());
+  if (Status printed = print_summary(*summary, flags.listing); !printed) return report(printed);
+  if (summary->report.right + summary->resumed == 0 && summary->report.wrong.empty()) {
+    message(summary->kernels == 0 ? "no kernel was selected" : "no kernel could be verified");
+  }
+  return summary->good() ? done : failed;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<VerifyFlags>();
+  CLI::App* command = add_command(
+      app, "verify",
+      {.help = "Check kernels against float64 on random problems (all kernels, unless told which)",
+       .usage = "[NAME...] [FLAGS]",
+       .examples = {"quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -",
+                    "quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
+                    "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json",
+                    "quarry verify --campaign 200 --on host"},
+       .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "
+                "exactly the alignment that a\n"
+                "kernel needs, with batches, split-K and every part of an epilogue; outputs are poisoned and "
+                "guarded. Kernels that are\n"
+                "not precompiled are compiled first; where there is no compiler, they count as skipped.\n"
+                "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "
+                "strides and controls, and\n"
+                "asks the registry. The first and another kernel that it offers, and kernels picked at "
+                "random, must be right or\n"
+                "refuse with a cause that is true. Problem number i of seed S is problem 0 of seed S + i."});
+  add_selection_flags(*command, flags->selection);
+  command->add_option("--problems", flags->problems, "Random problems for each kernel (3)")->type_name("N");
+  command
+      ->add_option("--campaign", flags->campaign,
+                   "Instead, draw so many problems of any kind, and ask who takes them")
+      ->type_name("N");
+  command->add_option("--seed", flags->seed, "Seed of the problems; otherwise a fresh one")->type_name("N");
+  command
+      ->add_option("--on", flags->on,
+                   "host (the host executor) or device; otherwise the device where there is one")
+      ->type_name("PLACE");
+  command
+      ->add_option("--resume", flags->resume,
+                   "Note passed kernels in this file, leave out those in it; one file for each build")
+      ->type_name("FILE");
+  command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
+  add_listing_flags(*command, flags->listing);
+  command->callback([flags, command, &action] {
+    action = [flags, command] {
+      if (command->count("--campaign") == 0) return verify(*flags);
+      return campaign(*flags, command->count("--problems") > 0);
+    };
+  });
+}
+
+}  // namespace quarry::command
