@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "quarry/tensor.hpp"
@@ -10,24 +11,23 @@
 namespace quarry::detail {
 namespace {
 
+constexpr std::span all_types = std::span(element_types.rows).subspan(1);  // without `none`
+
 std::optional<DType> dtype_of(int code, int bits) {
-  struct Known {
-    int code;
-    int bits;
-    DType dtype;
-  };
-  constexpr int integer = 0;
-  constexpr int unsigned_integer = 1;
-  constexpr int floating = 2;
-  constexpr int bfloat = 4;
-  constexpr Known known[] = {{floating, 16, DType::f16}, {bfloat, 16, DType::bf16},
-                             {floating, 32, DType::f32}, {floating, 64, DType::f64},
-                             {integer, 8, DType::s8},    {unsigned_integer, 8, DType::u8},
-                             {integer, 32, DType::s32}};
-  for (const Known& type : known) {
-    if (type.code == code && type.bits == bits) return type.dtype;
+  for (const TypeInfo& info : all_types) {
+    if (info.dlpack_code == code && info.bits == bits) return info.type;
   }
   return std::nullopt;
+}
+
+/// "f16, bf16, ... or u4".
+std::string type_names() {
+  std::string text;
+  for (const TypeInfo& info : all_types) {
+    const bool is_last = &info == &all_types.back();
+    text.append(text.empty() ? "" : is_last ? " or " : ", ").append(info.name);
+  }
+  return text;
 }
 
 std::optional<MemoryKind> memory_of(int device_type) {
@@ -64,7 +64,7 @@ Status check(const DlpackFields& tensor) {
   if (tensor.type_lanes != 1) return refused("1 lane", std::to_string(tensor.type_lanes) + " lanes");
   if (!dtype_of(tensor.type_code, tensor.type_bits)) {
     return refused(
-        "the type code and bits of f16, bf16, f32, f64, s8, u8 or s32",
+        "the type code and bits of " + type_names(),
         "code " + std::to_string(tensor.type_code) + " with " + std::to_string(tensor.type_bits) + " bits");
   }
   const auto memory = memory_of(tensor.device_type);

@@ -139,7 +139,7 @@ PointerArrayView::operator TensorView() const {
   const std::array<std::int64_t, 3> all_extents = {count, rows, columns};
   const std::array<std::int64_t, 3> all_strides = {0, row_stride, column_stride};
   TensorView view = TensorView::strided(pointers, dtype, all_extents, all_strides);
-  view.assumed_alignment = alignment != 0 ? alignment : static_cast<std::uint16_t>(bytes_of(dtype));
+  view.assumed_alignment = alignment != 0 ? alignment : static_cast<std::uint16_t>(unit_bytes(dtype));
   view.memory = memory;
   view.is_pointer_array = true;
   return view;

@@ -11,8 +11,8 @@ namespace quarry {
 namespace {
 
 // A word for every enumerator: the last one of each enum stands at the end of its table.
-static_assert(detail::word_of(detail::dtype_words, DType::s32) == "s32");
-static_assert(std::size(detail::dtype_words) == static_cast<std::size_t>(DType::s32) + 1);
+static_assert(detail::word_of(detail::dtype_words, DType::u4) == "u4");
+static_assert(info_of(DType::u4).type == DType::u4);
 static_assert(std::size(detail::layout_words) == layout_count);
 static_assert(layout_count == static_cast<int>(Layout::column_interleaved32) + 1);
 static_assert(std::size(detail::tag_words) == static_cast<std::size_t>(LayoutTag::column_interleaved32) + 1);

@@ -1,6 +1,7 @@
 /// The words of the library's enums: one table each, from which names, parsing, metadata and messages come.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -13,7 +14,11 @@
 namespace quarry::detail {
 
 /// The words by enum value. `none` is the absence of a type: it has a word, but parses to nothing.
-inline constexpr std::string_view dtype_words[] = {"none", "f16", "bf16", "f32", "f64", "s8", "u8", "s32"};
+inline constexpr std::array<std::string_view, dtype_count> dtype_words = [] {
+  std::array<std::string_view, dtype_count> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = element_types.rows[i].name;
+  return words;
+}();
 inline constexpr std::string_view layout_words[] = {"row", "column", "row_interleaved32",
                                                     "column_interleaved32"};
 inline constexpr std::string_view tag_words[] = {"strided", "row_interleaved32", "column_interleaved32"};

@@ -5,23 +5,132 @@
 
 namespace quarry {
 
-/// Element type of a tensor, an accumulator or a scalar.
-enum class DType : unsigned char { none, f16, bf16, f32, f64, s8, u8, s32 };
+/// Element type of a tensor, an accumulator or a scalar. The order is fixed: keys, caches and files hold
+/// these numbers. `type_table` says what each type is.
+enum class DType : unsigned char { none, f16, bf16, f32, f64, s8, u8, s32, e4m3, e5m2, s4, u4 };
 
-/// Bytes of one element; 0 for `none`.
-constexpr int bytes_of(DType type) {
-  switch (type) {
-    case DType::none: return 0;
-    case DType::s8:
-    case DType::u8: return 1;
-    case DType::f16:
-    case DType::bf16: return 2;
-    case DType::f32:
-    case DType::s32: return 4;
-    case DType::f64: return 8;
-  }
-  return 0;
+/// What the values of an element type are.
+enum class TypeClass : unsigned char { none, floating, signed_integer, unsigned_integer };
+
+/// Number of a type in another library that has no such type.
+inline constexpr int no_code = -1;
+
+/// What is known of an element type.
+struct TypeInfo {
+  DType type;
+  const char* name;
+  TypeClass kind;
+  /// Bits of an element in memory. Elements of 4 bits share a byte: the even one has the lower half.
+  int bits;
+  /// Significant bits of a floating-point number, the implicit one included; 0 for other classes.
+  int significand_bits;
+  /// The smallest positive number.
+  double smallest;
+  /// The greatest finite number.
+  double largest;
+  /// DLDataTypeCode of dlpack.h.
+  int dlpack_code;
+  /// CUtensorMapDataType of cuda.h. The bulk copy engine moves 8-bit types as UINT8.
+  int tensor_map_type;
+  /// cudaDataType_t of library_types.h.
+  int cuda_type;
+};
+
+/// How many types there are, `none` included.
+inline constexpr int dtype_count = static_cast<int>(DType::u4) + 1;
+
+/// A row for each type.
+struct TypeTable {
+  TypeInfo rows[dtype_count];
+};
+
+/// The element types, by enumerator. What depends on a type follows from its row.
+// clang-format off
+constexpr TypeTable type_table() {
+  return {{
+    // bits, significand bits, smallest, largest; DLPack, tensor map, cudaDataType_t
+    {DType::none, "none", TypeClass::none,              0,  0, 0,         0,                       no_code, no_code, no_code},
+    {DType::f16,  "f16",  TypeClass::floating,         16, 11, 0x1p-24,   65504,                    2, 6,  2},
+    {DType::bf16, "bf16", TypeClass::floating,         16,  8, 0x1p-133,  0x1.fep127,               4, 9, 14},
+    {DType::f32,  "f32",  TypeClass::floating,         32, 24, 0x1p-149,  0x1.fffffep127,           2, 7,  0},
+    {DType::f64,  "f64",  TypeClass::floating,         64, 53, 0x1p-1074, 0x1.fffffffffffffp1023,   2, 8,  1},
+    {DType::s8,   "s8",   TypeClass::signed_integer,    8,  0, 1,         127,                      0, 0,  3},
+    {DType::u8,   "u8",   TypeClass::unsigned_integer,  8,  0, 1,         255,                      1, 0,  8},
+    {DType::s32,  "s32",  TypeClass::signed_integer,   32,  0, 1,         2147483647,               0, 3, 10},
+    {DType::e4m3, "e4m3", TypeClass::floating,          8,  4, 0x1p-9,    448,                     10, 0, 28},
+    {DType::e5m2, "e5m2", TypeClass::floating,          8,  3, 0x1p-16,   57344,                   12, 0, 29},
+    {DType::s4,   "s4",   TypeClass::signed_integer,    4,  0, 1,         7,                        0, no_code, 16},
+    {DType::u4,   "u4",   TypeClass::unsigned_integer,  4,  0, 1,         15,                       1, no_code, 18},
+  }};
 }
+// clang-format on
+
+#ifdef __CUDACC_RTC__
+/// The row of a type. Code that is compiled at run time would carry a constant table along, so it has none:
+/// it asks only while it is compiled.
+constexpr TypeInfo info_of(DType type) { return type_table().rows[static_cast<int>(type)]; }
+#else
+/// The table, for host code.
+inline constexpr TypeTable element_types = type_table();
+
+/// The row of a type; that of `none` for a number that is no type.
+constexpr const TypeInfo& info_of(DType type) {
+  const int row = static_cast<int>(type);
+  return element_types.rows[row < dtype_count ? row : 0];
+}
+#endif
+
+/// Bits of one element; 0 for `none`.
+constexpr int bits_of(DType type) { return info_of(type).bits; }
+
+/// Bytes of one element; 0 for `none` and for types whose elements are not whole bytes.
+constexpr int bytes_of(DType type) { return bits_of(type) / 8; }
+
+/// Bytes of the least piece of memory with an address that holds whole elements; 0 for `none`.
+constexpr int unit_bytes(DType type) { return (bits_of(type) + 7) / 8; }
+
+/// Bytes of so many elements that lie next to each other, rounded up to whole bytes. @pre elements >= 0, and
+/// their bytes fit in 63 bits
+constexpr long long bytes_for(DType type, long long elements) {
+  const int bytes = bytes_of(type);
+  return bytes > 0 ? elements * bytes : elements / 8 * bits_of(type) + (elements % 8 * bits_of(type) + 7) / 8;
+}
+
+/// Whether elements of this type are floating-point numbers.
+constexpr bool is_floating(DType type) { return info_of(type).kind == TypeClass::floating; }
+
+/// Whether elements of this type are whole numbers.
+constexpr bool is_integer(DType type) {
+  const TypeClass kind = info_of(type).kind;
+  return kind == TypeClass::signed_integer || kind == TypeClass::unsigned_integer;
+}
+
+/// Whether elements of this type are whole numbers of 0 or more.
+constexpr bool is_unsigned(DType type) { return info_of(type).kind == TypeClass::unsigned_integer; }
+
+/// The least finite number of a type.
+constexpr double lowest_of(DType type) {
+  const TypeInfo info = info_of(type);
+  if (info.kind == TypeClass::floating) return -info.largest;
+  return info.kind == TypeClass::signed_integer ? -info.largest - 1 : 0;
+}
+
+/// Whether numbers that are too large for a type become its greatest finite one; otherwise they become
+/// infinity.
+constexpr bool saturates(DType type) { return is_integer(type) || bits_of(type) == 8; }
+
+/// Half a unit in the last place of a number near 1: what rounding to this type errs by at most, relative to
+/// the number; 0 for types that are not floating-point.
+constexpr double unit_roundoff(DType type) {
+  const int bits = info_of(type).significand_bits;
+  return bits == 0 ? 0 : 1 / static_cast<double>(1LL << bits);
+}
+
+/// Whether elements of this type are whole numbers of one byte, four of which one instruction multiplies.
+constexpr bool is_byte(DType type) { return is_integer(type) && bits_of(type) == 8; }
+
+/// Whether elements of this type are floating-point numbers of 16 bits.
+constexpr bool is_half(DType type) { return is_floating(type) && bits_of(type) == 16; }
 
 /// Rows or columns that an interleaved layout keeps together.
 inline constexpr int interleave = 32;

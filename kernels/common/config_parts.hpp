@@ -18,18 +18,21 @@ struct Types {
 /// The type that sums leave the main loop in, that partial sums of split-K are kept and added in: f64 for
 /// f64, s32 for s32, f32 otherwise.
 constexpr DType partial_type(DType accumulator) {
-  return accumulator == DType::f64 || accumulator == DType::s32 ? accumulator : DType::f32;
+  return bits_of(accumulator) >= 32 ? accumulator : DType::f32;
 }
 
 /// The type that the epilogue computes in, which alpha and beta are of: that of partial sums, but f32 where
 /// s32 sums become anything else than s32.
 constexpr DType compute_type(DType accumulator, DType out) {
   const DType partial = partial_type(accumulator);
-  return partial == DType::s32 && out != DType::s32 ? DType::f32 : partial;
+  return is_integer(partial) && out != partial ? DType::f32 : partial;
 }
 
-/// Whether elements of this type are bytes, four of which one instruction multiplies.
-constexpr bool is_byte(DType type) { return type == DType::s8 || type == DType::u8; }
+/// Whether sums of whole numbers become outputs of this type: s8, u8, s32 and f32. The same types may be
+/// interleaved, but of operands bytes alone.
+constexpr bool takes_integer_sums(DType out) {
+  return is_integer(out) ? bytes_of(out) > 0 : out == DType::f32;
+}
 
 /// Whether one operand is of bytes, which become numbers of the other's type before they are multiplied.
 constexpr bool is_mixed(const Types& t) { return is_byte(t.a) != is_byte(t.b); }
@@ -37,16 +40,21 @@ constexpr bool is_mixed(const Types& t) { return is_byte(t.a) != is_byte(t.b); }
 /// Whether operands of a byte and a 16-bit type are summed in f32, to an output of the 16-bit type or f32.
 constexpr bool has_mixed_types(const Types& t) {
   const DType wide = is_byte(t.a) ? t.b : t.a;
-  const bool known = wide == DType::f16 || wide == DType::bf16;
-  return is_mixed(t) && known && t.accumulator == DType::f32 && (t.out == wide || t.out == DType::f32);
+  return is_mixed(t) && is_half(wide) && t.accumulator == DType::f32 &&
+         (t.out == wide || t.out == DType::f32);
 }
 
-/// Whether elements of this type are whole numbers.
-constexpr bool is_integer(DType type) { return is_byte(type) || type == DType::s32; }
+/// Whether operands of one 16-bit type are summed in f32, to an output of that type or f32, or are f16 like
+/// their sums and the output.
+constexpr bool has_half_types(const Types& t) {
+  const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
+  const bool all_f16 = t.a == DType::f16 && t.accumulator == t.a && t.out == t.a;
+  return is_half(t.a) && t.a == t.b && (f32_sum || all_f16);
+}
 
 /// What products of such operands are summed in unless somebody says it.
 constexpr DType default_accumulator(DType a, DType b) {
-  if (a == DType::f64 || b == DType::f64) return DType::f64;
+  if (bits_of(a) > 32 || bits_of(b) > 32) return DType::f64;
   return is_integer(a) && is_integer(b) ? DType::s32 : DType::f32;
 }
 

@@ -206,7 +206,7 @@ Estimate stream_estimate(const Work& w, int swizzle, std::size_t max_workspace) 
 GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const DeviceModel& device) {
   const double cycle = 1 / device.clock;
   const double tile_elements = traits.tile.m * traits.tile.n;
-  const double partial_bytes = traits.accumulator == DType::f64 ? 8 : 4;
+  const double partial_bytes = bytes_of(partial_type(traits.accumulator));
   const MemoryRates& memory = device.rates.memory;
   const double l2_byte = memory.thread_copies.clocks_per_byte;
   const int resident = resident_blocks(traits, cost.registers, device);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "common/epilogue_launch.hpp"
 #include "reduce_split_k/config.hpp"

@@ -24,11 +24,8 @@ constexpr int other_registers = 40;
 
 /// Multiplications and additions a clock and multiprocessor.
 double operations_per_clock(const Config& c, const DeviceModel& device) {
-  switch (c.types.accumulator) {
-    case DType::f64: return device.fma_f64_flops_per_clock;
-    case DType::s32: return device.rates.dp4a_ops_per_clock;
-    default: return device.fma_f32_flops_per_clock;
-  }
+  if (is_integer(c.types.accumulator)) return device.rates.dp4a_ops_per_clock;
+  return compute_bytes(c) == 8 ? device.fma_f64_flops_per_clock : device.fma_f32_flops_per_clock;
 }
 
 BlockCost block_cost(const Config& c, const DeviceModel& device) {

@@ -11,17 +11,17 @@ namespace {
 constexpr auto settings =
     gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
 
-bool is_float(DType type) {
-  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
-}
+/// Whether it is f16, bf16, f32 or f64.
+bool is_float(DType type) { return is_floating(type) && bits_of(type) >= 16; }
 
 std::string float_fault(const Types& t) {
-  if (!is_float(t.a) || !is_float(t.b)) return "operands must be both floating-point, or both s8 or u8";
+  if (!is_float(t.a) || !is_float(t.b))
+    return "operands must be both f16, bf16, f32 or f64, or both s8 or u8";
   if (!is_float(t.accumulator) || !is_float(t.out)) {
-    return "sums and output of floating-point operands must be floating-point";
+    return "sums and output of floating-point operands must be f16, bf16, f32 or f64";
   }
-  const bool f64 = t.accumulator == DType::f64;
-  if (f64 != (t.a == DType::f64) || f64 != (t.b == DType::f64)) {
+  const auto is_f64 = [](DType type) { return type == DType::f64; };
+  if (is_f64(t.accumulator) != is_f64(t.a) || is_f64(t.accumulator) != is_f64(t.b)) {
     return "f64 operands, and only they, are summed in f64";
   }
   return t.accumulator == DType::bf16 ? "sums must be f16, f32 or f64" : "";
@@ -29,8 +29,7 @@ std::string float_fault(const Types& t) {
 
 std::string byte_fault(const Types& t) {
   if (t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
-  const bool known = t.out == DType::s32 || t.out == DType::f32 || is_byte(t.out);
-  return known ? "" : "the output of s8 and u8 operands must be s32, s8, u8 or f32";
+  return takes_integer_sums(t.out) ? "" : "the output of s8 and u8 operands must be s32, s8, u8 or f32";
 }
 
 std::string type_fault(const Types& t) {

@@ -58,7 +58,7 @@ constexpr OperandTile tile_b(const Config& c) {
 }
 
 /// Bytes of what sums leave the main loop as.
-constexpr int compute_bytes(const Config& c) { return c.types.accumulator == DType::f64 ? 8 : 4; }
+constexpr int compute_bytes(const Config& c) { return bytes_of(partial_type(c.types.accumulator)); }
 
 /// Threads of a block.
 constexpr int threads(const Config& c) { return 32 * c.warps.m * c.warps.n * c.warps.k; }

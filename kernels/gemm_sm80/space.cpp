@@ -34,18 +34,14 @@ bool has_instruction(const Types& t, Math math) {
   if (math != Math::exact) return all_are(t, DType::f32);
   if (t.a == DType::f64) return all_are(t, DType::f64);
   if (is_byte(t.a) && is_byte(t.b)) {
-    return t.accumulator == DType::s32 && (t.out == DType::s32 || t.out == DType::f32 || is_byte(t.out));
+    return t.accumulator == DType::s32 && takes_integer_sums(t.out);
   }
-  if (is_mixed(t)) return has_mixed_types(t);
-  if (t.a != t.b) return false;
-  const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
-  if (t.a == DType::bf16) return f32_sum;
-  return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
+  return is_mixed(t) ? has_mixed_types(t) : has_half_types(t);
 }
 
 /// Why an instruction cannot be chosen, "" where it can.
 std::string instruction_fault(const Config& c) {
-  const bool halves = c.types.a == c.types.b && bytes_of(c.types.a) == 2;
+  const bool halves = c.types.a == c.types.b && is_half(c.types.a);
   if (c.instruction == Instruction::m16n8k8 && !halves) return "m16n8k8 is a choice for f16 and bf16 alone";
   if (c.instruction == Instruction::m16n8k16 && c.types.a != DType::f64)
     return "m16n8k16 is a choice for f64 alone: f16 and bf16 have it unless told otherwise";
@@ -56,7 +52,7 @@ std::string instruction_fault(const Config& c) {
 /// small.
 std::string epilogue_fault(const Config& c) {
   const Types& t = c.types;
-  const bool all_s8 = t.a == DType::s8 && t.b == DType::s8 && t.out == DType::s8;
+  const bool all_s8 = t.a == DType::s8 && t.b == t.a && t.out == t.a;
   return c.epilogue == EpilogueKind::fast_clamp && !all_s8 ? "fast_clamp is a choice for s8 alone" : "";
 }
 

@@ -30,12 +30,7 @@ Config mirrored(const Config& c) {
 // ---- Faults. Of the config whose device code runs: its m is along the instruction's rows.
 
 /// Types that wgmma.m64nNk16 takes, and an output that the sums are not narrowed for on the way.
-bool has_instruction(const Types& t) {
-  if (t.a != t.b) return false;
-  const bool f32_sum = t.accumulator == DType::f32 && (t.out == t.a || t.out == DType::f32);
-  if (t.a == DType::bf16) return f32_sum;
-  return t.a == DType::f16 && (f32_sum || (t.accumulator == DType::f16 && t.out == DType::f16));
-}
+bool has_instruction(const Types& t) { return has_half_types(t); }
 
 /// What an extent of the device code's tile is called in the row's own orientation.
 std::string extent_name(const Config& c, bool m) {

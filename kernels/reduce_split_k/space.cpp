@@ -21,11 +21,11 @@ constexpr auto settings =
 std::string fault(const Config& c) {
   if (partial_type(c.partial) != c.partial) return "partial sums are f32, f64 or s32";
   if (c.partial == DType::s32) {
-    const bool known = is_integer(c.out) || c.out == DType::f32;
-    return known ? "" : "the output of s32 sums must be s32, s8, u8 or f32";
+    return takes_integer_sums(c.out) ? "" : "the output of s32 sums must be s32, s8, u8 or f32";
   }
   if (is_interleaved(c.layout)) return "outputs of s32 sums alone are interleaved";
-  return is_integer(c.out) ? "the output of floating-point sums must be floating-point" : "";
+  if (!is_floating(c.out)) return "the output of floating-point sums must be floating-point";
+  return bits_of(c.out) >= 16 ? "" : "the output of floating-point sums must be f16, bf16, f32 or f64";
 }
 
 /// There are few, and all go together.

@@ -17,16 +17,15 @@ Status unsupported(const std::string& why) {
   return Status(StatusCode::unsupported, "cuBLASLt is not timed: " + why);
 }
 
+// The table of types holds the library's numbers.
+static_assert(info_of(DType::f32).cuda_type == lt_f32 && info_of(DType::f64).cuda_type == lt_f64);
+static_assert(info_of(DType::f16).cuda_type == lt_f16 && info_of(DType::bf16).cuda_type == lt_bf16);
+static_assert(info_of(DType::s8).cuda_type == lt_s8 && info_of(DType::s32).cuda_type == lt_s32);
+
+/// It multiplies neither unsigned integers nor elements that share bytes.
 std::optional<CublasLtType> type_of(DType type) {
-  switch (type) {
-    case DType::f16: return lt_f16;
-    case DType::bf16: return lt_bf16;
-    case DType::f32: return lt_f32;
-    case DType::f64: return lt_f64;
-    case DType::s8: return lt_s8;
-    case DType::s32: return lt_s32;
-    default: return std::nullopt;
-  }
+  if (is_unsigned(type) || bytes_of(type) == 0) return std::nullopt;
+  return static_cast<CublasLtType>(info_of(type).cuda_type);
 }
 
 /// What sums are kept in.
@@ -42,11 +41,14 @@ DType scalar_of(const Problem& problem) {
 
 /// How products are computed. It has no 3xTF32: beside fast_f32 it multiplies f32 as they are.
 CublasLtCompute compute_of(const Problem& problem) {
-  switch (accumulator_of(problem)) {
-    case DType::f16: return lt_compute_f16;
-    case DType::f64: return lt_compute_f64;
-    case DType::s32: return lt_compute_s32;
-    default: break;
+  struct Sums {
+    DType type;
+    CublasLtCompute compute;
+  };
+  constexpr Sums other_than_f32[] = {
+      {DType::f16, lt_compute_f16}, {DType::f64, lt_compute_f64}, {DType::s32, lt_compute_s32}};
+  for (const Sums& sums : other_than_f32) {
+    if (sums.type == accumulator_of(problem)) return sums.compute;
   }
   if (problem.a.dtype != DType::f32) return lt_compute_f32;
   switch (problem.math) {

@@ -8,6 +8,7 @@
 #include "common/config_parts.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/seed.hpp"
+#include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/lab/campaign_problems.hpp"
 #include "operations/gemm/lab/refusal.hpp"
@@ -38,13 +39,10 @@ struct StoredScalars {
     const double values[] = {alpha, beta};
     for (std::size_t i = 0; i < 2; ++i) {
       std::byte* const to = bytes.data() + 8 * i;
-      const auto f32 = static_cast<float>(values[i]);
-      const auto s32 = static_cast<std::int32_t>(values[i]);
-      switch (type) {
-        case DType::f64: std::memcpy(to, &values[i], sizeof(double)); break;
-        case DType::s32: std::memcpy(to, &s32, sizeof s32); break;
-        default: std::memcpy(to, &f32, sizeof f32); break;
-      }
+      host::with_compute_type(type, [&]<class T>(T) {
+        const auto stored = static_cast<T>(values[i]);
+        std::memcpy(to, &stored, sizeof stored);
+      });
     }
   }
 };

@@ -13,7 +13,7 @@ namespace quarry::lab {
 /// in an output of this type: within the range of a byte, or to a few ones.
 inline double alpha_of_byte_sums(DType a, DType b, DType out, std::int64_t k) {
   const auto products = static_cast<double>(std::max<std::int64_t>(k, 1));
-  const bool one_sign = a == DType::u8 && b == DType::u8;  // of others, most products cancel
+  const bool one_sign = is_unsigned(a) && is_unsigned(b);  // of others, most products cancel
   const double usual_sum = one_sign ? 16384 * products : 8192 * std::sqrt(products);
   return (is_byte(out) ? 64 : 2) / usual_sum;
 }

@@ -19,10 +19,11 @@ constexpr std::size_t guard_between = 512;
 constexpr double most_bytes = 0x1p46;
 
 /// 0xfff5 over and over: a NaN in every floating-point type of 2, 4 and 8 bytes, and not the one that
-/// conversions make. Integers have no such thing: -655,371 in s32, of bytes 0xf5, which is no number that
-/// saturation makes.
+/// conversions make; of 1 byte it is 0xff. Integers have no such thing: -655,371 in s32, of bytes 0xf5, which
+/// is no number that saturation makes.
 constexpr unsigned char poison_byte(DType type, std::size_t position) {
-  return position % 2 == 0 || bytes_of(type) == 1 ? 0xf5 : 0xff;
+  if (bytes_of(type) == 1) return is_floating(type) ? 0xff : 0xf5;
+  return position % 2 == 0 ? 0xf5 : 0xff;
 }
 
 /// The bytes from the first element to the end of the last, of each matrix where there is an array, in

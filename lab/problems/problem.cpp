@@ -22,10 +22,10 @@ TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t row
   TensorView view = spec.array  ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
                     : batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
                                 : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
-  constexpr int allocated = 256;     // what allocators of device memory give
-  constexpr int greatest = 1 << 15;  // of assumed_alignment, in bytes
+  constexpr long long allocated = 256;     // what allocators of device memory give
+  constexpr long long greatest = 1 << 15;  // of assumed_alignment, in bytes
   view.assumed_alignment = static_cast<std::uint16_t>(
-      spec.alignment > 0 ? std::min(greatest, spec.alignment * bytes_of(spec.dtype)) : allocated);
+      spec.alignment > 0 ? std::min(greatest, bytes_for(spec.dtype, spec.alignment)) : allocated);
   return view;
 }
 
@@ -107,7 +107,7 @@ double stored_bytes(const OperandSpec& spec, std::int64_t rows, std::int64_t col
   const std::int64_t unit = is_interleaved(spec.layout) ? interleave : 1;
   const auto ld = static_cast<double>(spec.ld) / static_cast<double>(unit);
   constexpr double an_entry = 2048;  // pointers, and what lies between the matrices of an array
-  return across * std::max(static_cast<double>(by_rows ? columns : rows), ld) * bytes_of(spec.dtype) +
+  return across * std::max(static_cast<double>(by_rows ? columns : rows), ld) * bits_of(spec.dtype) / 8 +
          (spec.array ? an_entry : 0);
 }
 

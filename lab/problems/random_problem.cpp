@@ -1,6 +1,5 @@
 #include "lab/problems/random_problem.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "operations/common/host/element.hpp"
@@ -21,30 +20,28 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
 }
 
 /// One of all numbers of an integer type, or one of its ends.
-template <class T>
-double integer_of(std::uint64_t bits) {
-  constexpr double ends[] = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-  if ((bits >> 28) % 16 == 0) return ends[bits >> 27 & 1];
-  return static_cast<T>(bits >> 32);
+double integer_of(std::uint64_t bits, DType type) {
+  const double largest = info_of(type).largest;
+  const double lowest = lowest_of(type);
+  if ((bits >> 28) % 16 == 0) return (bits >> 27 & 1) != 0 ? largest : lowest;
+  const std::uint64_t codes = std::uint64_t{1} << bits_of(type);
+  const auto code = static_cast<double>((bits >> 32) % codes);
+  return code > largest ? code - static_cast<double>(codes) : code;
 }
 
 double value_of(std::uint64_t bits, DType type, Values values) {
   if (values == Values::small_integers) {
     const std::uint64_t choice = bits >> 32;
-    return type == DType::u8 ? static_cast<double>(choice % 3) : static_cast<double>(choice % 5) - 2;
+    return is_unsigned(type) ? static_cast<double>(choice % 3) : static_cast<double>(choice % 5) - 2;
   }
-  switch (type) {
-    case DType::s8: return integer_of<std::int8_t>(bits);
-    case DType::u8: return integer_of<std::uint8_t>(bits);
-    case DType::s32: return integer_of<std::int32_t>(bits);
-    default: return static_cast<double>(static_cast<std::int64_t>(bits >> 40) - (1 << 23)) * 0x1p-23;
-  }
+  if (is_integer(type)) return integer_of(bits, type);
+  return static_cast<double>(static_cast<std::int64_t>(bits >> 40) - (1 << 23)) * 0x1p-23;
 }
 
 /// Memory of an operand, filled unless it must not be read.
 Status make_operand(const TensorView& shape, Stream stream, const RandomOptions& options, bool fill,
                     GuardedTensor& tensor, TensorView& view) {
-  if (!has_elements(shape.dtype)) {
+  if (bytes_of(shape.dtype) == 0) {
     return {StatusCode::unsupported,
             "There are no random values of type " + std::string(to_string(shape.dtype))};
   }

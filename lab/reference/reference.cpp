@@ -53,7 +53,7 @@ class Computation {
   Computation(const GemmArguments& arguments, Reference& reference)
       : arguments_(arguments), a_(arguments.a), b_(arguments.b), reference_(reference) {
     const DType accumulator = arguments.accumulator.value_or(default_accumulator(a_.type, b_.type));
-    sums_wrap_ = accumulator == DType::s32;
+    sums_wrap_ = is_integer(accumulator);
     compute_ = compute_type(accumulator, arguments.out.dtype);
     alpha_ = scalar(arguments.epilogue.alpha);
     beta_ = scalar(arguments.epilogue.beta);
@@ -211,7 +211,7 @@ class Computation {
         const Sources s = sources(strip.entry, reference_.rows[i], strip.column + j);
         const double sum = sums_wrap_ ? static_cast<double>(wrapped(row[j])) : row[j];
         double z = 0;
-        row[j] = compute_ == DType::s32 ? finished_integer(sum, s, z) : finished(sum, s, z);
+        row[j] = is_integer(compute_) ? finished_integer(sum, s, z) : finished(sum, s, z);
         if (aux != nullptr) aux[j] = z;
       }
     }
@@ -338,15 +338,17 @@ double representable(DType type, double value) {
   write_element(type, &stored, 0, value);
   const double rounded = read_element(type, &stored, 0);
   if (is_integer(type)) return std::abs(value - rounded) <= 0.5 ? value : rounded;
+  if (saturates(type) && std::abs(value) > info_of(type).largest) return rounded;
   return std::isfinite(rounded) ? value : rounded;
 }
 
-/// How far an output is from what it should be: of bytes, as far as rounding does not explain it.
+/// How far an output is from what it should be: of whole numbers of few bits, as far as rounding does not
+/// explain it.
 double distance(DType type, double expected, double got) {
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return 0;
   if (!std::isfinite(expected) || !std::isfinite(got)) return std::numeric_limits<double>::infinity();
   const double difference = std::abs(got - expected);
-  return is_byte(type) ? std::max(0.0, difference - 0.5) : difference;
+  return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5) : difference;
 }
 
 /// Compares one output with the values that it should have.

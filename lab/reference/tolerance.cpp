@@ -5,15 +5,24 @@
 namespace quarry::host {
 namespace {
 
+/// How far sums of k products are off, in roundings of the accumulator:
+/// constant + root * sqrt(k) + linear * k.
+struct Growth {
+  DType accumulator;
+  double constant;
+  double root;
+  double linear;
+};
+constexpr Growth growths[] = {{DType::f64, 8, 2, 0}, {DType::f32, 16, 2, 0}, {DType::f16, 2, 1, 1.0 / 64}};
+
 double accumulation(DType accumulator, DType out, MathUnit unit, double k) {
-  switch (accumulator) {
-    case DType::s32: return out == DType::s32 ? 0 : 0x1p-24 * 8;
-    case DType::f64: return 0x1p-53 * (8 + 2 * std::sqrt(k));
-    case DType::f32:
-      return unit == MathUnit::tensor_core ? 0x1p-24 * 16 + 1e-8 * k : 0x1p-24 * (16 + 2 * std::sqrt(k));
-    case DType::f16: return 0x1p-11 * (2 + std::sqrt(k) + k / 64);
-    default: return 0;
+  const double rounding = unit_roundoff(accumulator);
+  if (is_integer(accumulator)) return out == accumulator ? 0 : unit_roundoff(DType::f32) * 8;
+  if (accumulator == DType::f32 && unit == MathUnit::tensor_core) return rounding * 16 + 1e-8 * k;
+  for (const Growth& g : growths) {
+    if (g.accumulator == accumulator) return rounding * (g.constant + g.root * std::sqrt(k) + g.linear * k);
   }
+  return 0;
 }
 
 /// What rounding both operands adds.
@@ -35,13 +44,8 @@ Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k,
   t.accumulation =
       accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
       operand_rounding(math);
-  switch (out) {
-    case DType::f16: t.output = 0x1p-11, t.smallest = 0x1p-25; break;
-    case DType::bf16: t.output = 0x1p-8, t.smallest = 0x1p-134; break;
-    case DType::f32: t.output = 0x1p-24, t.smallest = 0x1p-150; break;
-    case DType::f64: t.output = 0x1p-53; break;
-    default: break;
-  }
+  t.output = unit_roundoff(out);
+  if (is_floating(out)) t.smallest = info_of(out).smallest / 2;
   return t;
 }
 

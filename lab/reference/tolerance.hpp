@@ -13,15 +13,16 @@ namespace quarry::host {
 ///   ||out - reference|| <= output * ||reference|| + accumulation * max(||reference||, scale)
 ///                          + smallest * sqrt(number of outputs)
 ///
-/// An output of s8 or u8 is off only as far as it is further than half a unit from the reference, which is
-/// first brought into the type's range: so much is rounding.
+/// An output of whole numbers of at most 8 bits is off only as far as it is further than half a unit from the
+/// reference, which is first brought into the type's range: so much is rounding.
 ///
 /// where `scale` is the norm that the sums of such operands have when their signs are random (see Reference).
 /// It takes the place of the reference's own norm where the products happen to cancel, or an activation makes
 /// the outputs small.
 ///
-/// `output` is half a unit in the last place: 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32, 2^-53 for f64.
-/// `smallest` is half the smallest subnormal. `accumulation`, over K products:
+/// `output` is half a unit in the last place: 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32, 2^-53 for f64,
+/// 2^-4 for e4m3, 2^-3 for e5m2. `smallest` is half the smallest subnormal. Both come from the table of
+/// types. `accumulation`, over K products:
 ///
 /// | accumulator | unit        | bound                       |
 /// | f64         | any         | 2^-53 (8 + 2 sqrt K)        |

@@ -47,7 +47,7 @@ bool reach(const TensorView& view, int64_t& elements) {
     if (__builtin_mul_overflow(view.extents[i] - 1, view.strides[i], &along)) return false;
     if (__builtin_add_overflow(elements, along, &elements)) return false;
   }
-  return elements < std::numeric_limits<int64_t>::max() / bytes_of(view.dtype);
+  return elements < std::numeric_limits<int64_t>::max() / unit_bytes(view.dtype);
 }
 
 /// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
@@ -76,16 +76,21 @@ struct Spans {
   uint64_t distance = 0;
 };
 
+/// Bytes of so many elements that lie next to each other.
+uint64_t bytes_for(const TensorView& view, int64_t elements) {
+  return static_cast<uint64_t>(quarry::bytes_for(view.dtype, elements));
+}
+
 /// How the elements of a view are spans of the given distance; nothing where they are not.
 bool as_spans(const TensorView& view, uint64_t distance, Spans& spans) {
-  const auto element = static_cast<uint64_t>(bytes_of(view.dtype));
+  const uint64_t element = bytes_for(view, 1);
   spans = {element, distance};
   for (size_t i = 0; i < view.rank; ++i) {
     if (view.extents[i] <= 1) continue;
-    const uint64_t stride = static_cast<uint64_t>(view.strides[i]) * element;
+    const uint64_t stride = bytes_for(view, view.strides[i]);
     if (stride % distance == 0) continue;
     if (view.strides[i] != 1 || spans.width != element) return false;
-    spans.width = static_cast<uint64_t>(view.extents[i]) * element;
+    spans.width = bytes_for(view, view.extents[i]);
   }
   return spans.width <= distance;
 }
@@ -97,7 +102,7 @@ uint64_t leading_stride(const TensorView& view) {
     if (view.extents[i] <= 1 || view.strides[i] <= 1) continue;
     if (least == 0 || view.strides[i] < least) least = view.strides[i];
   }
-  return static_cast<uint64_t>(least) * static_cast<uint64_t>(bytes_of(view.dtype));
+  return bytes_for(view, least);
 }
 
 /// Whether both views are spans of one distance, and those of one fall between those of the other.
@@ -115,12 +120,12 @@ bool side_by_side(const TensorView& one, const TensorView& other) {
 /// Greatest power of two of elements, up to a copy's worth, that address, leading stride and batch stride are
 /// multiples of. @param lines how many there are along the leading extent
 std::uint8_t alignment(const TensorView& view, size_t leading, int64_t lines) {
-  const auto element = static_cast<unsigned>(bytes_of(view.dtype));
   uint64_t bits = alignment_address(view) | widest_copy;
-  if (lines > 1) bits |= static_cast<uint64_t>(view.strides[leading]) * element;
+  if (lines > 1) bits |= bytes_for(view, view.strides[leading]);
   const bool has_batch_stride = view.rank == 3 && view.extents[0] > 1 && !view.is_pointer_array;
-  if (has_batch_stride) bits |= static_cast<uint64_t>(view.strides[0]) * element;
-  return static_cast<std::uint8_t>((1U << std::countr_zero(bits)) / element);
+  if (has_batch_stride) bits |= bytes_for(view, view.strides[0]);
+  return static_cast<std::uint8_t>((8U << std::countr_zero(bits)) /
+                                   static_cast<unsigned>(bits_of(view.dtype)));
 }
 
 /// The same of a strided view whose `contiguous` extent has to be that.
@@ -136,8 +141,25 @@ std::string interleaved_operand(const TensorView& view, Operand name) {
 
 /// Types that are interleaved: bytes, and what their products become in an output.
 bool may_interleave(DType type, Operand name) {
-  const bool is_output = type == DType::s32 || type == DType::f32;
-  return is_byte(type) || (is_output && name != Operand::a && name != Operand::b);
+  const bool is_input = name == Operand::a || name == Operand::b;
+  return is_input ? is_byte(type) : takes_integer_sums(type);
+}
+
+/// Checks that lines of elements which share bytes begin at whole bytes.
+/// @pre extents and strides are not negative
+Status check_shared_bytes(const TensorView& view, Operand name) {
+  bool has_contiguous = false;
+  for (size_t i = first_strided(view); i < view.rank; ++i) {
+    if (view.extents[i] <= 1 || view.strides[i] % 2 == 0) continue;
+    if (view.strides[i] == 1 && !has_contiguous) {
+      has_contiguous = true;
+      continue;
+    }
+    return invalid(quoted_operand(name) + " is of " + std::string(to_string(view.dtype)) +
+                   ", two of which share a byte: strides must be even, but one that is 1; got " +
+                   std::to_string(view.strides[i]));
+  }
+  return {};
 }
 
 /// Checks what a layout tag promises, of extents and strides that are not negative.
@@ -180,7 +202,7 @@ Status check_array(const TensorView& view, Operand name) {
                    " is an array of pointers to interleaved matrices, which no kernel takes");
   }
   const unsigned promised = view.assumed_alignment;
-  const auto element = static_cast<unsigned>(bytes_of(view.dtype));
+  const auto element = static_cast<unsigned>(unit_bytes(view.dtype));
   if (!std::has_single_bit(promised)) {
     return invalid(quoted_operand(name) + " promises an alignment of " + std::to_string(promised) +
                    " bytes of its pointers, which is no power of two");
@@ -231,8 +253,7 @@ ByteRange byte_range(const TensorView& view) {
   int64_t elements = 0;
   if (!reach(unfolded(view), elements)) return {};
   const uint64_t begin = address_of(view);
-  const uint64_t bytes = static_cast<uint64_t>(elements + 1) * static_cast<uint64_t>(bytes_of(view.dtype));
-  return {begin, begin + bytes};
+  return {begin, begin + bytes_for(view, elements + 1)};
 }
 
 bool may_overlap(const TensorView& one, const TensorView& other) {
@@ -247,7 +268,7 @@ bool may_overlap(const TensorView& one, const TensorView& other) {
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank) {
   constexpr auto code = StatusCode::invalid_arguments;
   if (view.rank == 0 && view.dtype == DType::none) return {code, Reason::missing, name};
-  if (bytes_of(view.dtype) == 0) return invalid(quoted_operand(name) + " has no data type");
+  if (bits_of(view.dtype) == 0) return invalid(quoted_operand(name) + " has no data type");
   if (view.rank < least_rank || view.rank > most_rank) {
     return {code, Reason::rank, name, view.rank < least_rank ? least_rank : most_rank, view.rank};
   }
@@ -258,6 +279,9 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
     if (view.strides[i] < 0) return {code, Reason::negative_stride, name, 0, view.strides[i]};
   }
   if (Status s = check_interleaving(view, name); !s) return s;
+  if (bytes_of(view.dtype) == 0) {
+    if (Status s = check_shared_bytes(view, name); !s) return s;
+  }
   int64_t elements = 0;
   if (!reach(unfolded(view), elements))
     return invalid(quoted_operand(name) + " spans more bytes than an address can count");
@@ -266,9 +290,10 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
     return invalid(quoted_operand(name) + " assumes an alignment of " +
                    std::to_string(view.assumed_alignment) + " bytes, which is no power of two");
   }
-  if (address_of(view) % static_cast<unsigned>(bytes_of(view.dtype)) != 0) {
+  if (address_of(view) % static_cast<unsigned>(unit_bytes(view.dtype)) != 0) {
     return invalid(quoted_operand(name) + " is misaligned: its pointer is not a multiple of the " +
-                   std::to_string(bytes_of(view.dtype)) + " bytes of " + std::string(to_string(view.dtype)));
+                   std::to_string(unit_bytes(view.dtype)) + " bytes of " +
+                   std::string(to_string(view.dtype)));
   }
   return {};
 }

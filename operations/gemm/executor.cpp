@@ -172,11 +172,8 @@ class Executor {
       }
       add(scratch.slice, scratch.total);
     });
-    switch (compute_type(kernel_.types.accumulator, kernel_.types.out)) {
-      case DType::s32: return finish<std::int32_t>(block, scratch.total);
-      case DType::f64: return finish<double>(block, scratch.total);
-      default: return finish<float>(block, scratch.total);
-    }
+    with_compute_type(compute_type(kernel_.types.accumulator, kernel_.types.out),
+                      [&]<class C>(C) { finish<C>(block, scratch.total); });
   }
 
  private:
@@ -191,7 +188,7 @@ class Executor {
     const Types& types = kernel_.types;
     const Layouts& l = kernel_.layouts;
     const Lines rows = {types.a,
-                        first_of(p.a, block.batch, bytes_of(types.a)),
+                        first_of(p.a, block.batch, bits_of(types.a)),
                         distance(groups_rows(l.a), block.row, p.a.row_stride),
                         p.a.row_stride,
                         p.a.column_stride,
@@ -199,7 +196,7 @@ class Executor {
                         groups_columns(l.a),
                         block.rows};
     const Lines columns = {types.b,
-                           first_of(p.b, block.batch, bytes_of(types.b)),
+                           first_of(p.b, block.batch, bits_of(types.b)),
                            distance(groups_columns(l.b), block.column, p.b.column_stride),
                            p.b.column_stride,
                            p.b.row_stride,
@@ -282,6 +279,19 @@ Status execute_as(const HostKernel& kernel, const GemmParams& p, unsigned grid, 
   return {};
 }
 
+/// Sums of an accumulator type, as the executor keeps them. f16 sums are f32 that are rounded after each
+/// step.
+template <DType accumulator>
+Status execute_in(const HostKernel& kernel, const GemmParams& p, unsigned blocks, int threads) {
+  if constexpr (is_integer(accumulator)) {  // matrix instructions saturate, the others wrap
+    return kernel.instruction_k > 1 ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
+                                    : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
+  } else {
+    constexpr Rounding rounding = is_half(accumulator) ? Rounding::f16 : Rounding::none;
+    return execute_as<ComputeType<partial_type(accumulator)>, rounding>(kernel, p, blocks, threads);
+  }
+}
+
 }  // namespace
 
 HostKernel host_kernel(const detail::Row& row) {
@@ -309,25 +319,20 @@ Status execute(const HostKernel& kernel, const GemmParams& p, unsigned blocks, i
               "The host executor does not know type " + std::string(to_string(type))};
     }
   }
-  if (kernel.types.accumulator == DType::s32 && !(is_byte(kernel.types.a) && is_byte(kernel.types.b))) {
+  if (is_integer(kernel.types.accumulator) && !(is_byte(kernel.types.a) && is_byte(kernel.types.b))) {
     return {StatusCode::unsupported, "The host executor sums only s8 and u8 operands in s32"};
   }
   if (threads <= 0) threads = default_threads();
+  Status done;
+  bool is_known = false;
   try {
-    switch (kernel.types.accumulator) {
-      case DType::f16: return execute_as<float, Rounding::f16>(kernel, p, blocks, threads);
-      case DType::f32: return execute_as<float, Rounding::none>(kernel, p, blocks, threads);
-      case DType::f64: return execute_as<double, Rounding::none>(kernel, p, blocks, threads);
-      case DType::s32:
-        // Matrix instructions saturate, the others wrap.
-        return kernel.instruction_k > 1
-                   ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
-                   : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
-      default: break;
-    }
+    is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
+        kernel.types.accumulator,
+        [&]<DType t>(TypeTag<t>) { done = execute_in<t>(kernel, p, blocks, threads); });
   } catch (const std::exception&) {
     return {StatusCode::device_error, "The host executor ran out of memory"};
   }
+  if (is_known) return done;
   return {StatusCode::unsupported,
           "The host executor does not know accumulator " + std::string(to_string(kernel.types.accumulator))};
 }

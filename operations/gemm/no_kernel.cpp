@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -26,9 +27,33 @@ bool is_interleaved(const ProblemOperand& operand) {
          operand.fits[static_cast<int>(Layout::column_interleaved32)];
 }
 
+/// Whether some registered kernel reads operands A or B of this type.
+bool is_operand_of_any(DType type) {
+  return std::ranges::any_of(key_ranges(), [&](const KeyRange& range) {
+    const OperandsMetadata& operands = rows()[range.begin].metadata.operands;
+    return operands.a.dtype == type || operands.b.dtype == type;
+  });
+}
+
+/// Whether some registered kernel writes outputs of this type.
+bool is_output_of_any(DType type) {
+  return std::ranges::any_of(key_ranges(), [&](const KeyRange& range) {
+    return rows()[range.begin].metadata.operands.out.dtype == type;
+  });
+}
+
+/// The type that no registered kernel takes, and as what; empty where each one is taken by some kernel.
+std::string unknown_type(const Types& t) {
+  for (const DType type : {t.a, t.b}) {
+    if (!is_operand_of_any(type)) return "no kernel takes operands of " + std::string(to_string(type));
+  }
+  return is_output_of_any(t.out) ? "" : "no kernel has an output of " + std::string(to_string(t.out));
+}
+
 /// Which rule about integer types they break; empty where none.
 std::string_view broken_rule(const Types& t, bool interleaved) {
-  if (t.a == DType::s32 || t.b == DType::s32) return "integer operands are s8 or u8";
+  const auto is_no_byte = [](DType type) { return is_integer(type) && !is_byte(type); };
+  if (is_no_byte(t.a) || is_no_byte(t.b)) return "integer operands are s8 or u8";
   if (is_mixed(t)) {
     if (has_mixed_types(t)) return "";
     return "s8 and u8 operands go with one another, or with f16 or bf16; then sums are f32, the output is of "
@@ -36,7 +61,7 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
            "or f32";
   }
   if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
-  if (is_byte(t.a) && !is_integer(t.out) && t.out != DType::f32)
+  if (is_byte(t.a) && !takes_integer_sums(t.out))
     return "s8 and u8 operands have an output of s32, s8, u8 or f32";
   if (!is_byte(t.a) && t.accumulator == DType::s32) return "only s8 and u8 operands are summed in s32";
   if (!is_byte(t.a) && is_integer(t.out)) return "only s8 and u8 operands have an integer output";
@@ -54,7 +79,11 @@ Status Rules::no_kernel(const GemmProblem& problem) {
                      described("out", problem.types.out, problem.out);
   const std::string_view rule = broken_rule(
       problem.types, is_interleaved(problem.a) || is_interleaved(problem.b) || is_interleaved(problem.out));
-  if (!rule.empty()) text.append(": ").append(rule);
+  if (!rule.empty()) {
+    text.append(": ").append(rule);
+  } else if (const std::string unknown = unknown_type(problem.types); !unknown.empty()) {
+    text.append(": ").append(unknown);
+  }
   return {StatusCode::no_kernel, text};
 }
 

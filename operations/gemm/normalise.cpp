@@ -77,7 +77,7 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
 Status normalise(const GemmArguments& args, const OperandList& operands, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-  if (bytes_of(accumulator) == 0) return invalid("The accumulator has no data type");
+  if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
   const DType compute = compute_type(accumulator, args.out.dtype);

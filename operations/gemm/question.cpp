@@ -9,16 +9,17 @@ namespace {
 static_assert(std::has_unique_object_representations_v<Question>);
 
 Question::Access access(const ProblemOperand& operand, DType type, int columns, int rows) {
-  const long long long_stride = (1LL << 40) / bytes_of(type);
+  const long long long_stride = (1LL << 40) / unit_bytes(type);
   const bool long_batch = operand.matrix.batch_stride >= long_stride;
   const auto packed = [&](Layout layout, long long stride, int line) {
     const auto i = static_cast<std::size_t>(layout);
     const bool is_long = long_batch || stride >= long_stride;
     // Where lines begin in the 128 bytes that L2 keeps together.
-    const auto bytes = static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(bytes_of(type));
+    const auto bytes = static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(bits_of(type)) / 8;
     const int begin = std::countr_zero(bytes | 128);
     const bool is_part = bytes == std::uint64_t{1} << begin;
-    return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | operand.alignment[i] << 4 | is_long << 3 |
+    const int alignment = std::bit_width(unsigned{operand.alignment[i]});  // a power of two, or 0
+    return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | alignment << 4 | is_long << 3 |
                                       (stride == 0) << 2 | (stride < line) << 1 | operand.fits[i]);
   };
   const auto fits = [&](Layout layout) { return operand.fits[static_cast<std::size_t>(layout)]; };

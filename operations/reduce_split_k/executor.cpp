@@ -38,7 +38,7 @@ void reduce_row(const ReduceParams& p, Layout layout, std::int64_t row) {
 }
 
 template <class Sum, class Compute>
-Status reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
+void reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
   const std::int64_t rows = std::int64_t{p.batch} * p.m;
   const double work = static_cast<double>(rows) * p.n * p.slices;
   if (work < least_work_for_threads) threads = 1;
@@ -46,7 +46,6 @@ Status reduce(const ReduceParams& p, const OperandMetadata& out, int threads) {
     parallel_for(rows, threads,
                  [&](int, std::int64_t row) { reduce_row<Sum, Compute, E>(p, out.layout, row); });
   });
-  return {};
 }
 
 }  // namespace
@@ -59,16 +58,17 @@ Status execute(const KernelMetadata& kernel, const ReduceParams& p, int threads)
     return {StatusCode::unsupported,
             "The host executor does not know type " + std::string(to_string(out.dtype))};
   }
-  switch (kernel.operands.accumulator) {
-    case DType::f32: return reduce<float, float>(p, out, threads);
-    case DType::f64: return reduce<double, double>(p, out, threads);
-    case DType::s32:
-      return out.dtype == DType::s32 ? reduce<std::int32_t, std::int32_t>(p, out, threads)
-                                     : reduce<std::int32_t, float>(p, out, threads);
-    default:
-      return {StatusCode::unsupported, "The host executor does not know partial sums of " +
-                                           std::string(to_string(kernel.operands.accumulator))};
-  }
+  const DType sums = kernel.operands.accumulator;
+  const bool is_known = with_compute_type(sums, [&]<class Sum>(Sum) {
+    if (compute_type(sums, out.dtype) == sums) {
+      reduce<Sum, Sum>(p, out, threads);
+    } else {
+      reduce<Sum, float>(p, out, threads);
+    }
+  });
+  if (is_known) return {};
+  return {StatusCode::unsupported,
+          "The host executor does not know partial sums of " + std::string(to_string(sums))};
 }
 
 }  // namespace quarry::host

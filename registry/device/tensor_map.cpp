@@ -94,19 +94,11 @@ struct Named {
 #define QUARRY_NAMED(enumerator) \
   { enumerator, #enumerator }
 
-struct NamedType {
-  DType type;
-  Named<CUtensorMapDataType> driver;
-};
-
-constexpr NamedType types[] = {
-    {DType::f16, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT16)},
-    {DType::bf16, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16)},
-    {DType::f32, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT32)},
-    {DType::f64, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT64)},
-    {DType::s8, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_UINT8)},
-    {DType::u8, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_UINT8)},
-    {DType::s32, QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_INT32)},
+/// The types of elements that tensor maps know, of those in the table of element types.
+constexpr Named<CUtensorMapDataType> data_types[] = {
+    QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT16), QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16),
+    QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT32), QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_FLOAT64),
+    QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_UINT8),   QUARRY_NAMED(CU_TENSOR_MAP_DATA_TYPE_INT32),
 };
 
 /// By TensorSwizzle.
@@ -126,9 +118,21 @@ constexpr Named<CUtensorMapFloatOOBfill> fill_of_all = QUARRY_NAMED(CU_TENSOR_MA
 
 /// Null where there are no tensors of the type.
 const Named<CUtensorMapDataType>* to_driver(DType type) {
-  const auto* const found = std::ranges::find(types, type, &NamedType::type);
-  return found == std::end(types) ? nullptr : &found->driver;
+  const int code = info_of(type).tensor_map_type;
+  const auto found = std::ranges::find_if(data_types, [code](const auto& t) { return t.value == code; });
+  return found == std::end(data_types) ? nullptr : &*found;
 }
+
+// The table of types holds the driver's numbers.
+static_assert(info_of(DType::f16).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+static_assert(info_of(DType::bf16).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+static_assert(info_of(DType::f32).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+static_assert(info_of(DType::f64).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_FLOAT64);
+static_assert(info_of(DType::s8).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_UINT8);
+static_assert(info_of(DType::u8).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_UINT8);
+static_assert(info_of(DType::s32).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_INT32);
+static_assert(info_of(DType::e4m3).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_UINT8);
+static_assert(info_of(DType::e5m2).tensor_map_type == CU_TENSOR_MAP_DATA_TYPE_UINT8);
 
 const Named<CUtensorMapSwizzle>& to_driver(TensorSwizzle swizzle) {
   return swizzles[static_cast<std::size_t>(swizzle)];

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "common/config_parts.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -16,9 +17,7 @@ using detail::Reason;
 
 constexpr auto invalid_arguments = StatusCode::invalid_arguments;
 
-bool is_reordered(DType type) {
-  return type == DType::s8 || type == DType::u8 || type == DType::s32 || type == DType::f32;
-}
+bool is_reordered(DType type) { return takes_integer_sums(type); }
 
 Status check_no_array(const TensorView& view, Operand name) {
   if (!view.is_pointer_array) return {};

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+
 namespace quarry::detail {
 namespace {
 

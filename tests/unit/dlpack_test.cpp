@@ -68,12 +68,28 @@ TEST_CASE("Every type that the library knows is known", "[dlpack]") {
   for (const Case& each :
        {Case{{2, 16, 1}, DType::f16}, Case{{4, 16, 1}, DType::bf16}, Case{{2, 32, 1}, DType::f32},
         Case{{2, 64, 1}, DType::f64}, Case{{0, 8, 1}, DType::s8}, Case{{1, 8, 1}, DType::u8},
-        Case{{0, 32, 1}, DType::s32}}) {
+        Case{{0, 32, 1}, DType::s32}, Case{{10, 8, 1}, DType::e4m3}, Case{{12, 8, 1}, DType::e5m2},
+        Case{{0, 4, 1}, DType::s4}, Case{{1, 4, 1}, DType::u4}}) {
     Example example;
     example.tensor.dtype = each.type;
     const auto view = TensorView::from_dlpack(example.tensor);
     REQUIRE(view);
     CHECK(view->dtype == each.expected);
+    CHECK(info_of(each.expected).dlpack_code == each.type.code);
+    CHECK(bits_of(each.expected) == each.type.bits);
+  }
+}
+
+TEST_CASE("Every row of the table of types comes back from its DLPack type", "[dlpack]") {
+  for (int i = 1; i < dtype_count; ++i) {
+    const TypeInfo info = info_of(static_cast<DType>(i));
+    Example example;
+    example.tensor.dtype = {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.bits),
+                            1};
+    const auto view = TensorView::from_dlpack(example.tensor);
+    INFO(info.name);
+    REQUIRE(view);
+    CHECK(view->dtype == info.type);
   }
 }
 
@@ -127,7 +143,8 @@ TEST_CASE("What the library does not know is refused, and said", "[dlpack]") {
   };
   static std::int64_t negative[] = {3, -5};
   static std::int64_t huge[] = {2, std::numeric_limits<std::int64_t>::max(), 4};
-  const std::string type = "expected the type code and bits of f16, bf16, f32, f64, s8, u8 or s32, got ";
+  const std::string type =
+      "expected the type code and bits of f16, bf16, f32, f64, s8, u8, s32, e4m3, e5m2, s4 or u4, got ";
   const std::string device =
       "expected device type 1 (CPU), 2 (CUDA), 3 (CUDA host) or 13 (CUDA managed), got ";
   const std::vector<Case> cases = {
@@ -141,6 +158,14 @@ TEST_CASE("What the library does not know is refused, and said", "[dlpack]") {
          t.dtype = {6, 8, 1};
        },
        type + "code 6 with 8 bits"},
+      {[](DLTensor& t) {
+         t.dtype = {11, 8, 1};
+       },
+       type + "code 11 with 8 bits"},
+      {[](DLTensor& t) {
+         t.dtype = {255, 0, 1};
+       },
+       type + "code 255 with 0 bits"},
       {[](DLTensor& t) { t.device.device_type = kDLROCM; }, device + "10"},
       {[](DLTensor& t) {
          t.device = {kDLCUDA, -1};

@@ -307,8 +307,8 @@ TEST_CASE("Mistakes in the names are shown where they are", "[filter]") {
            {"a.layout == col", 12,
             "unknown word of a.layout `col`; did you mean `column` or `column_interleaved32`?"},
            {"a.dtype in (f16, quux)", 17,
-            "unknown word of a.dtype `quux`; expected `none`, `f16`, `bf16`, `f32`, `f64`, `s8`, `u8` or "
-            "`s32`"}}) {
+            "unknown word of a.dtype `quux`; expected `none`, `f16`, `bf16`, `f32`, `f64`, `s8`, `u8`, "
+            "`s32`, `e4m3`, `e5m2`, `s4` or `u4`"}}) {
     check_mistake(mistake);
   }
 }

@@ -273,10 +273,19 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("no matrix instruction", "gemm_sm80_s8_f16_f16_f16_rcr_64x64x64_w2x2x1_s3_a16x8");
   check("no instruction transposes", "gemm_sm80_f16_s8_f32_f16_rrr_64x64x64_w2x2x1_s3_a8x16");
   check("1, 2, 4, 8 or 16", "gemm_sm80_f16_s8_f32_f16_rcr_64x64x64_w2x2x1_s3_a8x32");
-  check("both floating-point, or both s8 or u8", "gemm_simt_s32_s32_s32_s32_rcr_64x64x16_t4x4");
-  check("must be floating-point", "gemm_simt_f16_f16_s32_f16_rcr_64x64x16_t4x4");
-  check("must be floating-point", "gemm_simt_f16_f16_f32_s8_rcr_64x64x16_t4x4");
+  check("both f16, bf16, f32 or f64, or both s8 or u8", "gemm_simt_s32_s32_s32_s32_rcr_64x64x16_t4x4");
+  check("must be f16, bf16, f32 or f64", "gemm_simt_f16_f16_s32_f16_rcr_64x64x16_t4x4");
+  check("must be f16, bf16, f32 or f64", "gemm_simt_f16_f16_f32_s8_rcr_64x64x16_t4x4");
   check("summed in s32", "gemm_simt_s8_s8_f32_f32_rcr_64x64x16_t4x4");
+  for (const std::string type : {"e4m3", "e5m2", "s4", "u4"}) {
+    const std::string types = type + "_" + type + "_f32_f32";
+    check("no matrix instruction", "gemm_sm80_" + types + "_rcr_64x64x64_w2x2x1_s3_a8x8");
+    check("no matrix instruction", "gemm_sm80_f16_f16_f32_" + type + "_rcr_64x64x64_w2x2x1_s3_a8x8");
+    check("both f16, bf16, f32 or f64, or both s8 or u8", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
+    check("must be f16, bf16, f32 or f64", "gemm_simt_f16_f16_f32_" + type + "_rcr_64x64x16_t4x4");
+    check("must be s32, s8, u8 or f32", "gemm_simt_s8_s8_s32_" + type + "_rcr_64x64x16_t4x4");
+    check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_" + type + "_f32_f32_rcr_64x64x16_t4x4");
+  }
   check("must be s32, s8, u8 or f32", "gemm_simt_u8_s8_s32_f16_rcr_64x64x16_t4x4");
   check("multiple of 4 along K", "gemm_simt_s8_s8_s32_s8_rcr_64x64x18_t4x4");
   check("f64", "gemm_simt_f64_f64_f32_f32_rcr_64x64x16_t4x4");

@@ -275,6 +275,29 @@ TEST_CASE("wrong combinations of integer types are refused with the rule that th
   CHECK(why(f16, f16, f32, s8) == "only s8 and u8 operands have an integer output");
 }
 
+TEST_CASE("types that no kernel takes are refused by name", "[query]") {
+  const auto why = [](DType a, DType b, DType out) {
+    GemmArguments args = test::plain_problem(64, 64, 64, a);
+    args.b.dtype = b;
+    args.out.dtype = out;
+    for (int i = 0; i < 2; ++i) {  // what was asked before is answered as if it were new
+      const CandidateList found = get_kernels(args);
+      CHECK(found.empty());
+      CHECK(found.status().code() == StatusCode::no_kernel);
+    }
+    const std::string message = get_kernels(args).status().message();
+    return message.substr(message.rfind(": ") + 2);
+  };
+  using enum DType;
+  CHECK(why(e4m3, e4m3, f16) == "no kernel takes operands of e4m3");
+  CHECK(why(f16, e5m2, f16) == "no kernel takes operands of e5m2");
+  CHECK(why(f16, f16, e4m3) == "no kernel has an output of e4m3");
+  CHECK(why(s4, s4, s32) == "integer operands are s8 or u8");
+  CHECK(why(u4, f16, f16) == "integer operands are s8 or u8");
+  CHECK(why(s8, s8, s4) == "s8 and u8 operands have an output of s32, s8, u8 or f32");
+  CHECK(why(f16, f16, u4) == "only s8 and u8 operands have an integer output");
+}
+
 TEST_CASE("all pairs of bytes have kernels of every output and layout, and s32 sums unless told", "[query]") {
   for (const DType a : {DType::s8, DType::u8}) {
     for (const DType b : {DType::s8, DType::u8}) {

@@ -494,6 +494,8 @@ TEST_CASE("a config of a reduction makes its kernel, and one that cannot be is r
   };
   refused("reduce_split_k_f16_f16", "partial sums are f32, f64 or s32");
   refused("reduce_split_k_f32_s8", "the output of floating-point sums must be floating-point");
+  refused("reduce_split_k_f32_e4m3", "the output of floating-point sums must be f16, bf16, f32 or f64");
   refused("reduce_split_k_s32_f16", "the output of s32 sums must be s32, s8, u8 or f32");
+  refused("reduce_split_k_s32_s4", "the output of s32 sums must be s32, s8, u8 or f32");
   refused(R"({"family": "reduce_split_k", "partials": "f64"})", "`out` is missing");
 }

@@ -211,6 +211,55 @@ TEST_CASE("an output of bytes may be off by its rounding, and by no more") {
   CHECK(tolerance(DType::s32, DType::s32, MathUnit::simt, 1).accumulation == 0);
 }
 
+TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that saturate") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  for (const DType type : {DType::e4m3, DType::e5m2}) {
+    INFO(to_string(type));
+    RandomProblem problem = plain_problem(9, 14, 33, seed, {type, type, DType::f32, type});
+    problem.arguments.epilogue.alpha = 300;  // far beyond e4m3
+    const Result<Reference> reference = compute_reference(problem.arguments);
+    REQUIRE(reference);
+    const Tolerance bounds = tolerance(DType::f32, type, MathUnit::simt, 33);
+    CHECK(bounds.output == (type == DType::e4m3 ? 0x1p-4 : 0x1p-3));
+    CHECK(bounds.smallest == (type == DType::e4m3 ? 0x1p-10 : 0x1p-17));
+    write_reference(*reference, problem.arguments.out);
+    CHECK(compare(*reference, problem.arguments.out, bounds).within());
+    CHECK(problem.check_output());
+    if (type == DType::e4m3)
+      CHECK(std::ranges::any_of(reference->values, [](double value) { return std::abs(value) > 448; }));
+    // A NaN where a number saturates is wrong, and so is what was not written.
+    *static_cast<std::uint8_t*>(problem.out.data()) = 0x7f;
+    CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
+    problem.reset_output();
+    CHECK(says(problem.check_output(), "was not written"));
+  }
+}
+
+TEST_CASE("operands that share bytes get no memory, and the refusal says so") {
+  for (const DType type : {DType::s4, DType::u4}) {
+    const GemmArguments shape{.a = TensorView::row_major(nullptr, type, {8, 8}),
+                              .b = TensorView::row_major(nullptr, type, {8, 8}),
+                              .out = TensorView::row_major(nullptr, DType::s32, {8, 8})};
+    const Result<RandomProblem> problem = RandomProblem::make(shape, {});
+    REQUIRE_FALSE(problem);
+    CHECK(problem.status().message() == "There are no random values of type " + std::string(to_string(type)));
+    CHECK_FALSE(GuardedTensor::make(shape.a));
+  }
+}
+
+TEST_CASE("the reference reads operands of half bytes") {
+  std::array<std::uint8_t, 4> a = {0x21, 0xf8, 0x43, 0x07};  // 1 2 -8 -1 / 3 4 7 0 in s4
+  std::array<std::uint8_t, 4> b = {0xf1, 0x01, 0x02, 0x33};  // columns of u4: 1 15 1 0 / 2 0 3 3
+  std::array<std::int32_t, 4> out = {};
+  const GemmArguments args{.a = TensorView::row_major(a.data(), DType::s4, {2, 4}),
+                           .b = TensorView::column_major(b.data(), DType::u4, {4, 2}),
+                           .out = TensorView::row_major(out.data(), DType::s32, {2, 2})};
+  const Result<Reference> reference = compute_reference(args);
+  REQUIRE(reference);
+  CHECK(reference->values == std::vector<double>{1 + 30 - 8, 2 - 24 - 3, 3 + 60 + 7, 6 + 21});
+}
+
 TEST_CASE("random integers are of all of their type") {
   for (const auto& [type, least, most] :
        {std::tuple(DType::s8, -128.0, 127.0), {DType::u8, 0.0, 255.0}, {DType::s32, -0x1p31, 0x1p31 - 1}}) {

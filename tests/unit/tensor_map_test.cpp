@@ -1,6 +1,9 @@
 // Tensor maps that cannot be encoded are refused with the reason, before the driver is asked.
 #include "registry/device/tensor_map.hpp"
 
+#include <string>
+#include <utility>
+
 #include "catch_compat.hpp"
 #include "registry/device/runtime.hpp"
 
@@ -57,9 +60,13 @@ TEST_CASE("tensor maps past their limits are refused", "[maps]") {
   bad.data = memory + 8;
   check_refused(bad, "its address is no multiple of 16 bytes");
   bad = good();
-  bad.dtype = DType::none;
-  TensorMap map;
-  CHECK(detail::encode_tensor_map(bad, map).code() == StatusCode::unsupported);
+  for (const auto& [type, name] : {std::pair(DType::none, "none"), {DType::s4, "s4"}, {DType::u4, "u4"}}) {
+    bad.dtype = type;
+    check_refused(bad, "there are no tensors of type " + std::string(name));
+  }
+  bad.dtype = DType::e4m3;
+  bad.box[0] = 24;
+  check_refused(bad, "a box with lines of 24 bytes, expected a multiple of 16");
 }
 
 TEST_CASE("without a driver there are no tensor maps, and that is said", "[maps]") {

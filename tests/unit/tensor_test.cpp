@@ -64,6 +64,12 @@ TEST_CASE("The same view lies elsewhere", "[tensor]") {
   CHECK(view.extents == Extents{3, 5});
 }
 
+TEST_CASE("Extents and strides of types that share bytes count elements", "[tensor]") {
+  CHECK(TensorView::row_major(nullptr, DType::s4, {3, 6}).strides == Extents{6, 1});
+  CHECK(TensorView::column_major(nullptr, DType::u4, {2, 4, 5}).strides == Extents{20, 1, 4});
+  CHECK(TensorView::vector(nullptr, DType::u4, 7).strides == Extents{1});
+}
+
 TEST_CASE("Extents that a view cannot hold make one that is refused", "[tensor]") {
   CHECK(TensorView::row_major(nullptr, DType::f32, {}).rank == 0);
   CHECK(TensorView::row_major(nullptr, DType::f32, {1, 2, 3, 4, 5}).rank > TensorView::max_rank);

@@ -24,15 +24,14 @@ class HostEpilogue {
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
     const EpilogueParams& e = epilogue_;
-    constexpr int bytes = sizeof(typename E::Storage);
     const auto at = [=, this](const MatrixParams& m) {
       return distance(rows_grouped_, row, m.row_stride) + distance(columns_grouped_, column, m.column_stride);
     };
     const auto value = [&](const MatrixParams& m) {
-      return static_cast<C>(read_element<E>(first_of(m, batch, bytes), at(m)));
+      return static_cast<C>(read_element<E>(first_of(m, batch, element_bits<E>), at(m)));
     };
     const auto write = [&](const MatrixParams& m, C x) {
-      write_element<E>(const_cast<void*>(first_of(m, batch, bytes)), at(m), static_cast<double>(x));
+      write_element<E>(const_cast<void*>(first_of(m, batch, element_bits<E>)), at(m), static_cast<double>(x));
     };
     if (e.scale.data != nullptr) sum = multiplied(scale(row, column), sum);
     C x = alpha_ == 0 ? 0 : multiplied(alpha_, sum);

@@ -10,10 +10,10 @@
 
 namespace quarry::host {
 
-/// The first element of a batch entry's matrix. @param element_bytes bytes of an element
-inline const void* first_of(const MatrixParams& m, int batch, int element_bytes) {
+/// The first element of a batch entry's matrix. @param element_bits bits of an element
+inline const void* first_of(const MatrixParams& m, int batch, int element_bits) {
   if (is_pointer_array(m)) return static_cast<const void* const*>(m.data)[batch];
-  return static_cast<const char*>(m.data) + batch * m.batch_stride * element_bytes;
+  return static_cast<const char*>(m.data) + batch * m.batch_stride * element_bits / 8;
 }
 
 /// Extents and strides in elements; a vector is a matrix of one row, a rank 2 view is the same for each batch
@@ -47,7 +47,7 @@ struct Matrix {
   /// The first element of a batch entry's matrix.
   const void* first(std::int64_t entry) const {
     if (is_array) return static_cast<const void* const*>(data)[entry];
-    return static_cast<const char*>(data) + entry * batch_stride * bytes_of(type);
+    return static_cast<const char*>(data) + entry * batch_stride * bits_of(type) / 8;
   }
 
   /// Index of an element from the first one of its matrix on.

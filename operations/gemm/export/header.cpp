@@ -171,7 +171,7 @@ std::string kernel_part(const ExportedKernel& k) {
   const auto line = [](const std::string& value, std::string_view what) {
     return "      " + value + ", /* " + std::string(what) + " */\n";
   };
-  const int partial_bytes = k.traits.accumulator == DType::f64 ? 8 : 4;
+  const int partial_bytes = bytes_of(partial_type(k.traits.accumulator));
   return "\nstatic inline const quarry_gemm_kernel* " + k.name +
          "(void) {\n"
          "  static const quarry_gemm_kernel kernel = {\n" +

@@ -94,7 +94,7 @@ void write_launch(JsonWriter& json, const ExportedKernel& kernel) {
 
 void write_workspace(JsonWriter& json, const ExportedKernel& kernel) {
   const GemmTraits& t = kernel.traits;
-  const std::string element = t.accumulator == DType::f64 ? "8" : "4";
+  const std::string element = std::to_string(bytes_of(partial_type(t.accumulator)));
   const std::string tile = std::to_string(t.tile.m) + " * " + std::to_string(t.tile.n);
   json.begin_object("workspace").number("alignment", 256);
   json.begin_object("gemm").text("bytes", "0").end_object();

@@ -367,7 +367,7 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
       {.plain = plain, .may_be_array = arrays, .distinct_along = a_is_distinct ? -1 : 0, .tag = tags.b},
       batch(), sizes.k, sizes.n, dice);
   // Of other types that s8 and u8 operands may have by chance, outputs are strided.
-  const bool may_interleave = is_byte(types.out) || types.out == DType::s32 || types.out == DType::f32;
+  const bool may_interleave = takes_integer_sums(types.out);
   args.out = random_matrix(types.out,
                            {.plain = plain,
                             .is_output = true,
