@@ -50,7 +50,8 @@ QUARRY_DEVICE unsigned tiles(const GemmParams& params) {
 }
 
 /// Index of an output tile among those of all batch entries, whatever the order in which they are walked.
-QUARRY_DEVICE long long tile_index(const GemmParams& params, const TileWork& work) {
+template <class Work>
+QUARRY_DEVICE long long tile_index(const GemmParams& params, const Work& work) {
   return (static_cast<long long>(work.batch) * params.tiles_m + work.tile_m) * params.tiles_n + work.tile_n;
 }
 
