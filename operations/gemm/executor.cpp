@@ -284,8 +284,9 @@ Status execute_as(const HostKernel& kernel, const GemmParams& p, unsigned grid, 
 template <DType accumulator>
 Status execute_in(const HostKernel& kernel, const GemmParams& p, unsigned blocks, int threads) {
   if constexpr (is_integer(accumulator)) {  // matrix instructions saturate, the others wrap
-    return kernel.instruction_k > 1 ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
-                                    : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
+    return kernel.instruction_k > 1
+               ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
+               : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
   } else {
     constexpr Rounding rounding = is_half(accumulator) ? Rounding::f16 : Rounding::none;
     return execute_as<ComputeType<partial_type(accumulator)>, rounding>(kernel, p, blocks, threads);

@@ -62,7 +62,7 @@ std::string demands(const Launch& launch, Operand operand) {
   if (operand == Operand::workspace)
     return number(launch.workspace_bytes) +
            " bytes, at a multiple of 256; runs that overlap in time need one each";
-  const auto use = std::ranges::find(launch.uses, operand, &PlanOperandNeed::operand);
+  const auto use = std::ranges::find(launch.uses, operand, &PlanOperandNeed::name);
   if (use == launch.uses.end()) {
     const bool is_scalar = operand == Operand::alpha || operand == Operand::beta;
     return is_scalar ? "one value of the type that the epilogue computes in" : "not read: may be null";

@@ -180,11 +180,11 @@ Status move(const TensorMapFields& fields, std::byte* slot) {
 }  // namespace
 
 Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
-  if (Status s = check(fields); !s) return s;
-  if (Status s = driver().status; !s) return s;
   const Named<CUtensorMapDataType>* const type = to_driver(fields.dtype);
   if (type == nullptr)
     return unsupported("there are no tensors of type " + std::string(to_string(fields.dtype)));
+  if (Status s = check(fields); !s) return s;
+  if (Status s = driver().status; !s) return s;
   cuuint64_t extent[3];
   cuuint64_t stride[2];
   std::copy(std::begin(fields.extent), std::end(fields.extent), extent);

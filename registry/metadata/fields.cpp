@@ -48,23 +48,12 @@ constexpr Number value(const std::optional<Enum>& e) {
   return e ? value(*e) : Number();
 }
 
-/// A field of kernels whose blocks compute tiles, which others lack.
-constexpr Number of_tiles(K k, Number number) { return k.design.tile.m > 0 ? number : Number(); }
+/// A field of kernels that multiply, which others lack.
+constexpr Number of_product(K k, Number number) { return k.multiplies ? number : Number(); }
 
-/// A field of an operand, where the kernel has it.
-constexpr Number of_operand(const OperandMetadata& operand, Number number) {
-  return operand.dtype != DType::none ? number : Number();
-}
-
-/// The element type of an operand.
-constexpr Number type(const OperandMetadata& operand) { return of_operand(operand, value(operand.dtype)); }
-
-/// The layout of an operand. A kernel without tiles has one where it is interleaved; otherwise it takes any
-/// strides.
-constexpr Number layout(K k, const OperandMetadata& operand) {
-  const Number layout = of_operand(operand, value(operand.layout));
-  return is_interleaved(operand.layout) ? layout : of_tiles(k, layout);
-}
+/// Layout of C or the output. A kernel that does not multiply has one where it is interleaved; otherwise it
+/// takes any strides.
+constexpr Number layout(K k, Layout of) { return is_interleaved(of) ? value(of) : of_product(k, value(of)); }
 
 constexpr std::string_view alignment_help =
     "alignment in elements that the pointer, the leading dimension and the batch stride must have; 1: any";
@@ -77,26 +66,26 @@ constexpr Field fields[] = {
     integer("cc", [](K k) -> Number { return k.cc; }, "least compute capability, as 80 or 90"),
     integer("max_cc", [](K k) -> Number { return k.max_cc; }, "greatest compute capability; absent: open"),
 
-    word("operands.a.dtype", dtype_words, [](K k) { return type(k.operands.a); }, "element type of A"),
-    word("operands.a.layout", layout_words, [](K k) { return layout(k, k.operands.a); }, "layout of A"),
-    integer("operands.a.alignment", [](K k) { return of_operand(k.operands.a, k.operands.a.alignment); }, alignment_help),
-    word("operands.b.dtype", dtype_words, [](K k) { return type(k.operands.b); }, "element type of B"),
-    word("operands.b.layout", layout_words, [](K k) { return layout(k, k.operands.b); }, "layout of B"),
-    integer("operands.b.alignment", [](K k) { return of_operand(k.operands.b, k.operands.b.alignment); }, alignment_help),
+    word("operands.a.dtype", dtype_words, [](K k) { return of_product(k, value(k.operands.a.dtype)); }, "element type of A"),
+    word("operands.a.layout", layout_words, [](K k) { return of_product(k, value(k.operands.a.layout)); }, "layout of A"),
+    integer("operands.a.alignment", [](K k) { return of_product(k, k.operands.a.alignment); }, alignment_help),
+    word("operands.b.dtype", dtype_words, [](K k) { return of_product(k, value(k.operands.b.dtype)); }, "element type of B"),
+    word("operands.b.layout", layout_words, [](K k) { return of_product(k, value(k.operands.b.layout)); }, "layout of B"),
+    integer("operands.b.alignment", [](K k) { return of_product(k, k.operands.b.alignment); }, alignment_help),
     word("operands.c.dtype", dtype_words, [](K k) { return value(k.operands.c.dtype); }, "element type of C"),
-    word("operands.c.layout", layout_words, [](K k) { return layout(k, k.operands.c); }, "layout of C"),
+    word("operands.c.layout", layout_words, [](K k) { return layout(k, k.operands.c.layout); }, "layout of C"),
     integer("operands.c.alignment", [](K k) -> Number { return k.operands.c.alignment; }, alignment_help),
     word("operands.out.dtype", dtype_words, [](K k) { return value(k.operands.out.dtype); },
          "element type of the output"),
-    word("operands.out.layout", layout_words, [](K k) { return layout(k, k.operands.out); },
+    word("operands.out.layout", layout_words, [](K k) { return layout(k, k.operands.out.layout); },
          "layout of the output"),
     integer("operands.out.alignment", [](K k) -> Number { return k.operands.out.alignment; }, alignment_help),
     word("operands.accumulator", dtype_words, [](K k) { return value(k.operands.accumulator); },
          "type that products, or partial sums, are added in"),
 
-    integer("design.tile.m", [](K k) { return of_tiles(k, k.design.tile.m); }, "rows of a block's output tile"),
-    integer("design.tile.n", [](K k) { return of_tiles(k, k.design.tile.n); }, "columns of a block's output tile"),
-    integer("design.tile.k", [](K k) { return of_tiles(k, k.design.tile.k); }, "K extent of one pipeline stage"),
+    integer("design.tile.m", [](K k) { return of_product(k, k.design.tile.m); }, "rows of a block's output tile"),
+    integer("design.tile.n", [](K k) { return of_product(k, k.design.tile.n); }, "columns of a block's output tile"),
+    integer("design.tile.k", [](K k) { return of_product(k, k.design.tile.k); }, "K extent of one pipeline stage"),
     integer("design.warps.m", [](K k) { return extent(k.design.warps, &Extent3::m); }, "warps of a block along M"),
     integer("design.warps.n", [](K k) { return extent(k.design.warps, &Extent3::n); }, "warps of a block along N"),
     integer("design.warps.k", [](K k) { return extent(k.design.warps, &Extent3::k); }, "warps of a block along K"),
@@ -118,9 +107,9 @@ constexpr Field fields[] = {
             "columns of the matrix instruction"),
     integer("design.instruction.k", [](K k) { return extent(k.design.instruction, &Extent3::k); },
             "K extent of the matrix instruction"),
-    word("design.math", math_words, [](K k) { return of_tiles(k, value(k.design.math)); },
+    word("design.math", math_words, [](K k) { return of_product(k, value(k.design.math)); },
          "what it does to f32 operands before it multiplies them"),
-    word("design.math_unit", math_unit_words, [](K k) { return of_tiles(k, value(k.design.math_unit)); },
+    word("design.math_unit", math_unit_words, [](K k) { return of_product(k, value(k.design.math_unit)); },
          "functional unit that multiplies"),
     integer("design.threads", [](K k) -> Number { return k.design.threads; }, "threads of a block"),
     integer("design.shared_memory", [](K k) -> Number { return k.design.shared_memory; },
@@ -139,16 +128,16 @@ constexpr Field fields[] = {
     boolean("epilogue.fast_clamp", [](K k) -> Number { return k.epilogue.fast_clamp; },
             "turns sums into bytes by additions, which is exact up to K = 256, the most it takes"),
 
-    boolean("modes.split_k_serial", [](K k) { return of_tiles(k, k.modes.split_k_serial); }, "permits serial split-K"),
-    boolean("modes.split_k_parallel", [](K k) { return of_tiles(k, k.modes.split_k_parallel); },
+    boolean("modes.split_k_serial", [](K k) { return of_product(k, k.modes.split_k_serial); }, "permits serial split-K"),
+    boolean("modes.split_k_parallel", [](K k) { return of_product(k, k.modes.split_k_parallel); },
             "permits parallel split-K"),
-    boolean("modes.split_k_cluster", [](K k) { return of_tiles(k, k.modes.split_k_cluster); },
+    boolean("modes.split_k_cluster", [](K k) { return of_product(k, k.modes.split_k_cluster); },
             "permits split-K within a cluster"),
-    boolean("modes.stream_k", [](K k) { return of_tiles(k, k.modes.stream_k); },
+    boolean("modes.stream_k", [](K k) { return of_product(k, k.modes.stream_k); },
             "permits stream-K: blocks share the K tiles of all output tiles evenly"),
-    boolean("modes.batched", [](K k) { return of_tiles(k, k.modes.batched); },
+    boolean("modes.batched", [](K k) { return of_product(k, k.modes.batched); },
             "permits batches whose matrices lie a stride apart"),
-    boolean("modes.array", [](K k) { return of_tiles(k, k.modes.array); },
+    boolean("modes.array", [](K k) { return of_product(k, k.modes.array); },
             "permits batches whose matrices are found through arrays of pointers"),
 };
 // clang-format on

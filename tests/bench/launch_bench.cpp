@@ -94,7 +94,7 @@ void measure_checks(const host::RandomProblem& problem, const Kernel& kernel) {
             }},
            {"all of Plan::run before the launch",
             [&] {
-              const PlanOperands pointers = detail::pointers_of(operands);
+              const PlanOperands pointers = operands;
               if (Status s = detail::check_pointers(made.launch, pointers); !s) return s;
               if (Status s = detail::check_alignments(made.launch, pointers); !s) return s;
               alignas(TensorMap) static thread_local std::byte image[Launch::most_image];

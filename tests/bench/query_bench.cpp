@@ -84,6 +84,7 @@ void bench_repeated() {
   std::vector<GemmArguments> many;
   for (int i = 1; i <= 16; ++i) many.push_back(problem(i * 64, 4096, 4096));
   std::size_t next = 0;
+  report("find_best, asked again", nanoseconds([&] { return find_best(args) ? 1U : 0U; }), 1, 300);
   report("the best one, 16 problems in turn",
          nanoseconds([&] { return get_kernels(many[next++ % many.size()], {}, best).size(); }), 1, 500);
   report("the best one, never asked before",

@@ -62,7 +62,9 @@ inline Kernel gemm_kernel() {
     REQUIRE(detail::prepare_launch(detail::row_of(first), first.controls(), args, prepared));
     REQUIRE(prepared.launch.workspace_bytes > 0);
     have_code(detail::entry_of(detail::row_of(first).entry).name);
-    have_code(prepared.launch.reduce_entry);
+    for (const std::uint32_t companion : detail::row_of(first).companions) {
+      if (companion != detail::no_entry) have_code(detail::entry_of(companion).name);
+    }
     return first;
   }();
   return kernel;

@@ -205,12 +205,16 @@ void check_header(Launch& launch) {
   check_steps(plan, launch, exported.functions);
 
   PlanOperands pointers;
-  for (int i = 0; i < operand_count; ++i)
-    pointers.of[i] =
-        reinterpret_cast<const void*>(std::uintptr_t{0x7000'0000'0000} + (std::uintptr_t(i) << 40));
+  constexpr std::size_t operands = static_cast<std::size_t>(last_operand) + 1;
+  const void* by_number[operands];
+  for (std::size_t i = 0; i < operands; ++i) {
+    by_number[i] =
+        reinterpret_cast<const void*>(std::uintptr_t{0x7000'0000'0000} + (std::uintptr_t{i} << 40));
+    pointers[static_cast<Operand>(i)] = by_number[i];
+  }
   put_pointers(launch, pointers, launch.image);
   alignas(TensorMap) std::byte image[Launch::most_image];
-  REQUIRE(plan.call<int>("q_fill", static_cast<const void* const*>(pointers.of), static_cast<void*>(image)) ==
+  REQUIRE(plan.call<int>("q_fill", static_cast<const void* const*>(by_number), static_cast<void*>(image)) ==
           0);
   for (const Relocation& r : launch.relocations) {
     if (r.kind != Relocation::Kind::map) continue;
@@ -219,8 +223,8 @@ void check_header(Launch& launch) {
   }
   CHECK(std::memcmp(image, launch.image, launch.image_bytes) == 0);
   if (launch.maps.count == 0) return;
-  const PlanOperands null;
-  CHECK(plan.call<int>("q_fill", static_cast<const void* const*>(null.of), static_cast<void*>(image)) != 0);
+  const void* const nothing[operands] = {};
+  CHECK(plan.call<int>("q_fill", static_cast<const void* const*>(nothing), static_cast<void*>(image)) != 0);
 }
 
 /// Puts fake code for a kernel and its companions where export finds it; false where code is precompiled.

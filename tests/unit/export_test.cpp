@@ -92,7 +92,7 @@ bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArgumen
   void* const workspace = reinterpret_cast<void*>(std::uintptr_t{0x7000'0000'0000});
   Launch launch;
   detail::gemm::family_of(row).launch(row.entry_config, problem, controls, launch);
-  PlanOperands pointers = detail::pointers_of(detail::operands_of(args));
+  PlanOperands pointers = detail::operands_of(args);
   pointers[Operand::workspace] = workspace;
   put_pointers(launch, pointers, launch.image);
   const ExportedProblem exported = exported_problem(row, args, controls, workspace);

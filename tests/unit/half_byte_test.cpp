@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "unit/gemm_rules.hpp"
 #include "catch_compat.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
+#include "unit/gemm_rules.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace {

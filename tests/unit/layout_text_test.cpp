@@ -6,7 +6,7 @@
 #include "layout/swizzled_tile.hpp"
 
 using namespace quarry;
-using command::chunks_text;
+using lab::chunks_text;
 
 TEST_CASE("chunks of any size stand where they lie", "[layout_text]") {
   for (const int bytes : {16, 32}) {
@@ -21,7 +21,7 @@ TEST_CASE("chunks of any size stand where they lie", "[layout_text]") {
       for (int chunk = 0; chunk < 4; ++chunk)
         cells[static_cast<std::size_t>(chunk ^ tile.key(line)) + 1] = std::to_string(chunk * bytes / 4);
     }
-    CHECK(text == command::table_text(rows));
+    CHECK(text == lab::table_text(rows));
   }
 }
 

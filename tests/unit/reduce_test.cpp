@@ -1,8 +1,6 @@
-/// reduce_split_k as an operation of its own: its kernels, who takes which arguments, and what they compute
-/// on host tensors.
+/// reduce_split_k as an operation of its own: its kernels, and what they take and compute on host tensors.
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <random>
 #include <set>
 
@@ -14,6 +12,7 @@
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
+#include "registry/operation.hpp"
 #include "unit/random_reduction.hpp"
 #include "unit/registry_problems.hpp"
 

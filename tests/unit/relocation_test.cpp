@@ -60,7 +60,8 @@ void place(Arguments& args, const Addresses& at) {
 
 PlanOperands pointers_of(const Addresses& at) {
   PlanOperands pointers;
-  for (int i = 0; i < operand_count; ++i) pointers.of[i] = at(static_cast<Operand>(i));
+  for (int i = 0; i <= static_cast<int>(last_operand); ++i)
+    pointers[static_cast<Operand>(i)] = at(static_cast<Operand>(i));
   return pointers;
 }
 

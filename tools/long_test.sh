@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What takes long, after tools/test.sh: random problems of all kinds, kernels' own sources in the emulator, then host code and emulated
+# kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each commit, so that in time
+# all is covered; the seed is printed.
+#
+# Usage: tools/long_test.sh [SEED]   (by default made of the commit that is checked out)
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/tools/setup.sh"
+cd "$root"
+status=0
+commit=$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
+seed=${1:-$((16#$commit))}
+say "seed $seed"
+
+say "random problems"
+shown ctest --test-dir build/dev --output-on-failure --label-regex long --no-tests=error || status=1
+
+say "kernels in the emulator"
+shown tools/emulate_kernels.sh 120 3 "$seed" || status=1
+
+say "the same with sanitizers (asan preset, host code only)"
+configure asan build/asan -DQUARRY_AOT=false
+shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
+shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
+shown tools/emulate_kernels.sh --build build/asan --no-cover 16 3 "$seed" || status=1
+shown build/asan/quarry verify --campaign 100 --on host || status=1
+
+if ((status == 0)); then say "all long tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi
+exit $status
