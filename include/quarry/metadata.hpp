@@ -115,9 +115,6 @@ struct KernelMetadata {
   DesignMetadata design;
   EpilogueMetadata epilogue;
   ModesMetadata modes;
-  /// Its blocks multiply tiles of A and B. Other kernels lack these operands, tiles, modes, and all else that
-  /// belongs to a product.
-  bool multiplies = true;
 };
 
 }  // namespace quarry

@@ -12,6 +12,10 @@ enum class Operation : unsigned char {
   reduce_split_k,  ///< ReduceSplitKArguments
 };
 
+/// Whether kernels of an operation multiply tiles of A and B. Others lack these operands, tiles, modes, and
+/// all else in their metadata that belongs to a product.
+constexpr bool is_product(Operation operation) { return operation == Operation::gemm; }
+
 /// "gemm", "reduce_split_k", ...
 std::string_view to_string(Operation operation);
 

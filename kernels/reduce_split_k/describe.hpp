@@ -17,7 +17,6 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.name = name;
   kernel.family = family_name;
   kernel.operation = Operation::reduce_split_k;
-  kernel.multiplies = false;
   kernel.cc = 80;
   kernel.operands.c.dtype = kernel.operands.out.dtype = c.out;
   kernel.operands.c.layout = kernel.operands.out.layout = c.layout;

@@ -76,7 +76,7 @@ Status check_overlaps(const OperandList& operands) {
   }
   if (count == 0) return {};
   for (const OperandRef& operand : operands) {
-    if (operand.is_output || !operand.is_used) continue;
+    if (operand.is_output || operand.is_unused) continue;
     for (std::size_t i = 0; i < count; ++i) {
       if (Status s = check_overlap(operand, *outputs[i]); !s) return s;
     }
@@ -91,7 +91,7 @@ Status check_overlaps(const OperandList& operands) {
 
 Status check_data(const OperandList& operands) {
   for (const OperandRef& operand : operands) {
-    if (!operand.is_used || operand.view->data != nullptr || !has_elements(*operand.view)) continue;
+    if (operand.is_unused || operand.view->data != nullptr || !has_elements(*operand.view)) continue;
     return {code, Reason::null_data, operand.name};
   }
   return {};

@@ -16,9 +16,8 @@ struct OperandRef {
   /// Of the arguments, which outlive the list.
   const TensorView* view = nullptr;
   bool is_output = false;
-  /// Whether a run touches its elements, as far as it has any. An operand that is given and never read (A and
-  /// B where alpha is 0) is checked all the same.
-  bool is_used = true;
+  /// A run does not touch its elements: A and B where alpha is 0. It is checked all the same.
+  bool is_unused = false;
   /// An input that may be `out` itself: each element of it is read by whoever writes that element.
   bool may_be_out = false;
 };
@@ -36,6 +35,8 @@ class OperandList {
  public:
   static constexpr int most_tensors = 16;
   static constexpr int most_scalars = 4;
+
+  OperandList() {}
 
   /// @pre fewer than most_tensors are there
   void add(const OperandRef& operand) {
@@ -75,8 +76,13 @@ class OperandList {
   }
 
  private:
-  OperandRef tensors_[most_tensors];
-  ScalarRef scalars_[most_scalars];
+  // Elements that were not added are not initialised: an empty list costs nothing.
+  union {
+    OperandRef tensors_[most_tensors];
+  };
+  union {
+    ScalarRef scalars_[most_scalars];
+  };
   int count_ = 0;
   int scalar_count_ = 0;
 };

@@ -7,8 +7,8 @@ namespace quarry::detail {
 void list_operands(const GemmArguments& args, OperandList& operands) {
   const bool multiplies = !is_zero(args.epilogue.alpha);
   operands.add({.name = Operand::out, .view = &args.out, .is_output = true});
-  operands.add({.name = Operand::a, .view = &args.a, .is_used = multiplies});
-  operands.add({.name = Operand::b, .view = &args.b, .is_used = multiplies});
+  operands.add({.name = Operand::a, .view = &args.a, .is_unused = !multiplies});
+  operands.add({.name = Operand::b, .view = &args.b, .is_unused = !multiplies});
   list_operands(args.c, args.epilogue, operands);
 }
 

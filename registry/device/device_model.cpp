@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -160,6 +162,15 @@ Result<DeviceModel> device_model(int device) {
 const DeviceModel& default_device_model() {
   const DeviceModel* const model = detail::cached_device_model(0);
   return model != nullptr ? *model : built_in[2];
+}
+
+bool detail::is_lasting(const DeviceModel& model) {
+  const auto* const at = reinterpret_cast<const std::byte*>(&model);
+  const auto within = [at](const void* first, std::size_t bytes) {
+    const auto* const begin = static_cast<const std::byte*>(first);
+    return std::greater_equal<>()(at, begin) && std::less<>()(at, begin + bytes);
+  };
+  return within(built_in, sizeof built_in) || within(slots, sizeof slots);
 }
 
 const DeviceModel* detail::cached_device_model(int ordinal) {

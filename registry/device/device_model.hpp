@@ -9,4 +9,8 @@ namespace quarry::detail {
 /// such (device_model says why). Safe from any thread; a few nanoseconds after the first call.
 const DeviceModel* cached_device_model(int ordinal);
 
+/// Whether a model is one of these, or built in: complete, and the same to the end of the process, so that
+/// its address stands for it.
+bool is_lasting(const DeviceModel& model);
+
 }  // namespace quarry::detail

@@ -166,7 +166,7 @@ Status check_host_arrays(const OperandList& operands) {
   try {
     std::vector<OperandRef> used;
     for (const OperandRef& operand : operands) {
-      if (operand.is_used && has_elements(*operand.view)) used.push_back(operand);
+      if (!operand.is_unused && has_elements(*operand.view)) used.push_back(operand);
     }
     for (const OperandRef& operand : used) {
       if (!is_array(operand)) continue;

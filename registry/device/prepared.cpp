@@ -69,9 +69,12 @@ Status check_workspace(const Workspace& workspace, std::size_t bytes) {
 
 Status check_places(const Launch& launch, const PlanOperands& pointers, int device) {
   if (!has_several_devices()) return {};
-  for (const PlanOperandNeed& use : launch.uses) {
-    if (Status s = check_pointer(StatusCode::invalid_arguments, use.name, pointers[use.name], device); !s)
-      return s;
+  for (const bool output : {true, false}) {  // where the output lies says most of a mixture
+    for (const PlanOperandNeed& use : launch.uses) {
+      if (use.is_output != output) continue;
+      if (Status s = check_pointer(StatusCode::invalid_arguments, use.name, pointers[use.name], device); !s)
+        return s;
+    }
   }
   return {};
 }

@@ -31,6 +31,13 @@ bool is_of_device(const void* pointer, int device) {
          ordinal == device;
 }
 
+/// The runtime does not tell the device of a stream that is being captured, and ends the capture where it is
+/// asked (seen on two H100, CUDA 13.0).
+bool is_capturing(CUstream_st* stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+}
+
 /// Streams that each device has, named by constants.
 bool is_of_any_device(CUstream_st* stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -41,7 +48,7 @@ bool is_of_any_device(CUstream_st* stream) {
 bool has_several_devices() { return device_count() > 1; }
 
 Status check_stream(std::string_view kernel, CUstream_st* stream, int device) {
-  if (is_of_any_device(stream) || !has_several_devices()) return {};
+  if (is_of_any_device(stream) || !has_several_devices() || is_capturing(stream)) return {};
   int owner = -1;
   const cudaError_t error = cudaStreamGetDevice(stream, &owner);
   if (error == cudaSuccess && owner == device) [[likely]]

@@ -49,7 +49,7 @@ constexpr Number value(const std::optional<Enum>& e) {
 }
 
 /// A field of kernels that multiply, which others lack.
-constexpr Number of_product(K k, Number number) { return k.multiplies ? number : Number(); }
+constexpr Number of_product(K k, Number number) { return is_product(k.operation) ? number : Number(); }
 
 /// Layout of C or the output. A kernel that does not multiply has one where it is interleaved; otherwise it
 /// takes any strides.

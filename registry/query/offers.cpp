@@ -48,7 +48,7 @@ const DeviceModel& model_for(const OperandList& operands) {
 }
 
 Status check_model(const DeviceModel& d) {
-  if (is_complete(d)) return {};
+  if (is_lasting(d) || is_complete(d)) return {};
   return invalid(
       "The device model is incomplete: sizes and speeds must be above 0, and multiprocessors at most 4096");
 }

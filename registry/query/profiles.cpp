@@ -5,6 +5,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "registry/device/device_model.hpp"
+
 namespace quarry::detail {
 namespace {
 
@@ -24,9 +26,7 @@ bool is_same(const DeviceModel& one, const DeviceModel& other) {
   return std::memcmp(&one, &other, sizeof one) == 0 || numbers(one) == numbers(other);
 }
 
-}  // namespace
-
-std::optional<std::size_t> device_number(const DeviceModel& device) {
+std::optional<std::size_t> number_by_value(const DeviceModel& device) {
   std::unique_ptr<const DeviceModel> made;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const DeviceModel* there = known[i].load(std::memory_order_acquire);
@@ -43,9 +43,20 @@ std::optional<std::size_t> device_number(const DeviceModel& device) {
   return std::nullopt;
 }
 
-const DeviceModel& known_device(std::size_t number) {
-  return *known[number].load(std::memory_order_acquire);
+}  // namespace
+
+std::optional<std::size_t> device_number(const DeviceModel& device) {
+  if (!is_lasting(device)) return number_by_value(device);
+  thread_local const DeviceModel* last = nullptr;
+  thread_local std::optional<std::size_t> number;
+  if (last != &device) {
+    number = number_by_value(device);
+    last = &device;
+  }
+  return number;
 }
+
+const DeviceModel& known_device(std::size_t number) { return *known[number].load(std::memory_order_acquire); }
 
 EntryRange entries_of(Operation operation) {
   EntryRange range = {static_cast<std::uint32_t>(entries().size()), 0};

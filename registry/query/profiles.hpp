@@ -78,8 +78,7 @@ const typename Rules::Profile& profile_of(const Row& row, const DeviceModel& dev
   using Profile = typename Rules::Profile;
   const std::optional<std::size_t> number = device_number(device);
   if (number && is_in_table(row.entry)) {
-    if (const Profiles<Rules>* const profiles = Profiles<Rules>::on(*number))
-      return profiles->of(row);
+    if (const Profiles<Rules>* const profiles = Profiles<Rules>::on(*number)) return profiles->of(row);
   }
   std::atomic<const void*>* const kept =
       number && !is_in_table(row.entry) ? &own_profile(row.entry, *number) : nullptr;

@@ -16,6 +16,7 @@
 #include "registry/device/launch.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/device/runtime.hpp"
+#include "registry/device/tensor_map.hpp"
 #include "registry/operation.hpp"
 
 namespace {
@@ -118,6 +119,7 @@ void measure_launches(const host::RandomProblem& problem) {
 
   detail::PreparedLaunch prepared;
   must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), known, prepared));
+  must(detail::encode_tensor_maps(prepared.launch, prepared.pointers, prepared.launch.image));
   const auto functions =
       must(detail::load_functions(detail::row_of(kernel), prepared.launch, 0, nullptr, true));
   const Plan plan = must(kernel.prepare(known));

@@ -9,7 +9,6 @@
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
-#include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
