@@ -13,19 +13,20 @@ namespace quarry {
 
 /// One file of the cache.
 struct CacheEntry {
-  std::string file;        ///< name within the folder
-  std::string version;     ///< of the library that made it; that of another version is not checked
-  std::string entry = {};  ///< empty, as are target and compiler, where the file is no good or not checked
+  std::string file;     ///< name within the folder
+  std::string version;  ///< of the library that made the file; files of other versions are not checked
+  std::string entry =
+      {};  ///< the kernel's entry; empty, as target and compiler, in a damaged or unchecked file
   int target = 0;
   std::string compiler = {};
   std::uint64_t bytes = 0;
   std::int64_t last_used = 0;  ///< seconds since 1970
-  Status status = {};          ///< why it is no good
+  Status status = {};          ///< ok, or what is wrong with the file
 };
 
 /// The cache as a whole.
 struct CacheInfo {
-  std::string folder;  ///< empty where there is none; need not exist yet
+  std::string folder;  ///< empty without a cache; the folder may not exist yet
   Status usable = {};  ///< why the folder is not used
   std::uint64_t bytes = 0;
   std::uint64_t limit = 0;  ///< bytes; 0: the cache is off
@@ -35,10 +36,11 @@ struct CacheInfo {
 
 /// The cache that the environment chose when it was first needed; it stays for the life of the process.
 CacheInfo cache_info();
-/// Every entry, checked, the latest used first; those that are no good say why. Sets nothing aside.
+/// Checks every file and lists all, the latest used first. Damaged files carry a failed status. Moves
+/// nothing.
 std::vector<CacheEntry> cache_entries();
-/// Removes all entries, also those set aside and of other versions. Answers how many. Fails, after removing
-/// what it could, when one stays or the folder must not be used.
+/// Removes all entries, including damaged ones and those of other versions, and returns how many. Fails where
+/// the folder must not be used, or, after everything else was removed, where an entry cannot be removed.
 Result<std::size_t> clear_cache();
 
 }  // namespace quarry

@@ -2,7 +2,7 @@
 ///
 /// A pack is one relocatable file: it holds no path, and any machine can load it that runs the same version
 /// of the library. The packs that the environment variable QUARRY_PACKS names (FILE:FILE...) are loaded when
-/// machine code is first needed; one that is no good is left out, with a warning on standard error.
+/// machine code is first needed; an invalid pack is skipped with a warning on standard error.
 #pragma once
 
 #include <span>
