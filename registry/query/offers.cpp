@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "operations/common/row_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "registry/device/device_model.hpp"
 
@@ -32,7 +33,8 @@ std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
 }
 
 bool is_precompiled(const Row& row, int cc) {
-  if (entry_of(row.entry).unit < 0) return false;
+  // A unit of kernels for one compute capability alone holds no code for the others.
+  if (entry_of(row.entry).unit < 0 || !check_compute_capability(row.metadata, cc)) return false;
   const auto targets = precompiled_targets();
   return std::any_of(targets.begin(), targets.end(),
                      [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
