@@ -211,7 +211,8 @@ TEST_CASE("two devices: eight threads run and plan on both at once") {
   check_no_error_left();
 }
 
-TEST_CASE("two devices: graphs of each are captured and replayed, and mixtures do not end a capture") {
+TEST_CASE(
+    "two devices: graphs of each are captured and replayed, and pointers elsewhere do not end a capture") {
   if (one_device_only()) return;
   for (const Mode mode : {Mode::gemm, Mode::split_k_parallel}) {
     GemmArguments shape = f16_shape(72, 136, 520);
