@@ -4,7 +4,7 @@ find_package(nlohmann_json 3.11 REQUIRED)
 file(GLOB lab_sources CONFIGURE_DEPENDS lab/*.cpp lab/*/*.cpp operations/*/lab/*.cpp)
 file(GLOB emulate_sources CONFIGURE_DEPENDS lab/emulate/*.cpp)
 list(REMOVE_ITEM lab_sources ${emulate_sources})
-add_library(quarry_lab STATIC ${lab_sources})
+add_library(quarry_lab STATIC ${lab_sources} ${quarry_operation_lab_sources})
 quarry_own_target(quarry_lab)
 # Layouts as text are computed at compile time: optimised further, GCC 13 sees writes out of bounds that there are not.
 file(GLOB code_sources CONFIGURE_DEPENDS lab/code/*.cpp)

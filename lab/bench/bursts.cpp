@@ -14,7 +14,7 @@ Status named(const Contestant& contestant, const Status& status) {
 }  // namespace
 
 Status DeviceBursts::make_laps(std::size_t laps) {
-  Result<detail::LapTimer> timer = detail::LapTimer::make(used_device, laps);
+  Result<LapTimer> timer = LapTimer::make(used_device, laps);
   if (!timer) return timer.status();
   timer_ = *std::move(timer);
   launches_.assign(laps, 1);

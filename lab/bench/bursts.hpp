@@ -21,7 +21,7 @@ struct Contestant {
   /// Roughly how long a run takes.
   double expected_seconds = 0;
   /// How far off its result may be.
-  host::Tolerance tolerance = {};
+  Tolerance tolerance = {};
 };
 
 /// Contestants, timed on the used device over operands that must outlive it. Each launch takes the next set
@@ -47,7 +47,7 @@ class DeviceBursts : public Bursts {
   const BenchOperands& operands_;
   std::vector<Contestant> contestants_;
   std::chrono::milliseconds gap_;
-  std::optional<detail::LapTimer> timer_;
+  std::optional<LapTimer> timer_;
   /// Launches of each lap.
   std::vector<int> launches_;
   std::size_t next_set_ = 0;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "quarry/gemm.hpp"
+#include "quarry/controls.hpp"
 
 namespace quarry::lab {
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/device/device_problem.hpp"
+#include "lab/device/device_operands.hpp"
+#include "lab/problems/matrices.hpp"
 #include "lab/trials/trial.hpp"
 #include "registry/device/properties.hpp"
 
@@ -23,20 +24,19 @@ constexpr unsigned char poison = 0xff;
 /// Sets start at a multiple of this, as the host's memory does.
 constexpr std::size_t set_alignment = 256;
 
-std::size_t period_of(const host::GuardedTensor& tensor) {
-  const std::size_t bytes = detail::array_offset(tensor) + detail::array_bytes(tensor);
+std::size_t period_of(const GuardedTensor& tensor) {
+  const std::size_t bytes = array_offset(tensor) + array_bytes(tensor);
   return (bytes + set_alignment - 1) / set_alignment * set_alignment;
 }
 
 /// All sets of a tensor that is an array of pointers: each has an array of its own.
-Status upload_arrays(const host::GuardedTensor& tensor, std::size_t sets, std::size_t period,
-                     const detail::DeviceBuffer& buffer) {
+Status upload_arrays(const GuardedTensor& tensor, std::size_t sets, std::size_t period,
+                     const DeviceBuffer& buffer) {
   std::vector<std::byte> bytes(sets * period);
   for (std::size_t set = 0; set < sets; ++set) {
     std::byte* const at = bytes.data() + set * period;
     std::copy_n(tensor.storage(), tensor.storage_bytes(), at);
-    detail::write_array(tensor, static_cast<std::byte*>(buffer.data()) + set * period,
-                        at + detail::array_offset(tensor));
+    write_array(tensor, static_cast<std::byte*>(buffer.data()) + set * period, at + array_offset(tensor));
   }
   return buffer.upload(bytes.data(), bytes.size());
 }
@@ -47,18 +47,7 @@ Status too_large(const std::string& what) {
 
 /// Refuses operands that memory cannot hold, before any is touched.
 Status check_memory(const Problem& problem, std::size_t sets, const detail::DeviceProperties& device) {
-  const auto operand = [&problem](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
-    return stored_bytes(spec, rows, columns) * static_cast<double>(std::max<std::int64_t>(problem.batch, 1));
-  };
-  const bool multiplies = problem.operation == Operation::gemm;
-  double bytes = operand(problem.out, problem.m, problem.n);
-  bytes += multiplies ? operand(problem.a, problem.m, problem.k) + operand(problem.b, problem.k, problem.n)
-                      : operand(problem.a, problem.m, problem.n) * static_cast<double>(problem.k);
-  if (problem.beta != 0 && !problem.in_place)
-    bytes += operand(problem.c.value_or(problem.out), problem.m, problem.n);
-  for (const auto& extra : {problem.residual, problem.aux}) {
-    if (extra) bytes += operand(*extra, problem.m, problem.n);
-  }
+  const double bytes = memory_bytes(problem);
   const double host =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes > 0.9 * host) return too_large("this machine");
@@ -69,35 +58,21 @@ Status check_memory(const Problem& problem, std::size_t sets, const detail::Devi
 
 }  // namespace
 
-double touched_bytes(const Problem& p) {
-  const auto bytes = [](const OperandSpec& spec, std::int64_t rows, std::int64_t columns) {
-    return static_cast<double>(rows) * static_cast<double>(columns) * bytes_of(spec.dtype);
-  };
-  double all = bytes(p.out, p.m, p.n);
-  all += p.operation == Operation::gemm ? bytes(p.a, p.m, p.k) + bytes(p.b, p.k, p.n)
-                                        : bytes(p.a, p.m, p.n) * static_cast<double>(p.k);
-  if (p.beta != 0) all += bytes(p.c.value_or(p.out), p.m, p.n);
-  if (p.residual || p.residual_in_place) all += bytes(p.out, p.m, p.n);
-  if (p.aux) all += bytes(*p.aux, p.m, p.n);
-  return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
-}
-
 std::size_t sets_for(double bytes, double l2) {
   const double sets = std::ceil(times_l2 * l2 / std::max(bytes, 1.0));
   return static_cast<std::size_t>(std::clamp(sets, 2.0, static_cast<double>(most_sets)));
 }
 
-Status BenchOperands::copy(const host::GuardedTensor& tensor, std::size_t sets, Rotating& rotating,
-                           TensorView& view) {
+/// Makes the sets of the next tensor.
+Status BenchOperands::copy(const GuardedTensor& tensor) {
+  Rotating& rotating = rotating_.emplace_back();
   rotating.period = period_of(tensor);
   const bool is_array = tensor.view().is_pointer_array;
-  rotating.offset = is_array ? detail::array_offset(tensor) : tensor.offset();
-  Result<detail::DeviceBuffer> buffer = detail::DeviceBuffer::allocate(sets * rotating.period, used_device);
+  rotating.offset = is_array ? array_offset(tensor) : tensor.offset();
+  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(sets_ * rotating.period, used_device);
   if (!buffer) return buffer.status();
   rotating.buffer = *std::move(buffer);
-  view = tensor.view().on({MemoryKind::device, used_device});
-  view.data = rotating.data(0);
-  if (is_array) return upload_arrays(tensor, sets, rotating.period, rotating.buffer);
+  if (is_array) return upload_arrays(tensor, sets_, rotating.period, rotating.buffer);
   if (Status s = rotating.buffer.upload(tensor.storage(), tensor.storage_bytes()); !s) return s;
   return rotating.buffer.repeat(rotating.period);
 }
@@ -105,95 +80,72 @@ Status BenchOperands::copy(const host::GuardedTensor& tensor, std::size_t sets, 
 Result<BenchOperands> BenchOperands::make(const Problem& problem, std::uint64_t seed) {
   const Result<detail::DeviceProperties> device = detail::device_properties(used_device);
   if (!device) return device.status();
-  BenchOperands made;
-  made.sets_ = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
-  if (Status fits = check_memory(problem, made.sets_, *device); !fits) return fits;
-  Result<host::RandomProblem> host = random_operands(arguments_of(problem), random_options(problem, seed));
+  const std::size_t sets = sets_for(touched_bytes(problem), static_cast<double>(device->l2_bytes));
+  if (Status fits = check_memory(problem, sets, *device); !fits) return fits;
+  Result<Operands> host = Operands::make(arguments_of(problem), operand_options(problem, seed));
   if (!host) return host.status();
-  made.host_ = *std::move(host);
-  Result<host::Reference> reference =
-      reference_of(made.host_, {.max_multiplications = reference_multiplications});
+  BenchOperands made(*std::move(host), sets);
+  Result<Reference> reference =
+      compute_reference(made.host_.arguments(), {.max_multiplications = reference_multiplications});
   if (!reference) return reference.status();
   made.reference_ = *std::move(reference);
 
-  made.arguments_ = made.host_.arguments;
-  GemmArguments& args = made.arguments_;
-  if (Status s = copy(made.host_.a, made.sets_, made.a_, args.a); !s) return s;
-  if (args.b.rank > 0) {  // which a reduction has not
-    if (Status s = copy(made.host_.b, made.sets_, made.b_, args.b); !s) return s;
+  for (const NamedTensor& each : made.host_.tensors()) {
+    if (Status s = made.copy(each.tensor); !s) return s;
   }
-  if (Status s = copy(made.host_.out, made.sets_, made.out_, args.out); !s) return s;
-  if (made.host_.options.in_place) {
-    args.c = args.out;
-  } else if (args.c) {
-    if (Status s = copy(made.host_.c, made.sets_, made.c_, *args.c); !s) return s;
-  }
-  if (Status s = made.copy_epilogue(); !s) return s;
+  const Status edited =
+      edit_copies(made.host_, made.arguments_, [&](std::size_t place, TensorView& view) -> Status {
+        view = made.host_.tensors()[place].tensor.view().on({MemoryKind::device, used_device});
+        view.data = made.rotating_[place].data(0);
+        return {};
+      });
+  if (!edited) return edited;
   return made;
 }
 
-Status BenchOperands::copy_epilogue() {
-  Epilogue& e = arguments_.epilogue;
-  if (host_.options.residual_in_place) e.residual = arguments_.out;
-  struct Part {
-    const host::GuardedTensor& tensor;
-    Rotating& rotating;
-    std::optional<TensorView>& view;
-    bool is_out;
-  };
-  for (const Part& part : {Part{host_.bias, bias_, e.bias, false}, Part{host_.scale, scale_, e.scale, false},
-                           Part{host_.residual, residual_, e.residual, host_.options.residual_in_place},
-                           Part{host_.aux, aux_, e.aux, false}}) {
-    if (!part.view || part.is_out) continue;
-    if (Status s = copy(part.tensor, sets_, part.rotating, *part.view); !s) return s;
-  }
-  return {};
-}
-
 PlanOperands BenchOperands::operands(std::size_t set) const {
-  std::byte* const out = out_.data(set);
-  return {{Operand::a, a_.data(set)},
-          {Operand::b, b_.data(set)},
-          {Operand::c, host_.options.in_place ? out : c_.data(set)},
-          {Operand::out, out},
-          {Operand::bias, bias_.data(set)},
-          {Operand::scale, scale_.data(set)},
-          {Operand::residual, host_.options.residual_in_place ? out : residual_.data(set)},
-          {Operand::aux, aux_.data(set)},
-          {Operand::partials, host_.slices > 0 ? a_.data(set) : nullptr}};
+  PlanOperands pointers;
+  for (std::size_t i = 0; i < rotating_.size(); ++i)
+    pointers[host_.tensors()[i].name] = rotating_[i].data(set);
+  for (const Operand name : host_.options().in_place) pointers[name] = rotating_.front().data(set);
+  return pointers;
 }
 
 Status BenchOperands::reset() {
-  const bool is_input = host_.options.in_place || host_.options.residual_in_place;
-  if (!is_input && !host_.out.view().is_pointer_array) return out_.buffer.fill(poison);
-  host_.reset_output();
-  return out_.buffer.upload(host_.out.storage(), host_.out.storage_bytes());
+  const NamedTensor& out = host_.tensors().front();
+  if (host_.options().in_place.empty() && !out.tensor.view().is_pointer_array)
+    return rotating_.front().buffer.fill(poison);
+  host_.reset_outputs();
+  return rotating_.front().buffer.upload(out.tensor.storage(), out.tensor.storage_bytes());
 }
 
-/// The reference's rows, of a row-major output.
-Status BenchOperands::download_rows() {
-  const TensorView& out = host_.out.view();
-  const std::size_t matrix = out.rank - 2U;  // where the extents of the matrix begin
-  const auto element = static_cast<std::size_t>(bytes_of(out.dtype));
-  const std::size_t bytes = static_cast<std::size_t>(out.extents[matrix + 1]) * element;
-  for (std::int64_t entry = 0; entry < (matrix == 0 ? 1 : out.extents[0]); ++entry) {
-    for (const std::int64_t row : reference_.rows) {
-      const std::int64_t index = (matrix == 0 ? 0 : entry * out.strides[0]) + row * out.strides[matrix];
-      const std::size_t at = out_.offset + static_cast<std::size_t>(index) * element;
-      if (Status s = out_.buffer.download(host_.out.storage() + at, at, bytes); !s) return s;
+/// The reference's rows, of an output whose rows are contiguous.
+Status BenchOperands::download_rows(const Expected& expected) {
+  const NamedTensor& out = host_.tensors().front();
+  const Matrices m(out.tensor.view());
+  const auto element = static_cast<std::size_t>(bytes_of(m.type()));
+  const std::size_t bytes = static_cast<std::size_t>(m.columns()) * element;
+  const Rotating& rotating = rotating_.front();
+  for (std::int64_t matrix = 0; matrix < m.count(); ++matrix) {
+    for (const std::int64_t row : expected.rows) {
+      const auto index = static_cast<std::size_t>(m.start(matrix) + m.index(row, 0));
+      const std::size_t at = rotating.offset + index * element;
+      if (Status s = rotating.buffer.download(out.tensor.storage() + at, at, bytes); !s) return s;
     }
   }
   return {};
 }
 
-Result<host::Comparison> BenchOperands::check(const host::Tolerance& tolerance) {
-  const TensorView& out = host_.out.view();
+Result<Comparison> BenchOperands::check(const Tolerance& tolerance) {
+  const GuardedTensor& out = host_.tensors().front().tensor;
+  const TensorView& view = out.view();
+  const Expected& expected = reference_.outputs.front();
   const bool by_rows =
-      host_.out.storage_bytes() > small_output && out.strides[out.rank - 1U] == 1 && !out.is_pointer_array;
-  const Status copied =
-      by_rows ? download_rows() : out_.buffer.download(host_.out.storage(), 0, host_.out.storage_bytes());
+      out.storage_bytes() > small_output && view.strides[view.rank - 1U] == 1 && !view.is_pointer_array;
+  const Status copied = by_rows ? download_rows(expected)
+                                : rotating_.front().buffer.download(out.storage(), 0, out.storage_bytes());
   if (!copied) return copied;
-  return host::compare(reference_, out, tolerance);
+  return compare(expected, view, tolerance);
 }
 
 }  // namespace quarry::lab

@@ -3,18 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "lab/device/device_buffer.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/problems/problem.hpp"
-#include "lab/problems/random_problem.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/kernel.hpp"
 
 namespace quarry::lab {
-
-/// Bytes of a problem's operands that a run touches: A and B or partial sums, the output, and C, residual and
-/// aux where there are such.
-double touched_bytes(const Problem& problem);
 
 /// How many sets of operands of so many bytes are more than `l2` bytes of cache, by far: 2 at least, and so
 /// many at most that small ones can still be made.
@@ -28,49 +25,41 @@ class BenchOperands {
   static Result<BenchOperands> make(const Problem& problem, std::uint64_t seed);
 
   std::size_t sets() const { return sets_; }
-  /// The problem with the first set's data.
-  Arguments arguments() const { return arguments_of(arguments_, host_.slices); }
+  /// The arguments with the first set's data.
+  const HeldArguments& arguments() const { return arguments_; }
   /// The pointers of a set.
   PlanOperands operands(std::size_t set) const;
 
-  /// Poisons the outputs, or makes that of the first set what C is where C is the output.
+  /// Poisons the outputs, or makes the first one of the first set what it is in the place of.
   Status reset();
-  /// Waits for the device and compares the first set's `out` with the reference: all of a small one, else
-  /// some rows.
-  Result<host::Comparison> check(const host::Tolerance& tolerance);
+  /// Waits for the device and compares the first set's first output with the reference: all of a small one,
+  /// else some rows.
+  Result<Comparison> check(const Tolerance& tolerance);
 
  private:
   /// One operand: its sets lie `period` bytes apart, the first element (of an array of pointers: the array)
   /// `offset` bytes into each.
   struct Rotating {
-    detail::DeviceBuffer buffer;
+    DeviceBuffer buffer;
     std::size_t period = 0;
     std::size_t offset = 0;
 
     std::byte* data(std::size_t set) const {
-      auto* const first = static_cast<std::byte*>(buffer.data());
-      return first == nullptr ? nullptr : first + set * period + offset;
+      return static_cast<std::byte*>(buffer.data()) + set * period + offset;
     }
   };
 
-  static Status copy(const host::GuardedTensor& tensor, std::size_t sets, Rotating& rotating,
-                     TensorView& view);
-  Status copy_epilogue();
-  Status download_rows();
+  BenchOperands(Operands host, std::size_t sets)
+      : sets_(sets), host_(std::move(host)), arguments_(host_.arguments()) {}
+  Status copy(const GuardedTensor& tensor);
+  Status download_rows(const Expected& expected);
 
-  std::size_t sets_ = 0;
-  host::RandomProblem host_;
-  host::Reference reference_;
-  /// As RandomProblem::arguments, of a reduction too.
-  GemmArguments arguments_;
-  Rotating a_;
-  Rotating b_;
-  Rotating c_;
-  Rotating bias_;
-  Rotating scale_;
-  Rotating residual_;
-  Rotating aux_;
-  Rotating out_;
+  std::size_t sets_;
+  Operands host_;
+  Reference reference_;
+  HeldArguments arguments_;
+  /// As the host's tensors.
+  std::vector<Rotating> rotating_;
 };
 
 }  // namespace quarry::lab

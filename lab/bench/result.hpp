@@ -45,6 +45,8 @@ struct BenchResult {
   std::optional<std::size_t> first;
   /// cuBLASLt's, in no order; empty without it.
   std::vector<Finalist> algorithms;
+  /// The problem's types, in its words: "f16 x f16 to f16".
+  std::string types;
   /// Its own first choice.
   std::optional<std::size_t> algorithm_first;
   std::vector<BriefTime> brief;

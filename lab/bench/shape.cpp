@@ -7,14 +7,14 @@
 #include <memory>
 #include <numeric>
 
-#include "common/config_parts.hpp"
 #include "lab/bench/bursts.hpp"
 #include "lab/bench/controls.hpp"
+#include "lab/bench/yardstick.hpp"
+#include "lab/operation.hpp"
 #include "lab/progress.hpp"
 #include "lab/trials/compile_missing.hpp"
 #include "lab/trials/trial.hpp"
 #include "quarry/artifact.hpp"
-#include "registry/query/operation_info.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -32,9 +32,6 @@ constexpr double warm_seconds = 0.1;
 constexpr double settle_seconds = 0.25;
 constexpr double gap_burst_seconds = 300e-6;
 constexpr double back_to_back_burst_seconds = 2e-3;
-/// cuBLASLt adds slices of K in the output's type in some algorithms, which is less exact.
-constexpr double algorithm_tolerance = 8;
-
 FindOptions find_options(const BenchSetting& setting) {
   return {.limit = setting.options.top,
           .max_workspace = bench_workspace,
@@ -44,15 +41,15 @@ FindOptions find_options(const BenchSetting& setting) {
 
 Result<std::vector<Candidate>> find_candidates(const Problem& problem, const BenchSetting& setting,
                                                BenchResult& result) {
-  const Arguments arguments = arguments_of(problem);
+  const HeldArguments arguments = arguments_of(problem);
   const FindOptions options = find_options(setting);
   if (setting.options.kernel) {
-    const Result<Candidate> only = candidate_of(*setting.options.kernel, arguments, options);
+    const Result<Candidate> only = quarry::candidate_of(*setting.options.kernel, arguments, options);
     if (!only) return only.status();
     result.matched = 1;
     return std::vector<Candidate>{*only};
   }
-  const CandidateList found = find_kernels(arguments, setting.filter, options);
+  const CandidateList found = get_kernels(arguments, setting.filter, options);
   if (found.empty()) return found.status();
   result.matched = found.matched();
   return std::vector<Candidate>(found.begin(), found.end());
@@ -70,11 +67,11 @@ class ShapeBench {
     Result<BenchOperands> operands = BenchOperands::make(result_.problem, result_.seed);
     if (!operands) return operands.status();
     operands_ = *std::move(operands);
-    result_.sets = operands_.sets();
-    DeviceBursts bursts(operands_, setting_.options.gap);
+    result_.sets = operands_->sets();
+    DeviceBursts bursts(*operands_, setting_.options.gap);
     if (Status s = bursts.make_laps(1); !s) return s;
     for (const Candidate& candidate : *candidates) {
-      const Result<bool> added = add_kernel(bursts, candidate, operands_.arguments());
+      const Result<bool> added = add_kernel(bursts, candidate, operands_->arguments());
       if (!added) return added.status();
       if (*added && &candidate == candidates->data()) has_first_ = true;
     }
@@ -100,9 +97,9 @@ class ShapeBench {
       result_.wrong.push_back(contestant.name);
       return false;
     };
-    if (Status s = operands_.reset(); !s) return s;
-    if (Status s = contestant.launch(operands_.operands(0), nullptr); !s) return refuse(s.message());
-    const Result<host::Comparison> compared = operands_.check(contestant.tolerance);
+    if (Status s = operands_->reset(); !s) return s;
+    if (Status s = contestant.launch(operands_->operands(0), nullptr); !s) return refuse(s.message());
+    const Result<Comparison> compared = operands_->check(contestant.tolerance);
     if (!compared)
       return Status(compared.status().code(), contestant.name + ": " + compared.status().message());
     if (!compared->within()) {
@@ -116,8 +113,8 @@ class ShapeBench {
   }
 
   /// Whether the kernel takes part, run as the candidate says.
-  Result<bool> add_kernel(DeviceBursts& bursts, const Candidate& candidate, const Arguments& arguments) {
-    const Result<Plan> plan = prepare(candidate, arguments, {.overlap = setting_.options.overlap});
+  Result<bool> add_kernel(DeviceBursts& bursts, const Candidate& candidate, const HeldArguments& arguments) {
+    const Result<Plan> plan = candidate.prepare(arguments, {.overlap = setting_.options.overlap});
     if (!plan) {
       setting_.say(shape_text(result_.problem) + ": left out " + std::string(candidate.name()) + ": " +
                    plan.status().message());
@@ -131,21 +128,27 @@ class ShapeBench {
                                      const PlanOperands& operands,
                                      CUstream_st* stream) { return plan.run(operands, stream, workspace); },
                        .expected_seconds = candidate.predicted_seconds(),
-                       .tolerance = host::tolerance(candidate.metadata(), result_.problem.k)});
+                       .tolerance = tolerance_of(candidate.metadata(), arguments)});
     if (right && *right) candidates_.push_back(candidate);
     return right;
   }
 
-  /// The fastest kernels so far take part with other controls, too.
+  /// How far off the first output of a kernel may be.
+  static Tolerance tolerance_of(const KernelMetadata& kernel, const HeldArguments& arguments) {
+    detail::OperandList operands;
+    arguments.list(operands);
+    return lab_of(kernel.operation).tolerance(kernel, arguments, operands.front().name);
+  }
+
+  /// The fastest kernels so far take part with other controls, too, where there are any.
   Status vary_controls(DeviceBursts& bursts) {
-    if (result_.problem.operation != Operation::gemm) return {};
-    const Arguments problem = operands_.arguments();
-    const Controls& fixed = std::get<GemmArguments>(problem).controls;
+    if (!lab_of(result_.problem.operation()).has_controls) return {};
+    const Controls fixed = controls_of(result_.problem);
     for (const std::size_t i : shortest(brief_, setting_.options.vary)) {
       const Candidate kernel = candidates_[i];
       for (const Controls& controls : other_controls(kernel.controls(), fixed)) {
-        const Arguments arguments = with(controls, problem);
-        const Result<Candidate> other = candidate_of(kernel, arguments, find_options(setting_));
+        const HeldArguments arguments = with(controls, operands_->arguments());
+        const Result<Candidate> other = quarry::candidate_of(kernel, arguments, find_options(setting_));
         if (!other || other->workspace() > bench_workspace)
           continue;  // such controls are not for this kernel
         if (const Result<bool> added = add_kernel(bursts, *other, arguments); !added) return added.status();
@@ -155,19 +158,15 @@ class ShapeBench {
   }
 
   Status add_algorithms(DeviceBursts& bursts) {
-    if (setting_.library == nullptr || result_.problem.operation != Operation::gemm) return {};
-    Result<CublasLtProblem> made = CublasLtProblem::make(*setting_.library, result_.problem);
+    const auto yardstick = lab_of(result_.problem.operation()).yardstick;
+    if (setting_.library == nullptr || yardstick == nullptr) return {};
+    Result<std::unique_ptr<Yardstick>> made = yardstick(*setting_.library, result_.problem);
     if (!made) {
       setting_.say(shape_text(result_.problem) + ": " + made.status().message());
       return {};
     }
-    algorithms_ = std::make_unique<CublasLtProblem>(*std::move(made));
-    const Problem& p = result_.problem;
-    const DType otherwise = default_accumulator(p.a.dtype, p.b.dtype);
-    const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
-    host::Tolerance tolerance =
-        host::tolerance(p.accumulator.value_or(otherwise), p.out.dtype, MathUnit::tensor_core, p.k, math);
-    for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= algorithm_tolerance;
+    algorithms_ = *std::move(made);
+    result_.types = algorithms_->types();
     for (std::size_t i = 0; i < algorithms_->algorithms(); ++i) {
       const Result<bool> right =
           admit(bursts, {.name = "cuBLASLt algorithm " + std::to_string(i + 1),
@@ -176,7 +175,7 @@ class ShapeBench {
                                return algorithms_->run(i, operands, setting_.workspace.data(), stream);
                              },
                          .expected_seconds = candidates_.front().predicted_seconds(),
-                         .tolerance = tolerance});
+                         .tolerance = algorithms_->tolerance()});
       if (!right) return right.status();
       if (*right && i == 0) has_first_algorithm_ = true;
     }
@@ -316,8 +315,8 @@ class ShapeBench {
   BenchResult& result_;
   const BenchSetting& setting_;
   Random dice_{result_.seed};
-  BenchOperands operands_;
-  std::unique_ptr<CublasLtProblem> algorithms_;
+  std::optional<BenchOperands> operands_;
+  std::unique_ptr<Yardstick> algorithms_;
   /// Kernels that take part, best predicted first, then those with other controls;
   /// contestants are these, then cuBLASLt's algorithms.
   std::vector<Candidate> candidates_;
@@ -331,11 +330,6 @@ class ShapeBench {
 };
 
 }  // namespace
-
-Status check_benchable(const Problem& p) {
-  if (p.m > 0 && p.n > 0 && p.k > 0) return {};
-  return Status(StatusCode::parse_error, "shape " + shape_text(p) + ": there is nothing to time");
-}
 
 Result<BenchResult> bench_shape(const Problem& problem, std::uint64_t seed, const BenchSetting& setting) {
   BenchResult result;

@@ -8,6 +8,7 @@
 
 #include "lab/bench/cublaslt.hpp"
 #include "lab/bench/result.hpp"
+#include "lab/device/device_buffer.hpp"
 #include "quarry/registry.hpp"
 
 namespace quarry::lab {
@@ -32,16 +33,13 @@ struct BenchSetting {
   const Filter& filter;
   const BenchOptions& options;
   const DeviceModel& device;
-  /// Null: cuBLASLt does not take part.
+  /// Null: cuBLASLt does not take part. It takes part in problems of operations that it has.
   const CublasLt* library;
   /// Bytes of bench_workspace on the used device.
-  const detail::DeviceBuffer& workspace;
+  const DeviceBuffer& workspace;
   /// Says what a person should know, while it runs.
   std::function<void(const std::string&)> say;
 };
-
-/// Whether there is something to time; parse_error where a size is 0.
-Status check_benchable(const Problem& problem);
 
 /// Times a problem. Kernels that are wrong or refuse are said and left out; fails where none is left, and
 /// where the device fails.

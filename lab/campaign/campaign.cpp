@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
+#include <iterator>
+#include <memory>
 #include <mutex>
 
-#include "common/config_parts.hpp"
+#include "lab/campaign/source.hpp"
+#include "lab/operation.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/seed.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
-#include "operations/gemm/lab/campaign_problems.hpp"
-#include "operations/gemm/lab/refusal.hpp"
 #include "registry/compile/compiler.hpp"
 
 namespace quarry::lab {
@@ -28,39 +29,84 @@ constexpr int offers = 2;
 constexpr int picks_of_types = 4;
 constexpr int picks_of_all = 2;
 
-/// alpha and beta in memory, in the type that the epilogue computes in.
-struct StoredScalars {
-  alignas(8) std::array<std::byte, 16> bytes = {};
-  detail::DeviceBuffer device;
-
-  static const std::byte* beta(const void* data) { return static_cast<const std::byte*>(data) + 8; }
-
-  void store(DType type, double alpha, double beta) {
-    const double values[] = {alpha, beta};
-    for (std::size_t i = 0; i < 2; ++i) {
-      std::byte* const to = bytes.data() + 8 * i;
-      host::with_compute_type(type, [&]<class T>(T) {
-        const auto stored = static_cast<T>(values[i]);
-        std::memcpy(to, &stored, sizeof stored);
-      });
-    }
+/// Numbers in memory, in the type that the epilogue computes in.
+class StoredScalars {
+ public:
+  /// Moves the scalars of the arguments to host memory, and points the arguments at them.
+  void store(DType type, HeldArguments& arguments) {
+    std::size_t at = 0;
+    edit(arguments, [&](Scalar& scalar) {
+      host::write_element(type, bytes_.data() + at, 0, scalar.value);
+      scalar = Scalar::at(bytes_.data() + at);
+      at += place;
+    });
   }
-};
+  /// Points copies of the arguments at copies of the numbers on the device.
+  Status copy_to_device(HeldArguments& arguments) {
+    Result<DeviceBuffer> buffer = DeviceBuffer::allocate(bytes_.size(), used_device);
+    if (!buffer) return buffer.status();
+    device_ = *std::move(buffer);
+    std::size_t at = 0;
+    edit(arguments, [&](Scalar& scalar) {
+      scalar = Scalar::at(static_cast<std::byte*>(device_.data()) + at);
+      at += place;
+    });
+    return device_.upload(bytes_.data(), bytes_.size());
+  }
 
-void point_at(Epilogue& epilogue, const void* scalars) {
-  epilogue.alpha = Scalar::at(scalars);
-  epilogue.beta = Scalar::at(StoredScalars::beta(scalars));
-}
+ private:
+  static constexpr std::size_t place = 8;
+
+  template <class Edit>
+  static void edit(HeldArguments& arguments, const Edit& edit) {
+    detail::OperandList operands;
+    arguments.list(operands);
+    // The list refers to the arguments, which are ours.
+    for (const detail::ScalarRef& each : operands.scalars()) edit(const_cast<Scalar&>(*each.scalar));
+  }
+
+  alignas(place) std::array<std::byte, place* detail::OperandList::most_scalars> bytes_ = {};
+  DeviceBuffer device_;
+};
 
 /// A problem on its way.
 struct Drawn {
   std::uint64_t seed;
-  CampaignProblem problem;
-  std::string replay;
+  const CampaignSource& source;
+  DrawnProblem problem;
+  std::string replay = {};
   StoredScalars scalars = {};
   /// Kernels that say that they take it.
   std::vector<Kernel> takers = {};
+
+  const HeldArguments& arguments() const { return problem.arguments; }
 };
+
+/// The problems of one operation, and its kernels.
+struct Part {
+  Operation operation;
+  std::unique_ptr<CampaignSource> source;
+  std::vector<Kernel> kernels;
+  std::map<std::string, std::vector<Kernel>> by_types = {};
+
+  /// How often its problems are drawn: operations with many kernels have more to be asked.
+  std::uint64_t weight() const { return static_cast<std::uint64_t>(std::bit_width(kernels.size())); }
+};
+
+std::vector<Part> parts_of(const std::vector<Kernel>& kernels, double cost) {
+  std::vector<Part> parts;
+  for (const OperationLab& lab : operation_labs()) {
+    Part part{lab.operation, nullptr, {}};
+    std::ranges::copy_if(kernels, std::back_inserter(part.kernels),
+                         [&](const Kernel& kernel) { return kernel.metadata().operation == lab.operation; });
+    if (part.kernels.empty()) continue;
+    part.source = lab.campaign(part.kernels, cost);
+    for (const Kernel& kernel : part.kernels)
+      part.by_types[part.source->types_of(kernel.metadata())].push_back(kernel);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
 
 class Campaign {
  public:
@@ -68,8 +114,7 @@ class Campaign {
       : options_(options),
         progress_(progress),
         kernels_(campaign_kernels(options.filter)),
-        space_(campaign_space(kernels_, options.place == Place::host ? host_cost : device_cost)) {
-    for (const Kernel& kernel : kernels_) by_types_[type_key(kernel.metadata())].push_back(kernel);
+        parts_(parts_of(kernels_, options.place == Place::host ? host_cost : device_cost)) {
     if (options.place == Place::device && !detail::find_compiler(CompilerBackend::automatic))
       find_.availability = Availability::precompiled;
   }
@@ -87,20 +132,34 @@ class Campaign {
   }
 
  private:
+  /// The operation that the problem of a seed is of.
+  const Part& part_of(std::uint64_t seed) const {
+    std::uint64_t all = 0;
+    for (const Part& part : parts_) all += part.weight();
+    std::uint64_t drawn = derived_seed(seed, 2) % all;
+    for (const Part& part : parts_) {
+      if (drawn < part.weight()) return part;
+      drawn -= part.weight();
+    }
+    return parts_.back();
+  }
+
   void run_problem(std::uint64_t seed) {
-    Drawn drawn{.seed = seed, .problem = campaign_problem(space_, derived_seed(seed, 0)), .replay = {}};
+    const Part& part = part_of(seed);
+    Drawn drawn{.seed = seed, .source = *part.source, .problem = part.source->draw(derived_seed(seed, 0))};
     drawn.replay = "quarry verify --campaign 1 --seed " + std::to_string(seed) + " --on " +
                    std::string(to_string(options_.place));
     if (!options_.where.empty()) drawn.replay += " --where '" + options_.where + "'";
     if (options_.say) say(drawn);
-    if (drawn.problem.scalars_by_pointer) store_scalars(drawn);
+    if (const DType type = drawn.problem.scalars_in_memory; type != DType::none)
+      drawn.scalars.store(type, drawn.problem.arguments);
     Dice dice(derived_seed(seed, 1));
-    const CandidateList found = get_kernels(drawn.problem.arguments, options_.filter, find_);
+    const CandidateList found = get_kernels(drawn.arguments(), options_.filter, find_);
     take_found(found, drawn, dice);
     for (int i = 0; i < picks_of_all; ++i) ask(picked(kernels_, dice), found, drawn);
-    for (const TypeKey& types : types_of(drawn.problem.arguments)) {
-      const auto same = by_types_.find(types);
-      if (same == by_types_.end()) continue;
+    for (const std::string& types : part.source->types_for(drawn.arguments())) {
+      const auto same = part.by_types.find(types);
+      if (same == part.by_types.end()) continue;
       for (int i = 0; i < picks_of_types; ++i) ask(picked(same->second, dice), found, drawn);
     }
     if (!drawn.takers.empty()) run_takers(drawn);
@@ -110,22 +169,6 @@ class Campaign {
 
   static const Kernel& picked(const std::vector<Kernel>& kernels, Dice& dice) {
     return kernels[static_cast<std::size_t>(dice.between(0, std::ssize(kernels) - 1))];
-  }
-
-  /// The keys of kernels that may take a problem.
-  static std::set<TypeKey> types_of(const GemmArguments& args) {
-    TypeKey key{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, Math::exact};
-    std::set<TypeKey> keys = {key};
-    key.math = args.math;
-    keys.insert(key);
-    return keys;
-  }
-
-  static void store_scalars(Drawn& drawn) {
-    GemmArguments& args = drawn.problem.arguments;
-    const DType type = compute_type(*args.accumulator, args.out.dtype);
-    drawn.scalars.store(type, args.epilogue.alpha.value, args.epilogue.beta.value);
-    point_at(args.epilogue, drawn.scalars.bytes.data());
   }
 
   /// The first candidate and some others, which must take the problem; or why there is none.
@@ -138,12 +181,9 @@ class Campaign {
   }
 
   void check_empty(const CandidateList& found, const Drawn& drawn) {
-    const GemmArguments& args = drawn.problem.arguments;
-    std::string fault = fault_of_empty_answer(found.status(), args);
-    const Controls& controls = args.controls;
-    const bool free = !controls.mode && !controls.split_k_slices && !controls.multiprocessors;
+    std::string fault = drawn.source.fault_of_empty_answer(found.status(), drawn.arguments());
     const bool valid = found.status().code() != StatusCode::invalid_arguments;
-    if (valid && free && find_.availability == Availability::any && is_always_taken(space_, args))
+    if (valid && find_.availability == Availability::any && drawn.source.is_always_taken(drawn.arguments()))
       fault = "no kernel takes it: " + found.status().message();
     if (!fault.empty()) return note(drawn, "", fault);
     const std::lock_guard lock(mutex_);
@@ -156,7 +196,7 @@ class Campaign {
 
   /// A kernel that may take the problem or refuse it; the query must agree.
   void ask(const Kernel& kernel, const CandidateList& found, Drawn& drawn) {
-    const Status status = kernel.supports(drawn.problem.arguments);
+    const Status status = kernel.supports(drawn.arguments());
     const bool offered = std::find(found.begin(), found.end(), kernel) != found.end();
     const bool runs =
         find_.availability == Availability::any || kernel.precompiled(default_device_model().cc);
@@ -166,23 +206,31 @@ class Campaign {
       return add_taker(kernel, drawn);
     }
     if (status) return;
-    std::string fault =
-        fault_of_refusal(status, kernel.metadata(), drawn.problem.arguments, default_device_model());
+    std::string fault = fault_of_refusal(status, kernel.metadata(), drawn);
     if (offered) fault = "the query offers it, and it refuses: " + status.message();
     if (!fault.empty()) return note(drawn, kernel.name(), fault);
     const std::lock_guard lock(mutex_);
     ++report_.refusals;
   }
 
+  /// As CampaignSource::fault_of_refusal, of kernels of other operations too.
+  static std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
+                                      const Drawn& drawn) {
+    if (kernel.operation == drawn.arguments().operation())
+      return drawn.source.fault_of_refusal(status, kernel, drawn.arguments(), default_device_model());
+    const bool is_true =
+        status.code() == StatusCode::unsupported && status.message().starts_with("Operation is unsupported");
+    return is_true ? "" : "the message does not name the operation: " + status.message();
+  }
+
   void run_takers(Drawn& drawn) {
-    Result<host::RandomProblem> problem = host::RandomProblem::make(
-        drawn.problem.arguments, {.seed = drawn.seed,
-                                  .in_place = drawn.problem.in_place,
-                                  .residual_in_place = drawn.problem.residual_in_place});
-    if (!problem) return stop(problem.status());
-    Result<host::Reference> reference = host::compute_reference(problem->arguments, {.threads = 1});
+    Result<Operands> operands =
+        Operands::make(drawn.arguments(),
+                       {.seed = drawn.seed, .values = Values::uniform, .in_place = drawn.problem.in_place});
+    if (!operands) return stop(operands.status());
+    Result<Reference> reference = compute_reference(operands->arguments(), {.threads = 1});
     if (!reference) return stop(reference.status());
-    TrialProblem trial{*std::move(problem), std::nullopt};
+    TrialProblem trial{*std::move(operands), std::nullopt};
     if (options_.place == Place::host) {
       for (const Kernel& kernel : drawn.takers) run_taker(kernel, trial, *reference, drawn);
       return;
@@ -193,27 +241,23 @@ class Campaign {
       if (stopped()) return;
       run_taker(kernel, trial, *reference, drawn);
       // An address fault ends all work on the device: what follows would fail too.
-      if (Status s = detail::synchronize(used_device); !s)
+      if (Status s = synchronize(used_device); !s)
         stop(Status(s.code(), s.message() + ", after: " + drawn.replay));
     }
   }
 
   static Status copy_to_device(TrialProblem& trial, Drawn& drawn) {
-    Result<detail::DeviceProblem> device = detail::DeviceProblem::make(trial.host, used_device);
+    Result<DeviceOperands> device = DeviceOperands::make(trial.host, used_device);
     if (!device) return device.status();
     trial.device = *std::move(device);
-    if (!drawn.problem.scalars_by_pointer) return {};
-    const auto& bytes = drawn.scalars.bytes;
-    Result<detail::DeviceBuffer> scalars = detail::DeviceBuffer::allocate(bytes.size(), used_device);
-    if (!scalars) return scalars.status();
-    drawn.scalars.device = *std::move(scalars);
-    point_at(trial.device->arguments.epilogue, drawn.scalars.device.data());
-    return drawn.scalars.device.upload(bytes.data(), bytes.size());
+    if (drawn.problem.scalars_in_memory == DType::none) return {};
+    return drawn.scalars.copy_to_device(trial.device->arguments());
   }
 
-  void run_taker(const Kernel& kernel, TrialProblem& trial, const host::Reference& reference,
-                 const Drawn& drawn) {
-    const Verdict verdict = run_trial(kernel, drawn.problem.arguments.controls, trial, reference);
+  void run_taker(const Kernel& kernel, TrialProblem& trial, const Reference& reference, const Drawn& drawn) {
+    HeldArguments arguments = drawn.arguments();
+    const Controls* const own = arguments.controls();
+    const Verdict verdict = run_trial(kernel, own == nullptr ? Controls{} : *own, trial, reference);
     if (!verdict.right()) return note(drawn, kernel.name(), verdict.reason());
     const std::lock_guard lock(mutex_);
     ++report_.right;
@@ -223,14 +267,13 @@ class Campaign {
 
   void note(const Drawn& drawn, std::string_view kernel, const std::string& reason) {
     const std::lock_guard lock(mutex_);
-    report_.wrong.push_back(
-        {drawn.seed, std::string(kernel), described(drawn.problem), reason, drawn.replay});
+    report_.wrong.push_back({drawn.seed, std::string(kernel), drawn.problem.text, reason, drawn.replay});
   }
 
   void say(const Drawn& drawn) {
     const std::lock_guard lock(mutex_);
     progress_.clear();
-    options_.say(drawn.replay + "  # " + described(drawn.problem));
+    options_.say(drawn.replay + "  # " + drawn.problem.text);
   }
 
   bool stopped() {
@@ -247,8 +290,7 @@ class Campaign {
   const CampaignOptions& options_;
   Progress& progress_;
   std::vector<Kernel> kernels_;
-  std::map<TypeKey, std::vector<Kernel>> by_types_;
-  CampaignSpace space_;
+  std::vector<Part> parts_;
   FindOptions find_;
   std::mutex mutex_;
   /// Held while the device works on a problem.
@@ -261,7 +303,7 @@ class Campaign {
 
 std::vector<Kernel> campaign_kernels(const Filter& filter) {
   std::vector<Kernel> kernels = get_kernels(filter);
-  std::erase_if(kernels, [](const Kernel& k) { return k.metadata().operation != Operation::gemm; });
+  std::erase_if(kernels, [](const Kernel& k) { return lab_of(k.metadata().operation).campaign == nullptr; });
   return kernels;
 }
 

@@ -55,7 +55,8 @@ struct CampaignReport {
   std::vector<WrongAnswer> wrong = {};
 };
 
-/// The kernels that a campaign is about: those of the filter that compute GEMMs.
+/// The kernels that a campaign is about: those of the filter, of operations that offer problems
+/// (OperationLab::campaign).
 std::vector<Kernel> campaign_kernels(const Filter& filter);
 
 /// Runs the campaign on all processors. On a device, one kernel runs at a time, while other threads make

@@ -16,7 +16,7 @@ Result<std::string> layout_text(const Kernel& kernel) {
   if (family == "gemm_sm90")
     return text + layouts_of(*static_cast<const gemm_sm90::Config*>(row.entry_config));
   const std::string has_none = "`" + std::string(kernel.name()) + "` has no layouts to show: ";
-  if (kernel.metadata().operation != Operation::gemm)
+  if (!is_product(kernel.metadata().operation))
     return Status(StatusCode::unsupported, has_none + "it multiplies nothing");
   return Status(StatusCode::unsupported,
                 has_none + "threads of " + std::string(family) +

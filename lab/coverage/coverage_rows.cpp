@@ -139,7 +139,7 @@ struct Group {
     ++kernels;
     families.add(std::string(kernel.family));
     for (const std::string& part : parts_of(kernel, "epilogue")) epilogue.add(part);
-    if (kernel.operation != Operation::gemm) return;
+    if (!is_product(kernel.operation)) return;
     math_units.add(std::string(to_string(kernel.design.math_unit)));
     modes.add("gemm");
     for (const std::string& mode : parts_of(kernel, "modes")) modes.add(mode);
@@ -210,7 +210,7 @@ bool takes_any_problem(const KernelMetadata& kernel) {
     if (operand->alignment != 1) return false;
   }
   const ModesMetadata& modes = kernel.modes;
-  if (kernel.operation == Operation::gemm && !(modes.batched && modes.array)) return false;
+  if (is_product(kernel.operation) && !(modes.batched && modes.array)) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
 }
 

@@ -12,11 +12,12 @@
 
 namespace quarry::lab {
 
-/// The types of a problem, and what is done to its operands. Of a reduction, there are no operands.
+/// The types of a problem, and what is done to its operands. Of an operation that multiplies nothing, there
+/// are no operands.
 struct TypeKey {
   DType a, b, accumulator, out;
   Math math;
-  Operation operation = Operation::gemm;
+  Operation operation = {};
   friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
 };
 TypeKey type_key(const KernelMetadata& kernel);

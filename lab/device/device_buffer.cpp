@@ -8,7 +8,12 @@
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/runtime.hpp"
 
-namespace quarry::detail {
+namespace quarry::lab {
+
+using detail::cuda_status;
+using detail::CurrentDevice;
+using detail::device_status;
+
 namespace {
 
 /// A pair of CUDA events around some work.
@@ -139,4 +144,4 @@ Result<double> median_seconds(int device, const std::function<Status()>& launch)
   return seconds[seconds.size() / 2];
 }
 
-}  // namespace quarry::detail
+}  // namespace quarry::lab

@@ -8,7 +8,7 @@
 
 #include "quarry/status.hpp"
 
-namespace quarry::detail {
+namespace quarry::lab {
 
 /// Memory of one CUDA device, 256-byte aligned; its contents are undefined at first. Movable.
 class DeviceBuffer {
@@ -48,4 +48,4 @@ Status synchronize(int device);
 /// between CUDA events, after some to warm up, with a rest before each. Fails as `launch` does.
 Result<double> median_seconds(int device, const std::function<Status()>& launch);
 
-}  // namespace quarry::detail
+}  // namespace quarry::lab

@@ -7,7 +7,11 @@
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/runtime.hpp"
 
-namespace quarry::detail {
+namespace quarry::lab {
+
+using detail::cuda_status;
+using detail::CurrentDevice;
+using detail::device_status;
 
 struct LapTimer::State {
   int device = 0;
@@ -86,4 +90,4 @@ Status LapTimer::hold() const {
 
 void LapTimer::release() const { state_->released.store(true, std::memory_order_release); }
 
-}  // namespace quarry::detail
+}  // namespace quarry::lab

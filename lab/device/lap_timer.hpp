@@ -9,7 +9,7 @@
 
 struct CUstream_st;
 
-namespace quarry::detail {
+namespace quarry::lab {
 
 /// A stream and pairs of events, the laps. Movable; not safe from several threads.
 class LapTimer {
@@ -44,4 +44,4 @@ class LapTimer {
   std::unique_ptr<State, Destroy> state_;
 };
 
-}  // namespace quarry::detail
+}  // namespace quarry::lab

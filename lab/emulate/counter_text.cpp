@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 namespace {
 
 using emulator::Counters;
@@ -119,4 +119,4 @@ std::string conflicts_text(const Counters& counters) {
   return text;
 }
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

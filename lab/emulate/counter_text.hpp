@@ -6,7 +6,7 @@
 
 #include "emulator/counters.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 /// A table of lines, each ended.
 std::string counters_text(const emulator::Counters& counters);
@@ -16,4 +16,4 @@ nlohmann::ordered_json counters_json(const emulator::Counters& counters);
 /// The bank conflicts of shared memory in one line, "" where there is none.
 std::string conflicts_text(const emulator::Counters& counters);
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

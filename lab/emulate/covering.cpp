@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 namespace {
 
 /// The values of a kernel's settings are the words of its name.
@@ -57,4 +57,4 @@ std::vector<Kernel> covering(std::span<const Kernel> kernels) {
   }
 }
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -5,7 +5,7 @@
 #include "operations/common/row.hpp"
 #include "registry/operation.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 std::vector<std::string> entries_of(std::span<const Kernel> kernels) {
   std::set<std::string> names;
@@ -18,4 +18,4 @@ std::vector<std::string> entries_of(std::span<const Kernel> kernels) {
   return {names.begin(), names.end()};
 }
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -7,9 +7,9 @@
 
 #include "quarry/kernel.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 /// Every entry that the kernels may need, each once: their own, and the reductions of a parallel split-K.
 std::vector<std::string> entries_of(std::span<const Kernel> kernels);
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -18,7 +18,7 @@
 
 extern char** environ;
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -152,4 +152,4 @@ Result<Modules> Modules::compile(std::span<const std::string> entries, const std
   return made;
 }
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -10,7 +10,7 @@
 #include "emulator/entry.hpp"
 #include "quarry/status.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 /// Entries of compiled modules, by name. The modules stay loaded until the program ends.
 class Modules {
@@ -28,4 +28,4 @@ class Modules {
   std::map<std::string, const emulator::Entry*, std::less<>> entries_;
 };
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -9,19 +9,18 @@
 #include "lab/problems/problem.hpp"
 #include "quarry/kernel.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 /// A problem for one kernel, with how it is run.
 struct EmulatedProblem {
-  lab::Problem problem;
+  Problem problem;
   /// That of the operands and of the emulator's order.
   std::uint64_t seed = 0;
   emulator::CopyTiming copies = emulator::CopyTiming::late;
   emulator::GuardedEnd guarded = emulator::GuardedEnd::back;
 };
 
-/// Problems in one round: several ragged tiles; sizes around and below one tile; long sums in slices that
-/// wait for each other; then the same with a batch, and slices that are reduced. All strides are padded.
+/// Problems in one round, whose kinds take turns (OperationLab::emulated). All strides are padded.
 inline constexpr std::int64_t round_of_problems = 6;
 
 /// Problem number `number` of a kernel: sizes, strides at exactly the kernel's alignment, epilogue, controls.
@@ -39,4 +38,4 @@ std::string replay(const Kernel& kernel, const EmulatedProblem& problem);
 std::string_view to_string(emulator::CopyTiming copies);
 Result<emulator::CopyTiming> parse_copies(std::string_view word);
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -1,17 +1,15 @@
 #include "lab/emulate/trial.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
-#include "lab/problems/arguments.hpp"
+#include "lab/problems/matrices.hpp"
 #include "operations/common/host/element.hpp"
-#include "operations/common/host/matrix.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 namespace {
 
 using emulator::GuardedPages;
@@ -22,43 +20,35 @@ constexpr std::size_t workspace_alignment = 256;
 Status out_of_memory() { return {StatusCode::device_error, "there is no memory for the operands"}; }
 
 /// A tensor's own bytes, from its first element to the end of its last; of an array: those of each matrix.
-std::size_t bytes_of(const TensorView& view) {
-  return static_cast<std::size_t>(host::Matrix(view).span() * quarry::bytes_of(view.dtype));
+std::size_t span_bytes(const TensorView& view) {
+  return static_cast<std::size_t>(Matrices(view).span() * bytes_of(view.dtype));
 }
 
-/// The operands of a problem in guarded memory, and what the kernel may do with each.
-class Operands {
+/// Copies of a problem's operands in guarded memory, and what the kernel may do with each.
+class GuardedOperands {
  public:
-  Operands(const GemmArguments& arguments, emulator::GuardedEnd guarded, emulator::GlobalMemory& memory)
+  GuardedOperands(const HeldArguments& arguments, emulator::GuardedEnd guarded,
+                  emulator::GlobalMemory& memory)
       : arguments_(arguments), guarded_(guarded), memory_(memory) {}
 
-  /// Copies the operands and points `arguments` at the copies.
-  Status make(const host::RandomOptions& options) {
-    const bool in_place = options.in_place;
-    Epilogue& e = arguments_.epilogue;
-    if (Status s = add(arguments_.a, MemoryUse::input, arguments_.b.rank > 0 ? "a" : "the partial sums"); !s)
-      return s;
-    if (Status s = add(arguments_.b, MemoryUse::input, "b"); !s) return s;
-    if (e.bias) {
-      if (Status s = add(*e.bias, MemoryUse::input, "the bias"); !s) return s;
-    }
-    if (e.scale) {
-      if (Status s = add(*e.scale, MemoryUse::input, "the scale"); !s) return s;
-    }
-    if (e.residual && !options.residual_in_place) {
-      if (Status s = add(*e.residual, MemoryUse::input, "the residual"); !s) return s;
-    }
-    if (e.aux) {
-      if (Status s = add(*e.aux, MemoryUse::output, "aux"); !s) return s;
-    }
-    if (arguments_.c && !in_place) {
-      if (Status s = add(*arguments_.c, MemoryUse::input, "c"); !s) return s;
-    }
-    const bool updated = in_place || options.residual_in_place;
-    if (Status s = add(arguments_.out, updated ? MemoryUse::updated : MemoryUse::output, "out"); !s) return s;
-    if (in_place) arguments_.c->data = arguments_.out.data;
-    if (options.residual_in_place) e.residual->data = arguments_.out.data;
-    return {};
+  /// Copies the operands and points the arguments at the copies.
+  Status make(const Operands& operands) {
+    const std::vector<Operand>& in_place = operands.options().in_place;
+    TensorView* first = nullptr;  // the first output, which stands in front
+    return arguments_.edit_operands([&](const detail::OperandRef& operand, TensorView& view) -> Status {
+      if (std::ranges::find(in_place, operand.name) != in_place.end()) {
+        view.data = first->data;
+        return {};
+      }
+      const bool is_first = first == nullptr;
+      if (is_first) first = &view;
+      const MemoryUse use = !operand.is_output              ? MemoryUse::input
+                            : is_first && !in_place.empty() ? MemoryUse::updated
+                                                            : MemoryUse::output;
+      const std::string name(to_string(operand.name));
+      return view.is_pointer_array ? add_array(view, use, name)
+                                   : copy(view.data, span_bytes(view), use, name);
+    });
   }
 
   /// Memory for the workspace of a launch, part by part; those that a step clears may be read, too. Null
@@ -79,21 +69,17 @@ class Operands {
     return begin;
   }
 
-  const GemmArguments& arguments() const { return arguments_; }
+  const HeldArguments& arguments() const { return arguments_; }
 
  private:
-  Status add(TensorView& view, MemoryUse use, const std::string& name) {
-    return view.is_pointer_array ? add_array(view, use, name) : copy(view.data, bytes_of(view), use, name);
-  }
-
   /// The matrices of an array, each for itself, and the array.
   Status add_array(TensorView& view, MemoryUse use, const std::string& name) {
-    const host::Matrix m(view);
+    const Matrices m(view);
     std::vector<const void*> pointers;
-    for (std::int64_t entry = 0; entry < m.batch; ++entry) {
+    for (std::int64_t entry = 0; entry < m.count(); ++entry) {
       const void* matrix = m.first(entry);
-      if (Status s = copy(matrix, bytes_of(view), use, name + " of batch entry " + std::to_string(entry)); !s)
-        return s;
+      const std::string own_name = name + " of batch entry " + std::to_string(entry);
+      if (Status s = copy(matrix, span_bytes(view), use, own_name); !s) return s;
       pointers.push_back(matrix);
     }
     view.data = pointers.data();
@@ -112,7 +98,7 @@ class Operands {
     return {};
   }
 
-  GemmArguments arguments_;
+  HeldArguments arguments_;
   emulator::GuardedEnd guarded_;
   emulator::GlobalMemory& memory_;
   std::vector<GuardedPages> pages_;
@@ -173,14 +159,11 @@ Status run_launch(const detail::Row& row, const Launch& launch, std::byte* works
 }
 
 /// Runs the kernel on operands in guarded memory.
-Status run_on(const Kernel& kernel, Operands& operands, std::int64_t slices, const Modules& modules,
+Status run_on(const Kernel& kernel, GuardedOperands& operands, const Modules& modules,
               emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
   const detail::Row& row = detail::row_of(kernel);
-  const GemmArguments& arguments = operands.arguments();
   detail::PreparedLaunch prepared;
-  const Status status = slices > 0 ? detail::prepare_launch(row, kernel.controls(),
-                                                            detail::reduction_of(arguments, slices), prepared)
-                                   : detail::prepare_launch(row, kernel.controls(), arguments, prepared);
+  const Status status = detail::prepare_launch(row, kernel.controls(), operands.arguments(), prepared);
   if (!status || prepared.launch.is_empty()) return status;
   const Result<std::byte*> workspace = operands.make_workspace(prepared.launch);
   if (!workspace) return workspace.status();
@@ -190,61 +173,54 @@ Status run_on(const Kernel& kernel, Operands& operands, std::int64_t slices, con
 }
 
 /// Replaces a reference's values of one output with what stands there.
-void read_values(const TensorView& view, const host::Reference& reference, std::vector<double>& values) {
-  const host::Matrix out(view);
+void read_values(const TensorView& view, Expected& expected) {
+  const Matrices out(view);
   std::size_t next = 0;
-  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
-    for (const std::int64_t row : reference.rows) {
-      for (std::int64_t column = 0; column < reference.columns; ++column) {
-        values[next++] = host::read_element(out.type, out.first(entry), out.index(row, column));
+  for (std::int64_t matrix = 0; matrix < expected.matrices; ++matrix) {
+    for (const std::int64_t row : expected.rows) {
+      for (std::int64_t column = 0; column < expected.columns; ++column) {
+        expected.values[next++] = host::read_element(out.type(), out.first(matrix), out.index(row, column));
       }
     }
   }
 }
 
-/// Where the pieces of a tensor begin, each of so many bytes: its matrices where it is an array of pointers,
+/// Where the pieces of a tensor begin, each of span_bytes(): its matrices where it is an array of pointers,
 /// or all of it.
 std::vector<const void*> pieces_of(const TensorView& view) {
-  if (bytes_of(view) == 0) return {};
+  if (span_bytes(view) == 0) return {};
   if (!view.is_pointer_array) return {view.data};
-  const host::Matrix m(view);
+  const Matrices m(view);
   std::vector<const void*> pieces;
-  for (std::int64_t entry = 0; entry < m.batch; ++entry) pieces.push_back(m.first(entry));
+  for (std::int64_t entry = 0; entry < m.count(); ++entry) pieces.push_back(m.first(entry));
   return pieces;
 }
 
-/// The bytes of an output, guards not included, as they are now: piece by piece.
-std::vector<std::byte> bytes_now(const TensorView& view) {
-  std::vector<std::byte> bytes;
-  for (const void* piece : pieces_of(view)) {
-    const auto* const first = static_cast<const std::byte*>(piece);
-    bytes.insert(bytes.end(), first, first + bytes_of(view));
-  }
-  return bytes;
-}
-
-void put_back(const std::vector<std::byte>& bytes, const host::GuardedTensor& tensor) {
-  const std::byte* next = bytes.data();
-  if (bytes.empty()) return;
-  for (const void* piece : pieces_of(tensor.view())) {
-    std::memcpy(const_cast<void*>(piece), next, bytes_of(tensor.view()));
-    next += bytes_of(tensor.view());
+/// Copies the elements of each output of some arguments, and what lies between them, to the same operands in
+/// guarded tensors.
+void put_back(const HeldArguments& from, Operands& to) {
+  detail::OperandList operands;
+  from.list(operands);
+  for (const detail::OperandRef& operand : operands) {
+    if (!operand.is_output) continue;
+    const TensorView& view = to[operand.name].view();
+    const std::vector<const void*> sources = pieces_of(*operand.view);
+    const std::vector<const void*> places = pieces_of(view);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      std::memcpy(const_cast<void*>(places[i]), sources[i], span_bytes(view));
   }
 }
 
 /// What the host executor computes, in the form of a reference.
-Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProblem& problem,
-                                        host::Reference reference) {
-  problem.reset_output();
-  const lab::Arguments arguments = lab::arguments_of(problem);
-  const Result<std::size_t> bytes = lab::workspace_size(kernel, arguments);
+Result<Reference> executor_result(const Kernel& kernel, Operands& operands, Reference reference) {
+  operands.reset_outputs();
+  const Result<std::size_t> bytes = kernel.workspace_size(operands.arguments());
   if (!bytes) return bytes.status();
   const GuardedPages workspace =
       GuardedPages::make(*bytes + workspace_alignment, 0, emulator::GuardedEnd::front);
   if (workspace.data() == nullptr) return out_of_memory();
-  if (Status s = lab::run(kernel, arguments, {.workspace = {workspace.data(), *bytes}}); !s) return s;
-  read_values(problem.out.view(), reference, reference.values);
-  if (problem.arguments.epilogue.aux) read_values(problem.aux.view(), reference, reference.aux);
+  if (Status s = kernel.run(operands.arguments(), {.workspace = {workspace.data(), *bytes}}); !s) return s;
+  for (Expected& expected : reference.outputs) read_values(operands[expected.name].view(), expected);
   return reference;
 }
 
@@ -252,50 +228,36 @@ Result<host::Reference> executor_result(const Kernel& kernel, host::RandomProble
 
 std::string Verdict::reason() const {
   if (!status) return status.message();
-  const bool by_reference = !reference.within();
-  const host::Comparison& c = by_reference ? reference : executor;
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "%swrong against %s: error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected "
-                "%.9g, got %.9g",
-                c.operand == Operand::aux ? "aux: " : "", by_reference ? "float64" : "the host executor",
-                c.error, c.bound, static_cast<long long>(c.entry), static_cast<long long>(c.row),
-                static_cast<long long>(c.column), c.expected, c.got);
-  return text;
+  if (!reference.within()) return "wrong against float64: " + reference.text();
+  return "wrong against the host executor: " + executor.text();
 }
 
-Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modules& modules,
+Verdict run_trial(const Kernel& kernel, Operands& operands, const Modules& modules,
                   const TrialOptions& options) {
   Verdict verdict;
   const auto failed = [&](Status status) {
     verdict.status = std::move(status);
     return verdict;
   };
-  if (Status s = lab::supports(kernel, lab::arguments_of(problem)); !s) return failed(s);
-  problem.reset_output();
-  const Result<host::Reference> reference = lab::reference_of(problem, {.threads = 1});
+  const HeldArguments& arguments = operands.arguments();
+  if (Status s = kernel.supports(arguments); !s) return failed(s);
+  operands.reset_outputs();
+  const Result<Reference> reference = compute_reference(arguments, {.threads = 1});
   if (!reference) return failed(reference.status());
 
   emulator::GlobalMemory memory(options.emulator.checks);
-  Operands operands(problem.arguments, options.guarded, memory);
-  if (Status s = operands.make(problem.options); !s) return failed(s);
-  if (Status s = run_on(kernel, operands, problem.slices, modules, memory, options, verdict.counters); !s)
-    return failed(s);
-  const GemmArguments& ran = operands.arguments();
-  const std::vector<std::byte> out = bytes_now(ran.out);
-  const std::vector<std::byte> aux =
-      ran.epilogue.aux ? bytes_now(*ran.epilogue.aux) : std::vector<std::byte>();
+  GuardedOperands guarded(arguments, options.guarded, memory);
+  if (Status s = guarded.make(operands); !s) return failed(s);
+  if (Status s = run_on(kernel, guarded, modules, memory, options, verdict.counters); !s) return failed(s);
 
-  const Result<host::Reference> executed = executor_result(kernel, problem, *reference);
+  const Result<Reference> executed = executor_result(kernel, operands, *reference);
   if (!executed) return failed(executed.status());
-  problem.reset_output();
-  put_back(out, problem.out);
-  put_back(aux, problem.aux);
-  if (Status s = problem.check_output(); !s) return failed(s);
-  const host::Tolerance tolerance = host::tolerance(kernel.metadata(), lab::terms(problem));
-  verdict.reference = host::compare(*reference, problem.arguments, tolerance);
-  verdict.executor = host::compare(*executed, problem.arguments, tolerance);
+  operands.reset_outputs();
+  put_back(guarded.arguments(), operands);
+  if (Status s = operands.check_outputs(); !s) return failed(s);
+  verdict.reference = compare(*reference, arguments, kernel.metadata());
+  verdict.executor = compare(*executed, arguments, kernel.metadata());
   return verdict;
 }
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

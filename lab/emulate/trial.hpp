@@ -7,11 +7,11 @@
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
 #include "lab/emulate/modules.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/kernel.hpp"
 
-namespace quarry::emulate {
+namespace quarry::lab::emulate {
 
 /// How a problem is run.
 struct TrialOptions {
@@ -26,8 +26,8 @@ struct Verdict {
   /// not.
   Status status;
   /// There where status is ok: against float64, and against what the host executor computes.
-  host::Comparison reference = {};
-  host::Comparison executor = {};
+  Comparison reference = {};
+  Comparison executor = {};
   emulator::Counters counters = {};
 
   bool right() const { return status && reference.within() && executor.within(); }
@@ -35,10 +35,10 @@ struct Verdict {
   std::string reason() const;
 };
 
-/// Runs the kernel's own source on the problem, whose `out` then holds the result. Arguments that the kernel
-/// does not take are refused with the status of Kernel::run, and nothing is run.
+/// Runs the kernel's own source on the operands, of which the outputs then hold the result. Arguments that
+/// the kernel does not take are refused with the status of Kernel::run, and nothing is run.
 /// @param modules with the entries of the run
-Verdict run_trial(const Kernel& kernel, host::RandomProblem& problem, const Modules& modules,
+Verdict run_trial(const Kernel& kernel, Operands& operands, const Modules& modules,
                   const TrialOptions& options);
 
-}  // namespace quarry::emulate
+}  // namespace quarry::lab::emulate

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "common/config_parts.hpp"
-#include "operations/common/host/matrix.hpp"
+#include "lab/problems/matrices.hpp"
 
-namespace quarry::host {
+namespace quarry::lab {
 namespace {
 
 constexpr std::size_t start_alignment = 256;
@@ -24,20 +24,6 @@ constexpr double most_bytes = 0x1p46;
 constexpr unsigned char poison_byte(DType type, std::size_t position) {
   if (bytes_of(type) == 1) return is_floating(type) ? 0xff : 0xf5;
   return position % 2 == 0 ? 0xf5 : 0xff;
-}
-
-/// The bytes from the first element to the end of the last, of each matrix where there is an array, in
-/// floating point, where nothing wraps.
-double span_bytes(const Matrix& m) {
-  if (m.batch == 0 || m.rows == 0 || m.columns == 0) return 0;
-  const auto reach = [](std::int64_t extent, std::int64_t stride, bool grouped) {
-    const std::int64_t last = grouped ? (extent - 1) / interleave : extent - 1;
-    return static_cast<double>(last) * static_cast<double>(stride) + (grouped ? interleave - 1 : 0);
-  };
-  const double batch = m.is_array ? 0 : reach(m.batch, m.batch_stride, false);
-  return (batch + reach(m.rows, m.row_stride, m.rows_grouped) +
-          reach(m.columns, m.column_stride, m.columns_grouped) + 1) *
-         bytes_of(m.type);
 }
 
 bool is_poison(DType type, const std::byte* bytes, std::size_t count, std::size_t position) {
@@ -58,24 +44,23 @@ void GuardedTensor::Free::operator()(std::byte* p) const {
 }
 
 Result<GuardedTensor> GuardedTensor::make(const TensorView& shape) {
-  const Matrix m(shape);
-  const double span = span_bytes(m);
+  const Matrices m(shape);
   for (std::size_t i = 0; i < shape.rank; ++i) {
     if (shape.extents[i] < 0 || shape.strides[i] < 0) {
       return Status(StatusCode::invalid_arguments, "A tensor with a negative extent or stride has no memory");
     }
   }
-  const double matrices = m.is_array ? static_cast<double>(m.batch) : 1;
-  const double all_bytes = matrices * (span + static_cast<double>(guard_bytes));
-  if (shape.rank < 1 || shape.rank > 3 || bytes_of(shape.dtype) == 0 || all_bytes > most_bytes ||
-      (m.is_array && shape.rank != 3)) {
+  const double guards = (m.is_array() ? static_cast<double>(m.count()) : 1) * guard_bytes;
+  if (shape.rank < 1 || shape.rank > TensorView::max_rank || bytes_of(shape.dtype) == 0 ||
+      memory_bytes(shape) + guards > most_bytes || (m.is_array() && shape.rank != 3)) {
     return Status(StatusCode::invalid_arguments,
                   "A tensor of this rank, type or size cannot be given memory");
   }
 
   GuardedTensor tensor;
   try {
-    tensor.place(shape, static_cast<std::size_t>(span));
+    const auto element = static_cast<std::size_t>(bytes_of(shape.dtype));
+    tensor.place(shape, static_cast<std::size_t>(m.span()) * element);
   } catch (const std::exception&) {
     return Status(StatusCode::device_error, "Out of memory for a tensor");
   }
@@ -90,9 +75,9 @@ Result<GuardedTensor> GuardedTensor::make(const TensorView& shape) {
 void GuardedTensor::place(const TensorView& shape, std::size_t span) {
   const std::size_t alignment = shape.assumed_alignment == 0 ? 1 : shape.assumed_alignment;
   const std::size_t phase = alignment % start_alignment;
-  const Matrix m(shape);
-  offsets_.resize(m.is_array ? static_cast<std::size_t>(m.batch) : 1);
-  pointers_.resize(m.is_array ? offsets_.size() : 0);
+  const Matrices m(shape);
+  offsets_.resize(m.is_array() ? static_cast<std::size_t>(m.count()) : 1);
+  pointers_.resize(m.is_array() ? offsets_.size() : 0);
   std::size_t next = guard_bytes;
   for (std::size_t i = offsets_.size(); i-- > 0;) {
     offsets_[i] = next + phase;
@@ -117,20 +102,21 @@ void GuardedTensor::poison() {
   for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(view_.dtype, i + offset())};
 }
 
-/// Checks the elements of one matrix (or of a batch with a stride) and what lies between them.
+/// Checks the elements of one matrix of an array, or of all matrices where there is none, and what lies
+/// between them.
 Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const {
-  const Matrix m(view_);
-  const auto element = static_cast<std::size_t>(bytes_of(m.type));
+  const Matrices m(view_);
+  const auto element = static_cast<std::size_t>(bytes_of(m.type()));
   std::vector<bool> inside(static_cast<std::size_t>(m.span()));
   const std::byte* const first = storage_.get() + offsets_[piece];
-  const std::int64_t entries = m.is_array ? 1 : m.batch;
-  for (std::int64_t entry = 0; entry < entries; ++entry) {
-    for (std::int64_t row = 0; row < m.rows; ++row) {
-      for (std::int64_t column = 0; column < m.columns; ++column) {
-        const auto at = static_cast<std::size_t>(m.index(entry, row, column));
+  for (std::int64_t matrix = 0; matrix < (m.is_array() ? 1 : m.count()); ++matrix) {
+    for (std::int64_t row = 0; row < m.rows(); ++row) {
+      for (std::int64_t column = 0; column < m.columns(); ++column) {
+        const std::int64_t index = (m.is_array() ? 0 : m.start(matrix)) + m.index(row, column);
+        const auto at = static_cast<std::size_t>(index);
         inside[at] = true;
-        if (told_by_poison && is_poison(m.type, first + at * element, element, at * element)) {
-          const std::int64_t number = m.is_array ? static_cast<std::int64_t>(piece) : entry;
+        if (told_by_poison && is_poison(m.type(), first + at * element, element, at * element)) {
+          const std::int64_t number = m.is_array() ? static_cast<std::int64_t>(piece) : matrix;
           return {StatusCode::device_error, "Output element (" + std::to_string(number) + ", " +
                                                 std::to_string(row) + ", " + std::to_string(column) +
                                                 ") was not written"};
@@ -139,7 +125,7 @@ Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const
     }
   }
   for (std::size_t at = 0; at < inside.size(); ++at) {
-    if (!inside[at] && !is_poison(m.type, first + at * element, element, at * element)) {
+    if (!inside[at] && !is_poison(m.type(), first + at * element, element, at * element)) {
       return written_outside("between its elements, " + std::to_string(at) + " elements from its start");
     }
   }
@@ -147,9 +133,9 @@ Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const
 }
 
 Status GuardedTensor::check(bool elements_poisoned) const {
-  const Matrix m(view_);
-  const std::size_t span = static_cast<std::size_t>(m.span()) * static_cast<std::size_t>(bytes_of(m.type));
-  const bool told_by_poison = elements_poisoned && !is_integer(m.type);
+  const Matrices m(view_);
+  const std::size_t span = static_cast<std::size_t>(m.span()) * static_cast<std::size_t>(bytes_of(m.type()));
+  const bool told_by_poison = elements_poisoned && !is_integer(m.type());
   std::size_t end = 0;  // of what has been checked
   for (std::size_t piece = offsets_.size(); piece-- > 0;) {
     try {
@@ -158,13 +144,13 @@ Status GuardedTensor::check(bool elements_poisoned) const {
       return {StatusCode::device_error, "Out of memory for the check of a tensor"};
     }
     const std::size_t begin = offsets_[piece];
-    if (!is_poison(m.type, storage_.get() + end, begin - end, offset() + end))
+    if (!is_poison(m.type(), storage_.get() + end, begin - end, offset() + end))
       return written_outside("before its start");
     end = begin + span;
   }
-  if (!is_poison(m.type, storage_.get() + end, bytes_ - end, offset() + end))
+  if (!is_poison(m.type(), storage_.get() + end, bytes_ - end, offset() + end))
     return written_outside("behind its end");
   return {};
 }
 
-}  // namespace quarry::host
+}  // namespace quarry::lab

@@ -9,7 +9,7 @@
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 
-namespace quarry::host {
+namespace quarry::lab {
 
 /// Storage of one operand. Every byte that is not an element holds poison, a NaN of bits that no kernel
 /// writes, or some number where the type is an integer: a kernel that reads beside its operand spoils its
@@ -67,4 +67,4 @@ class GuardedTensor {
   std::vector<const void*> pointers_;
 };
 
-}  // namespace quarry::host
+}  // namespace quarry::lab

@@ -1,10 +1,9 @@
-/// A problem for one kernel that is named: NAME MxNxK and settings, of which the kernel says the types.
+/// A problem for one kernel that is named: NAME SHAPE and settings, of which the kernel says the types.
 #pragma once
 
 #include <string>
 
-#include "lab/problems/problem_settings.hpp"
-#include "lab/problems/problem_text.hpp"
+#include "lab/problems/settings.hpp"
 #include "quarry/kernel.hpp"
 
 namespace quarry::lab {

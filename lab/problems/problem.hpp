@@ -1,82 +1,84 @@
-/// A problem as the command line describes it: sizes, operands, epilogue and controls, as values without
-/// data.
+/// A problem of any operation as the command line describes it: sizes, operands, epilogue and controls, as
+/// values without data.
 #pragma once
 
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "lab/problems/arguments.hpp"
+#include "lab/problems/held_arguments.hpp"
+#include "lab/problems/operands.hpp"
 
 namespace quarry::lab {
 
-/// How one matrix operand is stored.
-struct OperandSpec {
-  DType dtype = DType::none;
-  Layout layout = Layout::row;
-  /// Elements from one row (or column, or group of 32) to the next; 0: packed.
-  std::int64_t ld = 0;
-  /// Elements that the pointer is a multiple of, and not of twice as many; 0: as aligned as can be.
-  int alignment = 0;
-  /// The matrices of a batch are found through an array of pointers, which promises that alignment.
-  bool array = false;
-  friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
-};
+/// The description of one problem: gemm::Problem, reduce_split_k::Problem, ... (operations/NAME/lab/). An
+/// immutable value.
+class Problem {
+ public:
+  /// None: good for being assigned to.
+  Problem() = default;
+  /// From a struct that names its operation in a static member `operation`.
+  template <class P>
+  requires std::same_as<decltype(P::operation), const Operation> Problem(P problem)
+      : operation_(P::operation), problem_(std::make_shared<const P>(std::move(problem))) {}
 
-/// What has a factor of its own: each row of the output, each column, or all of it.
-enum class ScaleAxis : std::uint8_t { row, column, tensor };
+  Operation operation() const { return operation_; }
 
-struct Problem {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  /// Of a reduction the slices; their type is that of `a`, and there is no `b`.
-  std::int64_t k = 0;
-  /// Entries of the batch; 0: no batch, operands of rank 2.
-  std::int64_t batch = 0;
-  OperandSpec a = {};
-  OperandSpec b = {};
-  /// Absent: stored as `out` is, where beta needs it.
-  std::optional<OperandSpec> c = {};
-  /// C is the output's own memory.
-  bool in_place = false;
-  OperandSpec out = {};
-  std::optional<DType> accumulator = {};
-  Math math = Math::exact;
-  double alpha = 1;
-  double beta = 0;
-  Activation activation = Activation::identity;
-  float slope = 0.01F;
-  std::optional<BiasAxis> bias = {};
-  std::optional<ScaleAxis> scale = {};
-  std::optional<OperandSpec> residual = {};
-  /// The residual is the output's own memory.
-  bool residual_in_place = false;
-  std::optional<OperandSpec> aux = {};
-  Clamp clamp = {};
-  Controls controls = {};
+  /// The struct of a known operation. @pre the problem is of this operation
+  template <class P>
+  const P& as() const {
+    return *static_cast<const P*>(problem_.get());
+  }
+
   /// Where the problem comes from, in its shapes file's words; may be empty.
   std::string label = {};
-  Operation operation = Operation::gemm;
+
+ private:
+  Operation operation_ = {};
+  std::shared_ptr<const void> problem_;
 };
 
-/// Bytes that a matrix stored so takes, roughly.
-double stored_bytes(const OperandSpec& spec, std::int64_t rows, std::int64_t columns);
-
 /// The problem with fake tensors: good for everything but running.
-Arguments arguments_of(const Problem& problem);
+HeldArguments arguments_of(const Problem& problem);
 
 /// How memory is made for the problem's operands.
-host::RandomOptions random_options(const Problem& problem, std::uint64_t seed);
+OperandOptions operand_options(const Problem& problem, std::uint64_t seed);
 
-/// "4096x4096x4096", with a batch and a "*" in front where there is one; of a reduction the slices first.
+/// The problem's controls, {} where it has none; and the problem with others, if it can have any.
+Controls controls_of(const Problem& problem);
+Problem with(const Controls& controls, const Problem& problem);
+
+bool has_controls(const Problem& problem);
+
+/// "4096x4096x4096", with a batch and a "*" in front where there is one.
 std::string shape_text(const Problem& problem);
 
 /// The problem in the words of the command line, "gemm 4096x4096x4096 --a f16:row ...", such that parsing
 /// gives it back.
 std::string command_text(const Problem& problem);
 
-/// Floating-point operations of the products, or the additions of a reduction.
+/// The sizes by name, for programs: {"m", 4096}, ...
+using NamedSizes = std::vector<std::pair<std::string_view, std::int64_t>>;
+NamedSizes sizes_of(const Problem& problem);
+
+/// Operations on elements: of products, two for each multiplication; of a reduction, its additions.
 double flops(const Problem& problem);
+
+/// Bytes of the operands that a run touches.
+double touched_bytes(const Problem& problem);
+
+/// Bytes of memory that all operands need. @param copies how many there are of each output
+double memory_bytes(const Problem& problem, int copies = 1);
+
+/// What so many seconds mean: "123.456 TFLOP/s" of an operation that multiplies, "123.4 GB/s" of one that
+/// moves memory.
+std::string speed_text(const Problem& problem, double seconds);
+
+/// Ok where the problem has something to do; parse_error where a size is 0.
+Status check_not_empty(const Problem& problem);
 
 }  // namespace quarry::lab

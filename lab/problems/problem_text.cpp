@@ -1,10 +1,12 @@
 #include "lab/problems/problem_text.hpp"
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <string>
 
 #include "basic/text.hpp"
 #include "basic/words.hpp"
@@ -81,25 +83,26 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
 
 std::string_view layout_word(Layout layout) { return detail::word_of(layout_words_of_operands, layout); }
 
-Result<Shape> parse_shape(std::string_view text, Operation operation) {
-  const bool reduces = operation == Operation::reduce_split_k;
-  const char* const letters = reduces ? "SMN" : "MNK";
-  std::int64_t sizes[3] = {};
+Result<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::string_view letters,
+                                              std::string_view example) {
+  std::vector<std::int64_t> sizes;
   std::string_view rest = text;
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < letters.size(); ++i) {
     const std::size_t cross = rest.find('x');
-    if ((cross == rest.npos) != (i == 2)) {
+    if ((cross == rest.npos) != (i + 1 == letters.size())) {
+      std::string form;
+      for (const char letter : letters)
+        form += form.empty() ? std::string(1, letter) : std::string("x") + letter;
       return Status(StatusCode::parse_error,
-                    "shape " + quoted(text) + ": expected " +
-                        (reduces ? "SxMxN, such as 8x1024x4096" : "MxNxK, such as 4096x4096x512"));
+                    "shape " + quoted(text) + ": expected " + form + ", such as " + std::string(example));
     }
     const std::string what = "shape " + quoted(text) + ": size " + letters[i];
     const Result<std::int64_t> size = parse_integer(what, rest.substr(0, cross), 0, greatest);
     if (!size) return size.status();
-    sizes[i] = *size;
+    sizes.push_back(*size);
     rest.remove_prefix(cross == rest.npos ? rest.size() : cross + 1);
   }
-  return reduces ? Shape{sizes[1], sizes[2], sizes[0]} : Shape{sizes[0], sizes[1], sizes[2]};
+  return sizes;
 }
 
 Result<OperandParts> parse_operand(std::string_view text) {
@@ -131,16 +134,18 @@ Result<double> parse_number(std::string_view what, std::string_view text) {
   return Status(StatusCode::parse_error, std::string(what) + ": expected a number, got " + quoted(text));
 }
 
-Result<BiasAxis> parse_bias_axis(std::string_view text) {
-  constexpr std::string_view words[] = {"row", "column"};
-  if (const auto value = detail::value_of(words, text)) return static_cast<BiasAxis>(*value);
-  return Status(StatusCode::parse_error, "bias: expected row or column, got " + quoted(text));
-}
-
-Result<ScaleAxis> parse_scale_axis(std::string_view text) {
-  constexpr std::string_view words[] = {"row", "column", "tensor"};
-  if (const auto value = detail::value_of(words, text)) return static_cast<ScaleAxis>(*value);
-  return Status(StatusCode::parse_error, "scale: expected row, column or tensor, got " + quoted(text));
+Result<std::size_t> parse_word(std::string_view what, std::string_view text,
+                               std::initializer_list<std::string_view> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words.begin()[i] == text) return i;
+  }
+  std::string expected;
+  for (const std::string_view& word : words) {
+    const bool is_last = &word + 1 == words.end();
+    expected.append(expected.empty() ? "" : is_last ? " or " : ", ").append(word);
+  }
+  return Status(StatusCode::parse_error,
+                std::string(what) + ": expected " + expected + ", got " + quoted(text));
 }
 
 Result<Clamp> parse_clamp(std::string_view text) {
@@ -165,6 +170,16 @@ Result<Operation> parse_operation(std::string_view text) {
   if (const auto value = detail::value_of(detail::operation_words, text))
     return static_cast<Operation>(*value);
   return Status(StatusCode::parse_error, detail::unknown_word("operation", text, detail::operation_words));
+}
+
+std::string flag_text(std::string_view name, const std::string& value) {
+  return " --" + std::string(name) + " " + value;
+}
+
+std::string number_text(double value) {
+  std::array<char, 32> buffer;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), error == std::errc() ? end : buffer.data()};
 }
 
 }  // namespace quarry::lab

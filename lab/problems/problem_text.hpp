@@ -3,22 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "lab/problems/problem.hpp"
+#include "quarry/epilogue.hpp"
+#include "quarry/operation.hpp"
 #include "quarry/status.hpp"
+#include "quarry/types.hpp"
 
 namespace quarry::lab {
 
-struct Shape {
-  std::int64_t m;
-  std::int64_t n;
-  std::int64_t k;
-};
-
-/// "4096x4096x512": three sizes of 0 or more, M, N and K. Of a reduction, the slices (as K), M and N.
-Result<Shape> parse_shape(std::string_view text, Operation operation = Operation::gemm);
+/// Sizes of 0 or more with an "x" between them, as many as `letters` has. @param example such a text, for the
+/// message: "4096x4096x512"
+Result<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::string_view letters,
+                                              std::string_view example);
 
 /// Parts of an operand, each of which may be left out.
 struct OperandParts {
@@ -43,16 +44,19 @@ Result<std::int64_t> parse_integer(std::string_view what, std::string_view text,
 /// A finite decimal number.
 Result<double> parse_number(std::string_view what, std::string_view text);
 
-/// "row" or "column".
-Result<BiasAxis> parse_bias_axis(std::string_view text);
-
-/// "row", "column" or "tensor".
-Result<ScaleAxis> parse_scale_axis(std::string_view text);
+/// The place of a word among some. @param what names it in the message
+Result<std::size_t> parse_word(std::string_view what, std::string_view text,
+                               std::initializer_list<std::string_view> words);
 
 /// "LOW:HIGH", of which either may be left out: no bound.
 Result<Clamp> parse_clamp(std::string_view text);
 
-/// "gemm" or "reduce_split_k".
+/// The operation of a name.
 Result<Operation> parse_operation(std::string_view text);
+
+/// A flag in a command's text: " --name value".
+std::string flag_text(std::string_view name, const std::string& value);
+/// A number, such that parsing gives it back.
+std::string number_text(double value);
 
 }  // namespace quarry::lab

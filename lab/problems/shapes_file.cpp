@@ -9,6 +9,7 @@
 
 #include "basic/nearest.hpp"
 #include "basic/text.hpp"
+#include "lab/operation.hpp"
 #include "lab/text.hpp"
 
 namespace quarry::lab {
@@ -19,51 +20,58 @@ using nlohmann::json;
 Status error(const std::string& message) { return Status(StatusCode::parse_error, message); }
 
 /// The setting that a member of a problem makes ("split_k": --split-k); empty where there is none.
-std::string setting_name(std::string key) {
+std::string setting_name(const OperationLab& lab, std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
-  const auto settings = problem_settings();
-  const bool known =
-      std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return s.name == key; });
+  const bool known = std::ranges::find(lab.settings(), key, &Setting::name) != lab.settings().end();
   return known ? key : "";
 }
 
-Status unknown_member(const std::string& key) {
-  std::vector<std::string_view> names = {"m", "n", "k", "from"};
-  for (const Setting& setting : problem_settings()) names.push_back(setting.name);
+bool is_size(const OperationLab& lab, const std::string& key) {
+  return std::ranges::find(lab.words.shape_members, key) != lab.words.shape_members.end();
+}
+
+Status unknown_member(const OperationLab& lab, const std::string& key) {
+  std::vector<std::string_view> names(lab.words.shape_members.begin(), lab.words.shape_members.end());
+  names.push_back("from");
+  for (const Setting& setting : lab.settings()) names.push_back(setting.name);
   return error("unknown member " + detail::quoted(key) + detail::did_you_mean(key, names));
 }
 
-Result<std::int64_t> read_size(const json& problem, const char* key) {
-  const auto size = problem.find(key);
-  if (size == problem.end()) return error(std::string("member `") + key + "` is missing");
-  // From text, so that sizes of any length, negative ones and fractions all meet the same check.
-  return parse_integer(key, size->is_string() ? "a string" : size->dump(), 0,
-                       std::numeric_limits<std::int64_t>::max());
+/// The shape as a word, of the members that make it.
+Result<std::string> read_shape(const OperationLab& lab, const json& problem) {
+  std::string shape;
+  for (const std::string_view name : lab.words.shape_members) {
+    const auto size = problem.find(name);
+    if (size == problem.end()) return error("member `" + std::string(name) + "` is missing");
+    // From text, so that sizes of any length, negative ones and fractions all meet the same check.
+    const Result<std::int64_t> number = parse_integer(name, size->is_string() ? "a string" : size->dump(), 0,
+                                                      std::numeric_limits<std::int64_t>::max());
+    if (!number) return number.status();
+    shape += (shape.empty() ? "" : "x") + std::to_string(*number);
+  }
+  return shape;
 }
 
-Result<Problem> read_problem(const json& object, SettingTexts settings) {
-  if (!object.is_object()) return error("expected an object with the members m, n and k");
+Result<Problem> read_problem(const OperationLab& lab, const json& object, SettingTexts settings) {
+  const std::vector<std::string_view> sizes(lab.words.shape_members.begin(), lab.words.shape_members.end());
+  if (!object.is_object()) return error("expected an object with the members " + join(sizes, "and"));
   std::string label;
   for (const auto& [key, value] : object.items()) {
-    if (key == "m" || key == "n" || key == "k") continue;
+    if (is_size(lab, key)) continue;
     if (!value.is_string() && !value.is_number())
       return error("member " + detail::quoted(key) + " is no text or number");
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "from") {
       label = text;
-    } else if (const std::string name = setting_name(key); !name.empty()) {
+    } else if (const std::string name = setting_name(lab, key); !name.empty()) {
       settings[name] = text;
     } else {
-      return unknown_member(key);
+      return unknown_member(lab, key);
     }
   }
-  const Result<std::int64_t> m = read_size(object, "m");
-  const Result<std::int64_t> n = read_size(object, "n");
-  const Result<std::int64_t> k = read_size(object, "k");
-  for (const auto* size : {&m, &n, &k}) {
-    if (!*size) return size->status();
-  }
-  Result<Problem> problem = make_problem({*m, *n, *k}, settings);
+  const Result<std::string> shape = read_shape(lab, object);
+  if (!shape) return shape.status();
+  Result<Problem> problem = parse_problem(lab.operation, *shape, settings);
   if (problem) problem->label = label;
   return problem;
 }
@@ -77,7 +85,8 @@ Result<std::string> read_text(const std::string& path) {
   return text.str();
 }
 
-Result<std::vector<Problem>> parse(const std::string& json_text, const SettingTexts& defaults) {
+Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& json_text,
+                                   const SettingTexts& defaults) {
   json document;
   try {
     document = json::parse(json_text);
@@ -92,7 +101,7 @@ Result<std::vector<Problem>> parse(const std::string& json_text, const SettingTe
   }
   std::vector<Problem> read;
   for (const json& object : *problems) {
-    Result<Problem> problem = read_problem(object, defaults);
+    Result<Problem> problem = read_problem(lab, object, defaults);
     if (!problem) {
       return Status(problem.status().code(),
                     "problem " + std::to_string(read.size() + 1) + ": " + problem.status().message());
@@ -104,13 +113,16 @@ Result<std::vector<Problem>> parse(const std::string& json_text, const SettingTe
 
 }  // namespace
 
-Result<std::vector<Problem>> read_shapes_file(const std::string& path, const SettingTexts& defaults) {
+Result<std::vector<Problem>> read_shapes_file(const std::string& path, Operation operation,
+                                              const SettingTexts& defaults) {
+  const OperationLab& lab = lab_of(operation);
+  if (lab.words.shape_members.empty()) return error("--shapes does not go with " + std::string(lab.name));
   const auto in_file = [&path](const Status& status) {
     return Status(status.code(), "shapes file " + detail::quoted(path) + ": " + status.message());
   };
   const Result<std::string> text = read_text(path);
   if (!text) return in_file(text.status());
-  Result<std::vector<Problem>> problems = parse(*text, defaults);
+  Result<std::vector<Problem>> problems = parse(lab, *text, defaults);
   if (!problems) return in_file(problems.status());
   return problems;
 }

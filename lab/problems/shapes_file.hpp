@@ -1,16 +1,19 @@
-/// Files of problems: `{"problems": [{"m": 512, "n": 512, "k": 512, "from": "where it comes from"}, ...]}`.
+/// Files of problems of one operation:
+/// `{"problems": [{"m": 512, "n": 512, "k": 512, "from": "where it comes from"}, ...]}`.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "lab/problems/problem_settings.hpp"
+#include "lab/problems/settings.hpp"
 
 namespace quarry::lab {
 
-/// The problems of a file, at least one. A problem may hold every setting that there is a flag for ("a":
-/// "f16:col", "split_k": 4), which wins over the `defaults`. A failure names the file, and the problem by its
-/// place from 1.
-Result<std::vector<Problem>> read_shapes_file(const std::string& path, const SettingTexts& defaults);
+/// The problems of a file, at least one. A problem has the members that its operation's shape is made of
+/// (LabWords::shape_members; an operation without such is refused), and may hold every setting that there is
+/// a flag for ("a": "f16:col", "split_k": 4), which wins over the `defaults`. A failure names the file, and
+/// the problem by its place from 1.
+Result<std::vector<Problem>> read_shapes_file(const std::string& path, Operation operation,
+                                              const SettingTexts& defaults);
 
 }  // namespace quarry::lab

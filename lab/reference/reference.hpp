@@ -1,16 +1,17 @@
-/// What a problem's result should be, in float64, and how far a result is from it.
+/// What the results of a problem should be, in float64, and how far results are from it.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "lab/reference/tolerance.hpp"
 #include "quarry/arguments.hpp"
-#include "quarry/gemm.hpp"
-#include "quarry/reduce_split_k.hpp"
+#include "quarry/status.hpp"
+#include "quarry/tensor.hpp"
 
-namespace quarry::host {
+namespace quarry::lab {
 
 struct ReferenceOptions {
   /// Where all outputs need more multiplications, only some rows of each matrix are computed, spread over all
@@ -20,30 +21,44 @@ struct ReferenceOptions {
   int threads = 0;
 };
 
-/// The result of one problem, before it is rounded to the output's type. Computed once, it serves every
-/// kernel that runs the problem, since it depends on the operands' values and the epilogue alone.
-struct Reference {
-  /// Rows of the output that were computed, ascending: all, unless the options cut them down.
+/// What one output should be, before it is rounded to its type.
+struct Expected {
+  Operand name = Operand::none;
+  /// Rows of each matrix that were computed, ascending: all, unless the options cut them down.
   std::vector<std::int64_t> rows;
-  std::int64_t batch = 0;
+  std::int64_t all_rows = 0;
+  /// Matrices of the output (see Matrices), and columns of each.
+  std::int64_t matrices = 0;
   std::int64_t columns = 0;
-  /// [batch][rows][columns]
+  /// [matrices][rows][columns]
   std::vector<double> values;
-  /// The same of what is written to aux, before the activation; empty where there is no aux.
-  std::vector<double> aux;
-  /// |alpha| ||S A|| ||B|| / sqrt(K) + |beta| ||C||, the first norms taken over each batch entry, S the scale
-  /// (of B where it is one of columns): how large the sums before the activation are when the signs of
-  /// products are random. Of a reduction |alpha| ||S P|| + |beta| ||C||, P all partial sums.
+  /// How large the sums are that the output is made of, in the Euclidean norm over all of it, when the signs
+  /// of what is added are random: what takes the place of the norm of an output that happens to be small.
   double scale = 0;
 };
 
-/// Computes the reference. All operands are host memory, alpha and beta values or host pointers. Where C or
-/// the residual is `out` itself, call it before the kernel runs. @pre some kernel supports the arguments;
-/// fails when memory runs out
-Result<Reference> compute_reference(const GemmArguments& arguments, const ReferenceOptions& options = {});
-/// The same of a reduction; a partial sum counts as a multiplication.
-Result<Reference> compute_reference(const ReduceSplitKArguments& arguments,
-                                    const ReferenceOptions& options = {});
+/// The results of one problem. Computed once, they serve every kernel that runs the problem, since they
+/// depend on the operands' values and the epilogue alone.
+struct Reference {
+  /// Each output, the first one first.
+  std::vector<Expected> outputs;
+
+  /// @pre there is such an output
+  const Expected& operator[](Operand name) const;
+};
+
+/// Computes the reference. All operands are host memory, alpha and beta values or host pointers. Where an
+/// operand is `out` itself, call it before the kernel runs. @pre some kernel supports the arguments; fails
+/// when memory runs out
+Result<Reference> compute_reference(const Arguments& arguments, const ReferenceOptions& options = {});
+
+/// The rows of an output that a reference has: all, or as many as the limit allows (but no fewer than 4), the
+/// first and the last among them. @param multiplications what one row of all matrices needs
+std::vector<std::int64_t> chosen_rows(std::int64_t rows, double multiplications,
+                                      const ReferenceOptions& options);
+
+/// An output of these rows, with room for its values.
+Expected expected_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows);
 
 /// How a result compares.
 struct Comparison {
@@ -52,24 +67,28 @@ struct Comparison {
   double error = 0;
   /// What `error` may be at most.
   double bound = 0;
-  /// The output that is furthest off.
-  std::int64_t entry = 0;
+  /// The element that is furthest off: of which matrix, row and column.
+  std::int64_t matrix = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
   double expected = 0;
   double got = 0;
-  /// Which output these are of: `out` or `aux`.
+  /// Which output these are of.
   Operand operand = Operand::out;
 
   bool within() const { return error <= bound; }
+  /// "error 1e-3, bound 1e-4; furthest off at (0, 1, 2): expected 1, got 2", with "aux: " in front where the
+  /// output is not called `out`.
+  std::string text() const;
 };
 
-/// Compares both outputs of a problem, `out` and aux where there is one: the one that is off further, for its
-/// bound.
-Comparison compare(const Reference& reference, const GemmArguments& arguments, const Tolerance& tolerance);
+/// Compares one result in host memory. Where the reference, rounded to the output's type, is NaN or infinite,
+/// the output must be the same.
+Comparison compare(const Expected& expected, const TensorView& out, const Tolerance& tolerance);
 
-/// Compares a result in host memory with the reference of its problem. Where the reference, rounded to the
-/// output's type, is NaN or infinite, the output must be the same.
-Comparison compare(const Reference& reference, const TensorView& out, const Tolerance& tolerance);
+/// Compares all outputs: the one that is off furthest, for its bound.
+Comparison compare(const Reference& reference, const Arguments& arguments, const Tolerance& tolerance);
+/// The same for a kernel's results, by its tolerances.
+Comparison compare(const Reference& reference, const Arguments& arguments, const KernelMetadata& kernel);
 
-}  // namespace quarry::host
+}  // namespace quarry::lab

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace quarry::host {
+namespace quarry::lab {
 namespace {
 
 /// How far sums of k products are off, in roundings of the accumulator:
@@ -54,4 +54,4 @@ Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
                    kernel.design.math);
 }
 
-}  // namespace quarry::host
+}  // namespace quarry::lab

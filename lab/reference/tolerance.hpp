@@ -6,7 +6,7 @@
 
 #include "quarry/metadata.hpp"
 
-namespace quarry::host {
+namespace quarry::lab {
 
 /// Bounds of an error, in the Euclidean norm over all outputs. A result is right when
 ///
@@ -55,4 +55,4 @@ Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k,
 /// Those of a kernel.
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k);
 
-}  // namespace quarry::host
+}  // namespace quarry::lab

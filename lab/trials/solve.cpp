@@ -7,6 +7,7 @@
 
 #include "lab/text.hpp"
 #include "quarry/system.hpp"
+#include "registry/device/prepared.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -16,24 +17,12 @@ constexpr double reference_multiplications = 1e9;
 /// Above this the host executor takes noticeably long.
 constexpr double patient_multiplications = 4e9;
 
-/// Bytes that a problem's operands take, with room for what they are compared with.
-double bytes_of(const Problem& p) {
-  const double out = stored_bytes(p.out, p.m, p.n);
-  const double inputs = p.operation == Operation::gemm
-                            ? stored_bytes(p.a, p.m, p.k) + stored_bytes(p.b, p.k, p.n)
-                            : stored_bytes(p.a, p.m, p.n) * static_cast<double>(p.k);
-  double all = inputs + 2 * out;
-  for (const auto& extra : {p.residual, p.aux}) {
-    if (extra) all += stored_bytes(*extra, p.m, p.n);
-  }
-  return all * static_cast<double>(std::max<std::int64_t>(p.batch, 1));
-}
-
 /// Refuses operands that this machine's memory cannot hold, before any is touched.
 Status check_memory(const Problem& problem) {
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  const double needed = bytes_of(problem);
+  // The operands, and what the outputs are compared with.
+  const double needed = memory_bytes(problem, 2);
   if (needed <= 0.9 * memory) return {};
   return Status(StatusCode::device_error, "the operands need " + rounded(needed / (1 << 30), 1) +
                                               " GiB of host memory, this machine has " +
@@ -41,15 +30,16 @@ Status check_memory(const Problem& problem) {
 }
 
 /// The best kernel that can run, with a message where a better one cannot.
-Result<Candidate> best_kernel(const Arguments& arguments, FindOptions options, const SolveSetting& setting) {
+Result<Candidate> best_kernel(const HeldArguments& arguments, FindOptions options,
+                              const SolveSetting& setting) {
   options.limit = 1;
-  const CandidateList found = find_kernels(arguments, setting.filter, options);
+  const CandidateList found = get_kernels(arguments, setting.filter, options);
   if (options.availability == Availability::any) {
     if (found.empty()) return found.status();
     return found.front();
   }
   options.availability = Availability::any;
-  const CandidateList all = find_kernels(arguments, setting.filter, options);
+  const CandidateList all = get_kernels(arguments, setting.filter, options);
   if (all.empty()) return all.status();
   if (found.empty()) {
     return Status(StatusCode::not_precompiled,
@@ -85,16 +75,15 @@ Result<double> time_on_host(const Plan& plan, const PlanOperands& operands, Work
 }
 
 Result<double> time_kernel(const Kernel& kernel, const TrialProblem& trial) {
-  const Arguments arguments = with(kernel.controls(), trial.arguments());
-  const Result<Plan> plan = prepare(kernel, arguments);
+  const HeldArguments arguments = with(kernel.controls(), trial.arguments());
+  const Result<Plan> plan = kernel.prepare(arguments);
   if (!plan) return plan.status();
   const Place place = trial.device ? Place::device : Place::host;
   const Result<TrialWorkspace> memory = TrialWorkspace::make(plan->workspace_size(), place);
   if (!memory) return memory.status();
-  const PlanOperands operands = operands_of(arguments);
+  const PlanOperands operands = detail::operands_of(arguments);
   if (place == Place::host) return time_on_host(*plan, operands, memory->workspace());
-  return detail::median_seconds(used_device,
-                                [&] { return plan->run(operands, nullptr, memory->workspace()); });
+  return median_seconds(used_device, [&] { return plan->run(operands, nullptr, memory->workspace()); });
 }
 
 /// What can run: everything, but on a device without a compiler only what is precompiled.
@@ -108,9 +97,9 @@ Availability available_on(Place place) {
 Result<Solved> solve(const Problem& problem, std::uint64_t seed, const SolveSetting& setting) {
   const Place place = setting.place;
   const FindOptions options{.availability = available_on(place), .device = &setting.device};
-  const Arguments shape = arguments_of(problem);
-  const Result<Candidate> kernel =
-      setting.kernel ? candidate_of(*setting.kernel, shape, options) : best_kernel(shape, options, setting);
+  const HeldArguments shape = arguments_of(problem);
+  const Result<Candidate> kernel = setting.kernel ? quarry::candidate_of(*setting.kernel, shape, options)
+                                                  : best_kernel(shape, options, setting);
   if (!kernel) return kernel.status();
   if (Status fits = check_memory(problem); !fits) return fits;
   if (place == Place::host && flops(problem) / 2 > patient_multiplications) {
@@ -118,15 +107,16 @@ Result<Solved> solve(const Problem& problem, std::uint64_t seed, const SolveSett
   }
   Result<TrialProblem> trial = TrialProblem::make(problem, seed, place);
   if (!trial) return trial.status();
-  const Result<host::Reference> reference =
-      reference_of(trial->host, {.max_multiplications = reference_multiplications});
+  const Result<Reference> reference =
+      compute_reference(trial->host.arguments(), {.max_multiplications = reference_multiplications});
   if (!reference) return reference.status();
   Solved outcome{problem,
                  seed,
                  place,
                  *kernel,
                  run_trial(*kernel, kernel->controls(), *trial, *reference),
-                 static_cast<std::int64_t>(reference->rows.size())};
+                 std::ssize(reference->outputs[0].rows),
+                 reference->outputs[0].all_rows};
   if (!outcome.verdict.status) return outcome;
   const Result<double> seconds = time_kernel(*kernel, *trial);
   if (!seconds) return seconds.status();

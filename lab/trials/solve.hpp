@@ -31,8 +31,9 @@ struct Solved {
   Place place;
   Candidate kernel;
   Verdict verdict;
-  /// Rows of the output that were checked, of how many.
+  /// Rows of the first output that were checked, of how many.
   std::int64_t checked_rows;
+  std::int64_t all_rows;
   /// Seconds of one run, absent when it failed.
   std::optional<double> seconds = std::nullopt;
 };

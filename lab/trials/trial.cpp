@@ -1,7 +1,6 @@
 #include "lab/trials/trial.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "basic/text.hpp"
 #include "registry/device/runtime.hpp"
@@ -29,26 +28,17 @@ Result<Place> read_place(const std::string& name) {
 }
 
 Result<TrialProblem> TrialProblem::make(const Problem& problem, std::uint64_t seed, Place place) {
-  Result<host::RandomProblem> host = random_operands(arguments_of(problem), random_options(problem, seed));
+  Result<Operands> host = Operands::make(arguments_of(problem), operand_options(problem, seed));
   if (!host) return host.status();
   TrialProblem trial{*std::move(host), std::nullopt};
   if (place == Place::host) return trial;
-  Result<detail::DeviceProblem> device = detail::DeviceProblem::make(trial.host, used_device);
+  Result<DeviceOperands> device = DeviceOperands::make(trial.host, used_device);
   if (!device) return device.status();
   trial.device = *std::move(device);
   return trial;
 }
 
-std::string Verdict::reason() const {
-  if (!status) return status.message();
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "%serror %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g",
-                comparison.operand == Operand::aux ? "aux: " : "", comparison.error, comparison.bound,
-                static_cast<long long>(comparison.entry), static_cast<long long>(comparison.row),
-                static_cast<long long>(comparison.column), comparison.expected, comparison.got);
-  return text;
-}
+std::string Verdict::reason() const { return status ? comparison.text() : status.message(); }
 
 Result<TrialWorkspace> TrialWorkspace::make(std::size_t bytes, Place place) {
   TrialWorkspace made;
@@ -59,7 +49,7 @@ Result<TrialWorkspace> TrialWorkspace::make(std::size_t bytes, Place place) {
     made.host_.assign(bytes + guard_bytes + workspace_alignment, std::byte{poison});
     return made;
   }
-  Result<detail::DeviceBuffer> buffer = detail::DeviceBuffer::allocate(bytes + guard_bytes, used_device);
+  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(bytes + guard_bytes, used_device);
   if (!buffer) return buffer.status();
   made.device_ = *std::move(buffer);
   if (Status filled = made.device_.fill(poison); !filled) return filled;
@@ -87,26 +77,25 @@ Status TrialWorkspace::check() const {
 }
 
 Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& problem,
-                  const host::Reference& reference) {
-  const Arguments arguments = with(controls, problem.arguments());
-  const Result<std::size_t> bytes = workspace_size(kernel, arguments);
+                  const Reference& reference) {
+  const HeldArguments arguments = with(controls, problem.arguments());
+  const Result<std::size_t> bytes = kernel.workspace_size(arguments);
   if (!bytes) return {bytes.status()};
   const Result<TrialWorkspace> workspace =
       TrialWorkspace::make(*bytes, problem.device ? Place::device : Place::host);
   if (!workspace) return {workspace.status()};
 
-  problem.host.reset_output();
+  problem.host.reset_outputs();
   if (problem.device) {
-    if (Status s = problem.device->upload_output(problem.host); !s) return {s};
+    if (Status s = problem.device->upload_outputs(problem.host); !s) return {s};
   }
-  if (Status s = run(kernel, arguments, {.workspace = workspace->workspace()}); !s) return {s};
+  if (Status s = kernel.run(arguments, {.workspace = workspace->workspace()}); !s) return {s};
   if (problem.device) {
-    if (Status s = problem.device->download_output(problem.host); !s) return {s};
+    if (Status s = problem.device->download_outputs(problem.host); !s) return {s};
   }
-  if (Status s = problem.host.check_output(); !s) return {s};
+  if (Status s = problem.host.check_outputs(); !s) return {s};
   if (Status s = workspace->check(); !s) return {s};
-  const host::Tolerance tolerance = host::tolerance(kernel.metadata(), terms(problem.host));
-  return {{}, host::compare(reference, problem.host.arguments, tolerance)};
+  return {{}, compare(reference, problem.host.arguments(), kernel.metadata())};
 }
 
 }  // namespace quarry::lab

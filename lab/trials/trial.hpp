@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "lab/device/device_problem.hpp"
+#include "lab/device/device_operands.hpp"
 #include "lab/problems/problem.hpp"
-#include "lab/problems/random_problem.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/kernel.hpp"
 
@@ -29,17 +28,15 @@ Result<Place> read_place(const std::string& name);
 
 /// A problem's operands, on the host and, where kernels run there, on the device. Movable.
 struct TrialProblem {
-  host::RandomProblem host;
+  Operands host;
   /// Empty when the place is the host.
-  std::optional<detail::DeviceProblem> device;
+  std::optional<DeviceOperands> device;
 
   /// Random operands of this seed. Fails when memory runs out.
   static Result<TrialProblem> make(const Problem& problem, std::uint64_t seed, Place place);
 
   /// The arguments that kernels are given.
-  Arguments arguments() const {
-    return arguments_of(device ? device->arguments : host.arguments, host.slices);
-  }
+  const HeldArguments& arguments() const { return device ? device->arguments() : host.arguments(); }
 };
 
 /// How a kernel did.
@@ -47,7 +44,7 @@ struct Verdict {
   /// Why it did not run, or what it left unwritten or wrote where it must not.
   Status status;
   /// What it computed; there where status is ok.
-  host::Comparison comparison = {};
+  Comparison comparison = {};
 
   bool right() const { return status && comparison.within(); }
   /// What is wrong, in one line. @pre !right()
@@ -65,13 +62,13 @@ class TrialWorkspace {
  private:
   std::size_t bytes_ = 0;
   /// One of the two.
-  detail::DeviceBuffer device_;
+  DeviceBuffer device_;
   std::vector<std::byte> host_;
   bool on_device_ = false;
 };
 
 /// Runs the kernel with these controls on poisoned memory and compares with the reference.
 Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& problem,
-                  const host::Reference& reference);
+                  const Reference& reference);
 
 }  // namespace quarry::lab

@@ -4,8 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "lab/operation.hpp"
 #include "lab/problems/seed.hpp"
-#include "lab/verify/problems.hpp"
 #include "operations/common/host/parallel.hpp"
 
 namespace quarry::lab {
@@ -23,39 +23,31 @@ struct Progressing {
 struct SharedProblem {
   Problem problem;
   std::uint64_t seed = 0;
-  host::Reference reference;
+  Reference reference;
 };
 
 /// Some kernels whose operands are stored alike.
 struct Task {
-  StorageKey storage;
+  const std::string& storage;
   std::span<Progressing> kernels;
+
+  /// Any of them: what problems and storage depend on is the same of all.
+  const KernelMetadata& kernel() const { return kernels.front().kernel.metadata(); }
 };
 
-using StorageGroups = std::map<StorageKey, std::vector<Progressing>>;
+/// By storage key.
+using StorageGroups = std::map<std::string, std::vector<Progressing>>;
 
 /// Kernels a task: few enough to keep all processors busy, enough to share operands.
 constexpr std::size_t task_kernels = 16;
 /// Problems whose references are kept at the same time.
 constexpr std::int64_t problems_at_once = 16;
 
-std::uint64_t number_of(const ResultKey& key) {
-  std::uint64_t number = 0;
-  for (const DType type : {key.a, key.b, key.accumulator, key.out})
-    number = number << 8 | static_cast<unsigned>(type);
-  number = number << 2 | (key.activation ? 2U : 0U) | (key.bias ? 1U : 0U);
-  const std::uint64_t whole = (key.whole_m ? 4U : 0U) | (key.whole_n ? 2U : 0U) | (key.whole_k ? 1U : 0U);
-  return number ^ whole << 40;
-}
-
-std::uint64_t number_of(const StorageKey& key) {
-  std::uint64_t number = 0;
-  for (const Layout layout : {key.a, key.b, key.c, key.out})
-    number = number << 2 | static_cast<unsigned>(layout);
-  for (const int alignment : {key.a_alignment, key.b_alignment, key.c_alignment, key.out_alignment}) {
-    number = number << 8 | static_cast<unsigned>(alignment);
-  }
-  return number << 1 | (key.arrays ? 1U : 0U);
+/// A number for a key (FNV-1a), the same on every machine.
+std::uint64_t number_of(const std::string& key) {
+  std::uint64_t number = 0xcbf29ce484222325U;
+  for (const char c : key) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return number;
 }
 
 /// What all threads share.
@@ -64,13 +56,13 @@ class Verification {
   Verification(const VerifyOptions& options, VerifyRecord& record, Progress& progress)
       : options_(options), record_(record), progress_(progress) {}
 
-  /// All problems for the kernels of one key.
-  void run_group(const ResultKey& key, StorageGroups& groups) {
+  /// All problems for the kernels of one result key.
+  void run_group(const std::string& key, StorageGroups& groups) {
     const std::vector<Task> tasks = split(groups);
     const int threads = options_.place == Place::host ? host::default_threads() : 1;
     for (std::int64_t first = 0; first < options_.problems && status_; first += problems_at_once) {
       const std::int64_t end = std::min(first + problems_at_once, options_.problems);
-      const std::vector<SharedProblem> problems = share(key, tasks[0].storage, first, end);
+      const std::vector<SharedProblem> problems = share(key, tasks[0].kernel(), first, end);
       host::parallel_for(std::ssize(tasks), threads, [&](int, std::int64_t i) {
         const Task& task = tasks[static_cast<std::size_t>(i)];
         for (const SharedProblem& problem : problems) run_task(task, problem);
@@ -99,21 +91,21 @@ class Verification {
   }
 
   /// Problems first to end, with references, which do not depend on how operands are stored: any way will do.
-  std::vector<SharedProblem> share(const ResultKey& key, const StorageKey& any, std::int64_t first,
+  std::vector<SharedProblem> share(const std::string& key, const KernelMetadata& any, std::int64_t first,
                                    std::int64_t end) {
+    const OperationLab& lab = lab_of(any.operation);
     std::vector<SharedProblem> problems;
     for (std::int64_t number = first; number < end; ++number) {
       const std::uint64_t seed =
           derived_seed(options_.seed + number_of(key), static_cast<std::uint64_t>(number));
-      SharedProblem& shared =
-          problems.emplace_back(SharedProblem{random_problem(key, seed, number), seed, {}});
+      SharedProblem& shared = problems.emplace_back(SharedProblem{lab.random(any, seed, number), seed, {}});
       const Result<TrialProblem> trial =
-          TrialProblem::make(stored(shared.problem, any, seed), seed, Place::host);
+          TrialProblem::make(lab.stored(shared.problem, any, seed), seed, Place::host);
       if (!trial) {
         stop(trial.status());
         return {};
       }
-      Result<host::Reference> reference = reference_of(trial->host);
+      Result<Reference> reference = compute_reference(trial->host.arguments());
       if (!reference) {
         stop(reference.status());
         return {};
@@ -125,16 +117,17 @@ class Verification {
 
   void run_task(const Task& task, const SharedProblem& shared) {
     if (stopped()) return;
-    Problem problem =
-        stored(shared.problem, task.storage, derived_seed(shared.seed, number_of(task.storage)));
+    const OperationLab& lab = lab_of(task.kernel().operation);
+    const Problem problem =
+        lab.stored(shared.problem, task.kernel(), derived_seed(shared.seed, number_of(task.storage)));
     Result<TrialProblem> trial = TrialProblem::make(problem, shared.seed, options_.place);
     if (!trial) return stop(trial.status());
     for (Progressing& each : task.kernels) {
       if (stopped()) return;
-      problem.controls = controls_for(each.kernel.metadata(), shared.problem);
-      const std::string command = replay(problem, each.kernel, shared.seed);
+      const Controls controls = lab.controls_for(each.kernel.metadata(), shared.problem);
+      const std::string command = replay(with(controls, problem), each.kernel, shared.seed);
       if (options_.say) say(command);
-      const Verdict verdict = run_trial(each.kernel, problem.controls, *trial, shared.reference);
+      const Verdict verdict = run_trial(each.kernel, controls, *trial, shared.reference);
       if (!verdict.right()) note(each, verdict.reason(), command);
       advance();
     }
@@ -152,8 +145,7 @@ class Verification {
     }
     if (options_.place == Place::host) return;
     // An address fault ends all work on the device: what follows would fail too.
-    if (Status s = detail::synchronize(used_device); !s)
-      stop(Status(s.code(), s.message() + ", after: " + command));
+    if (Status s = synchronize(used_device); !s) stop(Status(s.code(), s.message() + ", after: " + command));
   }
 
   void finish(const Task& task) {
@@ -203,12 +195,14 @@ class Verification {
 
 Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const VerifyOptions& options,
                                     VerifyRecord& record, Progress& progress) {
-  std::map<ResultKey, StorageGroups> groups;
+  std::map<std::pair<Operation, std::string>, StorageGroups> groups;
   for (const Kernel& kernel : kernels) {
-    groups[result_key(kernel.metadata())][storage_key(kernel.metadata())].push_back({kernel});
+    const KernelMetadata& metadata = kernel.metadata();
+    const OperationLab& lab = lab_of(metadata.operation);
+    groups[{metadata.operation, lab.result_key(metadata)}][lab.storage_key(metadata)].push_back({kernel});
   }
   Verification verification(options, record, progress);
-  for (auto& [key, storages] : groups) verification.run_group(key, storages);
+  for (auto& [key, storages] : groups) verification.run_group(key.second, storages);
   return std::move(verification).report();
 }
 

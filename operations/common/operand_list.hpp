@@ -25,7 +25,8 @@ struct OperandRef {
 /// A number that may be read through a pointer when the kernel runs.
 struct ScalarRef {
   Operand name = Operand::none;
-  const void* pointer = nullptr;
+  /// Of the arguments, which outlive the list.
+  const Scalar* scalar = nullptr;
 };
 
 /// The operands of a problem, `out` first. Checks of memory and overlaps, plans, guards, copies and dumps
@@ -52,7 +53,7 @@ class OperandList {
   /// @pre fewer than most_scalars are there
   void add(Operand name, const Scalar& scalar) {
     assert(scalar_count_ < most_scalars);
-    scalars_[scalar_count_++] = {name, scalar.pointer};
+    scalars_[scalar_count_++] = {name, &scalar};
   }
 
   const OperandRef* begin() const { return tensors_; }

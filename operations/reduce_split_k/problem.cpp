@@ -71,28 +71,6 @@ MatrixParams matrix(const TensorView& view) { return problem_operand(view).matri
 
 }  // namespace
 
-GemmArguments in_gemm_roles(const ReduceSplitKArguments& arguments) {
-  return {.a = arguments.partials,
-          .b = {},
-          .c = arguments.c,
-          .out = arguments.out,
-          .accumulator = arguments.partials.dtype,
-          .epilogue = arguments.epilogue};
-}
-
-ReduceSplitKArguments reduction_of(const GemmArguments& roles, std::int64_t slices) {
-  const TensorView& out = roles.out;
-  const std::int64_t rows = out.extents[out.rank - 2U];
-  const std::int64_t columns = out.extents[out.rank - 1U];
-  const DType type = roles.a.dtype;
-  TensorView partials =
-      out.rank == 3 ? TensorView::row_major(roles.a.data, type, {slices, out.extents[0], rows, columns})
-                    : TensorView::row_major(roles.a.data, type, {slices, rows, columns});
-  partials.memory = roles.a.memory;
-  partials.assumed_alignment = roles.a.assumed_alignment;
-  return {.partials = partials, .c = roles.c, .out = out, .epilogue = roles.epilogue};
-}
-
 Status normalise(const ReduceSplitKArguments& args, const OperandList& operands, ReduceProblem& problem) {
   const TensorView& out = args.out;
   if (Status s = check_no_arrays(args); !s) return s;

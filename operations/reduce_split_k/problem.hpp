@@ -1,10 +1,7 @@
-/// Reductions as arguments: from what a caller wrote to what families decide by, and back.
+/// Reductions as arguments: from what a caller wrote to what families decide by.
 #pragma once
 
-#include <cstdint>
-
 #include "operations/common/operand_list.hpp"
-#include "quarry/gemm.hpp"
 #include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
 #include "reduce_split_k/family.hpp"
@@ -16,12 +13,5 @@ namespace quarry::detail {
 /// (ReduceProblem::is_packed).
 /// @param operands the list of these arguments
 Status normalise(const ReduceSplitKArguments& arguments, const OperandList& operands, ReduceProblem& problem);
-
-/// A reduction's tensors in the roles of a GEMM's, for what looks at tensors and epilogues alone: the partial
-/// sums are its A and accumulator, and it has no B.
-GemmArguments in_gemm_roles(const ReduceSplitKArguments& arguments);
-
-/// Back from these roles: the A, packed, as so many slices.
-ReduceSplitKArguments reduction_of(const GemmArguments& roles, std::int64_t slices);
 
 }  // namespace quarry::detail

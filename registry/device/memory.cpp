@@ -73,7 +73,7 @@ Result<Place> place_of(const OperandList& operands) {
   }
   const bool asks = operands.front().view->memory.kind == MemoryKind::automatic;
   for (const ScalarRef& scalar : operands.scalars()) {
-    if (!gathering.add(scalar.pointer, asks))
+    if (!gathering.add(scalar.scalar->pointer, asks))
       return Status(StatusCode::invalid_arguments, Reason::mixed_devices, scalar.name);
   }
   return gathering.place();

@@ -87,7 +87,7 @@ Status check_workspace_device(const Workspace& workspace, std::size_t bytes, int
 PlanOperands pointers_of(const OperandList& operands) {
   PlanOperands pointers;
   for (const OperandRef& operand : operands) pointers[operand.name] = operand.view->data;
-  for (const ScalarRef& scalar : operands.scalars()) pointers[scalar.name] = scalar.pointer;
+  for (const ScalarRef& scalar : operands.scalars()) pointers[scalar.name] = scalar.scalar->pointer;
   return pointers;
 }
 

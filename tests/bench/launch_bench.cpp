@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/device/device_problem.hpp"
+#include "lab/device/device_operands.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/launch.hpp"
 #include "registry/device/prepared.hpp"
@@ -81,7 +81,7 @@ GemmArguments shape() {
           .out = TensorView::row_major(nullptr, DType::f16, {64, 64})};
 }
 
-void measure_checks(const host::RandomProblem& problem, const Kernel& kernel) {
+void measure_checks(const lab::OperandsOf<GemmArguments>& problem, const Kernel& kernel) {
   const GemmArguments& args = problem.arguments;
   detail::PreparedLaunch made;
   must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, made));
@@ -106,8 +106,9 @@ void measure_checks(const host::RandomProblem& problem, const Kernel& kernel) {
           [] {});
 }
 
-void measure_launches(const host::RandomProblem& problem) {
-  const detail::DeviceProblem device = must(detail::DeviceProblem::make(problem, 0));
+void measure_launches(const lab::OperandsOf<GemmArguments>& problem) {
+  const lab::DeviceOperandsOf<GemmArguments> device =
+      must(lab::DeviceOperandsOf<GemmArguments>::make(problem, 0));
   const GemmArguments& known = device.arguments;
   GemmArguments automatic = known;
   for (TensorView* view : {&automatic.a, &automatic.b, &automatic.out}) view->memory = {};
@@ -151,7 +152,7 @@ void measure_launches(const host::RandomProblem& problem) {
 }  // namespace
 
 int main() {
-  const host::RandomProblem problem = must(host::RandomProblem::make(shape()));
+  const lab::OperandsOf<GemmArguments> problem = must(lab::OperandsOf<GemmArguments>::make(shape()));
   const CandidateList found = get_kernels(problem.arguments);
   must(found.status());
   measure_checks(problem, found.front());

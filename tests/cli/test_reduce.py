@@ -86,7 +86,7 @@ class Reductions(CommandTest):
                             (["0x8x8", "f32"], "no slices: expected 1 or more, got 0")):
             with self.subTest(words=words):
                 self.refused("find", "reduce_split_k", *words, says=says)
-        self.refused("find", "gemm", "8x8x8", "f32", "--partials", "f32", says="--partials goes with reduce_split_k")
+        self.refused("find", "gemm", "8x8x8", "f32", "--partials", "f32", says="--partials does not go with gemm, but with `reduce_split_k`")
         self.refused("find", "reduce_splitk", "8x8x8", "f32", says="did you mean `reduce_split_k`")
         self.refused("find", "reduce_split_k", "--shapes", "x.json", says="does not go with reduce_split_k")
 
@@ -119,7 +119,7 @@ class Reductions(CommandTest):
         done = self.quarry("emulate", "--where", "operation == reduce_split_k", "--problems", "4")
         self.assertRegex(done.lines[-1], r"^16 kernels, 64 runs: 0 wrong; seed")
         self.refused("emulate", KERNEL, "0x4x4", says="no slices")
-        self.refused("emulate", KERNEL, "4x4x4", "--a", "f32", says="--a does not go with reduce_split_k")
+        self.refused("emulate", KERNEL, "4x4x4", "--a", "f32", says="--a does not go with reduce_split_k, but with `gemm`")
 
     @unittest.skipUnless("emulate" in run_quarry("--help").out, "this build has no emulator")
     def test_aligned_partial_sums_use_whole_sectors(self):

@@ -7,7 +7,7 @@
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
 #include "lab/problems/guarded_tensor.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "registry/host/reorder.hpp"
 #include "reorder_matrix/kernel.cuh"
@@ -63,12 +63,12 @@ TEST_CASE("the reorder kernel does what the host does", "[reorder]") {
       return test::padded_matrix(random, type, layout, alignment, batch, rows, columns);
     };
     CAPTURE(i, rows, columns, batch, static_cast<int>(type), alignment);
-    auto from = host::GuardedTensor::make(shape(source));
+    auto from = lab::GuardedTensor::make(shape(source));
     const TensorView to_shape = shape(target);
-    auto to = host::GuardedTensor::make(to_shape);
-    auto expected = host::GuardedTensor::make(to_shape);
+    auto to = lab::GuardedTensor::make(to_shape);
+    auto expected = lab::GuardedTensor::make(to_shape);
     REQUIRE((from && to && expected));
-    host::fill_random(from->view(), 1, {.seed = random()});
+    lab::fill_random(from->view(), 1, {.seed = random()});
     host::reorder(from->view(), expected->view());
     const emulator::Outcome outcome = run(from->view(), to->view(), random());
     REQUIRE(outcome.fault == "");

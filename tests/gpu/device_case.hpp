@@ -9,8 +9,8 @@
 
 #include "catch_compat.hpp"
 #include "lab/device/device_buffer.hpp"
-#include "lab/device/device_problem.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/device/device_operands.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
@@ -52,12 +52,14 @@ class Stream {
 
 /// A random problem on both sides.
 struct DeviceCase {
-  host::RandomProblem problem;
-  detail::DeviceProblem device;
+  using Problem = lab::OperandsOf<GemmArguments>;
+  using OnDevice = lab::DeviceOperandsOf<GemmArguments>;
 
-  explicit DeviceCase(const GemmArguments& shape, const host::RandomOptions& options = {}, int ordinal = 0)
-      : problem(must(host::RandomProblem::make(shape, options))),
-        device(must(detail::DeviceProblem::make(problem, ordinal))) {}
+  Problem problem;
+  OnDevice device;
+
+  explicit DeviceCase(const GemmArguments& shape, const lab::OperandOptions& options = {}, int ordinal = 0)
+      : problem(must(Problem::make(shape, options))), device(must(OnDevice::make(problem, ordinal))) {}
 
   const GemmArguments& arguments() const { return device.arguments; }
 
@@ -65,18 +67,18 @@ struct DeviceCase {
 
   /// Readies the output on the device for a run.
   void reset() {
-    problem.reset_output();
-    must(device.upload_output(problem));
+    problem.reset_outputs();
+    must(device.upload_outputs(problem));
   }
 
   /// Fetches the output, checks its guards and compares it with the reference.
-  void check_result(const Kernel& kernel, const host::Reference& reference) {
-    must(device.download_output(problem));
-    must(problem.check_output());
+  void check_result(const Kernel& kernel, const lab::Reference& reference) {
+    must(device.download_outputs(problem));
+    must(problem.check_outputs());
     const std::int64_t k = problem.arguments.a.extents[problem.arguments.a.rank - 1U];
-    const host::Comparison result =
-        host::compare(reference, problem.arguments, host::tolerance(kernel.metadata(), k));
-    INFO(kernel.name() << ": error " << result.error << ", bound " << result.bound << " at (" << result.entry
+    const lab::Comparison result =
+        lab::compare(reference, problem.arguments, lab::tolerance(kernel.metadata(), k));
+    INFO(kernel.name() << ": error " << result.error << ", bound " << result.bound << " at (" << result.matrix
                        << ", " << result.row << ", " << result.column << "): " << result.expected
                        << " expected, " << result.got << " got");
     CHECK(result.within());
@@ -84,16 +86,17 @@ struct DeviceCase {
 
   /// The output as it was fetched last, guards included.
   std::vector<std::byte> output_bytes() const {
-    return {problem.out.storage(), problem.out.storage() + problem.out.storage_bytes()};
+    return {problem[Operand::out].storage(),
+            problem[Operand::out].storage() + problem[Operand::out].storage_bytes()};
   }
 };
 
 /// Device memory for the workspace of a run.
 struct DeviceWorkspace {
-  detail::DeviceBuffer buffer;
+  lab::DeviceBuffer buffer;
 
   DeviceWorkspace(const Kernel& kernel, const GemmArguments& args, int ordinal = 0)
-      : buffer(must(detail::DeviceBuffer::allocate(must(kernel.workspace_size(args)), ordinal))) {}
+      : buffer(must(lab::DeviceBuffer::allocate(must(kernel.workspace_size(args)), ordinal))) {}
   operator Workspace() const { return {buffer.data(), buffer.bytes()}; }
 };
 

@@ -35,7 +35,7 @@ GemmArguments shape_with(int m, int n, int k, const Controls& controls = {}) {
   return shape;
 }
 
-void check_run(DeviceCase& c, const Kernel& kernel, const host::Reference& reference, bool overlap = false) {
+void check_run(DeviceCase& c, const Kernel& kernel, const lab::Reference& reference, bool overlap = false) {
   const DeviceWorkspace workspace(kernel, c.arguments());
   c.reset();
   must(kernel.run(c.arguments(), {.workspace = workspace, .overlap = overlap}));
@@ -128,7 +128,7 @@ TEST_CASE("Hopper's kernels compute what the reference says, whatever the contro
       DeviceCase c(shape_with(8 * between(random, 1, 60), 8 * between(random, 1, 60),
                               8 * between(random, 64, 90), controls),
                    {.seed = random()});
-      const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+      const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
       INFO(name << " case " << i);
       REQUIRE(kernel.supports(c.arguments()));
       check_run(c, kernel, reference);
@@ -145,14 +145,13 @@ TEST_CASE("kernels that overlap wait for what the one before them writes") {
   const Stream stream;
   for (const char* name : kernel_names) {
     const Kernel kernel = must(make_kernel(name));
-    DeviceCase c(shape_with(size, size, size, {.mode = Mode::gemm}),
-                 {.values = host::Values::small_integers});
+    DeviceCase c(shape_with(size, size, size, {.mode = Mode::gemm}), {.values = lab::Values::small_integers});
     GemmArguments args = c.arguments();
     args.epilogue.alpha = 1.0 / size;
     constexpr std::size_t bytes = std::size_t{size} * size * 2;
     const auto compute = [&](bool overlap) {
-      detail::DeviceBuffer buffers[2] = {must(detail::DeviceBuffer::allocate(bytes, 0)),
-                                         must(detail::DeviceBuffer::allocate(bytes, 0))};
+      lab::DeviceBuffer buffers[2] = {must(lab::DeviceBuffer::allocate(bytes, 0)),
+                                      must(lab::DeviceBuffer::allocate(bytes, 0))};
       must(cudaMemcpy(buffers[0].data(), args.a.data, bytes, cudaMemcpyDeviceToDevice));
       GemmArguments link = args;
       for (int i = 0; i < links; ++i) {
@@ -176,6 +175,6 @@ TEST_CASE("kernels that overlap wait for what the one before them writes") {
 TEST_CASE("kernels that know no overlap are launched as usual") {
   const Kernel kernel = must(make_kernel("gemm_sm80_f16_f16_f32_f16_rrr_64x64x32_w2x2x1_s3_a8x8"));
   DeviceCase c(f16_shape(128, 128, 64));
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   check_run(c, kernel, reference, true);
 }

@@ -36,7 +36,7 @@ GemmArguments f32_shape(int m, int n, int k) {
 
 TEST_CASE("a kernel that is not loaded is refused while its stream is capturing, and the capture goes on") {
   DeviceCase c(f16_shape(64, 64, 64));
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   const Kernel kernel = unloaded_kernel(c);
   const DeviceWorkspace workspace(kernel, c.arguments());
   const Stream stream;
@@ -56,7 +56,7 @@ TEST_CASE("a kernel that is not loaded is refused while its stream is capturing,
 
 TEST_CASE("prepare loads a kernel even during a capture, which its plan can then join") {
   DeviceCase c(f16_shape(96, 64, 64));
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   const Kernel kernel = unloaded_kernel(c);
   const DeviceWorkspace workspace(kernel, c.arguments());
   const Stream stream;
@@ -74,7 +74,7 @@ TEST_CASE("loaded kernels are captured, in every mode: they neither allocate nor
     GemmArguments shape = f16_shape(72, 136, 520);
     shape.controls = {.mode = mode, .split_k_slices = mode == Mode::gemm ? 1 : 3};
     DeviceCase c(shape);
-    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
     const Candidate kernel = precompiled_kernels(c.arguments()).front();
     const DeviceWorkspace workspace(kernel, c.arguments());
     const Plan plan = must(kernel.prepare(c.arguments()));
@@ -86,8 +86,8 @@ TEST_CASE("loaded kernels are captured, in every mode: they neither allocate nor
                    : kernel.run(c.arguments(), {.stream = stream, .workspace = workspace}));
       must(capture.end());
       CHECK(capture.nodes() == (mode == Mode::gemm ? 1 : 2));  // and clearing the counters, or the reduction
-      must(c.device.download_output(c.problem));
-      CHECK_FALSE(c.problem.check_output());  // nothing ran yet
+      must(c.device.download_outputs(c.problem));
+      CHECK_FALSE(c.problem.check_outputs());  // nothing ran yet
       for (int replay = 0; replay < 2; ++replay) {
         c.reset();
         capture.replay(stream);
@@ -100,7 +100,7 @@ TEST_CASE("loaded kernels are captured, in every mode: they neither allocate nor
 TEST_CASE("a thread that has called nothing of CUDA yet runs and prepares kernels that are loaded") {
   GemmArguments shape = f16_shape(128, 128, 128);
   DeviceCase c(shape);
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   int ran = 0;
   for (const Candidate& kernel : precompiled_kernels(c.arguments())) {
     if (kernel.metadata().design.copy_engine != CopyEngine::tma || ++ran > 4) continue;
@@ -125,7 +125,7 @@ TEST_CASE("many threads use a kernel for the first time at once") {
   for (int round = 0; round < 3; ++round) {
     GemmArguments shape = f16_shape(64, 64, 64 + 8 * round);
     DeviceCase first(shape);
-    const host::Reference reference = must(host::compute_reference(first.problem.arguments));
+    const lab::Reference reference = must(lab::compute_reference(first.problem.arguments));
     const Kernel kernel = unloaded_kernel(first);
     const DeviceWorkspace workspace(kernel, first.arguments());
 
@@ -180,7 +180,7 @@ TEST_CASE("a kernel that is not precompiled and must not be compiled says so, an
 TEST_CASE("a kernel that is not precompiled is compiled when it is first needed") {
   const int cc = device_model(0)->cc;
   DeviceCase c(f16_shape(200, 136, 300));
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   int found = 0;
   for (const Candidate& kernel : get_kernels(c.arguments())) {
     if (kernel.precompiled(cc) || found == 3) continue;
@@ -207,12 +207,12 @@ TEST_CASE("a kernel that is not precompiled is compiled when it is first needed"
 TEST_CASE("runs on different streams do not disturb each other") {
   constexpr int count = 4;
   std::vector<DeviceCase> cases;
-  std::vector<host::Reference> references;
+  std::vector<lab::Reference> references;
   GemmArguments shape = f16_shape(200, 136, 1000);
   shape.controls = {.mode = Mode::split_k_serial, .split_k_slices = 4};
   for (std::uint64_t i = 0; i < count; ++i) {
-    cases.emplace_back(shape, host::RandomOptions{.seed = i});
-    references.push_back(must(host::compute_reference(cases.back().problem.arguments)));
+    cases.emplace_back(shape, lab::OperandOptions{.seed = i});
+    references.push_back(must(lab::compute_reference(cases.back().problem.arguments)));
   }
   const Candidate kernel = precompiled_kernels(cases[0].arguments()).front();
   const Plan plan = must(kernel.prepare(cases[0].arguments()));

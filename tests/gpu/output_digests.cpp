@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lab/device/device_buffer.hpp"
-#include "lab/device/device_problem.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/device/device_operands.hpp"
+#include "lab/problems/operands.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/device/runtime.hpp"
@@ -34,22 +34,23 @@ GemmArguments shape_for(const KernelMetadata& kernel, test::Random& random) {
 }
 
 Result<std::uint64_t> digest_of(const Kernel& kernel, test::Random& random, std::uint64_t seed) {
-  Result<host::RandomProblem> problem =
-      host::RandomProblem::make(shape_for(kernel.metadata(), random), {.seed = seed});
+  Result<lab::OperandsOf<GemmArguments>> problem =
+      lab::OperandsOf<GemmArguments>::make(shape_for(kernel.metadata(), random), {.seed = seed});
   if (!problem) return problem.status();
-  Result<detail::DeviceProblem> device = detail::DeviceProblem::make(*problem, 0);
+  Result<lab::DeviceOperandsOf<GemmArguments>> device =
+      lab::DeviceOperandsOf<GemmArguments>::make(*problem, 0);
   if (!device) return device.status();
   const Result<std::size_t> bytes = kernel.workspace_size(device->arguments);
   if (!bytes) return bytes.status();
-  const Result<detail::DeviceBuffer> workspace =
-      detail::DeviceBuffer::allocate(std::max<std::size_t>(*bytes, 1), 0);
+  const Result<lab::DeviceBuffer> workspace =
+      lab::DeviceBuffer::allocate(std::max<std::size_t>(*bytes, 1), 0);
   if (!workspace) return workspace.status();
-  problem->reset_output();
-  if (Status s = device->upload_output(*problem); !s) return s;
+  problem->reset_outputs();
+  if (Status s = device->upload_outputs(*problem); !s) return s;
   if (Status s = kernel.run(device->arguments, {.workspace = {workspace->data(), *bytes}}); !s) return s;
-  if (Status s = device->download_output(*problem); !s) return s;
-  if (Status s = problem->check_output(); !s) return s;
-  return detail::checksum({problem->out.storage(), problem->out.storage_bytes()});
+  if (Status s = device->download_outputs(*problem); !s) return s;
+  if (Status s = problem->check_outputs(); !s) return s;
+  return detail::checksum({(*problem)[Operand::out].storage(), (*problem)[Operand::out].storage_bytes()});
 }
 
 }  // namespace

@@ -32,20 +32,20 @@ TEST_CASE("a matrix of any layout is copied to any other on the device", "[gpu]"
       return test::padded_matrix(random, type, layout, alignment, batch, rows, columns);
     };
     CAPTURE(i, rows, columns, batch, static_cast<int>(type), alignment);
-    host::GuardedTensor from = must(host::GuardedTensor::make(shape(source)));
+    lab::GuardedTensor from = must(lab::GuardedTensor::make(shape(source)));
     const TensorView to_shape = shape(target);
-    host::GuardedTensor to = must(host::GuardedTensor::make(to_shape));
-    const host::GuardedTensor expected = must(host::GuardedTensor::make(to_shape));
-    host::fill_random(from.view(), 1, {.seed = random()});
+    lab::GuardedTensor to = must(lab::GuardedTensor::make(to_shape));
+    const lab::GuardedTensor expected = must(lab::GuardedTensor::make(to_shape));
+    lab::fill_random(from.view(), 1, {.seed = random()});
     host::reorder(from.view(), expected.view());
 
-    const auto on_device = [](const host::GuardedTensor& tensor, const detail::DeviceBuffer& buffer) {
+    const auto on_device = [](const lab::GuardedTensor& tensor, const lab::DeviceBuffer& buffer) {
       TensorView view = tensor.view().on({MemoryKind::device, 0});
       view.data = static_cast<std::byte*>(buffer.data()) + tensor.offset();
       return view;
     };
-    const detail::DeviceBuffer x = must(detail::DeviceBuffer::allocate(from.storage_bytes(), 0));
-    const detail::DeviceBuffer y = must(detail::DeviceBuffer::allocate(to.storage_bytes(), 0));
+    const lab::DeviceBuffer x = must(lab::DeviceBuffer::allocate(from.storage_bytes(), 0));
+    const lab::DeviceBuffer y = must(lab::DeviceBuffer::allocate(to.storage_bytes(), 0));
     must(x.upload(from.storage(), from.storage_bytes()));
     must(y.upload(to.storage(), to.storage_bytes()));
     must(reorder(on_device(from, x), on_device(to, y), {.stream = stream}));

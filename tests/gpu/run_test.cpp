@@ -51,8 +51,8 @@ TEST_CASE("precompiled kernels compute what the reference says, and their plans 
   int ran = 0;
   for (int i = 0; i < 60; ++i) {
     const GemmArguments shape = random_problem(random, {300, 300, 300});
-    DeviceCase c(shape, {.seed = random(), .in_place = coin(random), .residual_in_place = coin(random)});
-    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    DeviceCase c(shape, {.seed = random(), .in_place = random_in_place(random)});
+    const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
     const CandidateList found = get_kernels(c.arguments(), {}, {.availability = Availability::precompiled});
     if (found.empty()) continue;  // a development build precompiles few kernels
     for (int j = 0; j < 3; ++j, ++ran) {
@@ -84,23 +84,22 @@ TEST_CASE("every reduction that there is code of computes what the reference say
     const Kernel kernel(row);
     if (!kernel.precompiled(default_device_model().cc)) continue;
     for (int i = 0; i < 20; ++i, ++ran) {
-      host::RandomProblem problem = must(host::RandomProblem::make(
-          test::random_reduction(random, row, 400),
-          {.seed = random(), .in_place = coin(random), .residual_in_place = coin(random)}));
-      const host::Reference reference = must(host::compute_reference(problem.reduction()));
-      const detail::DeviceProblem device = must(detail::DeviceProblem::make(problem, 0));
-      const ReduceSplitKArguments args = detail::reduction_of(device.arguments, problem.slices);
+      lab::OperandsOf<ReduceSplitKArguments> problem = must(lab::OperandsOf<ReduceSplitKArguments>::make(
+          test::random_reduction(random, row, 400), {.seed = random(), .in_place = random_in_place(random)}));
+      const lab::Reference reference = must(lab::compute_reference(problem.arguments));
+      const lab::DeviceOperandsOf<ReduceSplitKArguments> device =
+          must(lab::DeviceOperandsOf<ReduceSplitKArguments>::make(problem, 0));
+      const ReduceSplitKArguments& args = device.arguments;
       const Plan plan = must(kernel.prepare(args));
       for (const bool by_plan : {false, true}) {
-        CAPTURE(kernel.name(), by_plan, problem.slices);
-        problem.reset_output();
-        must(device.upload_output(problem));
+        CAPTURE(kernel.name(), by_plan, problem.arguments.partials.extents[0]);
+        problem.reset_outputs();
+        must(device.upload_outputs(problem));
         must(by_plan ? plan.run(detail::operands_of(args), stream) : kernel.run(args, {.stream = stream}));
         must(cudaStreamSynchronize(stream));
-        must(device.download_output(problem));
-        must(problem.check_output());
-        REQUIRE(host::compare(reference, problem.arguments, host::tolerance(row.metadata, problem.slices))
-                    .within());
+        must(device.download_outputs(problem));
+        must(problem.check_outputs());
+        REQUIRE(lab::compare(reference, problem.arguments, row.metadata).within());
       }
     }
   }
@@ -116,20 +115,20 @@ TEST_CASE("device and host executor agree bit by bit on small integers") {
   for (int i = 0; i < 40; ++i) {
     GemmArguments shape = random_problem(random, {200, 200, 400});
     shape.epilogue.activation = Activation::relu;
-    DeviceCase c(shape, {.seed = random(), .values = host::Values::small_integers});
+    DeviceCase c(shape, {.seed = random(), .values = lab::Values::small_integers});
     const CandidateList found = get_kernels(c.arguments(), {}, {.availability = Availability::precompiled});
     if (found.empty()) continue;
     const Candidate& kernel = found[random() % found.size()];
     INFO(kernel.name());
     const DeviceWorkspace workspace(kernel, c.arguments());
     must(kernel.run(c.arguments(), {.workspace = workspace}));
-    must(c.device.download_output(c.problem));
-    must(c.problem.check_output());
+    must(c.device.download_outputs(c.problem));
+    must(c.problem.check_outputs());
     const std::vector<std::byte> by_device = c.output_bytes();
 
     std::vector<std::byte> memory(workspace.buffer.bytes() + 512);
     const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
-    c.problem.reset_output();
+    c.problem.reset_outputs();
     must(kernel.run(c.problem.arguments,
                     {.workspace = {memory.data() + (256 - past), workspace.buffer.bytes()}}));
     CHECK(c.output_bytes() == by_device);
@@ -140,7 +139,7 @@ TEST_CASE("device and host executor agree bit by bit on small integers") {
 
 TEST_CASE("pointers are enough: the driver says where they lie") {
   DeviceCase c(f16_shape(128, 128, 64));
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   GemmArguments args = c.arguments();
   for (TensorView* view : {&args.a, &args.b, &args.out}) view->memory = {};
   const Candidate kernel = precompiled_kernels(args).front();
@@ -150,23 +149,23 @@ TEST_CASE("pointers are enough: the driver says where they lie") {
 
   GemmArguments host_args = c.problem.arguments;
   for (TensorView* view : {&host_args.a, &host_args.b, &host_args.out}) view->memory = {};
-  c.problem.reset_output();
+  c.problem.reset_outputs();
   std::vector<std::byte> memory(workspace.buffer.bytes() + 512);
   const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
   must(kernel.run(host_args, {.workspace = {memory.data() + (256 - past), workspace.buffer.bytes()}}));
-  must(c.problem.check_output());
+  must(c.problem.check_outputs());
 }
 
 TEST_CASE("managed and pinned memory runs on the device") {
   for (const bool managed : {false, true}) {
     DeviceCase c(f16_shape(64, 128, 96));
-    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
     void* memory = nullptr;
-    const std::size_t bytes = c.problem.a.storage_bytes();
+    const std::size_t bytes = c.problem[Operand::a].storage_bytes();
     must(managed ? cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal) : cudaMallocHost(&memory, bytes));
-    std::memcpy(memory, c.problem.a.storage(), bytes);
+    std::memcpy(memory, c.problem[Operand::a].storage(), bytes);
     GemmArguments args = c.arguments();
-    args.a.data = static_cast<std::byte*>(memory) + c.problem.a.offset();
+    args.a.data = static_cast<std::byte*>(memory) + c.problem[Operand::a].offset();
     args.a.memory = {};
     const Candidate kernel = precompiled_kernels(args).front();
     const DeviceWorkspace workspace(kernel, args);
@@ -180,7 +179,7 @@ TEST_CASE("host memory beside device memory is refused by name") {
   DeviceCase c(f16_shape(64, 64, 64));
   GemmArguments args = c.arguments();
   const Candidate kernel = precompiled_kernels(args).front();
-  args.b.data = c.problem.b.data();
+  args.b.data = c.problem[Operand::b].data();
   args.b.memory = {};
   const Status status = kernel.run(args);
   CHECK(status.reason() == detail::Reason::mixed_devices);
@@ -216,7 +215,7 @@ TEST_CASE("batches are found through arrays of pointers in device memory, in eve
     shape.controls.mode = mode;
     if (mode != Mode::gemm) shape.controls.split_k_slices = 3;
     DeviceCase c(shape, {.seed = 1});
-    const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+    const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
     const CandidateList found = precompiled_kernels(c.arguments());
     for (const Candidate& kernel : {found.front(), found[found.size() - 1]}) {
       INFO(kernel.name());
@@ -228,7 +227,7 @@ TEST_CASE("batches are found through arrays of pointers in device memory, in eve
 
       // A plan, with the arrays of another problem.
       DeviceCase other(shape, {.seed = 2});
-      const host::Reference other_reference = must(host::compute_reference(other.problem.arguments));
+      const lab::Reference other_reference = must(lab::compute_reference(other.problem.arguments));
       const Plan plan = must(kernel.prepare(c.arguments()));
       must(plan.run(other.operands(), nullptr, workspace));
       other.check_result(kernel, other_reference);
@@ -251,7 +250,7 @@ TEST_CASE("an array of pointers in host memory beside device memory is refused b
   GemmArguments left = c.problem.arguments;
   left.controls.mode = Mode::gemm;
   auto* const pointers = static_cast<const void**>(const_cast<void*>(left.a.data));
-  pointers[1] = c.device.a.data();
+  pointers[1] = c.arguments().a.data;
   CHECK(kernel.run(left).message().find("Device memory is what entry 1 of the array of pointers `a`") == 0);
   check_no_error_left();
 }
@@ -262,8 +261,8 @@ TEST_CASE("alpha and beta are read on the device when the kernel runs") {
   shape.epilogue.alpha = 0.5;
   shape.epilogue.beta = -2;
   DeviceCase c(shape);
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
-  const detail::DeviceBuffer scalars = must(detail::DeviceBuffer::allocate(2 * sizeof(float), 0));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
+  const lab::DeviceBuffer scalars = must(lab::DeviceBuffer::allocate(2 * sizeof(float), 0));
   GemmArguments args = c.arguments();
   args.epilogue.alpha = Scalar::at(scalars.data());
   args.epilogue.beta = Scalar::at(static_cast<float*>(scalars.data()) + 1);
@@ -286,8 +285,8 @@ TEST_CASE("a bad workspace is refused before anything runs") {
        {Workspace{}, Workspace{workspace.buffer.data(), workspace.buffer.bytes() - 1}}) {
     CHECK(kernel.run(c.arguments(), {.workspace = bad}).code() == StatusCode::invalid_workspace);
   }
-  must(c.device.download_output(c.problem));
-  CHECK_FALSE(c.problem.check_output());
+  must(c.device.download_outputs(c.problem));
+  CHECK_FALSE(c.problem.check_outputs());
 }
 
 TEST_CASE("tensors run on their device, whichever is current") {
@@ -297,7 +296,7 @@ TEST_CASE("tensors run on their device, whichever is current") {
     return;
   }
   DeviceCase c(f16_shape(128, 64, 96), {}, 1);
-  const host::Reference reference = must(host::compute_reference(c.problem.arguments));
+  const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   must(cudaSetDevice(0));
   const Candidate kernel = precompiled_kernels(c.arguments()).front();
   const DeviceWorkspace workspace(kernel, c.arguments(), 1);

@@ -42,13 +42,13 @@ struct Side {
   DeviceCase c;
   DeviceWorkspace workspace;
   std::unique_ptr<Stream> stream;
-  host::Reference reference;
+  lab::Reference reference;
 
   Side(const GemmArguments& shape, const Kernel& kernel, int device, std::uint64_t seed)
       : c(shape, {.seed = seed}, device),
         workspace(kernel, c.arguments(), device),
         stream(stream_on(device)),
-        reference(must(host::compute_reference(c.problem.arguments))) {}
+        reference(must(lab::compute_reference(c.problem.arguments))) {}
 
   /// The arguments without a word of where they lie.
   GemmArguments automatic() const {
@@ -150,8 +150,8 @@ TEST_CASE("two devices: mixtures are refused before anything is launched, and ri
         check_refusals(kernel, of_second, second, first);
         CHECK(current_device() == current);
         for (Side* side : {&first, &second}) {
-          must(side->c.device.download_output(side->c.problem));
-          CHECK_FALSE(side->c.problem.check_output());  // nothing was written
+          must(side->c.device.download_outputs(side->c.problem));
+          CHECK_FALSE(side->c.problem.check_outputs());  // nothing was written
         }
       }
       check_runs(kernel, of_first, first);
@@ -254,14 +254,16 @@ TEST_CASE("two devices: reductions keep to theirs") {
   for (const detail::Row& row : reduction_rows()) {
     const Kernel kernel(row);
     if (!kernel.precompiled(default_device_model().cc)) continue;
-    host::RandomProblem problem =
-        must(host::RandomProblem::make(random_reduction(random, row, 200), {.seed = random()}));
-    const host::Reference reference = must(host::compute_reference(problem.reduction()));
-    const detail::DeviceProblem on_0 = must(detail::DeviceProblem::make(problem, 0));
-    const detail::DeviceProblem on_1 = must(detail::DeviceProblem::make(problem, 1));
-    const ReduceSplitKArguments args = detail::reduction_of(on_1.arguments, problem.slices);
+    lab::OperandsOf<ReduceSplitKArguments> problem = must(
+        lab::OperandsOf<ReduceSplitKArguments>::make(random_reduction(random, row, 200), {.seed = random()}));
+    const lab::Reference reference = must(lab::compute_reference(problem.arguments));
+    const lab::DeviceOperandsOf<ReduceSplitKArguments> on_0 =
+        must(lab::DeviceOperandsOf<ReduceSplitKArguments>::make(problem, 0));
+    const lab::DeviceOperandsOf<ReduceSplitKArguments> on_1 =
+        must(lab::DeviceOperandsOf<ReduceSplitKArguments>::make(problem, 1));
+    const ReduceSplitKArguments& args = on_1.arguments;
     const PlanOperands operands = detail::operands_of(args);
-    const PlanOperands others = detail::operands_of(detail::reduction_of(on_0.arguments, problem.slices));
+    const PlanOperands others = detail::operands_of(on_0.arguments);
     const Plan plan = must(kernel.prepare(args));
     CAPTURE(kernel.name());
     check_stream_refused(kernel.run(args, {.stream = *streams[0]}));
@@ -272,13 +274,12 @@ TEST_CASE("two devices: reductions keep to theirs") {
     check_pointer_refused(plan.run(mixed, *streams[1]), Operand::partials);
     check_pointer_refused(plan.run(others, *streams[1]), Operand::out);
     for (const bool by_plan : {false, true}) {
-      problem.reset_output();
-      must(on_1.upload_output(problem));
+      problem.reset_outputs();
+      must(on_1.upload_outputs(problem));
       must(by_plan ? plan.run(operands, *streams[1]) : kernel.run(args, {.stream = *streams[1]}));
-      must(on_1.download_output(problem));
-      must(problem.check_output());
-      CHECK(host::compare(reference, problem.arguments, host::tolerance(row.metadata, problem.slices))
-                .within());
+      must(on_1.download_outputs(problem));
+      must(problem.check_outputs());
+      CHECK(lab::compare(reference, problem.arguments, row.metadata).within());
     }
     CHECK(current_device() == 0);
     ++ran;
@@ -301,9 +302,9 @@ TEST_CASE("two devices: reorders keep to theirs") {
   const std::unique_ptr<Stream> streams[] = {stream_on(0), stream_on(1)};
   for (const int current : {0, 1}) {
     must(cudaSetDevice(current));
-    const detail::DeviceBuffer x = must(detail::DeviceBuffer::allocate(bytes, 1));
-    const detail::DeviceBuffer y = must(detail::DeviceBuffer::allocate(bytes, 1));
-    const detail::DeviceBuffer elsewhere = must(detail::DeviceBuffer::allocate(bytes, 0));
+    const lab::DeviceBuffer x = must(lab::DeviceBuffer::allocate(bytes, 1));
+    const lab::DeviceBuffer y = must(lab::DeviceBuffer::allocate(bytes, 1));
+    const lab::DeviceBuffer elsewhere = must(lab::DeviceBuffer::allocate(bytes, 0));
     must(x.upload(from.data(), bytes));
     must(y.fill(0));
     check_stream_refused(reorder(rows(x.data()), columns(y.data()), {.stream = *streams[0]}));

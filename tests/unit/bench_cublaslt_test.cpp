@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "lab/bench/cublaslt.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
+#include "operations/gemm/lab/cublaslt.hpp"
+#include "operations/gemm/lab/operation.hpp"
 #include "registry/device/prepared.hpp"
 
 namespace quarry::lab {
@@ -36,6 +37,9 @@ struct CublasLtPreference {
 
 using namespace quarry;
 using namespace quarry::lab;
+using lab::gemm::CublasLtProblem;
+using lab::gemm::Lab;
+using Gemm = lab::gemm::Problem;
 
 namespace {
 
@@ -176,13 +180,13 @@ CublasLtFunctions stand_in() {
 }
 
 /// The problem solved by the stand-in, compared with float64.
-void check(const Problem& problem, std::uint64_t seed) {
-  INFO(command_text(problem) << ", seed " << seed);
-  auto made = host::RandomProblem::make(std::get<GemmArguments>(arguments_of(problem)),
-                                        {.seed = seed, .in_place = problem.in_place});
+void check(const Gemm& problem, std::uint64_t seed) {
+  INFO(Lab::command_text(problem) << ", seed " << seed);
+  auto made = lab::OperandsOf<GemmArguments>::make(Lab::arguments(problem),
+                                                   {.seed = seed, .in_place = Lab::in_place(problem)});
   REQUIRE(made);
   const GemmArguments& args = made->arguments;
-  const auto reference = host::compute_reference(args);
+  const auto reference = lab::compute_reference(args);
   REQUIRE(reference);
   CublasLt library = CublasLt::of(stand_in());
   REQUIRE(library.start());
@@ -191,9 +195,9 @@ void check(const Problem& problem, std::uint64_t seed) {
   CHECK(solved->algorithms() == 1);  // the others are refused, or need too much
   const PlanOperands operands = detail::operands_of(args);
   REQUIRE(solved->run(0, operands, nullptr, nullptr));
-  CHECK(made->check_output());
-  const host::Tolerance tolerance = host::tolerance(DType::f64, problem.out.dtype, MathUnit::simt, problem.k);
-  CHECK(host::compare(*reference, made->out.view(), tolerance).within());
+  CHECK(made->check_outputs());
+  const lab::Tolerance tolerance = lab::tolerance(DType::f64, problem.out.dtype, MathUnit::simt, problem.k);
+  CHECK(lab::compare(*reference, args, tolerance).within());
 }
 
 }  // namespace
@@ -205,7 +209,7 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
   const auto toss = [&dice] { return dice() % 2 == 0; };
   constexpr DType types[] = {DType::f16, DType::bf16, DType::f32};
   for (unsigned round = 0; round < 160; ++round) {
-    Problem problem;
+    Gemm problem;
     for (std::int64_t* size : {&problem.m, &problem.n, &problem.k}) *size = 1 + static_cast<int>(dice() % 9);
     const DType type = types[dice() % 3];
     int number = 0;
@@ -216,13 +220,13 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
     }
     if (toss()) problem.out.dtype = DType::f32;
     if (toss()) problem.batch = 1 + static_cast<int>(dice() % 3);
-    if (toss()) problem.alpha = 0.5;
+    if (toss()) problem.epilogue.alpha = 0.5;
     if (toss()) {
-      problem.beta = -2;
-      problem.in_place = toss();
-      if (!problem.in_place && toss()) {
-        problem.c = problem.out;
-        problem.c->ld = 17;
+      problem.epilogue.beta = -2;
+      problem.epilogue.in_place = toss();
+      if (!problem.epilogue.in_place && toss()) {
+        problem.epilogue.c = problem.out;
+        problem.epilogue.c->ld = 17;
       }
     }
     check(problem, seed + round);
@@ -234,7 +238,7 @@ TEST_CASE("cuBLASLt is told how to multiply, and takes factors of the type that 
   CublasLt library = CublasLt::of(stand_in());
   REQUIRE(library.start());
   const auto asked = [&](DType type, DType out, Math math) {
-    Problem problem{.m = 8, .n = 8, .k = 16};
+    Gemm problem{.m = 8, .n = 8, .k = 16};
     problem.a.dtype = problem.b.dtype = type;
     problem.out.dtype = out;
     problem.math = math;
@@ -249,7 +253,7 @@ TEST_CASE("cuBLASLt is told how to multiply, and takes factors of the type that 
   CHECK(asked(DType::f16, DType::f16, Math::fast_tf32) == std::pair(68, 0));
   CHECK(asked(DType::s8, DType::s32, Math::exact) == std::pair(72, 10));
   CHECK(asked(DType::s8, DType::s8, Math::exact) == std::pair(72, 0));
-  Problem bytes{.m = 7, .n = 5, .k = 9, .alpha = 3};
+  Gemm bytes{.m = 7, .n = 5, .k = 9, .epilogue = {.alpha = 3}};
   bytes.a.dtype = bytes.b.dtype = DType::s8;
   bytes.out.dtype = DType::s32;
   check(bytes, 1);
@@ -258,7 +262,7 @@ TEST_CASE("cuBLASLt is told how to multiply, and takes factors of the type that 
 TEST_CASE("cuBLASLt is told the alignment that pointers have, and the workspace") {
   CublasLt library = CublasLt::of(stand_in());
   REQUIRE(library.start());
-  Problem problem{.m = 8, .n = 8, .k = 8};
+  Gemm problem{.m = 8, .n = 8, .k = 8};
   problem.a = {.dtype = DType::f16, .alignment = 2};
   problem.b = {.dtype = DType::f16, .alignment = 3};
   problem.out = {.dtype = DType::f32, .alignment = 4};
@@ -278,26 +282,26 @@ TEST_CASE("cuBLASLt is told the alignment that pointers have, and the workspace"
 TEST_CASE("problems that cuBLASLt does not solve in one call are refused with the reason") {
   CublasLt library = CublasLt::of(stand_in());
   REQUIRE(library.start());
-  Problem problem{.m = 8, .n = 8, .k = 8};
+  Gemm problem{.m = 8, .n = 8, .k = 8};
   for (OperandSpec* spec : {&problem.a, &problem.b, &problem.out}) spec->dtype = DType::f16;
   const auto why = [&](auto change) {
-    Problem changed = problem;
+    Gemm changed = problem;
     change(changed);
     return CublasLtProblem::make(library, changed).status().message();
   };
-  CHECK_THAT(why([](Problem& p) { p.bias = BiasAxis::row; }), Catch::Contains("bias"));
-  CHECK_THAT(why([](Problem& p) { p.activation = Activation::relu; }), Catch::Contains("activation"));
-  CHECK_THAT(why([](Problem& p) { p.scale = ScaleAxis::tensor; }), Catch::Contains("scale"));
-  CHECK_THAT(why([](Problem& p) { p.residual_in_place = true; }), Catch::Contains("residual"));
-  CHECK_THAT(why([](Problem& p) { p.residual = p.out; }), Catch::Contains("residual"));
-  CHECK_THAT(why([](Problem& p) { p.aux = p.out; }), Catch::Contains("aux"));
-  CHECK_THAT(why([](Problem& p) { p.clamp.low = 0; }), Catch::Contains("clamp"));
-  CHECK_THAT(why([](Problem& p) { p.a.dtype = DType::s8; }), Catch::Contains("types"));
-  CHECK_THAT(why([](Problem& p) { p.a.dtype = p.b.dtype = DType::u8; }), Catch::Contains("types"));
-  CHECK_THAT(why([](Problem& p) { p.accumulator = DType::bf16; }), Catch::Contains("types"));
-  CHECK_THAT(why([](Problem& p) {
-               p.beta = 1;
-               p.c = OperandSpec{.dtype = DType::f16, .layout = Layout::column};
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.bias = BiasAxis::row; }), Catch::Contains("bias"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.activation = Activation::relu; }), Catch::Contains("activation"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.scale = ScaleAxis::tensor; }), Catch::Contains("scale"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.residual_in_place = true; }), Catch::Contains("residual"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.residual = p.out; }), Catch::Contains("residual"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.aux = p.out; }), Catch::Contains("aux"));
+  CHECK_THAT(why([](Gemm& p) { p.epilogue.clamp.low = 0; }), Catch::Contains("clamp"));
+  CHECK_THAT(why([](Gemm& p) { p.a.dtype = DType::s8; }), Catch::Contains("types"));
+  CHECK_THAT(why([](Gemm& p) { p.a.dtype = p.b.dtype = DType::u8; }), Catch::Contains("types"));
+  CHECK_THAT(why([](Gemm& p) { p.accumulator = DType::bf16; }), Catch::Contains("types"));
+  CHECK_THAT(why([](Gemm& p) {
+               p.epilogue.beta = 1;
+               p.epilogue.c = OperandSpec{.dtype = DType::f16, .layout = Layout::column};
              }),
              Catch::Contains("C and the output"));
   CublasLtFunctions none = stand_in();

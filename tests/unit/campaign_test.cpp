@@ -15,14 +15,18 @@
 
 using namespace quarry;
 using detail::Reason;
-using lab::CampaignProblem;
-using lab::CampaignSpace;
+using lab::gemm::CampaignProblem;
+using lab::gemm::CampaignSpace;
 
 namespace {
 
 constexpr int draws = 4000;
 
-CampaignSpace space_of(double cost) { return lab::campaign_space(get_kernels(), cost); }
+CampaignSpace space_of(double cost) {
+  const auto filter = Filter::parse("operation == gemm");
+  REQUIRE(filter);
+  return lab::gemm::campaign_space(get_kernels(*filter), cost);
+}
 
 struct Sizes {
   std::int64_t m, n, k, batch;
@@ -67,7 +71,7 @@ const KernelMetadata& aligned_kernel() {
 }
 
 std::string fault(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
-  return lab::fault_of_refusal(status, kernel, args, default_device_model());
+  return lab::gemm::fault_of_refusal(status, kernel, args, default_device_model());
 }
 
 Status refused(Reason reason, Operand operand, int expected = 0, int got = 0) {
@@ -88,7 +92,7 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   std::map<Operand, int> arrays;
   std::map<Operand, int> beside_arrays;  // batches with a stride where others are arrays
   for (int i = 0; i < draws; ++i) {
-    const CampaignProblem problem = lab::campaign_problem(space, static_cast<std::uint64_t>(i));
+    const CampaignProblem problem = lab::gemm::campaign_problem(space, static_cast<std::uint64_t>(i));
     const GemmArguments& args = problem.arguments;
     types.insert({args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math});
     see_storage(args.a, storage["a"]);
@@ -119,8 +123,8 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
     free += !args.controls.mode && !args.controls.split_k_slices && !args.controls.swizzle;
     GemmProblem normalised;
     const Status valid = test::normalise(args, normalised);
-    INFO("seed " << i << ": " << lab::described(problem) << ": " << valid.message());
-    if (!valid) REQUIRE(lab::fault_of_empty_answer(valid, args).empty());
+    INFO("seed " << i << ": " << lab::gemm::described(problem) << ": " << valid.message());
+    if (!valid) REQUIRE(lab::gemm::fault_of_empty_answer(valid, args).empty());
     invalid += !valid;
   }
   for (const lab::TypeKey& key : space.types) CHECK(types.contains(key));
@@ -160,15 +164,15 @@ TEST_CASE("sizes of a campaign are log-uniform, within their cost", "[campaign]"
   int small = 0;
   int large = 0;
   for (int i = 0; i < draws; ++i) {
-    const Sizes s = sizes_of(lab::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments);
+    const Sizes s = sizes_of(lab::gemm::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments);
     for (const std::int64_t extent : {s.m, s.n, s.k}) {
       REQUIRE(extent >= 1);
       REQUIRE(extent <= 2000);
       small += extent < 45;  // the root of 2000
       large += extent > 1000;
     }
-    const Sizes c = sizes_of(lab::campaign_problem(cheap, static_cast<std::uint64_t>(i)).arguments);
-    REQUIRE(lab::campaign_cost(c.m, c.n, c.k, c.batch) <= 1e7);
+    const Sizes c = sizes_of(lab::gemm::campaign_problem(cheap, static_cast<std::uint64_t>(i)).arguments);
+    REQUIRE(lab::gemm::campaign_cost(c.m, c.n, c.k, c.batch) <= 1e7);
   }
   CHECK(std::abs(small - 3 * draws / 2) < 3 * draws / 20);
   CHECK(std::abs(large - 0.0912 * 3 * draws) < 0.02 * 3 * draws);
@@ -178,8 +182,8 @@ TEST_CASE("a campaign's problem follows from its seed", "[campaign]") {
   const CampaignSpace space = space_of(1e9);
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const std::string text = lab::described(lab::campaign_problem(space, seed));
-    CHECK(text == lab::described(lab::campaign_problem(space, seed)));
+    const std::string text = lab::gemm::described(lab::gemm::campaign_problem(space, seed));
+    CHECK(text == lab::gemm::described(lab::gemm::campaign_problem(space, seed)));
     texts.insert(text);
   }
   CHECK(texts.size() == 200);
@@ -190,10 +194,10 @@ TEST_CASE("what is always there is what some kernel takes whatever the problem",
   for (const lab::TypeKey& key : all.types) CHECK(all.always_there.contains(key));
   const auto tensor_cores = Filter::parse("math_unit == tensor_core");
   REQUIRE(tensor_cores);
-  CHECK(lab::campaign_space(get_kernels(*tensor_cores), 1e9).always_there.empty());
+  CHECK(lab::gemm::campaign_space(get_kernels(*tensor_cores), 1e9).always_there.empty());
   const auto rows_only = Filter::parse("a.layout == row");
   REQUIRE(rows_only);
-  CHECK(lab::campaign_space(get_kernels(*rows_only), 1e9).always_there.empty());
+  CHECK(lab::gemm::campaign_space(get_kernels(*rows_only), 1e9).always_there.empty());
 }
 
 TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
@@ -273,8 +277,8 @@ TEST_CASE("rules of scale, clamp and s32 are broken where a refusal says so", "[
     const Status status = test::normalise(broken, problem);
     INFO(status.message());
     REQUIRE_FALSE(status);
-    CHECK(lab::fault_of_empty_answer(status, broken).empty());
-    CHECK_FALSE(lab::fault_of_empty_answer(status, plain).empty());
+    CHECK(lab::gemm::fault_of_empty_answer(status, broken).empty());
+    CHECK_FALSE(lab::gemm::fault_of_empty_answer(status, plain).empty());
   };
   args.epilogue.scale = TensorView::vector(nullptr, DType::s32, 1);
   check(args);
@@ -310,7 +314,7 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   CHECK_FALSE(fault(Status(StatusCode::invalid_arguments, "Operand `alpha` is 0.5"), kernel, args).empty());
 
   const auto empty = [&](StatusCode code, const char* text) {
-    return lab::fault_of_empty_answer(Status(code, text), args);
+    return lab::gemm::fault_of_empty_answer(Status(code, text), args);
   };
   CHECK(
       empty(StatusCode::unsupported, "None of the 3 kernels is left: 3: Operand `a` is misaligned").empty());
@@ -328,20 +332,21 @@ TEST_CASE("a campaign draws interleaved operands, of bytes alone", "[campaign]")
   int refused_ones = 0;
   int always = 0;
   for (int i = 0; i < 3 * draws; ++i) {
-    const GemmArguments args = lab::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments;
+    const GemmArguments args = lab::gemm::campaign_problem(space, static_cast<std::uint64_t>(i)).arguments;
     const std::vector<LayoutTag> of_this = {args.a.tag, args.b.tag, args.out.tag};
     tags.insert(of_this);
     if (of_this == std::vector(3, LayoutTag::strided)) continue;
     REQUIRE((is_byte(args.a.dtype) && is_byte(args.b.dtype)));
     ++interleaved;
-    always += lab::is_always_taken(space, args);
+    always += lab::gemm::is_always_taken(space, args);
     GemmProblem problem;
     const Status status = test::normalise(args, problem);
     const bool by_layout = status.reason() == Reason::interleaved_extent || status.reason() == Reason::tag;
     refused_ones += by_layout;
     if (by_layout) {
-      CHECK(lab::fault_of_empty_answer(status, args).empty());
-      CHECK_FALSE(lab::fault_of_empty_answer(status, test::plain_problem(64, 64, 64, DType::s8)).empty());
+      CHECK(lab::gemm::fault_of_empty_answer(status, args).empty());
+      CHECK_FALSE(
+          lab::gemm::fault_of_empty_answer(status, test::plain_problem(64, 64, 64, DType::s8)).empty());
     }
   }
   CHECK(tags.size() == 27);

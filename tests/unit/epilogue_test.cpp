@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -164,8 +164,8 @@ TEST_CASE("kernels of all families agree with the reference on epilogues of ever
     const int extras = e.scale.has_value() + e.residual.has_value() + e.aux.has_value();
     if (extras < 2) continue;
     ++with_extras;
-    Result<host::RandomProblem> problem = host::RandomProblem::make(
-        shape, {.seed = random(), .in_place = test::coin(random), .residual_in_place = test::coin(random)});
+    Result<lab::OperandsOf<GemmArguments>> problem = lab::OperandsOf<GemmArguments>::make(
+        shape, {.seed = random(), .in_place = test::random_in_place(random)});
     REQUIRE(problem);
     const GemmArguments& args = problem->arguments;
     const Result<Kernel> kernel = find_kernel(row.metadata.name);
@@ -176,14 +176,14 @@ TEST_CASE("kernels of all families agree with the reference on epilogues of ever
     REQUIRE(bytes);
     std::vector<std::byte> memory(*bytes + 256);
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    const Result<host::Reference> reference = host::compute_reference(args, {.threads = 1});
+    const Result<lab::Reference> reference = lab::compute_reference(args, {.threads = 1});
     REQUIRE(reference);
     REQUIRE(kernel->run(args, {.workspace = {memory.data() + (256 - address % 256), *bytes}}));
-    const Status written = problem->check_output();
+    const Status written = problem->check_outputs();
     INFO(written.message());
     REQUIRE(written);
-    const host::Tolerance bounds = host::tolerance(row.metadata, args.a.extents[args.a.rank - 1U]);
-    const host::Comparison result = host::compare(*reference, args, bounds);
+    const lab::Tolerance bounds = lab::tolerance(row.metadata, args.a.extents[args.a.rank - 1U]);
+    const lab::Comparison result = lab::compare(*reference, args, bounds);
     INFO(to_string(result.operand) << ": error " << result.error << ", bound " << result.bound);
     REQUIRE(result.within());
     // A comparison sees what is wrong in aux alone.
@@ -191,7 +191,7 @@ TEST_CASE("kernels of all families agree with the reference on epilogues of ever
     const host::Matrix aux(*args.epilogue.aux);
     const double first = host::read_element(aux.type, aux.data, 0);
     host::write_element(aux.type, const_cast<void*>(aux.data), 0, first > 50 ? first - 100 : first + 100);
-    const host::Comparison spoilt = host::compare(*reference, args, bounds);
+    const lab::Comparison spoilt = lab::compare(*reference, args, bounds);
     CHECK(spoilt.operand == Operand::aux);
     CHECK(spoilt.error > result.error);
   }

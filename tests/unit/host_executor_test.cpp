@@ -9,7 +9,7 @@
 #include <random>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -17,6 +17,8 @@
 
 using namespace quarry;
 using namespace quarry::host;
+using namespace quarry::lab;
+using RandomProblem = OperandsOf<GemmArguments>;
 
 namespace {
 
@@ -112,11 +114,10 @@ struct RandomCase {
   GemmParams params;
 };
 
-RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, RandomOptions options) {
+RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, OperandOptions options) {
   const Types types = test::one_of(random, all_types);
   const GemmArguments shape = test::random_shape(random, types, random_layouts(random), limits);
-  options.in_place = test::coin(random);
-  options.residual_in_place = test::coin(random);
+  options.in_place = test::random_in_place(random);
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   REQUIRE(problem);
   RandomCase made{*std::move(problem), random_kernel(random, types), {}};
@@ -151,7 +152,7 @@ void fill(const TensorView& view, double value) {
 double only_value(const RandomProblem& problem) {
   const HostKernel kernel = {.types = f16_types, .tile_k = 32, .instruction_k = 16};
   REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
-  REQUIRE(problem.check_output());
+  REQUIRE(problem.check_outputs());
   const Matrix out(problem.arguments.out);
   const double value = read_element(out.type, out.data, 0);
   for (std::int64_t i = 0; i < out.rows * out.columns; ++i) {
@@ -172,7 +173,7 @@ TEST_CASE("the host executor is within the bounds of the reference") {
     const Result<Reference> reference = compute_reference(c.problem.arguments);
     REQUIRE(reference);
     REQUIRE(execute(c.kernel, c.params, 1));
-    CHECK(c.problem.check_output());
+    CHECK(c.problem.check_outputs());
     const GemmParams& p = c.params;
     const Types& t = c.kernel.types;
     const Comparison result = compare(*reference, c.problem.arguments,
@@ -204,7 +205,7 @@ TEST_CASE("sums of small integers are exact") {
       for (std::int64_t row = 0; row < out.rows; ++row) {
         for (std::int64_t column = 0; column < out.columns; ++column) {
           double stored = 0;
-          write_element(out.type, &stored, 0, reference->values[next++]);
+          write_element(out.type, &stored, 0, reference->outputs[0].values[next++]);
           const double expected = read_element(out.type, &stored, 0);
           wrong += read_element(out.type, out.first(entry), out.index(row, column)) != expected;
         }
@@ -222,12 +223,13 @@ TEST_CASE("the number of threads does not change a bit") {
   for (int i = 0; i < 12; ++i) {
     RandomCase c = random_case(random, {400, 400, 200}, {.seed = random()});
     REQUIRE(execute(c.kernel, c.params, 1, 1));
-    const std::vector<std::byte> first(c.problem.out.storage(),
-                                       c.problem.out.storage() + c.problem.out.storage_bytes());
+    const std::vector<std::byte> first(
+        c.problem[Operand::out].storage(),
+        c.problem[Operand::out].storage() + c.problem[Operand::out].storage_bytes());
     for (const int threads : {2, 3, 8}) {
-      c.problem.reset_output();
+      c.problem.reset_outputs();
       REQUIRE(execute(c.kernel, c.params, 1, threads));
-      CHECK(std::memcmp(first.data(), c.problem.out.storage(), first.size()) == 0);
+      CHECK(std::memcmp(first.data(), c.problem[Operand::out].storage(), first.size()) == 0);
     }
   }
 }
@@ -278,7 +280,7 @@ TEST_CASE("products are added in the kernel's order") {
           }
           total += groups;
         }
-        CHECK(static_cast<float*>(problem.out.data())[row * p.n + column] == total);
+        CHECK(static_cast<float*>(problem[Operand::out].data())[row * p.n + column] == total);
       }
     }
   }
@@ -363,7 +365,7 @@ TEST_CASE("a zero-sized output is left alone") {
     problem.arguments.a.data = problem.arguments.b.data = problem.arguments.out.data = nullptr;
     const HostKernel kernel = {.types = f16_types, .tile_k = 32, .instruction_k = 16};
     CHECK(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
-    CHECK(problem.out.check());
+    CHECK(problem[Operand::out].check());
   }
 }
 
@@ -376,7 +378,7 @@ TEST_CASE("types that the host executor does not know are refused") {
   CHECK(execute(kernel, params, 1).code() == StatusCode::unsupported);
   kernel.types = {DType::f16, DType::f16, DType::bf16, DType::f16};
   CHECK(execute(kernel, params, 1).code() == StatusCode::unsupported);
-  CHECK_FALSE(problem.out.check());  // nothing was written
+  CHECK_FALSE(problem[Operand::out].check());  // nothing was written
 }
 
 TEST_CASE("outputs of bytes are rounded to the nearest even and saturated") {
@@ -388,7 +390,7 @@ TEST_CASE("outputs of bytes are rounded to the nearest even and saturated") {
     problem.arguments.epilogue.alpha = alpha;
     const HostKernel kernel = {.types = types, .tile_k = 64};
     REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
-    return read_element(out, problem.out.data(), 0);
+    return read_element(out, problem[Operand::out].data(), 0);
   };
   CHECK(output(DType::s8, 5, 0.5) == 2);
   CHECK(output(DType::s8, 7, 0.5) == 4);
@@ -416,9 +418,9 @@ TEST_CASE("s32 outputs are computed in s32, and wrap") {
     REQUIRE(reference);
     for (const int slices : {1, 3}) {
       REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::split_k_serial, slices), 1));
-      CHECK(read_element(types.out, problem.out.data(), 0) == reference->values[0]);
+      CHECK(read_element(types.out, problem[Operand::out].data(), 0) == reference->outputs[0].values[0]);
     }
-    return reference->values[0];
+    return reference->outputs[0].values[0];
   };
   CHECK(output(33025, 1) == 33025 * 65025.0);
   CHECK(output(33026, 1) == 33026 * 65025.0 - 0x1p32);
@@ -435,7 +437,7 @@ TEST_CASE("s32 sums of matrix instructions saturate") {
     fill(problem.arguments.a, a);
     fill(problem.arguments.b, 255);
     REQUIRE(execute(kernel, params_for(problem.arguments, kernel, Mode::gemm, 1), 1));
-    return read_element(types.out, problem.out.data(), 0);
+    return read_element(types.out, problem[Operand::out].data(), 0);
   };
   CHECK(output(32, 66000, 127) == 66000 * 32385.0);
   CHECK(output(32, 67000, 127) == 0x1p31 - 1);

@@ -7,7 +7,7 @@
 #include "catch_compat.hpp"
 #include "common/interleaved.hpp"
 #include "gemm/problem.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/normalise.hpp"
@@ -343,19 +343,19 @@ TEST_CASE("every kernel of interleaved layouts computes what it should", "[inter
                                              test::layouts_of(detail::row_of(kernel)),
                                              {.m = 100, .n = 100, .k = 200, .alignment_bytes = 16});
     CAPTURE(kernel.name());
-    auto problem = host::RandomProblem::make(shape, {.seed = random()});
+    auto problem = lab::OperandsOf<GemmArguments>::make(shape, {.seed = random()});
     REQUIRE(problem);
-    const auto reference = host::compute_reference(problem->arguments);
+    const auto reference = lab::compute_reference(problem->arguments);
     REQUIRE(reference);
     const auto bytes = kernel.workspace_size(problem->arguments);
     REQUIRE(bytes);
     const Workspace workspace = {memory, sizeof memory};
     REQUIRE(*bytes <= workspace.bytes);
     REQUIRE(kernel.run(problem->arguments, {.workspace = workspace}));
-    REQUIRE(problem->check_output());
+    REQUIRE(problem->check_outputs());
     const std::int64_t k = shape.a.extents[shape.a.rank - 1U];
-    const host::Comparison c =
-        host::compare(*reference, problem->arguments, host::tolerance(kernel.metadata(), k));
+    const lab::Comparison c =
+        lab::compare(*reference, problem->arguments, lab::tolerance(kernel.metadata(), k));
     CAPTURE(c.error, c.bound, c.row, c.column, c.expected, c.got);
     REQUIRE(c.within());
   }

@@ -5,7 +5,7 @@
 
 #include "basic/numbers.hpp"
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "lab/reference/tolerance.hpp"
 #include "quarry/quarry.hpp"
@@ -27,17 +27,17 @@ std::set<Math> found_math(const GemmArguments& args) {
 double error_of(Math math, int k) {
   GemmArguments shape = test::plain_problem(48, 40, k, DType::f32);
   shape.math = math;
-  Result<host::RandomProblem> problem = host::RandomProblem::make(shape, {.seed = 7});
+  Result<lab::OperandsOf<GemmArguments>> problem = lab::OperandsOf<GemmArguments>::make(shape, {.seed = 7});
   REQUIRE(problem);
-  const Result<host::Reference> reference = host::compute_reference(problem->arguments);
+  const Result<lab::Reference> reference = lab::compute_reference(problem->arguments);
   REQUIRE(reference);
   const Result<Filter> filter = Filter::parse("math == " + std::string(to_string(math)));
   REQUIRE(filter);
   const CandidateList found = get_kernels(problem->arguments, *filter, {.max_workspace = 0});
   REQUIRE(!found.empty());
   REQUIRE(found.front().run(problem->arguments));
-  const host::Comparison compared =
-      host::compare(*reference, problem->arguments.out, host::tolerance(found.front().metadata(), k));
+  const lab::Comparison compared =
+      lab::compare(*reference, problem->arguments, lab::tolerance(found.front().metadata(), k));
   CHECK(compared.within());
   return compared.error;
 }

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
@@ -58,7 +58,7 @@ struct Table {
 };
 
 /// A problem that a kernel takes, with operands.
-host::RandomProblem problem_for(test::Random& random, const Kernel& kernel) {
+lab::OperandsOf<GemmArguments> problem_for(test::Random& random, const Kernel& kernel) {
   const OperandsMetadata& o = kernel.metadata().operands;
   const int alignment =
       std::max({o.a.alignment * bytes_of(o.a.dtype), o.b.alignment * bytes_of(o.b.dtype), 1});
@@ -74,7 +74,8 @@ host::RandomProblem problem_for(test::Random& random, const Kernel& kernel) {
   if (shape.controls.split_k_slices)
     shape.controls.split_k_slices =
         nothing ? 1 : static_cast<int>(std::min<std::int64_t>(*shape.controls.split_k_slices, most));
-  Result<host::RandomProblem> problem = host::RandomProblem::make(shape, {.seed = random()});
+  Result<lab::OperandsOf<GemmArguments>> problem =
+      lab::OperandsOf<GemmArguments>::make(shape, {.seed = random()});
   REQUIRE(problem);
   return *std::move(problem);
 }
@@ -201,7 +202,7 @@ TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
   for (int i = 0; i < 150; ++i) {
     const ConfigSpace& space = any_space(random);
     const Kernel kernel = made(config_name(space, random_config(random, space)));
-    host::RandomProblem problem = problem_for(random, kernel);
+    lab::OperandsOf<GemmArguments> problem = problem_for(random, kernel);
     const GemmArguments& args = problem.arguments;
     INFO("case " << i << ": " << kernel.name() << " on " << args.out.extents[args.out.rank - 2U] << "x"
                  << args.out.extents[args.out.rank - 1U] << "x" << args.a.extents[args.a.rank - 1U]);
@@ -213,7 +214,7 @@ TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
     std::vector<std::byte> memory(*bytes + 256);
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
     const Workspace workspace = {memory.data() + (256 - address % 256), *bytes};
-    const Result<host::Reference> reference = host::compute_reference(args);
+    const Result<lab::Reference> reference = lab::compute_reference(args);
     REQUIRE(reference);
     if (test::coin(random)) {
       const Status ran = kernel.run(args, {.workspace = workspace});
@@ -226,9 +227,9 @@ TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
       CHECK(plan->workspace_size() == *bytes);
       REQUIRE(plan->run(detail::operands_of(args), nullptr, workspace));
     }
-    CHECK(problem.check_output());
+    CHECK(problem.check_outputs());
     const auto k = args.a.extents[args.a.rank - 1U];
-    const host::Comparison result = host::compare(*reference, args, host::tolerance(kernel.metadata(), k));
+    const lab::Comparison result = lab::compare(*reference, args, lab::tolerance(kernel.metadata(), k));
     INFO("error " << result.error << ", bound " << result.bound);
     CHECK(result.within());
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
@@ -17,7 +17,7 @@
 #include "unit/random_gemm.hpp"
 
 using namespace quarry;
-using host::RandomProblem;
+using RandomProblem = lab::OperandsOf<GemmArguments>;
 
 namespace {
 
@@ -58,7 +58,8 @@ RandomProblem random_problem(test::Random& random, test::ShapeLimits limits = {9
 }
 
 std::vector<std::byte> bytes_of_output(const RandomProblem& problem) {
-  return {problem.out.storage(), problem.out.storage() + problem.out.storage_bytes()};
+  return {problem[Operand::out].storage(),
+          problem[Operand::out].storage() + problem[Operand::out].storage_bytes()};
 }
 
 /// A problem of f16 with everything that can be left out: C and a bias, and scale, residual and aux unless
@@ -113,7 +114,7 @@ TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
   for (int i = 0; i < 40; ++i) {
     RandomProblem problem = random_problem(random);
     GemmArguments& args = problem.arguments;
-    const Result<host::Reference> reference = host::compute_reference(args);
+    const Result<lab::Reference> reference = lab::compute_reference(args);
     REQUIRE(reference);
     const CandidateList found = get_kernels(args);
     INFO("case " << i << ": " << found.status().message());
@@ -126,15 +127,15 @@ TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
       Scratch scratch(*bytes);
       const Workspace workspace = scratch.workspace(*bytes);
 
-      problem.reset_output();
+      problem.reset_outputs();
       const Status ran = kernel.run(args, {.workspace = workspace});
       INFO(ran.message());
       REQUIRE(ran);
-      const Status written = problem.check_output();
+      const Status written = problem.check_outputs();
       INFO(written.message());
       CHECK(written);
       const std::int64_t k = args.a.extents[args.a.rank - 1U];
-      const host::Comparison result = host::compare(*reference, args, host::tolerance(kernel.metadata(), k));
+      const lab::Comparison result = lab::compare(*reference, args, lab::tolerance(kernel.metadata(), k));
       INFO("error " << result.error << " bound " << result.bound);
       CHECK(result.within());
       const std::vector<std::byte> first = bytes_of_output(problem);
@@ -142,7 +143,7 @@ TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
       const Result<Plan> plan = kernel.prepare(args);
       REQUIRE(plan);
       CHECK(plan->workspace_size() == *bytes);
-      problem.reset_output();
+      problem.reset_outputs();
       REQUIRE(plan->run(operands_of(args), nullptr, workspace));
       CHECK(bytes_of_output(problem) == first);
     }
@@ -163,9 +164,9 @@ TEST_CASE("every registered kernel runs on host tensors, exactly on small intege
     shape.epilogue.activation = Activation::relu;
     shape.math = kernel.metadata().design.math;
     Result<RandomProblem> problem =
-        RandomProblem::make(shape, {.seed = random(), .values = host::Values::small_integers});
+        RandomProblem::make(shape, {.seed = random(), .values = lab::Values::small_integers});
     REQUIRE(problem);
-    const Result<host::Reference> reference = host::compute_reference(problem->arguments, {.threads = 1});
+    const Result<lab::Reference> reference = lab::compute_reference(problem->arguments, {.threads = 1});
     REQUIRE(reference);
     INFO(kernel.name());
     const Result<std::size_t> bytes = kernel.workspace_size(problem->arguments);
@@ -173,10 +174,10 @@ TEST_CASE("every registered kernel runs on host tensors, exactly on small intege
     REQUIRE(bytes);
     Scratch scratch(*bytes);
     REQUIRE(kernel.run(problem->arguments, {.workspace = scratch.workspace(*bytes)}));
-    REQUIRE(problem->check_output());
+    REQUIRE(problem->check_outputs());
     // The sums are exact, so that all that is left is the rounding of the output.
-    const host::Tolerance rounding = {.output = host::tolerance(kernel.metadata(), 1).output};
-    REQUIRE(host::compare(*reference, problem->arguments, rounding).within());
+    const lab::Tolerance rounding = {.output = lab::tolerance(kernel.metadata(), 1).output};
+    REQUIRE(lab::compare(*reference, problem->arguments, rounding).within());
   }
 }
 
@@ -201,11 +202,11 @@ TEST_CASE("a plan runs with other pointers than it was made with, or with none")
   REQUIRE(other);
   REQUIRE(plan->run(operands_of(other->arguments), nullptr));
   const std::vector<std::byte> by_plan = bytes_of_output(*other);
-  other->reset_output();
+  other->reset_outputs();
   REQUIRE(kernel.run(other->arguments));
   CHECK(bytes_of_output(*other) == by_plan);
   CHECK(bytes_of_output(one) != by_plan);
-  CHECK_FALSE(one.out.check());  // still poison
+  CHECK_FALSE(one[Operand::out].check());  // still poison
 
   Epilogue& e = fake.epilogue;
   for (TensorView* view :
@@ -229,7 +230,7 @@ TEST_CASE("null data is refused by name, in a run and in a plan") {
       CHECK(status.reason() == detail::Reason::null_data);
       CHECK(status.operand() == operand);
     }
-    CHECK_FALSE(problem.check_output());  // nothing was written
+    CHECK_FALSE(problem.check_outputs());  // nothing was written
   }
 }
 
@@ -241,13 +242,13 @@ TEST_CASE("what a run does not read may be null") {
   Kernel kernel = best_kernel(args);
   CHECK(kernel.run(args));
   CHECK(kernel.prepare(args)->run(operands_of(args), nullptr));
-  CHECK(problem.check_output());
+  CHECK(problem.check_outputs());
 
   RandomProblem no_k = full_problem(40, 24, 0);
   no_k.arguments.a.data = no_k.arguments.b.data = nullptr;
   kernel = best_kernel(no_k.arguments);
   CHECK(kernel.run(no_k.arguments));
-  CHECK(no_k.check_output());
+  CHECK(no_k.check_outputs());
   CHECK(kernel.prepare(no_k.arguments)->run(operands_of(no_k.arguments), nullptr));
 
   for (const auto& [m, n] : {std::pair(0, 24), std::pair(40, 0)}) {
@@ -283,10 +284,10 @@ TEST_CASE("a workspace that is missing, too small or misaligned is refused") {
         CHECK(status.code() == StatusCode::invalid_workspace);
         CHECK(status.reason() == reason);
       }
-      CHECK_FALSE(problem.check_output());
+      CHECK_FALSE(problem.check_outputs());
     }
     CHECK(kernel.run(args, {.workspace = good}));
-    CHECK(problem.check_output());
+    CHECK(problem.check_outputs());
   }
 }
 
@@ -303,7 +304,7 @@ TEST_CASE("a plan refuses pointers that are less aligned than its kernel needs")
     const Status status = plan->run(operands, nullptr);
     CHECK(status.reason() == detail::Reason::alignment);
     CHECK(status.operand() == operand);
-    CHECK_FALSE(problem.check_output());
+    CHECK_FALSE(problem.check_outputs());
   };
   const PlanOperands good = operands_of(args);
   PlanOperands bad = good;
@@ -331,7 +332,7 @@ TEST_CASE("a plan refuses pointers that are less aligned than its kernel needs")
   bad[Operand::out] = shifted(good[Operand::out], 1);
   check(bad, Operand::out);
   CHECK(plan->run(good, nullptr));
-  CHECK(problem.check_output());
+  CHECK(problem.check_outputs());
 }
 
 TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it was made for") {
@@ -347,9 +348,9 @@ TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it
   const Status status = plan->run(shifted, nullptr);
   CHECK(status.operand() == Operand::out);
   CHECK(status.message() == "Operand `out` is misaligned: expected a multiple of 8 elements, got 1");
-  CHECK_FALSE(problem.check_output());
+  CHECK_FALSE(problem.check_outputs());
   CHECK(plan->run(operands_of(args), nullptr));
-  CHECK(problem.check_output());
+  CHECK(problem.check_outputs());
 
   args.out.data = nullptr;
   args.out.assumed_alignment = 2;  // then elements are stored one by one, anywhere
@@ -392,7 +393,7 @@ TEST_CASE("copies of a plan run from many threads") {
   for (std::size_t i = 0; i < problems.size(); ++i) {
     threads.emplace_back([&, i, mine = *plan] {
       for (int j = 0; j < 20; ++j) {
-        problems[i].reset_output();
+        problems[i].reset_outputs();
         if (!mine.run(operands_of(problems[i].arguments), nullptr)) ++failures[i];
         if (bytes_of_output(problems[i]) != bytes_of_output(first)) ++failures[i];
       }

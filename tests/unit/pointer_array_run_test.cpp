@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -22,11 +22,11 @@
 using namespace quarry;
 using namespace quarry::test;
 using detail::Reason;
-using host::RandomProblem;
+using RandomProblem = lab::OperandsOf<GemmArguments>;
 
 namespace {
 
-RandomProblem made(const GemmArguments& shape, const host::RandomOptions& options = {}) {
+RandomProblem made(const GemmArguments& shape, const lab::OperandOptions& options = {}) {
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   INFO(problem.status().message());
   REQUIRE(problem);
@@ -50,9 +50,9 @@ Status run(const GemmArguments& args) {
   return status;
 }
 
-bool is_right(const RandomProblem& problem, const host::Reference& reference, const Kernel& kernel) {
-  const host::Comparison result =
-      host::compare(reference, problem.arguments, host::tolerance(kernel.metadata(), k));
+bool is_right(const RandomProblem& problem, const lab::Reference& reference, const Kernel& kernel) {
+  const lab::Comparison result =
+      lab::compare(reference, problem.arguments, lab::tolerance(kernel.metadata(), k));
   return result.within();
 }
 
@@ -61,7 +61,7 @@ bool is_right(const RandomProblem& problem, const host::Reference& reference, co
 TEST_CASE("an array of one matrix, and of none", "[array]") {
   RandomProblem one = made({.a = fake(m, k, 1), .b = fake(k, n, 1), .out = fake(m, n, 1)});
   CHECK(run(one.arguments));
-  CHECK(one.check_output().message() == "ok");
+  CHECK(one.check_outputs().message() == "ok");
   GemmArguments none{.a = fake(m, k, 0), .b = fake(k, n, 0), .out = fake(m, n, 0)};
   for (TensorView* view : {&none.a, &none.b, &none.out}) view->memory = in_host;
   CHECK(run(none));
@@ -81,13 +81,14 @@ TEST_CASE("arrays do what strides do, bit for bit, in any mixture", "[array]") {
     shape.controls.mode = Mode::gemm;
     const Kernel kernel(row);
     INFO(kernel.name());
-    const host::RandomOptions options = {.seed = random(), .in_place = test::coin(random)};
+    const lab::OperandOptions options = {.seed = random(),
+                                         .in_place = std::vector(test::coin(random) ? 1 : 0, Operand::c)};
     RandomProblem strided = made(shape, options);
     test::choose_arrays(random, shape);
     RandomProblem arrays = made(shape, options);
     REQUIRE(kernel.run(strided.arguments).message() == "ok");
     REQUIRE(kernel.run(arrays.arguments).message() == "ok");
-    REQUIRE(arrays.check_output().message() == "ok");
+    REQUIRE(arrays.check_outputs().message() == "ok");
     const host::Matrix x(strided.arguments.out);
     const host::Matrix y(arrays.arguments.out);
     int different = 0;
@@ -116,10 +117,10 @@ TEST_CASE("a plan takes a new array with each run", "[array]") {
   const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
   const Workspace workspace = {memory.data() + (256 - past), plan->workspace_size()};
   for (RandomProblem* problem : {&one, &other}) {
-    const Result<host::Reference> reference = host::compute_reference(problem->arguments);
+    const Result<lab::Reference> reference = lab::compute_reference(problem->arguments);
     REQUIRE(reference);
     REQUIRE(plan->run(detail::operands_of(problem->arguments), nullptr, workspace).message() == "ok");
-    CHECK(problem->check_output().message() == "ok");
+    CHECK(problem->check_outputs().message() == "ok");
     CHECK(is_right(*problem, *reference, kernel));
   }
   for (auto& [name, view] : views_of(one.arguments)) {
@@ -149,14 +150,14 @@ TEST_CASE("on the host null and misaligned pointers are refused by their place",
     const void*& pointer = pointers(*view)[1];
     const void* const right = pointer;
     const std::string entry = "entry 1 of the array of pointers `" + std::string(to_string(name)) + "`";
-    problem.reset_output();
+    problem.reset_outputs();
     pointer = nullptr;
     CHECK(run(args).message() == "Null is " + entry);
     pointer = static_cast<const std::byte*>(right) + 2;
     CHECK(run(args).message() ==
           "Misaligned is " + entry + ": it is not a multiple of the 16 bytes that are promised");
     pointer = right;
-    CHECK_FALSE(problem.check_output());  // nothing was written
+    CHECK_FALSE(problem.check_outputs());  // nothing was written
   }
   REQUIRE(run(args));
 }
@@ -171,7 +172,7 @@ TEST_CASE("what is not read may be null", "[array]") {
   args.b.data = nullptr;
   args.c->data = nullptr;
   CHECK(run(args).message() == "ok");
-  CHECK(problem.check_output().message() == "ok");
+  CHECK(problem.check_outputs().message() == "ok");
 }
 
 TEST_CASE("on the host outputs of arrays keep to themselves", "[array]") {
@@ -207,9 +208,9 @@ TEST_CASE("on the host outputs of arrays keep to themselves", "[array]") {
 
 TEST_CASE("C and the residual may be the output, by the same array or another one", "[array]") {
   for (const bool same_array : {true, false}) {
-    RandomProblem problem = made(all_arrays(), {.in_place = true, .residual_in_place = true});
+    RandomProblem problem = made(all_arrays(), {.in_place = {Operand::c, Operand::residual}});
     GemmArguments& args = problem.arguments;
-    const Result<host::Reference> reference = host::compute_reference(args);
+    const Result<lab::Reference> reference = lab::compute_reference(args);
     REQUIRE(reference);
     std::array<const void*, batch> other;
     std::copy_n(pointers(args.out), batch, other.begin());
@@ -241,9 +242,9 @@ TEST_CASE("an output with strides goes with arrays of its own matrices", "[array
 }
 
 TEST_CASE("guards lie around each matrix of an array", "[array]") {
-  Result<host::GuardedTensor> made_tensor = host::GuardedTensor::make(fake(4, 8));
+  Result<lab::GuardedTensor> made_tensor = lab::GuardedTensor::make(fake(4, 8));
   REQUIRE(made_tensor);
-  host::GuardedTensor& tensor = *made_tensor;
+  lab::GuardedTensor& tensor = *made_tensor;
   const host::Matrix matrix(tensor.view());
   CHECK_FALSE(tensor.check());
   std::vector<std::uintptr_t> starts;
@@ -265,6 +266,6 @@ TEST_CASE("guards lie around each matrix of an array", "[array]") {
       *at = before;
     }
   }
-  const host::GuardedTensor moved = std::move(tensor);
+  const lab::GuardedTensor moved = std::move(tensor);
   CHECK(moved.check().message() == "ok");
 }

@@ -1,4 +1,4 @@
-/// Random GEMM problems for property tests: fake tensors that host::RandomProblem gives memory to.
+/// Random GEMM problems for property tests: fake tensors that lab::Operands gives memory to.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <vector>
 
 #include "common/config_parts.hpp"
 #include "quarry/gemm.hpp"
@@ -23,6 +24,15 @@ inline int between(Random& random, int least, int most) {
 }
 
 inline bool coin(Random& random) { return random() % 2 == 0; }
+
+/// What of C and the residual is the output itself, by chance.
+inline std::vector<Operand> random_in_place(Random& random) {
+  std::vector<Operand> operands;
+  for (const Operand operand : {Operand::c, Operand::residual}) {
+    if (coin(random)) operands.push_back(operand);
+  }
+  return operands;
+}
 
 template <class T, std::size_t n>
 T one_of(Random& random, const T (&values)[n]) {

@@ -1,8 +1,8 @@
-/// Random reductions for property tests: fake tensors that host::RandomProblem gives memory to.
+/// Random reductions for property tests: fake tensors that lab::Operands gives memory to.
 #pragma once
 
 #include "operations/common/row.hpp"
-#include "operations/reduce_split_k/problem.hpp"
+#include "quarry/reduce_split_k.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {
@@ -24,9 +24,15 @@ inline ReduceSplitKArguments random_reduction(Random& random, const detail::Row&
   const Layouts layouts = {layout, layout, is_interleaved(own) ? own : layout};
   GemmArguments roles =
       random_shape(random, {sums, sums, sums, out}, layouts, {.m = most, .n = most, .k = 9});
-  roles.a.assumed_alignment = static_cast<std::uint16_t>(bytes_of(sums) * (coin(random) ? 1 : 4));
   if (is_byte(out)) roles.epilogue.alpha.value *= 0x1p-16;  // of sums of all sizes
-  return detail::reduction_of(roles, between(random, 1, 9));
+  const TensorView& to = roles.out;
+  const std::int64_t slices = between(random, 1, 9);
+  TensorView partials =
+      to.rank == 3
+          ? TensorView::row_major(nullptr, sums, {slices, to.extents[0], to.extents[1], to.extents[2]})
+          : TensorView::row_major(nullptr, sums, {slices, to.extents[0], to.extents[1]});
+  partials.assumed_alignment = static_cast<std::uint16_t>(bytes_of(sums) * (coin(random) ? 1 : 4));
+  return {.partials = partials, .c = roles.c, .out = roles.out, .epilogue = roles.epilogue};
 }
 
 }  // namespace quarry::test

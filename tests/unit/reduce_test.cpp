@@ -5,10 +5,10 @@
 #include <set>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/matrices.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
-#include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
@@ -18,21 +18,21 @@
 using namespace quarry;
 using detail::Reason;
 using detail::Row;
-using host::RandomProblem;
+using RandomProblem = lab::OperandsOf<ReduceSplitKArguments>;
 using test::random_reduction;
 using test::reduction_rows;
 
 namespace {
 
-RandomProblem operands(const ReduceSplitKArguments& shape, const host::RandomOptions& options) {
+RandomProblem operands(const ReduceSplitKArguments& shape, const lab::OperandOptions& options) {
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   INFO(problem.status().message());
   REQUIRE(problem);
   return *std::move(problem);
 }
 
-host::Reference reference(const RandomProblem& problem) {
-  Result<host::Reference> computed = host::compute_reference(problem.reduction(), {.threads = 1});
+lab::Reference reference(const RandomProblem& problem) {
+  Result<lab::Reference> computed = lab::compute_reference(problem.arguments, {.threads = 1});
   REQUIRE(computed);
   return *std::move(computed);
 }
@@ -295,17 +295,17 @@ TEST_CASE("more blocks than a grid has are refused", "[reduce]") {
 
 TEST_CASE("data that a run needs and has not is named", "[reduce]") {
   RandomProblem problem = operands(plain(), {.seed = 1});
-  ReduceSplitKArguments args = problem.reduction();
+  ReduceSplitKArguments args = problem.arguments;
   args.partials.data = nullptr;
   CHECK(f32_to_f16().run(args).operand() == Operand::partials);
   CHECK(f32_to_f16().run(args).reason() == Reason::null_data);
-  args = problem.reduction();
+  args = problem.arguments;
   args.out.data = nullptr;
   CHECK(f32_to_f16().run(args).operand() == Operand::out);
-  args = problem.reduction();
+  args = problem.arguments;
   args.epilogue.bias = TensorView::vector(nullptr, DType::f16, 24).on({MemoryKind::host, 0});
   CHECK(f32_to_f16().run(args).operand() == Operand::bias);
-  args = problem.reduction();
+  args = problem.arguments;
   args.partials.data = static_cast<const std::byte*>(args.partials.data) + 2;
   CHECK_THAT(f32_to_f16().run(args).message(), Catch::Contains("`partials` is misaligned"));
 }
@@ -313,7 +313,7 @@ TEST_CASE("data that a run needs and has not is named", "[reduce]") {
 TEST_CASE("a workspace is neither needed nor looked at", "[reduce]") {
   RandomProblem problem = operands(plain(), {.seed = 2});
   char odd = 7;
-  CHECK(f32_to_f16().run(problem.reduction(), {.workspace = {&odd, 1}}));
+  CHECK(f32_to_f16().run(problem.arguments, {.workspace = {&odd, 1}}));
   CHECK(odd == 7);
 }
 
@@ -339,22 +339,23 @@ TEST_CASE("every reduction is a plain sum on small integers, whatever memory's s
       ReduceSplitKArguments shape = random_reduction(random, row, 60);
       shape.epilogue = {};
       shape.c.reset();
-      RandomProblem problem = operands(shape, {.seed = random(), .values = host::Values::small_integers});
+      RandomProblem problem = operands(shape, {.seed = random(), .values = lab::Values::small_integers});
       INFO(row.metadata.name);
-      REQUIRE(Kernel(row).run(problem.reduction()));
-      REQUIRE(problem.check_output());
-      const host::Matrix sums(problem.arguments.a);
-      const host::Matrix out(problem.arguments.out);
+      REQUIRE(Kernel(row).run(problem.arguments));
+      REQUIRE(problem.check_outputs());
+      const lab::Matrices sums(problem.arguments.partials);
+      const lab::Matrices out(problem.arguments.out);
       std::size_t wrong = 0;
-      for (std::int64_t entry = 0; entry < out.batch; ++entry) {
-        for (std::int64_t m = 0; m < out.rows; ++m) {
-          for (std::int64_t n = 0; n < out.columns; ++n) {
+      for (std::int64_t entry = 0; entry < out.count(); ++entry) {
+        for (std::int64_t m = 0; m < out.rows(); ++m) {
+          for (std::int64_t n = 0; n < out.columns(); ++n) {
             double sum = 0;
-            for (std::int64_t slice = 0; slice < problem.slices; ++slice) {
-              sum += host::read_element(sums.type, sums.data, sums.index(slice * out.batch + entry, m, n));
+            for (std::int64_t slice = 0; slice < problem.arguments.partials.extents[0]; ++slice) {
+              sum +=
+                  host::read_element(sums.type(), sums.first(slice * out.count() + entry), sums.index(m, n));
             }
-            if (out.type == DType::u8) sum = std::max(sum, 0.0);
-            wrong += host::read_element(out.type, out.data, out.index(entry, m, n)) != sum ? 1 : 0;
+            if (out.type() == DType::u8) sum = std::max(sum, 0.0);
+            wrong += host::read_element(out.type(), out.first(entry), out.index(m, n)) != sum ? 1 : 0;
           }
         }
       }
@@ -371,31 +372,31 @@ TEST_CASE("every reduction is right against float64, with any epilogue, by run a
   for (const Row& row : reduction_rows()) {
     const Kernel kernel(row);
     for (int i = 0; i < 20; ++i) {
-      const host::RandomOptions options = {
-          .seed = random(), .in_place = test::coin(random), .residual_in_place = test::coin(random)};
+      const lab::OperandOptions options = {.seed = random(), .in_place = test::random_in_place(random)};
       RandomProblem problem = operands(random_reduction(random, row, 100), options);
-      const ReduceSplitKArguments args = problem.reduction();
-      const host::Reference right = reference(problem);
-      const host::Tolerance tolerance = host::tolerance(row.metadata, problem.slices);
-      problem.reset_output();
+      const ReduceSplitKArguments args = problem.arguments;
+      const lab::Reference right = reference(problem);
+      const lab::Tolerance tolerance = lab::tolerance(row.metadata, problem.arguments.partials.extents[0]);
+      problem.reset_outputs();
       INFO(row.metadata.name << ", problem " << i);
       const Status ran = kernel.run(args);
       INFO(ran.message());
       REQUIRE(ran);
-      REQUIRE(problem.check_output());
-      const host::Comparison compared = host::compare(right, problem.arguments, tolerance);
+      REQUIRE(problem.check_outputs());
+      const lab::Comparison compared = lab::compare(right, problem.arguments, tolerance);
       INFO(compared.error << " of " << compared.bound << ", expected " << compared.expected << ", got "
                           << compared.got);
       REQUIRE(compared.within());
-      const std::vector<std::byte> by_run(problem.out.storage(),
-                                          problem.out.storage() + problem.out.storage_bytes());
+      const std::vector<std::byte> by_run(
+          problem[Operand::out].storage(),
+          problem[Operand::out].storage() + problem[Operand::out].storage_bytes());
 
       const Result<Plan> plan = kernel.prepare(args);
       REQUIRE(plan);
       CHECK(plan->workspace_size() == 0);
-      problem.reset_output();
+      problem.reset_outputs();
       REQUIRE(plan->run(detail::operands_of(args), nullptr));
-      CHECK(std::memcmp(problem.out.storage(), by_run.data(), by_run.size()) == 0);
+      CHECK(std::memcmp(problem[Operand::out].storage(), by_run.data(), by_run.size()) == 0);
     }
   }
 }
@@ -419,14 +420,14 @@ TEST_CASE("sums of s32 wrap, and slices are added in their order", "[reduce]") {
 
 TEST_CASE("a plan of a reduction needs pointers as aligned as elements", "[reduce]") {
   RandomProblem problem = operands(plain(), {.seed = 5});
-  const Result<Plan> plan = f32_to_f16().prepare(problem.reduction());
+  const Result<Plan> plan = f32_to_f16().prepare(problem.arguments);
   REQUIRE(plan);
-  PlanOperands given = detail::operands_of(problem.reduction());
+  PlanOperands given = detail::operands_of(problem.arguments);
   CHECK(given[Operand::a] == nullptr);
   CHECK(plan->run(given, nullptr));
   given[Operand::partials] = static_cast<const std::byte*>(given[Operand::partials]) + 2;
   CHECK(plan->run(given, nullptr).operand() == Operand::partials);
-  given = detail::operands_of(problem.reduction());
+  given = detail::operands_of(problem.arguments);
   given[Operand::partials] = nullptr;
   CHECK(plan->run(given, nullptr).reason() == Reason::null_data);
   CHECK_THAT(f32_to_f16().prepare(plain()).status().message(), Catch::Contains("Nothing says where"));
@@ -440,7 +441,7 @@ TEST_CASE("a parallel split-K is the GEMMs of its slices and a reduction, bit fo
                          .epilogue = {.alpha = 0.75, .activation = Activation::gelu},
                          .controls = {.mode = Mode::split_k_parallel, .split_k_slices = 3}};
   shape.epilogue.bias = TensorView::vector(nullptr, DType::f32, 50);
-  Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = 11});
+  auto problem = lab::OperandsOf<GemmArguments>::make(shape, {.seed = 11});
   REQUIRE(problem);
   const GemmArguments& whole = problem->arguments;
   std::vector<std::byte> memory(*gemm.workspace_size(whole) + 256);
@@ -466,7 +467,7 @@ TEST_CASE("a parallel split-K is the GEMMs of its slices and a reduction, bit fo
             TensorView::row_major(&partials[static_cast<std::size_t>(slice) * 70 * 50], DType::f32, {70, 50}),
         .controls = {.mode = Mode::gemm}}));
   }
-  problem->reset_output();
+  problem->reset_outputs();
   REQUIRE(kernel_named("reduce_split_k_f32_f32")
               .run(ReduceSplitKArguments{
                   .partials = TensorView::row_major(partials.data(), DType::f32, {3, 70, 50}),

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "catch_compat.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -19,6 +19,8 @@
 
 using namespace quarry;
 using namespace quarry::host;
+using namespace quarry::lab;
+using RandomProblem = OperandsOf<GemmArguments>;
 
 namespace {
 
@@ -60,11 +62,11 @@ Defined by_definition(const GemmArguments& args, std::int64_t entry, std::int64_
 void write_reference(const Reference& reference, const TensorView& out) {
   const Matrix m(out);
   std::size_t next = 0;
-  for (std::int64_t entry = 0; entry < reference.batch; ++entry) {
-    for (const std::int64_t row : reference.rows) {
-      for (std::int64_t column = 0; column < reference.columns; ++column) {
+  for (std::int64_t entry = 0; entry < reference.outputs[0].matrices; ++entry) {
+    for (const std::int64_t row : reference.outputs[0].rows) {
+      for (std::int64_t column = 0; column < reference.outputs[0].columns; ++column) {
         write_element(m.type, const_cast<void*>(m.first(entry)), m.index(row, column),
-                      reference.values[next++]);
+                      reference.outputs[0].values[next++]);
       }
     }
   }
@@ -101,16 +103,17 @@ TEST_CASE("the reference is what the definition says, for any strides, batch and
     const Result<Reference> reference = compute_reference(args, {.threads = 1 + i % 3});
     REQUIRE(reference);
     const Matrix out(args.out);
-    REQUIRE(static_cast<std::int64_t>(reference->rows.size()) == out.rows);
-    REQUIRE(reference->aux.size() == (args.epilogue.aux ? reference->values.size() : 0));
+    REQUIRE(static_cast<std::int64_t>(reference->outputs[0].rows.size()) == out.rows);
+    REQUIRE(reference->outputs.size() == (args.epilogue.aux ? 2 : 1));
     std::size_t next = 0;
     double worst = 0;
     for (std::int64_t entry = 0; entry < out.batch; ++entry) {
       for (std::int64_t row = 0; row < out.rows; ++row) {
         for (std::int64_t column = 0; column < out.columns; ++column) {
           const Defined defined = by_definition(args, entry, row, column);
-          if (args.epilogue.aux) worst = std::max(worst, std::abs(reference->aux[next] - defined.z));
-          worst = std::max(worst, std::abs(reference->values[next++] - defined.out));
+          if (args.epilogue.aux)
+            worst = std::max(worst, std::abs((*reference)[Operand::aux].values[next] - defined.z));
+          worst = std::max(worst, std::abs(reference->outputs[0].values[next++] - defined.out));
         }
       }
     }
@@ -124,12 +127,13 @@ TEST_CASE("a reference that is limited has some rows, the first and the last amo
   const Result<Reference> some = compute_reference(problem.arguments, {.max_multiplications = 30 * 20 * 50});
   REQUIRE(all);
   REQUIRE(some);
-  REQUIRE(some->rows.size() == 50);
-  CHECK(some->rows.front() == 0);
-  CHECK(some->rows.back() == 999);
-  for (std::size_t i = 0; i < some->rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(some->rows[i]);
-    CHECK(std::memcmp(&some->values[i * 30], &all->values[row * 30], 30 * sizeof(double)) == 0);
+  REQUIRE(some->outputs[0].rows.size() == 50);
+  CHECK(some->outputs[0].rows.front() == 0);
+  CHECK(some->outputs[0].rows.back() == 999);
+  for (std::size_t i = 0; i < some->outputs[0].rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(some->outputs[0].rows[i]);
+    CHECK(std::memcmp(&some->outputs[0].values[i * 30], &all->outputs[0].values[row * 30],
+                      30 * sizeof(double)) == 0);
   }
 }
 
@@ -140,12 +144,12 @@ TEST_CASE("a rounded reference is within the bound, a result with one product le
     REQUIRE(reference);
     const Tolerance bounds = tolerance(DType::f32, DType::f32, MathUnit::tensor_core, k);
     write_reference(*reference, problem.arguments.out);
-    CHECK(compare(*reference, problem.arguments.out, bounds).within());
+    CHECK(compare(*reference, problem.arguments, bounds).within());
 
     GemmArguments fewer = problem.arguments;
     fewer.a.extents[1] = fewer.b.extents[0] = k - 1;
     write_reference(*compute_reference(fewer), problem.arguments.out);
-    CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
+    CHECK_FALSE(compare(*reference, problem.arguments, bounds).within());
   }
 }
 
@@ -155,18 +159,18 @@ TEST_CASE("a comparison finds the element that is furthest off") {
   REQUIRE(reference);
   write_reference(*reference, problem.arguments.out);
   const Tolerance bounds = tolerance(DType::f32, DType::f32, MathUnit::simt, 8);
-  auto* const out = static_cast<float*>(problem.out.data());
+  auto* const out = static_cast<float*>(problem[Operand::out].data());
   const float right = out[7 * 30 + 11];
 
   out[7 * 30 + 11] = right + 1;
-  Comparison comparison = compare(*reference, problem.arguments.out, bounds);
+  Comparison comparison = compare(*reference, problem.arguments, bounds);
   CHECK_FALSE(comparison.within());
   CHECK(comparison.row == 7);
   CHECK(comparison.column == 11);
   CHECK(comparison.got - comparison.expected == Approx(1).epsilon(1e-5));
 
   out[7 * 30 + 11] = NAN;
-  comparison = compare(*reference, problem.arguments.out, bounds);
+  comparison = compare(*reference, problem.arguments, bounds);
   CHECK_FALSE(comparison.within());
   CHECK(std::isinf(comparison.error));
   CHECK(comparison.row == 7);
@@ -174,33 +178,33 @@ TEST_CASE("a comparison finds the element that is furthest off") {
 
 TEST_CASE("values too large for the output's type must come out infinite") {
   RandomProblem problem = plain_problem(1, 2, 1, 3, {DType::f32, DType::f32, DType::f32, DType::f16});
-  static_cast<float*>(problem.a.data())[0] = 1e6F;
-  static_cast<float*>(problem.b.data())[0] = 1;
-  static_cast<float*>(problem.b.data())[1] = 1e-6F;
+  static_cast<float*>(problem[Operand::a].data())[0] = 1e6F;
+  static_cast<float*>(problem[Operand::b].data())[0] = 1;
+  static_cast<float*>(problem[Operand::b].data())[1] = 1e-6F;
   const Result<Reference> reference = compute_reference(problem.arguments);
   REQUIRE(reference);
   const Tolerance bounds = tolerance(DType::f32, DType::f16, MathUnit::simt, 1);
-  auto* const out = static_cast<std::uint16_t*>(problem.out.data());
+  auto* const out = static_cast<std::uint16_t*>(problem[Operand::out].data());
   out[0] = 0x7c00;
   out[1] = f32_to_f16(1);
-  CHECK(compare(*reference, problem.arguments.out, bounds).within());
+  CHECK(compare(*reference, problem.arguments, bounds).within());
   out[0] = 0x7bff;
-  CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
+  CHECK_FALSE(compare(*reference, problem.arguments, bounds).within());
 }
 
 TEST_CASE("an output of bytes may be off by its rounding, and by no more") {
   RandomProblem problem = plain_problem(1, 4, 1, 3, {DType::s8, DType::s8, DType::s32, DType::u8});
-  static_cast<std::int8_t*>(problem.a.data())[0] = 1;
+  static_cast<std::int8_t*>(problem[Operand::a].data())[0] = 1;
   constexpr std::int8_t sums[] = {5, 7, -3, 120};
-  std::copy(std::begin(sums), std::end(sums), static_cast<std::int8_t*>(problem.b.data()));
+  std::copy(std::begin(sums), std::end(sums), static_cast<std::int8_t*>(problem[Operand::b].data()));
   problem.arguments.epilogue.alpha = 2.5;
   const Result<Reference> reference = compute_reference(problem.arguments);
   REQUIRE(reference);
   const Tolerance bounds = tolerance(DType::s32, DType::u8, MathUnit::simt, 1);
-  auto* const out = static_cast<std::uint8_t*>(problem.out.data());
+  auto* const out = static_cast<std::uint8_t*>(problem[Operand::out].data());
   const auto within = [&](std::array<std::uint8_t, 4> values) {
     std::copy(values.begin(), values.end(), out);
-    return compare(*reference, problem.arguments.out, bounds).within();
+    return compare(*reference, problem.arguments, bounds).within();
   };
   CHECK(within({12, 18, 0, 255}));  // 12.5, 17.5, -7.5, 300
   CHECK(within({13, 17, 0, 255}));
@@ -224,15 +228,16 @@ TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that s
     CHECK(bounds.output == (type == DType::e4m3 ? 0x1p-4 : 0x1p-3));
     CHECK(bounds.smallest == (type == DType::e4m3 ? 0x1p-10 : 0x1p-17));
     write_reference(*reference, problem.arguments.out);
-    CHECK(compare(*reference, problem.arguments.out, bounds).within());
-    CHECK(problem.check_output());
+    CHECK(compare(*reference, problem.arguments, bounds).within());
+    CHECK(problem.check_outputs());
     if (type == DType::e4m3)
-      CHECK(std::ranges::any_of(reference->values, [](double value) { return std::abs(value) > 448; }));
+      CHECK(std::ranges::any_of(reference->outputs[0].values,
+                                [](double value) { return std::abs(value) > 448; }));
     // A NaN where a number saturates is wrong, and so is what was not written.
-    *static_cast<std::uint8_t*>(problem.out.data()) = 0x7f;
-    CHECK_FALSE(compare(*reference, problem.arguments.out, bounds).within());
-    problem.reset_output();
-    CHECK(says(problem.check_output(), "was not written"));
+    *static_cast<std::uint8_t*>(problem[Operand::out].data()) = 0x7f;
+    CHECK_FALSE(compare(*reference, problem.arguments, bounds).within());
+    problem.reset_outputs();
+    CHECK(says(problem.check_outputs(), "was not written"));
   }
 }
 
@@ -257,7 +262,7 @@ TEST_CASE("the reference reads operands of half bytes") {
                            .out = TensorView::row_major(out.data(), DType::s32, {2, 2})};
   const Result<Reference> reference = compute_reference(args);
   REQUIRE(reference);
-  CHECK(reference->values == std::vector<double>{1 + 30 - 8, 2 - 24 - 3, 3 + 60 + 7, 6 + 21});
+  CHECK(reference->outputs[0].values == std::vector<double>{1 + 30 - 8, 2 - 24 - 3, 3 + 60 + 7, 6 + 21});
 }
 
 TEST_CASE("random integers are of all of their type") {

@@ -6,7 +6,7 @@
 
 #include "catch_compat.hpp"
 #include "lab/problems/guarded_tensor.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
 #include "unit/random_gemm.hpp"
@@ -43,10 +43,10 @@ TEST_CASE("a matrix of any layout is copied to any other", "[reorder]") {
     const int columns = extent();
     const int batch = test::coin(random) ? 0 : test::between(random, 1, 3);
     CAPTURE(i, rows, columns, batch, static_cast<int>(type));
-    auto from = host::GuardedTensor::make(test::padded_matrix(random, type, source, 1, batch, rows, columns));
-    auto to = host::GuardedTensor::make(test::padded_matrix(random, type, target, 1, batch, rows, columns));
+    auto from = lab::GuardedTensor::make(test::padded_matrix(random, type, source, 1, batch, rows, columns));
+    auto to = lab::GuardedTensor::make(test::padded_matrix(random, type, target, 1, batch, rows, columns));
     REQUIRE((from && to));
-    host::fill_random(from->view(), 1, {.seed = random()});
+    lab::fill_random(from->view(), 1, {.seed = random()});
     const Status status = reorder(from->view(), to->view());
     INFO(status.message());
     REQUIRE(status);

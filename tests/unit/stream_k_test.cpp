@@ -13,7 +13,7 @@
 #include "catch_compat.hpp"
 #include "common/tile_order.hpp"
 #include "gemm/host.hpp"
-#include "lab/problems/random_problem.hpp"
+#include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "lab/reference/tolerance.hpp"
 #include "operations/common/host/element.hpp"
@@ -194,7 +194,7 @@ TEST_CASE("stream-K and ways of cutting K exclude each other", "[stream]") {
 TEST_CASE("stream-K needs its workspace, or leaves tiles whole where there is none", "[stream]") {
   GemmArguments shape = test::plain_problem(300, 200, 2000);
   shape.controls.multiprocessors = 2;
-  Result<host::RandomProblem> made = host::RandomProblem::make(shape, {.seed = 5});
+  Result<lab::OperandsOf<GemmArguments>> made = lab::OperandsOf<GemmArguments>::make(shape, {.seed = 5});
   REQUIRE(made);
   GemmArguments& args = made->arguments;
   const Kernel kernel = kernel_named(half_kernel);
@@ -208,7 +208,7 @@ TEST_CASE("stream-K needs its workspace, or leaves tiles whole where there is no
   CHECK(kernel.run(args).code() == StatusCode::invalid_workspace);
   CHECK(kernel.run(args, {.workspace = {aligned, *bytes - 1}}).reason() == Reason::workspace_size);
   CHECK(kernel.run(args, {.workspace = {aligned, *bytes}}));
-  CHECK(made->check_output());
+  CHECK(made->check_outputs());
 
   const Filter by_name([&](const KernelMetadata& k) { return k.name == half_kernel; });
   for (const std::size_t most : {*bytes, *bytes - 1, std::size_t{0}}) {
@@ -266,7 +266,7 @@ Work work_of(const GemmArguments& args, const host::HostKernel& kernel, Random& 
 }
 
 /// One sum in the order of the tile's parts.
-float summed(const host::RandomProblem& problem, const host::HostKernel& kernel,
+float summed(const lab::OperandsOf<GemmArguments>& problem, const host::HostKernel& kernel,
              const std::vector<OwnPart>& parts, int batch, int row, int column, int k) {
   const host::Matrix a(problem.arguments.a);
   const host::Matrix b(problem.arguments.b);
@@ -304,14 +304,14 @@ TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]")
     const auto tensor = [&](DType type, std::int64_t rows, std::int64_t columns) {
       return TensorView::row_major(nullptr, type, {batch, rows, columns});
     };
-    const Result<host::RandomProblem> problem = host::RandomProblem::make(
+    const Result<lab::OperandsOf<GemmArguments>> problem = lab::OperandsOf<GemmArguments>::make(
         {.a = tensor(DType::f16, m, k), .b = tensor(DType::f16, k, n), .out = tensor(DType::f32, m, n)},
         {.seed = random()});
     REQUIRE(problem);
     const Work work = work_of(problem->arguments, kernel, random);
     const GemmParams& p = work.params;
     REQUIRE(host::execute(kernel, p, work.grid));
-    CHECK(problem->check_output());
+    CHECK(problem->check_outputs());
     const auto all = static_cast<unsigned>(p.batch * p.tiles_m * p.tiles_n);
     const auto parts = parts_by_tile(stream_shares(p.mode, all, p.k_tiles_per_slice, work.grid));
     const host::Matrix out(problem->arguments.out);
@@ -349,7 +349,8 @@ TEST_CASE("stream-K kernels on the host are within the bounds of the reference",
     shape.math = kernel.metadata().design.math;
     shape.controls.multiprocessors = test::between(random, 1, 9);
     shape.epilogue.activation = Activation::relu;
-    const Result<host::RandomProblem> problem = host::RandomProblem::make(shape, {.seed = random()});
+    const Result<lab::OperandsOf<GemmArguments>> problem =
+        lab::OperandsOf<GemmArguments>::make(shape, {.seed = random()});
     CAPTURE(kernel.name());
     REQUIRE(problem);
     const Result<std::size_t> bytes = kernel.workspace_size(problem->arguments);
@@ -358,11 +359,11 @@ TEST_CASE("stream-K kernels on the host are within the bounds of the reference",
     void* aligned = memory.data();
     std::size_t space = memory.size();
     REQUIRE(std::align(256, *bytes, aligned, space) != nullptr);
-    const Result<host::Reference> reference = host::compute_reference(problem->arguments);
+    const Result<lab::Reference> reference = lab::compute_reference(problem->arguments);
     REQUIRE(reference);
     REQUIRE(kernel.run(problem->arguments, {.workspace = {aligned, *bytes}}));
     const auto k = static_cast<std::int64_t>(problem->arguments.a.extents[problem->arguments.a.rank - 1U]);
-    CHECK(host::compare(*reference, problem->arguments, host::tolerance(kernel.metadata(), k)).within());
+    CHECK(lab::compare(*reference, problem->arguments, lab::tolerance(kernel.metadata(), k)).within());
   }
 }
 

@@ -1,6 +1,7 @@
 /// quarry completion: commands, flags and kernel names for the shell's Tab key.
 #include <algorithm>
 
+#include "lab/operation.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 
@@ -19,6 +20,9 @@ std::string flags_of(const CLI::App& command) {
 int complete_bash(const CLI::App& app) {
   std::string commands;
   std::string cases;
+  std::string operations;
+  for (const lab::OperationLab& lab : lab::operation_labs())
+    operations.append(operations.empty() ? "" : " ").append(lab.name);
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     commands += (commands.empty() ? "" : " ") + command->get_name();
     cases += "    " + command->get_name() + ") words='" + flags_of(*command) + "' ;;\n";
@@ -42,7 +46,9 @@ int complete_bash(const CLI::App& app) {
       "^(show|verify|pack|export)$ ) ]]; "
       "then words=$(quarry list --format names)\n"
       "  elif [[ $word != -* && ${COMP_WORDS[1]} == cache ]]; then words='info list verify clear'\n"
-      "  elif [[ $word != -* ]]; then words=gemm; fi\n"
+      "  elif [[ $word != -* ]]; then words='" +
+      operations +
+      "'; fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}\n"
       "complete -F _quarry quarry\n");

@@ -35,7 +35,7 @@ const std::vector<Column>& columns() {
 
 Cell cell_of(const lab::CoverageRow& row, std::size_t column) {
   const auto of_product = [&](const std::string& text) {
-    return row.types.operation == Operation::gemm ? Cell(text) : Cell();
+    return is_product(row.types.operation) ? Cell(text) : Cell();
   };
   switch (column) {
     case 0: return std::string(to_string(row.types.operation));

@@ -1,14 +1,12 @@
 /// quarry export: kernels as files that other runtimes launch.
 #include "quarry/export.hpp"
 
-#include <variant>
-#include "lab/problems/arguments.hpp"
 #include "lab/problems/kernel_problem.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/pack_targets.hpp"
-#include "tools/command/common/problem_options.hpp"
+#include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/selection.hpp"
 
 namespace quarry::command {
@@ -31,11 +29,10 @@ int export_problem(const ExportFlags& flags, const std::string& shape, int targe
   const Kernel& kernel = kernels->front();
   const Result<lab::Problem> problem = lab::problem_for(kernel, shape, flags.settings);
   if (!problem) return report(problem.status());
-  const lab::Arguments arguments = lab::arguments_of(*problem);
-  if (const Status s = lab::supports(kernel, arguments); !s) return report(s);
+  const lab::HeldArguments arguments = arguments_of(*problem);
+  if (const Status s = kernel.supports(arguments); !s) return report(s);
   const ExportPlanOptions options = {.compile = {.target = target}, .name = flags.name};
-  const Status status =
-      std::visit([&](const auto& a) { return export_plan(kernel, a, flags.folder, options); }, arguments);
+  const Status status = export_plan(kernel, arguments, flags.folder, options);
   if (!status) return report(status);
   const std::string name = flags.name.empty() ? std::string(kernel.name()) : flags.name;
   write_output(flags.folder + "/" + name + ".plan.h\n");
@@ -81,9 +78,7 @@ void add_export(CLI::App& app, Action& action) {
       {.help = "Write kernels as files that a program launches without this library",
        .usage = "NAME... -o FOLDER [FLAGS] | NAME MxNxK -o FOLDER [FLAGS]",
        .examples =
-           {"quarry find gemm 512x512x512 f16 --where 'family == gemm_sm80' --limit 1 --format names | "
-            "quarry export - -o exported",
-            "quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
+           {"quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
             "exported --target 80",
             "quarry export gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8 256x256x512 -o "
             "exported "
@@ -108,7 +103,7 @@ void add_export(CLI::App& app, Action& action) {
       ->type_name("CC");
   command->add_option("--name", flags->name, "What a plan is called, in files and C (the kernel's name)")
       ->type_name("NAME");
-  add_problem_options(*command, flags);
+  add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] { action = [flags] { return export_selected(*flags); }; });
 }
 

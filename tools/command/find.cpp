@@ -190,7 +190,7 @@ int find(const FindFlags& flags) {
   }
   std::vector<Answer> answers;
   for (const lab::Problem& problem : *problems) {
-    answers.push_back({problem, lab::find_kernels(arguments_of(problem), *filter, options)});
+    answers.push_back({problem, get_kernels(arguments_of(problem), *filter, options)});
   }
   if (Status printed = print_matches(answers, flags, *device); !printed) return report(printed);
 
@@ -214,16 +214,10 @@ int find(const FindFlags& flags) {
 
 void add_find(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<FindFlags>();
-  CLI::App* command = add_command(
-      app, "find",
-      {.help = "Find the kernels that can solve a problem, best first",
-       .usage = "gemm MxNxK [TYPE] [FLAGS] | reduce_split_k SxMxN [TYPE] [FLAGS]",
-       .examples = {"quarry find gemm 4096x4096x4096 bf16 --explain",
-                    "quarry find gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --limit 3",
-                    "quarry find gemm 64x64x8192 f16 --max-workspace 0 --where 'tile.m <= 64' --format json",
-                    "quarry find gemm 512x512x512 f16 --device-model a100 --format names --limit 2",
-                    "quarry find reduce_split_k 8x1024x4096 f32 --out f16"},
-       .notes = problem_notes});
+  CLI::App* command = add_command(app, "find",
+                                  {.help = "Find the kernels that can solve a problem, best first",
+                                   .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
+                                   .notes = problem_notes()});
   add_problem_flags(*command, flags->problem);
   add_where_flag(*command, flags->where);
   command

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "lab/operation.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
@@ -15,17 +16,23 @@ constexpr const char* about =
     "explained,\n"
     "run and verified, on a machine with a GPU or without one.";
 
-constexpr const char* closing =
-    "A problem is `gemm MxNxK TYPE` (out = A x B, with A of MxK and B of KxN elements), more of it by "
-    "flags:\n"
-    "  quarry find gemm 4096x4096x4096 bf16 --explain\n"
-    "  quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208\n"
-    "Kernels are chosen by a filter, or by names, which also come through a pipe:\n"
-    "  quarry list --where 'cc == 80 and a.dtype == bf16 and tile.m >= 128'\n"
-    "  quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -\n"
-    "\n"
-    "Exit status: 0 done; 1 failed, wrong results, or no kernel found; 2 wrong usage or bad input.\n"
-    "`quarry COMMAND --help` says more of a command.";
+/// Lines of examples.
+std::string lines_of(const std::vector<std::string>& examples) {
+  std::string text;
+  for (const std::string& example : examples) text += "  " + example + "\n";
+  return text;
+}
+
+std::string closing() {
+  return "A problem is an operation, a shape and the type of its operands, more of it by flags:\n" +
+         lines_of(lab::examples_of("")) +
+         "Kernels are chosen by a filter, or by names, which also come through a pipe:\n"
+         "  quarry list --where 'cc == 80 and a.dtype == bf16 and tile.m >= 128'\n" +
+         lines_of(lab::examples_of("verify")) +
+         "\n"
+         "Exit status: 0 done; 1 failed, wrong results, or no kernel found; 2 wrong usage or bad input.\n"
+         "`quarry COMMAND --help` says more of a command.";
+}
 
 /// Help with a usage line of our own.
 class HelpText : public CLI::Formatter {
@@ -68,7 +75,7 @@ std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int ar
 
 int dispatch(int argc, char** argv) {
   CLI::App app(about, "quarry");
-  app.footer(closing);
+  app.footer(closing());
   app.set_version_flag("--version", std::string("quarry ") + QUARRY_VERSION);
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>("quarry COMMAND [FLAGS]"));
@@ -97,6 +104,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const Presentation
   command->formatter(std::make_shared<HelpText>("quarry " + name + " " + presentation.usage));
   std::string footer = presentation.notes.empty() ? "" : presentation.notes + "\n\n";
   footer += "Examples:";
+  for (const std::string& example : lab::examples_of(name)) footer += "\n  " + example;
   for (const std::string& example : presentation.examples) footer += "\n  " + example;
   command->footer(footer);
   return command;

@@ -207,8 +207,6 @@ void add_pack(CLI::App& app, Action& action) {
        .usage = "[NAME...] [FLAGS]",
        .examples =
            {"quarry pack --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o simt.pack",
-            "quarry find gemm 512x512x512 f16 --limit 2 --format names | quarry pack - -o best.pack "
-            "--target 80,90",
             "quarry pack --list best.pack"},
        .notes =
            "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "

@@ -1,7 +1,6 @@
 /// quarry run: solves a problem with the best kernel, or a named one, and checks the result.
 #include <algorithm>
 
-#include "lab/bench/operands.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/text.hpp"
 #include "lab/trials/solve.hpp"
@@ -46,7 +45,7 @@ const std::vector<Column>& columns() {
 Cell cell_of(const lab::Solved& outcome, std::size_t column) {
   const Controls& controls = outcome.kernel.controls();
   const bool ran = static_cast<bool>(outcome.verdict.status);
-  if (outcome.problem.operation != Operation::gemm && column >= 2 && column <= 5) return {};  // controls
+  if (!has_controls(outcome.problem) && column >= 2 && column <= 5) return {};
   switch (column) {
     case 0: return shape_text(outcome.problem);
     case 1: return std::string(outcome.kernel.name());
@@ -65,18 +64,12 @@ Cell cell_of(const lab::Solved& outcome, std::size_t column) {
   }
 }
 
-/// What a problem's time means: for products how many a second, for a reduction how much memory moves.
-std::string speed_text(const lab::Problem& problem, double seconds) {
-  if (problem.operation == Operation::gemm) return text_of(flops(problem) / seconds * 1e-12, 3) + " TFLOP/s";
-  return text_of(touched_bytes(problem) / seconds * 1e-9, 1) + " GB/s";
-}
-
 /// What went on, for a person.
 void print_story(const lab::Solved& o) {
   const Controls& controls = o.kernel.controls();
   std::string text = "problem   " + command_text(o.problem) + "\n";
   text += "kernel    " + std::string(o.kernel.name()) + "\n";
-  if (o.problem.operation == Operation::gemm) {
+  if (has_controls(o.problem)) {
     text += "controls  mode " + std::string(to_string(controls.mode.value_or(Mode::gemm))) + ", split-K " +
             std::to_string(controls.split_k_slices.value_or(1)) + ", swizzle " +
             std::to_string(controls.swizzle.value_or(1)) + " " +
@@ -94,8 +87,8 @@ void print_story(const lab::Solved& o) {
                   o.verdict.comparison.bound);
     text += std::string("result    ") + (o.verdict.right() ? "right: " : "WRONG: ") + numbers +
             ", against float64";
-    if (o.checked_rows < o.problem.m) {
-      text += ", " + std::to_string(o.checked_rows) + " of " + std::to_string(o.problem.m) + " rows";
+    if (o.checked_rows < o.all_rows) {
+      text += ", " + std::to_string(o.checked_rows) + " of " + std::to_string(o.all_rows) + " rows";
     }
     text += "\n";
     if (!o.verdict.right()) text += "          " + o.verdict.reason() + "\n";
@@ -165,16 +158,10 @@ int run(const RunFlags& flags) {
 
 void add_run(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<RunFlags>();
-  CLI::App* command = add_command(
-      app, "run",
-      {.help = "Solve a random problem with the best kernel and check the result",
-       .usage = "gemm MxNxK [TYPE] [FLAGS] | reduce_split_k SxMxN [TYPE] [FLAGS]",
-       .examples = {"quarry run gemm 300x200x100 f16",
-                    "quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --bias column "
-                    "--activation gelu",
-                    "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json",
-                    "quarry run reduce_split_k 6x300x200 f32 --out f16 --bias column --on host"},
-       .notes = problem_notes});
+  CLI::App* command = add_command(app, "run",
+                                  {.help = "Solve a random problem with the best kernel and check the result",
+                                   .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
+                                   .notes = problem_notes()});
   add_problem_flags(*command, flags->problem);
   command
       ->add_option("--kernel", flags->kernel,

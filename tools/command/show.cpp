@@ -194,7 +194,6 @@ void add_show(CLI::App& app, Action& action) {
       {.help = "Show everything that is known of a kernel",
        .usage = "NAME... [FLAGS]",
        .examples = {"quarry list --limit 1 --format names | quarry show -",
-                    "quarry find gemm 512x512x512 f16 --limit 2 --format names | quarry show - --format json",
                     "quarry show --where 'family == gemm_simt' --limit 2 --columns "
                     "name,threads,sm_90.registers,sm_90.occupancy"},
        .notes = "`-` reads names from standard input. Occupancy is a bound, by threads, shared memory and, "

@@ -10,20 +10,20 @@
 #include "lab/emulate/problems.hpp"
 #include "lab/parallel.hpp"
 #include "lab/problems/kernel_problem.hpp"
-#include "lab/problems/problem_settings.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
 #include "quarry/registry.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
-#include "tools/command/common/problem_options.hpp"
+#include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
 
 namespace quarry::command {
 namespace {
 
+namespace emulate = lab::emulate;
 using emulate::EmulatedProblem;
 using emulate::Modules;
 using emulate::Verdict;
@@ -66,31 +66,6 @@ struct Findings {
   std::vector<Finding> wrong;
   emulator::Counters counters;
 };
-
-bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
-
-/// The problem of this shape in the kernel's types and layouts, of its operation.
-Result<lab::Problem> problem_for(const Kernel& kernel, const std::string& shape_word,
-                                 lab::SettingTexts settings) {
-  const Operation operation = kernel.metadata().operation;
-  const Result<lab::Shape> shape = lab::parse_shape(shape_word, operation);
-  if (!shape) return shape.status();
-  const OperandsMetadata& operands = kernel.metadata().operands;
-  if (operation == Operation::reduce_split_k) {
-    settings.try_emplace("partials", to_string(operands.accumulator));
-    settings.try_emplace("out", to_string(operands.out.dtype));
-    return lab::make_problem(*shape, settings, operation);
-  }
-  const auto spec = [](DType type, Layout layout) {
-    return std::string(to_string(type)).append(":").append(lab::layout_word(layout));
-  };
-  settings.try_emplace("a", spec(operands.a.dtype, operands.a.layout));
-  settings.try_emplace("b", spec(operands.b.dtype, operands.b.layout));
-  settings.try_emplace("out", spec(operands.out.dtype, operands.out.layout));
-  settings.try_emplace("accumulator", to_string(operands.accumulator));
-  settings.try_emplace("math", to_string(kernel.metadata().design.math));
-  return lab::make_problem(*shape, settings);
-}
 
 /// `count` of the kernels, drawn by the seed.
 std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, std::uint64_t seed) {
@@ -146,7 +121,7 @@ Result<Request> read_request(EmulateFlags flags) {
   if (Status s = read_numbers(flags, request); !s) return s;
   std::vector<std::string>& words = flags.selection.names;
   std::string shape;
-  if (!words.empty() && is_shape(words.back())) {
+  if (!words.empty() && lab::is_shape(words.back())) {
     shape = words.back();
     words.pop_back();
     if (words.size() != 1) {
@@ -158,7 +133,7 @@ Result<Request> read_request(EmulateFlags flags) {
   }
   if (Status s = choose_kernels(flags, request); !s) return s;
   if (shape.empty()) return request;
-  Result<lab::Problem> problem = problem_for(request.kernels[0], shape, flags.settings);
+  Result<lab::Problem> problem = lab::problem_for(request.kernels[0], shape, flags.settings);
   if (!problem) return problem.status();
   request.problem = *std::move(problem);
   return request;
@@ -178,8 +153,8 @@ Result<Modules> compile(const Request& request) {
 
 Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modules& modules, int threads) {
   Verdict verdict;
-  Result<host::RandomProblem> operands =
-      lab::random_operands(arguments_of(problem.problem), random_options(problem.problem, problem.seed));
+  Result<lab::Operands> operands =
+      lab::Operands::make(arguments_of(problem.problem), operand_options(problem.problem, problem.seed));
   if (!operands) {
     verdict.status = operands.status();
     return verdict;
@@ -266,7 +241,7 @@ int emulate_kernels(const EmulateFlags& flags) {
   if (!request) return report(request.status());
   if (request->problem) {
     // Refused in the words of a run, before anything is compiled.
-    const Status supported = lab::supports(request->kernels[0], arguments_of(*request->problem));
+    const Status supported = request->kernels[0].supports(arguments_of(*request->problem));
     if (!supported) return report(supported);
   }
   const Result<Modules> modules = compile(*request);
@@ -309,16 +284,7 @@ void add_emulate(CLI::App& app, Action& action) {
       ->type_name("FOLDER");
   command->add_flag("--no-conflicts", flags->no_conflicts, "A bank conflict is wrong, too");
   command->add_option("--format", flags->format, "table or json")->type_name("FORMAT");
-  for (const lab::Setting& setting : lab::problem_settings()) {
-    if (setting.name == "type") continue;  // the kernel's
-    const std::string name(setting.name);
-    command
-        ->add_option_function<std::string>(
-            "--" + name, [flags, name](const std::string& text) { flags->settings[name] = text; },
-            std::string(setting.help))
-        ->type_name(std::string(setting.value))
-        ->group("Problem");
-  }
+  add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] { action = [flags] { return emulate_kernels(*flags); }; });
 }
 

@@ -11,7 +11,7 @@
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
 
-namespace quarry::lab {
+namespace quarry::lab::gemm {
 namespace {
 
 constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
@@ -293,7 +293,6 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
   std::set<TypeKey> types;
   std::map<TypeKey, std::set<LayoutKey>> fallbacks;
   for (const Kernel& kernel : kernels) {
-    if (kernel.metadata().operation != Operation::gemm) continue;
     const TypeKey key = type_key(kernel.metadata());
     types.insert(key);
     if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));
@@ -413,4 +412,4 @@ std::string described(const CampaignProblem& problem) {
   return text + text_of(args.controls);
 }
 
-}  // namespace quarry::lab
+}  // namespace quarry::lab::gemm

@@ -12,7 +12,7 @@
 #include "quarry/gemm.hpp"
 #include "quarry/kernel.hpp"
 
-namespace quarry::lab {
+namespace quarry::lab::gemm {
 
 /// What problems are drawn from.
 struct CampaignSpace {
@@ -58,4 +58,4 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
 /// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".
 std::string described(const CampaignProblem& problem);
 
-}  // namespace quarry::lab
+}  // namespace quarry::lab::gemm

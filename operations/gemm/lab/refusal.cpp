@@ -7,7 +7,7 @@
 
 #include "common/config_parts.hpp"
 
-namespace quarry::lab {
+namespace quarry::lab::gemm {
 namespace {
 
 using detail::Reason;
@@ -254,4 +254,4 @@ std::string fault_of_empty_answer(const Status& status, const GemmArguments& arg
   }
 }
 
-}  // namespace quarry::lab
+}  // namespace quarry::lab::gemm

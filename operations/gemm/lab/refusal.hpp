@@ -8,7 +8,7 @@
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 
-namespace quarry::lab {
+namespace quarry::lab::gemm {
 
 /// What is wrong with a kernel's refusal of these arguments: that it names no operand, control, type or limit
 /// in its message, or names one that is as the kernel needs it. Empty where nothing is. The arguments'
@@ -19,4 +19,4 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
 /// What is wrong with the answer that there is no kernel at all; empty where nothing is.
 std::string fault_of_empty_answer(const Status& status, const GemmArguments& arguments);
 
-}  // namespace quarry::lab
+}  // namespace quarry::lab::gemm

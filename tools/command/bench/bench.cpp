@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lab/bench/shape.hpp"
+#include "lab/bench/yardstick.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
@@ -113,7 +114,7 @@ Result<Request> read_request(const BenchFlags& flags) {
   if (!problems) return problems.status();
   request.problems = *std::move(problems);
   for (const lab::Problem& problem : request.problems) {
-    if (Status s = check_benchable(problem); !s) return s;
+    if (Status s = check_not_empty(problem); !s) return s;
   }
   if (Status s = check_listing(flags.listing); !s) return s;
   if (Status s = check_writable("--svg", flags.svg); !s) return s;
@@ -222,8 +223,8 @@ int bench(const BenchFlags& flags) {
   if (*library) {
     if (Status started = (*library)->start(); !started) return report(started);
   }
-  const Result<detail::DeviceBuffer> workspace =
-      detail::DeviceBuffer::allocate(lab::bench_workspace, lab::used_device);
+  const Result<lab::DeviceBuffer> workspace =
+      lab::DeviceBuffer::allocate(lab::bench_workspace, lab::used_device);
   if (!workspace) return report(workspace.status());
   lab::BenchOptions options = request->options;
   if (!compiler_status()) {
@@ -287,15 +288,10 @@ void add_flags(CLI::App& command, BenchFlags& flags) {
 
 void add_bench(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<BenchFlags>();
-  CLI::App* command = add_command(
-      app, "bench",
-      {.help = "Time the best kernels on the device, beside cuBLASLt",
-       .usage = "gemm MxNxK [TYPE] [FLAGS] | reduce_split_k SxMxN [TYPE] [FLAGS]",
-       .examples =
-           {"quarry bench gemm 4096x4096x4096 bf16 --b col",
-            "quarry bench gemm 16x8192x8192 f16 --b col --all --where 'family != gemm_simt'",
-            "quarry bench gemm 512x512x512 bf16 --b col --repeats 5 --dump-times times.jsonl --format json"},
-       .notes = notes});
+  CLI::App* command = add_command(app, "bench",
+                                  {.help = "Time the best kernels on the device, beside cuBLASLt",
+                                   .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
+                                   .notes = notes});
   add_flags(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return bench(*flags); }; });
 }

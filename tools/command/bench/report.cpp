@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "lab/bench/chart.hpp"
-#include "lab/bench/operands.hpp"
 
 namespace quarry::command {
 namespace {
@@ -272,14 +271,13 @@ ordered_json finalists_json(std::span<const lab::BenchResult> results) {
 
 std::string bench_svg(std::span<const lab::BenchResult> results, const std::string& device) {
   std::vector<lab::ChartBar> bars;
+  std::string types;  // of the first one that is drawn
   for (const lab::BenchResult& r : results) {
-    if (const std::optional<lab::Standing> ratio = r.ratio())
-      bars.push_back({shape_text(r.problem), ratio->gaps, ratio->back_to_back});
+    const std::optional<lab::Standing> ratio = r.ratio();
+    if (!ratio) continue;
+    if (bars.empty()) types = r.types;
+    bars.push_back({shape_text(r.problem), ratio->gaps, ratio->back_to_back});
   }
-  const lab::Problem& first = results.front().problem;
-  const std::string types = std::string(to_string(first.a.dtype)) + " x " +
-                            std::string(to_string(first.b.dtype)) + " to " +
-                            std::string(to_string(first.out.dtype));
   return lab::svg_chart({.title = "Best kernel beside cuBLASLt's best, " + types + ", " + device,
                          .axis = "speed ratio (above 1: faster than cuBLASLt)",
                          .first = "with gaps",
@@ -291,14 +289,10 @@ std::string times_text(const lab::BenchResult& result) {
   const lab::Problem& p = result.problem;
   std::string text;
   for (const lab::BriefTime& each : result.brief) {
-    ordered_json line = {{"schema_version", schema_version},
-                         {"problem", shape_text(p)},
-                         {"command", command_text(p)},
-                         {"m", p.m},
-                         {"n", p.n},
-                         {"k", p.k},
-                         {"batch", p.batch},
-                         {"kernel", each.name}};
+    ordered_json line = {
+        {"schema_version", schema_version}, {"problem", shape_text(p)}, {"command", command_text(p)}};
+    for (const auto& [name, size] : sizes_of(p)) line[std::string(name)] = size;
+    line["kernel"] = each.name;
     put_controls(line, each.controls);
     line["predicted_us"] = each.predicted_seconds * 1e6;
     line["measured_us"] = each.seconds * 1e6;

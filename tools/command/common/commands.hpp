@@ -33,8 +33,9 @@ struct Presentation {
   std::string help;
   /// What may follow the command's name, as in "[NAME...] [FLAGS]".
   std::string usage;
-  /// Commands that work as they are, one a line.
-  std::vector<std::string> examples;
+  /// Commands that work as they are, one a line: those that name no operation, whose own stand in front
+  /// (lab::examples_of).
+  std::vector<std::string> examples = {};
   /// More to say, in front of the examples; may be empty.
   std::string notes = {};
 };

@@ -1,5 +1,9 @@
 #include "tools/command/common/problem_flags.hpp"
 
+#include <algorithm>
+#include <span>
+
+#include "lab/operation.hpp"
 #include "lab/problems/shapes_file.hpp"
 #include "lab/text.hpp"
 
@@ -17,26 +21,65 @@ Status take_type(const std::string& word, lab::SettingTexts& settings) {
   return {};
 }
 
-Result<Operation> read_operation(const std::vector<std::string>& words) {
-  if (words.empty()) return wrong("no problem given; say for example: gemm 4096x4096x4096 f16");
-  return lab::parse_operation(words[0]);
+/// A problem of an operation that works: "gemm 4096x4096x4096 f16".
+std::string example_of(const lab::OperationLab& lab) {
+  return std::string(lab.name) + " " + std::string(lab.words.problem);
+}
+
+/// What is in front of the shape. @param otherwise where nothing is
+Result<const lab::OperationLab*> read_operation(const std::vector<std::string>& words,
+                                                const lab::OperationLab* otherwise) {
+  if (words.empty() && otherwise != nullptr) return otherwise;
+  if (words.empty()) {
+    return wrong("no problem given; say for example: " + example_of(lab::operation_labs().front()));
+  }
+  const Result<Operation> operation = lab::parse_operation(words[0]);
+  if (!operation) return operation.status();
+  return &lab::lab_of(*operation);
+}
+
+/// Takes the words behind the operation and the shape as types.
+Status take_types(std::span<const std::string> words, lab::SettingTexts& settings) {
+  for (const std::string& word : words) {
+    if (Status taken = take_type(word, settings); !taken) return taken;
+  }
+  return {};
 }
 
 }  // namespace
 
+std::string problem_notes() {
+  std::string text;
+  for (const lab::OperationLab& lab : lab::operation_labs()) {
+    text.append(lab.name).append(" ").append(lab.words.shape).append(": ").append(lab.words.notes) += "\n";
+  }
+  return text +
+         "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:array], of which any part may be left "
+         "out:\n"
+         "row-major, packed and aligned unless told. ld (elements from one row or column to the next) and "
+         "align\n"
+         "(of the pointer) count elements. An array holds a pointer to each matrix of a --batch, and "
+         "promises "
+         "that alignment.";
+}
+
+void add_setting_flags(CLI::App& app, lab::SettingTexts& settings) {
+  for (const lab::SharedSetting& shared : lab::all_settings()) {
+    if (shared.setting.name == "type") continue;  // said behind the shape, or the kernel's
+    const std::string name(shared.setting.name);
+    app.add_option_function<std::string>(
+           "--" + name, [&settings, name](const std::string& text) { settings[name] = text; },
+           std::string(shared.setting.help))
+        ->type_name(std::string(shared.setting.value))
+        ->group(shared.operations.empty() ? "Problem" : "Problem of " + shared.operations);
+  }
+}
+
 void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
   app.add_option("problem", flags.words, "The operation, its sizes, and the type of its operands")
-      ->type_name("gemm MxNxK [TYPE] | reduce_split_k SxMxN [TYPE]")
+      ->type_name("OPERATION SHAPE [TYPE]")
       ->expected(0, 3);
-  for (const lab::Setting& setting : lab::problem_settings()) {
-    if (setting.name == "type") continue;  // said behind the shape
-    const std::string name(setting.name);
-    app.add_option_function<std::string>(
-           "--" + name, [&flags, name](const std::string& text) { flags.settings[name] = text; },
-           std::string(setting.help))
-        ->type_name(std::string(setting.value))
-        ->group("Problem");
-  }
+  add_setting_flags(app, flags.settings);
   app.add_option("--shapes", flags.shapes_file, "Problems from a JSON file; the flags are their defaults")
       ->type_name("FILE")
       ->group("Problem");
@@ -45,28 +88,16 @@ void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
 Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
   lab::SettingTexts settings = flags.settings;
   const bool from_file = !flags.shapes_file.empty();
-  std::size_t next = 0;
-  Operation operation = Operation::gemm;
-  if (!from_file || !flags.words.empty()) {
-    const Result<Operation> known = read_operation(flags.words);
-    if (!known) return known.status();
-    operation = *known;
-    ++next;
+  const std::span<const std::string> words = flags.words;
+  const auto lab = read_operation(flags.words, from_file ? &lab::operation_labs().front() : nullptr);
+  if (!lab) return lab.status();
+  if (from_file) {
+    if (Status s = take_types(words.subspan(std::min<std::size_t>(words.size(), 1)), settings); !s) return s;
+    return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
   }
-  if (from_file && operation != Operation::gemm)
-    return wrong("--shapes holds problems of gemm, and does not go with " +
-                 std::string(to_string(operation)));
-  Result<lab::Shape> shape = lab::Shape{};
-  if (!from_file) {
-    if (next == flags.words.size()) return wrong("no shape given; say for example: gemm 4096x4096x4096 f16");
-    shape = lab::parse_shape(flags.words[next++], operation);
-    if (!shape) return shape.status();
-  }
-  for (; next < flags.words.size(); ++next) {
-    if (Status taken = take_type(flags.words[next], settings); !taken) return taken;
-  }
-  if (from_file) return lab::read_shapes_file(flags.shapes_file, settings);
-  Result<lab::Problem> problem = lab::make_problem(*shape, settings, operation);
+  if (words.size() < 2) return wrong("no shape given; say for example: " + example_of(**lab));
+  if (Status s = take_types(words.subspan(2), settings); !s) return s;
+  Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, words[1], settings);
   if (!problem) return problem.status();
   return std::vector<lab::Problem>{*std::move(problem)};
 }

@@ -173,8 +173,7 @@ void add_verify(CLI::App& app, Action& action) {
       app, "verify",
       {.help = "Check kernels against float64 on random problems (all kernels, unless told which)",
        .usage = "[NAME...] [FLAGS]",
-       .examples = {"quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -",
-                    "quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
+       .examples = {"quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
                     "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json",
                     "quarry verify --campaign 200 --on host"},
        .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "

@@ -1,0 +1,31 @@
+/// What a benchmark measures kernels by: the algorithms of another library.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "lab/reference/tolerance.hpp"
+#include "quarry/kernel.hpp"
+
+namespace quarry::lab {
+
+/// Bytes of workspace that kernels and algorithms may use.
+inline constexpr std::size_t bench_workspace = std::size_t{64} << 20;
+
+/// One problem as another library solves it.
+class Yardstick {
+ public:
+  virtual ~Yardstick() = default;
+
+  /// Algorithms offered for the problem, at least one.
+  virtual std::size_t algorithms() const = 0;
+  /// Puts one run on the stream. `workspace` holds bench_workspace bytes.
+  virtual Status run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
+                     CUstream_st* stream) const = 0;
+  /// How far off its results may be.
+  virtual Tolerance tolerance() const = 0;
+  /// The problem's types, for a title: "f16 x f16 to f16".
+  virtual std::string types() const = 0;
+};
+
+}  // namespace quarry::lab

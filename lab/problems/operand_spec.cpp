@@ -1,0 +1,64 @@
+#include "lab/problems/operand_spec.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/config_parts.hpp"
+
+namespace quarry::lab {
+
+OperandSpec complete(const std::optional<OperandParts>& parts, DType otherwise) {
+  if (!parts) return {.dtype = otherwise};
+  return {.dtype = parts->dtype.value_or(otherwise),
+          .layout = parts->layout.value_or(Layout::row),
+          .ld = parts->ld,
+          .alignment = parts->alignment,
+          .array = parts->array};
+}
+
+void align(TensorView& view, const OperandSpec& spec) {
+  constexpr long long allocated = 256;     // what allocators of device memory give
+  constexpr long long greatest = 1 << 15;  // of assumed_alignment, in bytes
+  view.assumed_alignment = static_cast<std::uint16_t>(
+      spec.alignment > 0 ? std::min(greatest, bytes_for(spec.dtype, spec.alignment)) : allocated);
+}
+
+TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
+  constexpr decltype(&TensorView::row_major) makers[] = {&TensorView::row_major, &TensorView::column_major,
+                                                         &TensorView::row_interleaved32,
+                                                         &TensorView::column_interleaved32};
+  static_assert(std::size(makers) == layout_count);
+  const auto make = makers[static_cast<std::size_t>(spec.layout)];
+  const auto make_array =
+      spec.layout == Layout::row ? &PointerArrayView::row_major : &PointerArrayView::column_major;
+  TensorView view = spec.array  ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
+                    : batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
+                                : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
+  align(view, spec);
+  return view;
+}
+
+std::string typed_text(const OperandSpec& spec) {
+  const std::string type(to_string(spec.dtype));
+  return spec.alignment > 0 ? type + ":align=" + std::to_string(spec.alignment) : type;
+}
+
+std::string operand_text(const OperandSpec& spec) {
+  std::string text(to_string(spec.dtype));
+  text.append(":").append(layout_word(spec.layout));
+  if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
+  if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
+  if (spec.array) text += ":array";
+  return text;
+}
+
+void check_array(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
+                 std::int64_t batch) {
+  if (!spec || !spec->array) return;
+  const auto wrong = [&](const std::string& why) { reader.fail(name, Status(StatusCode::parse_error, why)); };
+  if (is_interleaved(spec->layout))
+    return wrong("the matrices of an array of pointers are stored by rows or columns, not interleaved");
+  if (batch == 0) wrong("an array of pointers goes with a batch; say --batch N");
+}
+
+}  // namespace quarry::lab

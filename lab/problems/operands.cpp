@@ -1,0 +1,73 @@
+#include "lab/problems/operands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lab/operation.hpp"
+
+namespace quarry::lab {
+
+Result<Operands> Operands::make(HeldArguments shape, const OperandOptions& options) {
+  Operands made(std::move(shape));
+  if (Status s = made.make_tensors(options); !s) return s;
+  for (const NamedTensor& each : made.tensors_) {
+    if (!each.is_output) made.fill(each.name, each.tensor.view());
+  }
+  made.reset_outputs();
+  return made;
+}
+
+Status Operands::make_tensors(const OperandOptions& options) {
+  options_ = {.seed = options.seed, .values = options.values};
+  return arguments_.edit_operands([&](const detail::OperandRef& operand, TensorView& view) -> Status {
+    if (operand.may_be_out && std::ranges::find(options.in_place, operand.name) != options.in_place.end()) {
+      options_.in_place.push_back(operand.name);
+      view = tensors_.front().tensor.view();  // outputs stand in front
+      return {};
+    }
+    if (bytes_of(view.dtype) == 0) {
+      return {StatusCode::unsupported,
+              "There are no random values of type " + std::string(to_string(view.dtype))};
+    }
+    Result<GuardedTensor> tensor = GuardedTensor::make(view);
+    if (!tensor) return tensor.status();
+    view = tensor->view();
+    tensors_.push_back({operand.name, operand.is_output, *std::move(tensor)});
+    return {};
+  });
+}
+
+void Operands::fill(Operand name, const TensorView& view) const {
+  const FillOptions options = {.seed = options_.seed, .values = options_.values};
+  const auto own = lab_of(arguments_.operation()).fill;
+  if (own != nullptr && own(arguments_, name, view, options)) return;
+  fill_random(view, value_number(name), options);
+}
+
+const GuardedTensor& Operands::operator[](Operand name) const {
+  return std::ranges::find(tensors_, name, &NamedTensor::name)->tensor;
+}
+
+GuardedTensor& Operands::operator[](Operand name) {
+  return std::ranges::find(tensors_, name, &NamedTensor::name)->tensor;
+}
+
+void Operands::reset_outputs() {
+  for (NamedTensor& each : tensors_) {
+    if (each.is_output) each.tensor.poison();
+  }
+  if (!options_.in_place.empty()) fill(options_.in_place.front(), tensors_.front().tensor.view());
+}
+
+Status Operands::check_outputs() const {
+  for (const NamedTensor& each : tensors_) {
+    if (!each.is_output) continue;
+    const bool is_first = &each == tensors_.data();
+    const Status s = each.tensor.check(!is_first || options_.in_place.empty());
+    if (s) continue;
+    return is_first ? s : Status(s.code(), std::string(to_string(each.name)) + ": " + s.message());
+  }
+  return {};
+}
+
+}  // namespace quarry::lab

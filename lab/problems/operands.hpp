@@ -1,0 +1,90 @@
+/// The operands of a problem of any operation: random, the same for the same seed on every machine, in
+/// guarded memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "lab/problems/fill.hpp"
+#include "lab/problems/guarded_tensor.hpp"
+#include "lab/problems/held_arguments.hpp"
+
+namespace quarry::lab {
+
+struct OperandOptions {
+  std::uint64_t seed = 0;
+  Values values = Values::uniform;
+  /// Operands that are the first output's own memory, of those that may be (OperandRef::may_be_out) and are
+  /// there.
+  std::vector<Operand> in_place = {};
+};
+
+/// Memory of one operand.
+struct NamedTensor {
+  Operand name = Operand::none;
+  bool is_output = false;
+  GuardedTensor tensor = {};
+};
+
+/// Operands in host memory and the arguments that name them. Movable, not copyable.
+///
+/// Inputs hold random values (fill_random; what an operation's lab says, where these make no sense: group
+/// ends, indices), outputs are poisoned. Operands that no run reads (C beside beta 0) stay fake.
+class Operands {
+ public:
+  /// Operands for arguments of this shape: types, extents, strides, assumed alignments, epilogue; data
+  /// pointers are not looked at. Fails as GuardedTensor::make does, and with `unsupported` for a type without
+  /// random values.
+  static Result<Operands> make(HeldArguments shape, const OperandOptions& options = {});
+
+  /// The arguments, which point to the memory.
+  const HeldArguments& arguments() const { return arguments_; }
+  HeldArguments& arguments() { return arguments_; }
+  const OperandOptions& options() const { return options_; }
+
+  /// Those that have memory of their own, the first output first.
+  std::span<const NamedTensor> tensors() const { return tensors_; }
+  std::span<NamedTensor> tensors() { return tensors_; }
+  /// The memory of an operand. @pre it is there, and has memory of its own
+  const GuardedTensor& operator[](Operand name) const;
+  GuardedTensor& operator[](Operand name);
+
+  /// Makes the outputs ready for a run: poison, or the values of what the first one is in the place of.
+  void reset_outputs();
+
+  /// After a run: whether all of each output (but of one that was an input) was written, and nothing around
+  /// it.
+  Status check_outputs() const;
+
+ private:
+  explicit Operands(HeldArguments arguments) : arguments_(std::move(arguments)) {}
+
+  Status make_tensors(const OperandOptions& options);
+  void fill(Operand name, const TensorView& view) const;
+  bool is_in_place(Operand name) const;
+
+  HeldArguments arguments_;
+  OperandOptions options_;
+  std::vector<NamedTensor> tensors_;
+};
+
+/// The same for arguments of a known type.
+template <class A>
+class OperandsOf : public Operands {
+ public:
+  static Result<OperandsOf> make(const A& shape, const OperandOptions& options = {}) {
+    Result<Operands> made = Operands::make(shape, options);
+    if (!made) return made.status();
+    return OperandsOf(*std::move(made));
+  }
+
+  /// As Operands::arguments().
+  A& arguments;
+
+ private:
+  explicit OperandsOf(Operands operands)
+      : Operands(std::move(operands)), arguments(Operands::arguments().as<A>()) {}
+};
+
+}  // namespace quarry::lab

@@ -1,0 +1,217 @@
+#include "operations/gemm/lab/cublaslt.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "common/config_parts.hpp"
+#include "operations/common/host/element.hpp"
+
+namespace quarry::lab::gemm {
+namespace {
+
+Status unsupported(const std::string& why) {
+  return Status(StatusCode::unsupported, "cuBLASLt is not timed: " + why);
+}
+
+// The table of types holds the library's numbers.
+static_assert(info_of(DType::f32).cuda_type == lt_f32 && info_of(DType::f64).cuda_type == lt_f64);
+static_assert(info_of(DType::f16).cuda_type == lt_f16 && info_of(DType::bf16).cuda_type == lt_bf16);
+static_assert(info_of(DType::s8).cuda_type == lt_s8 && info_of(DType::s32).cuda_type == lt_s32);
+
+/// It multiplies neither unsigned integers nor elements that share bytes.
+std::optional<CublasLtType> type_of(DType type) {
+  if (is_unsigned(type) || bytes_of(type) == 0) return std::nullopt;
+  return static_cast<CublasLtType>(info_of(type).cuda_type);
+}
+
+/// The type of alpha and beta: f16 beside sums in f16, else as ours.
+DType scalar_of(const Problem& problem) {
+  const DType accumulator = problem.sums();
+  return accumulator == DType::f16 ? accumulator : compute_type(accumulator, problem.out.dtype);
+}
+
+/// How products are computed. It has no 3xTF32: beside fast_f32 it multiplies f32 as they are.
+CublasLtCompute compute_of(const Problem& problem) {
+  struct Sums {
+    DType type;
+    CublasLtCompute compute;
+  };
+  constexpr Sums other_than_f32[] = {
+      {DType::f16, lt_compute_f16}, {DType::f64, lt_compute_f64}, {DType::s32, lt_compute_s32}};
+  for (const Sums& sums : other_than_f32) {
+    if (sums.type == problem.sums()) return sums.compute;
+  }
+  if (problem.a.dtype != DType::f32) return lt_compute_f32;
+  switch (problem.math) {
+    case Math::fast_tf32: return lt_compute_fast_tf32;
+    case Math::fast_f16: return lt_compute_fast_f16;
+    case Math::fast_bf16: return lt_compute_fast_bf16;
+    default: return lt_compute_f32;
+  }
+}
+
+/// Bytes that all pointers of an operand are a multiple of.
+std::uint32_t alignment_of(const OperandSpec& spec) {
+  constexpr std::uint32_t allocated = 256;
+  if (spec.alignment == 0) return allocated;
+  const auto bytes = static_cast<std::uint32_t>(spec.alignment * bytes_of(spec.dtype));
+  return std::min(allocated, std::uint32_t{1} << std::countr_zero(bytes));
+}
+
+Status check_problem(const Problem& problem) {
+  const EpilogueSpec& e = problem.epilogue;
+  if (e.bias || e.activation != Activation::identity)
+    return unsupported("the problem has a bias or an activation");
+  if (e.scale || e.residual || e.residual_in_place || e.aux)
+    return unsupported("the problem has a scale, a residual or an aux");
+  if (e.clamp != Clamp{}) return unsupported("the problem has a clamp");
+  if (is_interleaved(problem.a.layout) || is_interleaved(problem.b.layout) ||
+      is_interleaved(problem.out.layout))
+    return unsupported("the problem has interleaved operands");
+  for (const OperandSpec& spec : {problem.a, problem.b, e.c.value_or(problem.out), problem.out}) {
+    if (spec.array) return unsupported("the problem has arrays of pointers");
+  }
+  const DType accumulator = problem.sums();
+  for (const DType type : {problem.a.dtype, problem.b.dtype, problem.out.dtype, accumulator}) {
+    if (!type_of(type)) return unsupported("it has no such types");
+  }
+  if (accumulator == DType::bf16) return unsupported("it has no such types");
+  if (is_byte(problem.a.dtype) != is_byte(problem.b.dtype)) return unsupported("it has no such types");
+  if (e.c && e.beta != 0 && e.c->layout != problem.out.layout)
+    return unsupported("C and the output are stored differently");
+  return {};
+}
+
+}  // namespace
+
+Status CublasLtProblem::check(int status, const char* what) const {
+  if (status == 0) return {};
+  return Status(StatusCode::device_error,
+                std::string("cuBLASLt cannot ") + what + ": " + library_->functions().status_string(status));
+}
+
+Status CublasLtProblem::make_layout(const OperandSpec& spec, std::int64_t rows, std::int64_t columns,
+                                    std::int64_t batch, Owned<CublasLtMatrixLayout>& layout) const {
+  const CublasLtFunctions& f = library_->functions();
+  // The library sees columns: the rows of a row-major matrix.
+  const std::int64_t along = spec.layout == Layout::row ? columns : rows;
+  const std::int64_t across = spec.layout == Layout::row ? rows : columns;
+  const std::int64_t ld = spec.ld > 0 ? spec.ld : along;
+  CublasLtMatrixLayout* made = nullptr;
+  if (Status s = check(f.layout_create(&made, *type_of(spec.dtype), static_cast<std::uint64_t>(along),
+                                       static_cast<std::uint64_t>(across), ld),
+                       "describe an operand");
+      !s)
+    return s;
+  layout = Owned<CublasLtMatrixLayout>(made, CublasLtDestroy{f});
+  if (batch == 0) return {};
+  const auto count = static_cast<std::int32_t>(batch);
+  const std::int64_t stride = across * ld;
+  if (Status s = check(f.layout_set(made, lt_batch_count, &count, sizeof count), "describe a batch"); !s)
+    return s;
+  return check(f.layout_set(made, lt_batch_stride, &stride, sizeof stride), "describe a batch");
+}
+
+Status CublasLtProblem::describe(const Problem& p) {
+  const CublasLtFunctions& f = library_->functions();
+  CublasLtMatmulDesc* desc = nullptr;
+  if (Status s = check(f.desc_create(&desc, compute_of(p), *type_of(scalar_of(p))), "describe the product");
+      !s)
+    return s;
+  desc_ = Owned<CublasLtMatmulDesc>(desc, CublasLtDestroy{f});
+
+  // out = A B by columns, or by rows out^T = B^T A^T: what is stored the way that the output is goes as it
+  // is.
+  exchanged_ = p.out.layout == Layout::row;
+  const auto operation = [&p](const OperandSpec& spec) {
+    return spec.layout == p.out.layout ? lt_as_it_is : lt_transposed;
+  };
+  const std::int32_t first = operation(exchanged_ ? p.b : p.a);
+  const std::int32_t second = operation(exchanged_ ? p.a : p.b);
+  if (Status s = check(f.desc_set(desc, lt_transpose_a, &first, sizeof first), "transpose"); !s) return s;
+  if (Status s = check(f.desc_set(desc, lt_transpose_b, &second, sizeof second), "transpose"); !s) return s;
+
+  Owned<CublasLtMatrixLayout>& a = exchanged_ ? b_ : a_;
+  Owned<CublasLtMatrixLayout>& b = exchanged_ ? a_ : b_;
+  reads_c_ = p.epilogue.beta != 0;
+  const OperandSpec& c = reads_c_ && p.epilogue.c ? *p.epilogue.c : p.out;
+  if (Status s = make_layout(p.a, p.m, p.k, p.batch, a); !s) return s;
+  if (Status s = make_layout(p.b, p.k, p.n, p.batch, b); !s) return s;
+  if (Status s = make_layout(c, p.m, p.n, p.batch, c_); !s) return s;
+  if (Status s = make_layout(p.out, p.m, p.n, p.batch, out_); !s) return s;
+  host::write_element(scalar_of(p), alpha_.bytes, 0, p.epilogue.alpha);
+  host::write_element(scalar_of(p), beta_.bytes, 0, p.epilogue.beta);
+  return {};
+}
+
+Status CublasLtProblem::ask(const Problem& p) {
+  const CublasLtFunctions& f = library_->functions();
+  CublasLtPreference* made = nullptr;
+  if (Status s = check(f.preference_create(&made), "be told preferences"); !s) return s;
+  const Owned<CublasLtPreference> preference(made, CublasLtDestroy{f});
+  const std::uint64_t workspace = bench_workspace;
+  if (Status s = check(f.preference_set(made, lt_max_workspace, &workspace, sizeof workspace),
+                       "be told of the workspace");
+      !s)
+    return s;
+  const OperandSpec& c = reads_c_ && p.epilogue.c ? *p.epilogue.c : p.out;
+  const std::pair<int, std::uint32_t> alignments[] = {{lt_alignment_a, alignment_of(exchanged_ ? p.b : p.a)},
+                                                      {lt_alignment_b, alignment_of(exchanged_ ? p.a : p.b)},
+                                                      {lt_alignment_c, alignment_of(c)},
+                                                      {lt_alignment_d, alignment_of(p.out)}};
+  for (const auto& [attribute, bytes] : alignments) {
+    if (Status s = check(f.preference_set(made, attribute, &bytes, sizeof bytes), "be told alignments"); !s)
+      return s;
+  }
+  std::array<CublasLtOffer, asked_algorithms> offers = {};
+  int given = 0;
+  const int status = f.heuristic(library_->context(), desc_.get(), a_.get(), b_.get(), c_.get(), out_.get(),
+                                 made, asked_algorithms, offers.data(), &given);
+  for (const CublasLtOffer& offer : std::span(offers).first(static_cast<std::size_t>(std::max(given, 0)))) {
+    if (status == 0 && offer.state == 0 && offer.workspace <= bench_workspace) offers_.push_back(offer);
+  }
+  if (offers_.empty()) return unsupported("it offers no algorithm for the problem");
+  return {};
+}
+
+Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem) {
+  if (Status s = check_problem(problem); !s) return s;
+  CublasLtProblem made;
+  made.library_ = &library;
+  made.problem_ = problem;
+  if (Status s = made.describe(problem); !s) return s;
+  if (Status s = made.ask(problem); !s) return s;
+  return made;
+}
+
+Status CublasLtProblem::run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
+                            CUstream_st* stream) const {
+  const void* const a = exchanged_ ? operands[Operand::b] : operands[Operand::a];
+  const void* const b = exchanged_ ? operands[Operand::a] : operands[Operand::b];
+  const void* const c = reads_c_ ? operands[Operand::c] : operands[Operand::out];
+  const int status = library_->functions().matmul(
+      library_->context(), desc_.get(), alpha_.bytes, a, a_.get(), b, b_.get(), beta_.bytes, c, c_.get(),
+      const_cast<void*>(operands[Operand::out]), out_.get(), &offers_[algorithm].algorithm, workspace,
+      bench_workspace, stream);
+  return check(status, "run");
+}
+
+Tolerance CublasLtProblem::tolerance() const {
+  constexpr double slices_in_the_output_type = 8;
+  const Problem& p = problem_;
+  const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
+  Tolerance tolerance = lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math);
+  for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= slices_in_the_output_type;
+  return tolerance;
+}
+
+std::string CublasLtProblem::types() const {
+  const auto text = [](const OperandSpec& spec) { return std::string(to_string(spec.dtype)); };
+  return text(problem_.a) + " x " + text(problem_.b) + " to " + text(problem_.out);
+}
+
+}  // namespace quarry::lab::gemm

@@ -1,0 +1,60 @@
+/// A GEMM as cuBLASLt solves it: the yardstick.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "lab/bench/cublaslt.hpp"
+#include "lab/bench/yardstick.hpp"
+#include "operations/gemm/lab/problem.hpp"
+
+namespace quarry::lab::gemm {
+
+/// Algorithms that are asked for.
+inline constexpr int asked_algorithms = 32;
+
+/// alpha or beta as cuBLASLt reads them: a value of the type that sums are kept in.
+struct CublasLtFactor {
+  alignas(8) std::byte bytes[8] = {};
+};
+
+/// One problem: descriptors and the algorithms offered for it. Movable; the library must outlive it.
+class CublasLtProblem final : public Yardstick {
+ public:
+  /// Fails with unsupported for a problem that cuBLASLt does not solve, or not in one call.
+  static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem);
+
+  std::size_t algorithms() const override { return offers_.size(); }
+  Status run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
+             CUstream_st* stream) const override;
+  /// As of kernels on tensor cores, times 8: some algorithms add slices of K in the output's type.
+  Tolerance tolerance() const override;
+  std::string types() const override;
+
+ private:
+  template <class Object>
+  using Owned = std::unique_ptr<Object, CublasLtDestroy>;
+
+  Status describe(const Problem& problem);
+  Status make_layout(const OperandSpec& spec, std::int64_t rows, std::int64_t columns, std::int64_t batch,
+                     Owned<CublasLtMatrixLayout>& layout) const;
+  Status ask(const Problem& problem);
+  Status check(int status, const char* what) const;
+
+  const CublasLt* library_ = nullptr;
+  Problem problem_;
+  /// A row-major output is the transposed problem, whose operands are exchanged.
+  bool exchanged_ = false;
+  bool reads_c_ = false;
+  CublasLtFactor alpha_;
+  CublasLtFactor beta_;
+  Owned<CublasLtMatmulDesc> desc_;
+  Owned<CublasLtMatrixLayout> a_;  ///< in the library's order
+  Owned<CublasLtMatrixLayout> b_;
+  Owned<CublasLtMatrixLayout> c_;
+  Owned<CublasLtMatrixLayout> out_;
+  std::vector<CublasLtOffer> offers_;
+};
+
+}  // namespace quarry::lab::gemm

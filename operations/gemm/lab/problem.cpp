@@ -1,0 +1,83 @@
+#include "common/config_parts.hpp"
+#include "lab/problems/controls_spec.hpp"
+#include "operations/gemm/lab/operation.hpp"
+
+namespace quarry::lab::gemm {
+namespace {
+
+std::string sizes_text(const Problem& p) {
+  return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+}
+
+/// The types and layouts of A, B and the output. A type that is left out is that of all operands, or else
+/// that of A, of B, of the output.
+Status read_operands(SettingReader& reader, Problem& problem) {
+  const auto type = reader.read("type", parse_dtype);
+  const auto a = reader.read("a", parse_operand);
+  const auto b = reader.read("b", parse_operand);
+  const auto out = reader.read("out", parse_operand);
+  if (!reader.status()) return reader.status();
+
+  DType otherwise = type.value_or(DType::none);
+  for (const auto* operand : {&a, &b, &out}) {
+    if (otherwise == DType::none && *operand) otherwise = (*operand)->dtype.value_or(DType::none);
+  }
+  if (otherwise == DType::none) {
+    return Status(StatusCode::parse_error,
+                  "which type? Say it behind the shape (gemm 512x512x512 f16) or with --a");
+  }
+  problem.a = complete(a, otherwise);
+  problem.b = complete(b, otherwise);
+  problem.out = complete(out, otherwise);
+  return {};
+}
+
+}  // namespace
+
+DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
+
+GemmArguments Lab::arguments(const Problem& p) {
+  const OutputSpec output = p.output();
+  return {.a = view_of(p.a, p.batch, p.m, p.k),
+          .b = view_of(p.b, p.batch, p.k, p.n),
+          .c = c_of(p.epilogue, output),
+          .out = view_of(p.out, p.batch, p.m, p.n),
+          .accumulator = p.accumulator,
+          .math = p.math,
+          .epilogue = epilogue_of(p.epilogue, output, compute_type(p.sums(), p.out.dtype)),
+          .controls = p.controls};
+}
+
+Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
+  const Result<std::vector<std::int64_t>> sizes = parse_sizes(shape, "MNK", "4096x4096x512");
+  if (!sizes) return sizes.status();
+  Problem problem{.m = (*sizes)[0], .n = (*sizes)[1], .k = (*sizes)[2]};
+  problem.batch = read_batch(reader);
+  problem.accumulator = reader.read("accumulator", parse_dtype);
+  problem.math = reader.read("math", parse_math).value_or(Math::exact);
+  if (Status s = read_operands(reader, problem); !s) return s;
+  check_array(reader, "a", problem.a, problem.batch);
+  check_array(reader, "b", problem.b, problem.batch);
+  check_array(reader, "out", problem.out, problem.batch);
+  problem.epilogue = read_epilogue(reader, problem.output());
+  problem.controls = read_controls(reader);
+  return problem;
+}
+
+std::string Lab::shape_text(const Problem& p) {
+  return (p.batch > 0 ? std::to_string(p.batch) + "*" : "") + sizes_text(p);
+}
+
+std::string Lab::command_text(const Problem& p) {
+  std::string text = sizes_text(p);
+  text += flag_text("a", operand_text(p.a));
+  text += flag_text("b", operand_text(p.b));
+  text += c_text(p.epilogue);
+  text += flag_text("out", operand_text(p.out));
+  if (p.batch > 0) text += flag_text("batch", std::to_string(p.batch));
+  if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
+  if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
+  return text + epilogue_text(p.epilogue) + controls_flags(p.controls);
+}
+
+}  // namespace quarry::lab::gemm

@@ -1,0 +1,34 @@
+/// A GEMM as the command line describes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lab/problems/epilogue_spec.hpp"
+#include "lab/problems/operand_spec.hpp"
+#include "quarry/gemm.hpp"
+
+namespace quarry::lab::gemm {
+
+struct Problem {
+  static constexpr Operation operation = Operation::gemm;
+
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  /// Entries of the batch; 0: no batch, operands of rank 2.
+  std::int64_t batch = 0;
+  OperandSpec a = {};
+  OperandSpec b = {};
+  OperandSpec out = {};
+  std::optional<DType> accumulator = {};
+  Math math = Math::exact;
+  EpilogueSpec epilogue = {};
+  Controls controls = {};
+
+  OutputSpec output() const { return {out, batch, m, n}; }
+  /// The type that products are summed in.
+  DType sums() const;
+};
+
+}  // namespace quarry::lab::gemm

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+
+#include "common/config_parts.hpp"
+#include "lab/reference/epilogue.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/gemm/lab/operation.hpp"
+
+namespace quarry::lab::gemm {
+namespace {
+
+using host::Matrix;
+using host::read_element;
+
+/// A worker computes some columns at a time, over so much of K, four rows at once.
+constexpr int block_k = 512;
+constexpr int block_rows = 4;
+
+/// The part of the reference that one worker computes at a time: all chosen rows of some columns of one batch
+/// entry.
+struct Strip {
+  std::int64_t entry;
+  std::int64_t column;
+  int columns;
+};
+
+class Product {
+ public:
+  Product(const GemmArguments& arguments, EpilogueReference& epilogue)
+      : a_(arguments.a), b_(arguments.b), epilogue_(epilogue) {}
+
+  /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns
+  /// @param b block_k * block_columns doubles of the caller's
+  double run(const Strip& strip, double* b) const {
+    double squares_a = 0;
+    double squares_b = 0;
+    for (std::int64_t k = 0; k < a_.columns; k += block_k) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(block_k, a_.columns - k));
+      squares_b += read_b(strip, k, depth, b);
+      for (std::size_t row = 0; row < epilogue_.rows().size(); row += block_rows) {
+        squares_a += add_rows(strip, row, k, depth, b);
+      }
+    }
+    epilogue_.finish(strip.entry, strip.column, strip.columns);
+    return squares_a * squares_b;
+  }
+
+ private:
+  /// Reads `depth` rows of B from `k` on, block_columns doubles each. @return their sum of squares
+  double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
+    double squares = 0;
+    const void* const first = b_.first(strip.entry);
+    host::with_element(b_.type, [&]<class E>(E) {
+      for (int i = 0; i < depth; ++i) {
+        for (int j = 0; j < block_columns; ++j) {
+          const double value =
+              j < strip.columns ? read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
+          b[i * block_columns + j] = value;
+          const double scaled = value * (j < strip.columns ? epilogue_.column_scale(strip.column + j) : 0);
+          squares += scaled * scaled;
+        }
+      }
+    });
+    return squares;
+  }
+
+  /// Adds the products of up to block_rows chosen rows of A with the rows of B. @return the sum of squares of
+  /// A
+  double add_rows(const Strip& strip, std::size_t first, std::int64_t k, int depth, const double* b) const {
+    const std::vector<std::int64_t>& chosen = epilogue_.rows();
+    const int rows = static_cast<int>(std::min<std::size_t>(block_rows, chosen.size() - first));
+    double sums[block_rows][block_columns] = {};
+    double squares = 0;
+    const void* const matrix = a_.first(strip.entry);
+    host::with_element(a_.type, [&]<class E>(E) {
+      for (int i = 0; i < depth; ++i) {
+        for (int r = 0; r < rows; ++r) {
+          const std::int64_t row = chosen[first + static_cast<std::size_t>(r)];
+          const double value = read_element<E>(matrix, a_.index(row, k + i));
+          const double scaled = value * epilogue_.row_scale(row);
+          squares += scaled * scaled;
+          for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
+        }
+      }
+    });
+    for (int r = 0; r < rows; ++r) {
+      double* const row = epilogue_.sums(strip.entry, first + static_cast<std::size_t>(r), strip.column);
+      for (int j = 0; j < strip.columns; ++j) row[j] += sums[r][j];
+    }
+    return squares;
+  }
+
+  Matrix a_;
+  Matrix b_;
+  EpilogueReference& epilogue_;
+};
+
+}  // namespace
+
+Reference Lab::reference(const GemmArguments& args, const ReferenceOptions& options) {
+  const std::int64_t k = Matrix(args.a).columns;
+  const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  Reference reference;
+  EpilogueReference epilogue(args.out, args.c, args.epilogue, sums, static_cast<double>(k), options,
+                             reference);
+  if (epilogue.is_empty()) return reference;
+
+  const Product product(args, epilogue);
+  const std::int64_t strips = (epilogue.columns() + block_columns - 1) / block_columns;
+  std::vector<double> squares(static_cast<std::size_t>(epilogue.batch() * strips));
+  const int threads = options.threads > 0 ? options.threads : host::default_threads();
+  constexpr std::size_t panel = std::size_t{block_k} * block_columns;
+  std::vector<double> panels(static_cast<std::size_t>(threads) * panel);
+  host::parallel_for(epilogue.batch() * strips, threads, [&](int worker, std::int64_t i) {
+    const std::int64_t column = i % strips * block_columns;
+    const auto columns = static_cast<int>(std::min<std::int64_t>(block_columns, epilogue.columns() - column));
+    squares[static_cast<std::size_t>(i)] =
+        product.run({i / strips, column, columns}, &panels[static_cast<std::size_t>(worker) * panel]);
+  });
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  // The norms of A and B are taken over each batch entry, with the scale in them.
+  epilogue.set_scale(k > 0 ? std::sqrt(sum / static_cast<double>(k)) : 0);
+  return reference;
+}
+
+}  // namespace quarry::lab::gemm
