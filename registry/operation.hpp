@@ -18,6 +18,8 @@
 ///   workspace_size(row, problem, controls)
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
+/// and `recipe`, how kernels are exported for any shape (operations/common/export_recipe.hpp), or
+/// `no_recipe`, a text that says why they are not
 #pragma once
 
 #include <cstddef>
@@ -26,6 +28,7 @@
 #include <string_view>
 
 #include "launch.hpp"
+#include "operations/common/export_recipe.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
@@ -63,6 +66,9 @@ struct OperationInfo {
                     const OperandList& operands, const DeviceModel* device, Launch& launch);
   /// Computes a launch on the host. @param image of the launch, with the pointers of this run
   Status (*run_on_host)(const Row& row, const Launch& launch, const std::byte* image);
+  /// How its kernels are exported for any shape; null where they are not, and then why.
+  const ExportRecipe* recipe;
+  std::string_view no_recipe;
   /// As Kernel::workspace_size.
   Result<std::size_t> (*workspace_size)(const Row& row, const Controls& controls, const void* arguments);
 };

@@ -7,6 +7,7 @@
 #include "gemm/family.hpp"
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
+#include "operations/common/export_recipe.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
@@ -83,6 +84,8 @@ struct Rules {
   static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+
+  static const ExportRecipe recipe;
 };
 
 template <class Add>

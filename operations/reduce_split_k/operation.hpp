@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "chosen_controls.hpp"
 #include "operations/common/operand_list.hpp"
@@ -21,6 +22,9 @@ inline const ReduceFamily& family_of(const Row& row) {
 struct Rules {
   using Arguments = ReduceSplitKArguments;
   using Problem = ReduceProblem;
+
+  static constexpr std::string_view no_recipe =
+      "a reduction comes with each kernel that it follows, which permits split_k_parallel";
 
   static void operands(const ReduceSplitKArguments& arguments, OperandList& list);
   static Status check(const ReduceSplitKArguments& arguments, const OperandList& operands,

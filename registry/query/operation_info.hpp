@@ -395,6 +395,17 @@ Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls&
   }
 }
 
+template <class Rules>
+constexpr const ExportRecipe* recipe_of() {
+  if constexpr (requires { Rules::recipe; }) return &Rules::recipe;
+  return nullptr;
+}
+template <class Rules>
+constexpr std::string_view no_recipe_of() {
+  if constexpr (requires { Rules::no_recipe; }) return Rules::no_recipe;
+  return "its operation is exported for one problem at a time, as a plan";
+}
+
 /// The row of the operations' table.
 template <class Rules>
 constexpr OperationInfo info_of(std::string_view name) {
@@ -408,6 +419,8 @@ constexpr OperationInfo info_of(std::string_view name) {
           .supports = &Call::supports,
           .prepare = &Call::prepare,
           .run_on_host = &Rules::run_on_host,
+          .recipe = recipe_of<Rules>(),
+          .no_recipe = no_recipe_of<Rules>(),
           .workspace_size = &Call::workspace_size};
 }
 

@@ -1,27 +1,15 @@
 /// What an exported kernel is, as data, and the texts that tell it.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "basic/words.hpp"
 #include "gemm/profile.hpp"
-#include "operations/common/row.hpp"
-#include "quarry/artifact.hpp"
+#include "operations/common/export_recipe.hpp"
 
 namespace quarry::detail {
-
-/// One device function of an export.
-struct ExportedFunction {
-  /// Name within its code.
-  std::string entry;
-  /// File of the code, in the same folder.
-  std::string file;
-  std::size_t code_bytes = 0;
-  CodeResources resources;
-};
 
 /// Everything that somebody else must know to launch a kernel.
 struct ExportedKernel {
