@@ -80,6 +80,7 @@ struct Drawn {
   std::vector<Kernel> takers = {};
 
   const HeldArguments& arguments() const { return problem.arguments; }
+  std::string text() const { return std::string(to_string(arguments().operation())) + " " + problem.text; }
 };
 
 /// The problems of one operation, and its kernels.
@@ -267,13 +268,13 @@ class Campaign {
 
   void note(const Drawn& drawn, std::string_view kernel, const std::string& reason) {
     const std::lock_guard lock(mutex_);
-    report_.wrong.push_back({drawn.seed, std::string(kernel), drawn.problem.text, reason, drawn.replay});
+    report_.wrong.push_back({drawn.seed, std::string(kernel), drawn.text(), reason, drawn.replay});
   }
 
   void say(const Drawn& drawn) {
     const std::lock_guard lock(mutex_);
     progress_.clear();
-    options_.say(drawn.replay + "  # " + drawn.problem.text);
+    options_.say(drawn.replay + "  # " + drawn.text());
   }
 
   bool stopped() {

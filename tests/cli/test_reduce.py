@@ -107,10 +107,13 @@ class Reductions(CommandTest):
         with tempfile.TemporaryDirectory() as folder:
             self.refused("export", KERNEL, "-o", folder, status=1, says="cannot be exported by itself")
 
-    def test_a_campaign_of_reductions_has_nothing_to_ask(self):
-        done = run_quarry("verify", "--campaign", "3", "--on", "host", "--where", "operation == reduce_split_k")
-        self.assertEqual(done.status, 1)
-        self.assertIn("no kernel was selected", done.err)
+    def test_a_campaign_asks_for_reductions(self):
+        where = ("--where", "operation == reduce_split_k")
+        summary = self.quarry("verify", "--campaign", "60", "--on", "host", *where, "--seed", "2", "--format", "json").json["summary"]
+        self.assertEqual((summary["wrong"], set(summary["right_by_family"])), (0, {"reduce_split_k"}))
+        self.assertGreater(summary["refusals"], 60)
+        line = self.quarry("verify", "--campaign", "1", "--on", "host", *where, "--seed", "4", "--trials").err
+        self.assertRegex(line, r"# reduce_split_k \d+x\d+x\d+.*, partials ")
 
     @unittest.skipUnless("emulate" in run_quarry("--help").out, "this build has no emulator")
     def test_kernels_run_in_the_emulator_by_themselves(self):

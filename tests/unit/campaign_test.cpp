@@ -101,13 +101,13 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
     see_storage(args.out, storage["out"]);
     if (args.controls.mode) modes.insert(*args.controls.mode);
     activations.insert(args.epilogue.activation);
-    in_place += problem.in_place;
-    by_pointer += problem.scalars_by_pointer;
+    in_place += problem.drawn.in_place;
+    by_pointer += problem.drawn.scalars_by_pointer;
     biased += args.epilogue.bias.has_value();
     batched += args.out.rank == 3;
     low += std::isfinite(args.epilogue.clamp.low);
     high += std::isfinite(args.epilogue.clamp.high);
-    residual_in_place += problem.residual_in_place;
+    residual_in_place += problem.drawn.residual_in_place;
     if (const auto& scale = args.epilogue.scale) {
       const bool by_row = args.epilogue.scale_axis == BiasAxis::row;
       scales.insert(scale->extents[0] == 1 ? "tensor" : by_row ? "row" : "column");

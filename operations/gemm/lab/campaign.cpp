@@ -23,12 +23,11 @@ class Source final : public CampaignSource {
   DrawnProblem draw(std::uint64_t seed) const override {
     const CampaignProblem problem = campaign_problem(space_, seed);
     const GemmArguments& args = problem.arguments;
-    DrawnProblem drawn{.arguments = args};
-    if (problem.in_place) drawn.in_place.push_back(Operand::c);
-    if (problem.residual_in_place) drawn.in_place.push_back(Operand::residual);
-    if (problem.scalars_by_pointer) drawn.scalars_in_memory = compute_type(*args.accumulator, args.out.dtype);
-    drawn.text = described(problem);
-    return drawn;
+    const DType compute = compute_type(*args.accumulator, args.out.dtype);
+    return {.arguments = args,
+            .in_place = problem.drawn.operands_in_place(),
+            .scalars_in_memory = problem.drawn.scalars_by_pointer ? compute : DType::none,
+            .text = described(problem)};
   }
 
   std::string types_of(const KernelMetadata& kernel) const override { return text_of(type_key(kernel)); }

@@ -1,9 +1,6 @@
 #include "operations/gemm/lab/campaign_problems.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <map>
 
@@ -21,13 +18,6 @@ struct Sizes {
   std::int64_t m, n, k;
   std::int64_t batch;  ///< 0: matrices of rank 2
 };
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-std::int64_t log_uniform(std::int64_t most, Dice& dice) {
-  const double power = dice.fraction() * std::log(static_cast<double>(most) + 1);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::exp(power)), 1, most);
-}
 
 /// Sizes that cost no more than is allowed; drawn again until they do, so that they stay log-uniform below.
 /// @param unit what extents are multiples of, mostly
@@ -63,17 +53,6 @@ TypeKey random_types(const CampaignSpace& space, Dice& dice) {
   return types;
 }
 
-/// How a matrix may be stored.
-struct Storage {
-  bool plain = false;         ///< as most kernels like it: aligned to 16 bytes, contiguous, of its layout
-  bool is_output = false;     ///< elements may not share memory
-  bool may_be_array = false;  ///< of pointers, where there is a batch
-  /// No stride of 0 along this axis, K's: 0 for rows, 1 for columns, -1 for neither. Where both operands
-  /// repeat along K, all products are the same, and errors of rounding add up instead of cancelling.
-  int distinct_along = -1;
-  LayoutTag tag = LayoutTag::strided;
-};
-
 /// Layout tags of the operands of a problem.
 struct Tags {
   LayoutTag a = LayoutTag::strided;
@@ -92,158 +71,13 @@ Tags random_tags(const TypeKey& types, Dice& dice) {
   return {dice.one_of(tags), dice.one_of(tags), out};
 }
 
-struct Strides {
-  std::int64_t along;   ///< within a line
-  std::int64_t across;  ///< from line to line
-};
-
-/// Strides of lines of this length: usual ones, with padding, or by chance what hardly any kernel takes.
-Strides random_strides(std::int64_t line, std::int64_t lines, std::int64_t unit, const Storage& storage,
-                       bool may_repeat_along, bool may_repeat_across, Dice& dice) {
-  const auto padded = [&](std::int64_t elements) {
-    const std::int64_t padding = dice.one_in(2) ? 0 : dice.between(1, dice.one_in(6) ? 100 : 9);
-    return rounded_up(elements + padding, unit);
-  };
-  const Strides usual = {1, padded(line)};
-  if (storage.plain || !dice.one_in(7)) return usual;
-  const std::int64_t apart = dice.between(2, 3);
-  const Strides spread = {apart, padded(apart * line)};
-  if (storage.is_output) return spread;
-  switch (dice.between(0, 4)) {
-    case 0: return spread;
-    case 1: return may_repeat_across ? Strides{1, 0} : usual;
-    case 2: return may_repeat_along ? Strides{0, 1} : spread;
-    case 3: return may_repeat_along && may_repeat_across ? Strides{0, 0} : usual;
-    default: return {1, lines > 1 ? dice.between(1, line) : 1};  // lines overlap
-  }
-}
-
-/// @param batch 0: a matrix of rank 2
-TensorView random_interleaved(DType dtype, const Storage& storage, std::int64_t batch, std::int64_t rows,
-                              std::int64_t columns, Dice& dice) {
-  constexpr int alignments[] = {1, 4, 16, 16, 16};
-  const bool by_rows = storage.tag == LayoutTag::row_interleaved32;
-  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
-  const std::int64_t unit = bytes / bytes_of(dtype);
-  const auto padded = [&](std::int64_t elements) {
-    return rounded_up(elements + (dice.one_in(2) ? 0 : dice.between(1, 100)), unit);
-  };
-  const std::int64_t ld = padded((by_rows ? columns : rows) * interleave);
-  std::int64_t batch_stride = padded(rounded_up(by_rows ? rows : columns, interleave) / interleave * ld);
-  if (!storage.is_output && dice.one_in(6)) batch_stride = 0;
-  const std::array<std::int64_t, 3> extents = {batch, rows, columns};
-  const std::array<std::int64_t, 3> strides = {batch_stride, by_rows ? ld : interleave,
-                                               by_rows ? interleave : ld};
-  const std::size_t first = batch == 0 ? 1 : 0;
-  TensorView view = TensorView::strided(nullptr, dtype, std::span(extents).subspan(first),
-                                        std::span(strides).subspan(first));
-  view.tag = storage.tag;
-  view.assumed_alignment = static_cast<std::uint16_t>(bytes);
-  return view;
-}
-
-TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch, std::int64_t rows,
-                         std::int64_t columns, Dice& dice) {
-  if (storage.tag != LayoutTag::strided)
-    return random_interleaved(dtype, storage, batch, rows, columns, dice);
-  constexpr int alignments[] = {1, 2, 4, 8, 16, 16};
-  const bool row_major = dice.one_in(2);
-  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
-  const std::int64_t unit = bytes / bytes_of(dtype);
-  const std::int64_t line = row_major ? columns : rows;
-  const std::int64_t lines = row_major ? rows : columns;
-  const int line_axis = row_major ? 1 : 0;
-  const bool may_repeat_along = storage.distinct_along != line_axis;
-  const bool may_repeat_across = storage.distinct_along != 1 - line_axis;
-  const Strides strides =
-      random_strides(line, lines, unit, storage, may_repeat_along, may_repeat_across, dice);
-
-  const std::int64_t span = (line - 1) * strides.along + (lines - 1) * strides.across + 1;
-  std::int64_t batch_stride = rounded_up(span + (dice.one_in(2) ? 0 : dice.between(1, 40)), unit);
-  if (!storage.plain && !storage.is_output && dice.one_in(6)) batch_stride = 0;
-  const std::array<std::int64_t, 3> extents = {batch, rows, columns};
-  const std::array<std::int64_t, 3> all = {batch_stride, row_major ? strides.across : strides.along,
-                                           row_major ? strides.along : strides.across};
-  const std::size_t first = batch == 0 ? 1 : 0;
-  TensorView view =
-      TensorView::strided(nullptr, dtype, std::span(extents).subspan(first), std::span(all).subspan(first));
-  const bool misaligned = !storage.plain && dice.one_in(8);
-  view.assumed_alignment = static_cast<std::uint16_t>(misaligned ? bytes_of(dtype) : bytes);
-  if (batch == 0 || !storage.may_be_array || dice.one_in(2)) return view;
-  view.is_pointer_array = true;
-  if (dice.one_in(64)) view.assumed_alignment = 24;  // which is to be refused
-  return view;
-}
-
-/// A matrix like the output that an epilogue reads, by chance the same for the whole batch.
-TensorView random_source(const GemmArguments& args, const Sizes& sizes, bool plain, bool arrays, Dice& dice) {
-  const bool unlike = args.out.tag != LayoutTag::strided && dice.one_in(32);  // to be refused
-  const Storage storage = {
-      .plain = plain, .may_be_array = arrays, .tag = unlike ? LayoutTag::strided : args.out.tag};
-  return random_matrix(args.out.dtype, storage, dice.one_in(5) ? 0 : sizes.batch, sizes.m, sizes.n, dice);
-}
-
-/// What only some epilogues have: half of the problems, as kernels know shorter ways for the others.
-void random_extras(CampaignProblem& problem, const TypeKey& types, const Sizes& sizes, bool plain,
-                   bool arrays, Dice& dice) {
-  if (dice.one_in(2)) return;
-  const GemmArguments& args = problem.arguments;
-  Epilogue& e = problem.arguments.epilogue;
-  const DType compute = compute_type(types.accumulator, types.out);
-  if (dice.one_in(2) && (compute != DType::s32 || dice.one_in(32))) {
-    e.scale_axis = dice.one_in(2) ? BiasAxis::row : BiasAxis::column;
-    const std::int64_t extent = e.scale_axis == BiasAxis::row ? sizes.m : sizes.n;
-    e.scale = TensorView::vector(nullptr, compute, dice.one_in(3) ? 1 : extent);
-    e.scale->assumed_alignment = static_cast<std::uint16_t>(bytes_of(compute));
-  }
-  if (dice.one_in(2)) {
-    problem.residual_in_place = dice.one_in(4);
-    e.residual = problem.residual_in_place ? args.out : random_source(args, sizes, plain, arrays, dice);
-  }
-  if (dice.one_in(2)) {
-    const Storage storage = {.plain = plain, .is_output = true, .may_be_array = arrays, .tag = args.out.tag};
-    e.aux = random_matrix(types.out, storage, sizes.batch, sizes.m, sizes.n, dice);
-  }
-  const double unit = compute == DType::s32 ? 1 << 20 : is_byte(types.out) ? 64 : 1;
-  if (dice.one_in(2)) e.clamp.low = -0.5 * unit;
-  if (dice.one_in(2)) e.clamp.high = dice.one_in(64) ? -unit : 0.75 * unit;
-}
-
-void random_epilogue(CampaignProblem& problem, const TypeKey& types, const Sizes& sizes, bool plain,
-                     bool arrays, Dice& dice) {
-  constexpr double alphas[] = {1, 1, 1, 0.5, -1.25, 2};
-  constexpr double betas[] = {0, 0, 1, -0.75};
-  GemmArguments& args = problem.arguments;
-  Epilogue& e = args.epilogue;
-  e.alpha = dice.one_in(20) ? 0 : dice.one_of(alphas);
-  e.beta = dice.one_of(betas);
-  problem.scalars_by_pointer = dice.one_in(8);
-  if (!dice.one_in(3))
-    e.activation = static_cast<Activation>(dice.between(0, static_cast<int>(Activation::gelu_tanh)));
-  e.leaky_slope = static_cast<float>(dice.between(-4, 4)) / 8;
-  const bool reads_c = e.beta.value != 0 || problem.scalars_by_pointer;
-  if (reads_c || dice.one_in(8)) {  // where it must not be read, it is poison
-    problem.in_place = reads_c && dice.one_in(4);
-    args.c = problem.in_place ? args.out : random_source(args, sizes, plain, arrays, dice);
-  }
-  if (dice.one_in(2)) {
-    e.bias_axis = dice.one_in(2) ? BiasAxis::row : BiasAxis::column;
-    e.bias = TensorView::vector(nullptr, args.out.dtype, e.bias_axis == BiasAxis::row ? sizes.m : sizes.n);
-    e.bias->assumed_alignment = static_cast<std::uint16_t>(bytes_of(args.out.dtype));
-  }
-  random_extras(problem, types, sizes, plain, arrays, dice);
-}
-
 /// Where products of bytes are summed: whole numbers where the epilogue is computed in s32 (but for one in
 /// 16, which has to be refused), otherwise an alpha that brings the sums to where rounding, C and the bias
 /// show.
 void fit_integers(const TypeKey& types, const Sizes& sizes, Epilogue& e, Dice& dice) {
   if (types.accumulator != DType::s32) return;
   if (compute_type(types.accumulator, types.out) == DType::s32) {
-    if (dice.one_in(16)) return;
-    e.alpha.value = std::round(3 * e.alpha.value);
-    e.beta.value = std::round(3 * e.beta.value);
-    if (e.activation > Activation::relu) e.activation = Activation::relu;
+    make_whole(e, dice);
     return;
   }
   e.alpha.value *= alpha_of_byte_sums(types.a, types.b, types.out, sizes.k);
@@ -265,16 +99,6 @@ Controls random_controls(std::int64_t k, Dice& dice) {
   if (dice.one_in(3)) controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
   if (dice.one_in(10)) controls.multiprocessors = static_cast<int>(dice.between(1, 160));
   return controls;
-}
-
-std::string text_of(std::string_view name, const TensorView& view) {
-  std::string text = ", " + std::string(name) + " " + std::string(to_string(view.dtype)) + " (";
-  for (std::size_t i = 0; i < view.rank; ++i) {
-    const bool is_array = i == 0 && view.is_pointer_array;
-    text += (i == 0 ? "" : ",") + (is_array ? "array" : std::to_string(view.strides[i]));
-  }
-  if (view.tag != LayoutTag::strided) text.append(") ").append(to_string(view.tag)).append(" (");
-  return text + ") align " + std::to_string(view.assumed_alignment / std::max(bytes_of(view.dtype), 1));
 }
 
 std::string text_of(const Controls& controls) {
@@ -373,8 +197,14 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
                             .may_be_array = arrays,
                             .tag = may_interleave ? tags.out : LayoutTag::strided},
                            sizes.batch, sizes.m, sizes.n, dice);
-  random_epilogue(problem, types, sizes, plain, arrays, dice);
-  fit_integers(types, sizes, args.epilogue, dice);
+  problem.drawn = draw_epilogue({.out = args.out,
+                                 .compute = compute_type(types.accumulator, types.out),
+                                 .plain = plain,
+                                 .arrays = arrays},
+                                dice);
+  fit_integers(types, sizes, problem.drawn.epilogue, dice);
+  args.c = problem.drawn.c;
+  args.epilogue = problem.drawn.epilogue;
   args.controls = random_controls(sizes.k, dice);
   return problem;
 }
@@ -387,29 +217,11 @@ std::string described(const CampaignProblem& problem) {
                      std::to_string(out.extents[out.rank - 1U]) + "x" +
                      std::to_string(a.extents[a.rank - 1U]);
   if (out.rank == 3) text += " batch " + std::to_string(out.extents[0]);
-  text += text_of("a", args.a) + text_of("b", args.b);
-  if (args.c) text += problem.in_place ? ", c is out" : text_of("c", *args.c);
-  text += text_of("out", args.out);
+  text += lab::described("a", args.a) + lab::described("b", args.b) + c_described(problem.drawn) +
+          lab::described("out", args.out);
   if (args.accumulator) text += ", accumulator " + std::string(to_string(*args.accumulator));
   if (args.math != Math::exact) text += ", math " + std::string(to_string(args.math));
-  const Epilogue& e = args.epilogue;
-  std::array<char, 96> numbers;
-  std::snprintf(numbers.data(), numbers.size(), ", alpha %.9g, beta %.9g", e.alpha.value, e.beta.value);
-  text += numbers.data();
-  if (problem.scalars_by_pointer) text += " (by pointer)";
-  if (e.activation != Activation::identity) text += ", " + std::string(to_string(e.activation));
-  if (e.bias) text += e.bias_axis == BiasAxis::row ? ", bias row" : ", bias column";
-  if (e.scale)
-    text += e.scale->extents[0] == 1        ? ", scale tensor"
-            : e.scale_axis == BiasAxis::row ? ", scale row"
-                                            : ", scale column";
-  if (e.residual) text += problem.residual_in_place ? ", residual is out" : text_of("residual", *e.residual);
-  if (e.aux) text += text_of("aux", *e.aux);
-  if (e.clamp != Clamp{}) {
-    std::snprintf(numbers.data(), numbers.size(), ", clamp %g to %g", e.clamp.low, e.clamp.high);
-    text += numbers.data();
-  }
-  return text + text_of(args.controls);
+  return text + lab::described(problem.drawn) + text_of(args.controls);
 }
 
 }  // namespace quarry::lab::gemm

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/campaign/draw_epilogue.hpp"
 #include "lab/coverage/coverage_rows.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/kernel.hpp"
@@ -41,12 +42,8 @@ double campaign_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_
 struct CampaignProblem {
   /// Fake tensors.
   GemmArguments arguments;
-  /// C is the output's own memory.
-  bool in_place = false;
-  /// So is the residual.
-  bool residual_in_place = false;
-  /// alpha and beta are to be read through pointers.
-  bool scalars_by_pointer = false;
+  /// Their epilogue and C, and how these are given memory.
+  DrawnEpilogue drawn = {};
 };
 
 /// The problem of a seed: types and layouts, extents that are log-uniform from 1, batches by strides or

@@ -1,28 +1,16 @@
 #include "operations/gemm/lab/refusal.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "common/config_parts.hpp"
+#include "lab/campaign/refusal.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
 
 using detail::Reason;
-
-const TensorView* view_of(const GemmArguments& args, Operand operand) {
-  switch (operand) {
-    case Operand::a: return &args.a;
-    case Operand::b: return &args.b;
-    case Operand::c: return args.c ? &*args.c : nullptr;
-    case Operand::out: return &args.out;
-    case Operand::residual: return args.epilogue.residual ? &*args.epilogue.residual : nullptr;
-    case Operand::aux: return args.epilogue.aux ? &*args.epilogue.aux : nullptr;
-    default: return nullptr;
-  }
-}
 
 const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand) {
   switch (operand) {
@@ -138,10 +126,6 @@ bool names_other_cause(const std::string& message) {
                              [&](std::string_view cause) { return message.starts_with(cause); });
 }
 
-bool names(const std::string& message, Operand operand) {
-  return message.find("`" + std::string(to_string(operand)) + "`") != std::string::npos;
-}
-
 /// Whether one of the texts of a refusal, which have no reason of their own, is true.
 bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
   if (message.starts_with("Accumulator is"))
@@ -150,65 +134,29 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }
 
-bool is_s32(double value) { return std::isinf(value) || value == std::floor(value); }
-
-bool is_computed_in_s32(const GemmArguments& args) {
+DType computed_in(const GemmArguments& args) {
   return compute_type(args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)),
-                      args.out.dtype) == DType::s32;
+                      args.out.dtype);
 }
 
-/// Whether some array of pointers promises what it cannot.
-bool promises_too_much(const GemmArguments& args) {
-  const auto does = [&](Operand operand) {
-    const TensorView* const view = view_of(args, operand);
-    return view != nullptr && view->is_pointer_array &&
-           (!std::has_single_bit(view->assumed_alignment) || view->assumed_alignment < bytes_of(view->dtype));
-  };
-  constexpr Operand matrices[] = {Operand::a,   Operand::b,        Operand::c,
-                                  Operand::out, Operand::residual, Operand::aux};
-  return std::ranges::any_of(matrices, does);
+bool has_odd_swizzle(const Controls& controls) {
+  const int swizzle = controls.swizzle.value_or(1);
+  return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
 }
 
-/// A rule that a campaign's problems break now and then: what its message holds, and whether it is broken.
-struct Rule {
-  std::string_view words;
-  bool (*is_broken)(const GemmArguments& args);
-};
-constexpr Rule rules[] = {
-    {"Operand `alpha` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.alpha.value); }},
-    {"Operand `beta` is", [](const GemmArguments& a) { return !is_s32(a.epilogue.beta.value); }},
-    {"Activation `", [](const GemmArguments& a) { return a.epilogue.activation > Activation::relu; }},
-    {"Operand `scale` is unsupported",
-     [](const GemmArguments& a) { return a.epilogue.scale && is_computed_in_s32(a); }},
-    {"The clamp has no numbers",
-     [](const GemmArguments& a) { return !(a.epilogue.clamp.low <= a.epilogue.clamp.high); }},
-    {"A bound of the clamp is",
-     [](const GemmArguments& a) { return !is_s32(a.epilogue.clamp.low) || !is_s32(a.epilogue.clamp.high); }},
-    {"promises an alignment of", promises_too_much},
-    {"Control `swizzle`",
-     [](const GemmArguments& a) {
-       const int swizzle = a.controls.swizzle.value_or(1);
-       return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
-     }},
-};
-
-/// Whether the operand that a message names is interleaved as none may be.
-bool is_badly_interleaved(const Status& status, const GemmArguments& args) {
-  const TensorView* const view = view_of(args, status.operand());
-  if (view == nullptr || !names(status.message(), status.operand())) return false;
-  if (status.reason() == Reason::tag) return view->tag != args.out.tag;
-  const auto odd = [&](std::size_t extent) { return view->extents[view->rank - extent] % interleave != 0; };
-  return status.reason() == Reason::interleaved_extent && view->tag != LayoutTag::strided &&
-         (odd(1) || odd(2));
+/// Whether the rule that a message names is broken; nothing where it names none.
+std::optional<bool> breaks_any_rule(const std::string& message, const GemmArguments& args) {
+  if (message.find("promises an alignment of") != message.npos) return promises_too_much(args);
+  if (message.find("Control `swizzle`") != message.npos) return has_odd_swizzle(args.controls);
+  return breaks_rule(message, args.epilogue, computed_in(args));
 }
 
 std::string fault_of_invalid(const Status& status, const GemmArguments& args) {
   const std::string message = status.message();
-  if (is_badly_interleaved(status, args)) return "";
-  const auto rule = std::ranges::find_if(
-      rules, [&](const Rule& each) { return message.find(each.words) != std::string::npos; });
-  if (rule == std::ranges::end(rules)) return "the message names no rule: " + message;
-  return rule->is_broken(args) ? "" : "no rule is broken: " + message;
+  if (is_badly_interleaved(status, args, args.out.tag)) return "";
+  const std::optional<bool> broken = breaks_any_rule(message, args);
+  if (!broken) return "the message names no rule: " + message;
+  return *broken ? "" : "no rule is broken: " + message;
 }
 
 }  // namespace

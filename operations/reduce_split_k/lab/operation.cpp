@@ -31,7 +31,8 @@ NamedSizes Lab::sizes(const Problem& p) {
 
 void Lab::add_settings(const KernelMetadata& kernel, SettingTexts& texts) {
   texts.try_emplace("partials", to_string(kernel.operands.accumulator));
-  texts.try_emplace("out", to_string(kernel.operands.out.dtype));
+  const OperandMetadata& out = kernel.operands.out;
+  texts.try_emplace("out", std::string(to_string(out.dtype)).append(":").append(layout_word(out.layout)));
 }
 
 double Lab::flops(const Problem& p) {

@@ -25,6 +25,9 @@ struct Problem {
   OutputSpec output() const { return {out, batch, m, n}; }
 };
 
+/// The alpha that brings random sums of s32 to the range of an output of bytes, or to about 1.
+constexpr double alpha_of_sums(DType out) { return is_byte(out) ? 0x1p-25 : 0x1p-31; }
+
 struct Lab {
   using Arguments = ReduceSplitKArguments;
   using Problem = reduce_split_k::Problem;
@@ -57,6 +60,8 @@ struct Lab {
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
   /// The second half of each round of six problems has a batch.
   static Problem emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
+
+  static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
 };
 
 }  // namespace quarry::lab::reduce_split_k

@@ -12,7 +12,7 @@ void fit_integers(Problem& problem) {
   const DType sums = problem.partials.dtype;
   if (sums != DType::s32) return;
   if (compute_type(sums, problem.out.dtype) == DType::s32) return make_whole(problem.epilogue);
-  if (is_byte(problem.out.dtype)) problem.epilogue.alpha *= 0x1p-25;
+  problem.epilogue.alpha *= alpha_of_sums(problem.out.dtype);
 }
 
 }  // namespace
