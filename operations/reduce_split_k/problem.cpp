@@ -44,10 +44,13 @@ Status check_no_arrays(const ReduceSplitKArguments& args) {
   if (Status s = check(args.out, Operand::out); !s) return s;
   if (Status s = check(args.partials, Operand::partials); !s) return s;
   const Epilogue& e = args.epilogue;
-  const std::pair<const std::optional<TensorView>&, Operand> others[] = {
-      {args.c, Operand::c}, {e.residual, Operand::residual}, {e.aux, Operand::aux}};
+  const bool reads_c = args.c && !is_zero(e.beta);
+  const std::pair<const TensorView*, Operand> others[] = {
+      {reads_c ? &*args.c : nullptr, Operand::c},
+      {e.residual ? &*e.residual : nullptr, Operand::residual},
+      {e.aux ? &*e.aux : nullptr, Operand::aux}};
   for (const auto& [view, name] : others) {
-    if (!view) continue;
+    if (view == nullptr) continue;
     if (Status s = check(*view, name); !s) return s;
   }
   return {};

@@ -107,6 +107,17 @@ TEST_CASE("a refusal of a reduction is good where its cause is true", "[campaign
   check(args);
 }
 
+TEST_CASE("a C that is never read is not looked at, an array of pointers neither", "[reduce]") {
+  const Kernel kernel = *find_kernel("reduce_split_k_f32_f16");
+  ReduceSplitKArguments args{.partials = TensorView::row_major(nullptr, DType::f32, {3, 2, 40, 24}),
+                             .c = PointerArrayView::row_major(nullptr, DType::f16, 2, {40, 24}),
+                             .out = TensorView::row_major(nullptr, DType::f16, {2, 40, 24})};
+  CHECK(kernel.supports(args));
+  args.epilogue.beta = 1;
+  CHECK_THAT(kernel.supports(args).message(),
+             Catch::Contains("`c` is an array of pointers, which a reduction does not take"));
+}
+
 TEST_CASE("a refusal of a reduction without a cause, or with another one, is found out", "[campaign]") {
   const Kernel kernel = *find_kernel("reduce_split_k_f32_f16");
   const auto refused = [](Reason reason, Operand operand) {

@@ -7,7 +7,7 @@ namespace quarry::lab::reduce_split_k {
 namespace {
 
 /// Sums of integers are any of all numbers: whole numbers where the epilogue computes in s32, else scaled
-/// down to where an output of bytes does not saturate.
+/// down to where C, the bias and the activation show.
 void fit_integers(Problem& problem) {
   const DType sums = problem.partials.dtype;
   if (sums != DType::s32) return;
