@@ -62,7 +62,6 @@ class Operands {
 
   Status make_tensors(const OperandOptions& options);
   void fill(Operand name, const TensorView& view) const;
-  bool is_in_place(Operand name) const;
 
   HeldArguments arguments_;
   OperandOptions options_;

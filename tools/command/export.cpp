@@ -23,7 +23,7 @@ struct ExportFlags {
 /// Exports a plan of one kernel for one problem.
 int export_problem(const ExportFlags& flags, const std::string& shape, int target) {
   if (flags.selection.names.size() != 1 || !flags.selection.where.empty())
-    return report(Status(StatusCode::parse_error, "a shape goes with one kernel: quarry export NAME MxNxK"));
+    return report(Status(StatusCode::parse_error, "a shape goes with one kernel: quarry export NAME SHAPE"));
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
   const Kernel& kernel = kernels->front();
@@ -56,7 +56,7 @@ int export_selected(ExportFlags flags) {
   if (!flags.settings.empty() || !flags.name.empty()) {
     const std::string flag = flags.settings.empty() ? "name" : flags.settings.begin()->first;
     return report(
-        Status(StatusCode::parse_error, "--" + flag + " goes with a shape: quarry export NAME MxNxK"));
+        Status(StatusCode::parse_error, "--" + flag + " goes with a shape: quarry export NAME SHAPE"));
   }
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
@@ -76,7 +76,7 @@ void add_export(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "export",
       {.help = "Write kernels as files that a program launches without this library",
-       .usage = "NAME... -o FOLDER [FLAGS] | NAME MxNxK -o FOLDER [FLAGS]",
+       .usage = "NAME... -o FOLDER [FLAGS] | NAME SHAPE -o FOLDER [FLAGS]",
        .examples =
            {"quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
             "exported --target 80",

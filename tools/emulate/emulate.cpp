@@ -125,11 +125,11 @@ Result<Request> read_request(EmulateFlags flags) {
     shape = words.back();
     words.pop_back();
     if (words.size() != 1) {
-      return Status(StatusCode::parse_error, "a shape goes with one kernel: quarry emulate NAME MxNxK");
+      return Status(StatusCode::parse_error, "a shape goes with one kernel: quarry emulate NAME SHAPE");
     }
   } else if (!flags.settings.empty()) {
     return Status(StatusCode::parse_error,
-                  "--" + flags.settings.begin()->first + " goes with a shape: quarry emulate NAME MxNxK");
+                  "--" + flags.settings.begin()->first + " goes with a shape: quarry emulate NAME SHAPE");
   }
   if (Status s = choose_kernels(flags, request); !s) return s;
   if (shape.empty()) return request;
@@ -258,7 +258,7 @@ void add_emulate(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "emulate",
       {.help = "Run kernels' own sources on the CPU, every access checked",
-       .usage = "NAME MxNxK [FLAGS] | [NAME...] [FLAGS]",
+       .usage = "NAME SHAPE [FLAGS] | [NAME...] [FLAGS]",
        .examples = {"quarry emulate gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4 100x70x33",
                     "quarry emulate --where 'family == gemm_sm80 and stages == 5' --sample 2 --problems 2",
                     "quarry emulate --cover --problems 6"},
