@@ -72,6 +72,7 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
       return {"Mode `array` is unsupported", "matrices by a pointer and a stride",
               "an array of pointers as " + operand.substr(operand.starts_with(word) ? word.size() : 0)};
     }
+    case Reason::no_operand: return {operand + " is unsupported", "none", "a tensor"};
     case Reason::aux_overlap: return {operand + " overlaps `aux`", "memory of its own", "a part of it"};
     default:
       return {operand + " overlaps `out`", "memory of its own, or exactly that of `out`", "a part of it"};
@@ -156,6 +157,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::mixed_devices:
     case Reason::array_place:
     case Reason::mode_array:
+    case Reason::no_operand:
     case Reason::output_overlap:
     case Reason::aux_overlap: return operand_refusal(reason, name, expected, got);
     case Reason::extent:

@@ -95,6 +95,7 @@ enum class Reason : std::uint8_t {
   shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                 ///< got: Mode that the kernel does not permit
   mode_array,           ///< the operand is an array of pointers, which the kernel does not permit
+  no_operand,           ///< the problem has the operand, and the kernel does not take it
   split_k_slices,       ///< got: slices asked; expected: the most for this problem
   k_limit,              ///< expected: the longest K that the kernel takes; got: the problem's
   swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8

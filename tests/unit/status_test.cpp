@@ -64,6 +64,8 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
       sentence(Reason::mode_array, Operand::b) ==
       "Mode `array` is unsupported: expected matrices by a pointer and a stride, got an array of pointers as "
       "`b`");
+  CHECK(sentence(Reason::no_operand, Operand::a_scale) ==
+        "Operand `a_scale` is unsupported: expected none, got a tensor");
   CHECK(sentence(Reason::aux_overlap, Operand::out) ==
         "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
   CHECK(sentence(Reason::output_overlap, Operand::a) ==
@@ -132,7 +134,7 @@ TEST_CASE("Any reason with any numbers is one line with expected and got", "[sta
                                       std::numeric_limits<std::int64_t>::max()};
   std::set<std::string> about;
   for (std::int64_t reason = number(Reason::dtype); reason <= number(Reason::grid_limit); ++reason) {
-    for (int operand = 0; operand <= number(Operand::workspace); ++operand) {
+    for (int operand = 0; operand <= number(last_operand); ++operand) {
       for (const std::int64_t value : numbers) {
         const std::string message =
             sentence(static_cast<Reason>(reason), static_cast<Operand>(operand), value, value);
