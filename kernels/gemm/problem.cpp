@@ -22,6 +22,9 @@ Operand array_operand(const GemmProblem& problem) {
   const EpilogueParams& e = problem.epilogue;
   if (is_pointer_array(problem.is_exchanged ? problem.b.matrix : problem.a.matrix)) return Operand::a;
   if (is_pointer_array(problem.is_exchanged ? problem.a.matrix : problem.b.matrix)) return Operand::b;
+  const OperandScales& scales = problem.scales;
+  if (is_pointer_array(problem.is_exchanged ? scales.b : scales.a)) return Operand::a_scale;
+  if (is_pointer_array(problem.is_exchanged ? scales.a : scales.b)) return Operand::b_scale;
   if (is_pointer_array(problem.c.matrix)) return Operand::c;
   if (is_pointer_array(problem.out.matrix)) return Operand::out;
   if (is_pointer_array(e.residual)) return Operand::residual;
@@ -40,6 +43,7 @@ GemmProblem exchanged(const GemmProblem& problem) {
   result.b = exchanged(problem.a);
   result.c = exchanged(problem.c);
   result.out = exchanged(problem.out);
+  result.scales = exchanged(problem.scales);
   result.epilogue = transposed(problem.epilogue);
   result.m = problem.n;
   result.n = problem.m;

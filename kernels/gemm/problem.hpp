@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/config_parts.hpp"
+#include "gemm/operand_scale.hpp"
 #include "gemm/params.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
@@ -31,6 +32,8 @@ struct GemmProblem {
   ProblemOperand b;
   ProblemOperand c;  ///< matrix.data may be null for a fake tensor; see has_c
   ProblemOperand out;
+  /// Absent where K is 0: nothing is multiplied.
+  OperandScales scales;
   bool has_c = false;  ///< C will be read: beta is not known to be 0
   bool has_bias = false;
   bool has_scale = false;

@@ -6,6 +6,7 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -57,6 +58,7 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   problem.a = problem_operand(args.a);
   problem.b = problem_operand(args.b);
   problem.out = problem_operand(args.out);
+  if (has_scales(args) && !is_zero(e.alpha) && columns(args.a) > 0) problem.scales = operand_scales(args);
   problem.has_c = !is_zero(e.beta);
   if (problem.has_c) problem.c = problem_operand(*args.c);
   problem.has_bias = e.bias.has_value();
@@ -82,6 +84,9 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
+  if (has_scales(args)) {
+    if (Status s = check_scales(args, compute); !s) return s;
+  }
   if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;

@@ -20,6 +20,8 @@ namespace quarry::detail {
 /// with `out` is refused, and every overlap with `aux`, as far as pointers are known (see may_overlap).
 /// - `c`, the residual and aux are interleaved as `out` is.
 /// - Matrices that an array of pointers leads to cannot be seen here: of them, check_host_arrays knows.
+/// - Scales of A and B are f32 matrices of the extents that their granularity gives them. Like A and B, they
+/// are not read where K is 0, and absent then.
 /// - Bias and scale are contiguous vectors. Integers that are computed in s32 have no scale.
 /// - Bounds of the clamp become numbers of the compute type.
 /// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no

@@ -9,6 +9,8 @@ void list_operands(const GemmArguments& args, OperandList& operands) {
   operands.add({.name = Operand::out, .view = &args.out, .is_output = true});
   operands.add({.name = Operand::a, .view = &args.a, .is_unused = !multiplies});
   operands.add({.name = Operand::b, .view = &args.b, .is_unused = !multiplies});
+  operands.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
+  operands.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
   list_operands(args.c, args.epilogue, operands);
 }
 

@@ -37,6 +37,12 @@ Status wrong_batch(const GemmProblem& problem) {
                            std::to_string(problem.batch)};
 }
 
+/// Why a problem with scales is refused: no kernel reads them.
+Status no_scales(const GemmProblem& problem) {
+  const OperandScale& of_a = problem.is_exchanged ? problem.scales.b : problem.scales.a;
+  return {unsupported, Reason::no_operand, of_a.is_given ? Operand::a_scale : Operand::b_scale};
+}
+
 /// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
 bool is_persistent(const DesignMetadata& design) {
   return design.schedule && *design.schedule != Schedule::one_tile;
@@ -97,6 +103,7 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
+  if (problem.scales.a.is_given || problem.scales.b.is_given) return no_scales(problem);
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();

@@ -43,7 +43,8 @@ struct Question {
   std::uint8_t swizzle = 0;  ///< 0: open
   std::uint8_t raster = 0;   ///< 0: open
   bool has_arrays = false;
-  std::uint16_t unused = 0;
+  std::uint8_t a_scale = 0;  ///< 0: none
+  std::uint8_t b_scale = 0;  ///< 0: none
 };
 
 /// The family of a row that computes GEMMs. @pre its operation is gemm

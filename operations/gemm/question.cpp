@@ -35,6 +35,11 @@ Question::Access access(const ProblemOperand& operand, DType type, int columns, 
           packed(Layout::column, operand.matrix.column_stride, rows)};
 }
 
+/// Which granularity of scales an operand has.
+std::uint8_t granularity(const OperandScale& scale) {
+  return static_cast<std::uint8_t>(scale.is_given ? static_cast<int>(scale.granularity) + 1 : 0);
+}
+
 }  // namespace
 
 Question Rules::question(const GemmProblem& problem) {
@@ -57,7 +62,9 @@ Question Rules::question(const GemmProblem& problem) {
           .mode = word(controls.mode),
           .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
           .raster = word(controls.raster),
-          .has_arrays = problem.has_arrays};
+          .has_arrays = problem.has_arrays,
+          .a_scale = granularity(problem.scales.a),
+          .b_scale = granularity(problem.scales.b)};
 }
 
 }  // namespace quarry::detail::gemm

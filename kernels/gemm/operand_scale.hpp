@@ -1,0 +1,67 @@
+/// Scales of the operands of a checked GEMM problem. Host only.
+#pragma once
+
+#include "common/matrix_params.hpp"
+#include "quarry/gemm.hpp"
+
+namespace quarry {
+
+/// Positions of K, and columns of B, that a block of scales covers; the last block may be short.
+inline constexpr int scale_block = 128;
+
+/// The scales of one operand: f32 values by line (row of A, column of B) and block of K. Both operands are
+/// walked alike, so that a problem is exchanged by exchanging them.
+struct OperandScale {
+  /// The first value; where batch_stride is pointer_array_stride, an array of such pointers, one for each
+  /// batch entry. Null for a fake tensor.
+  const void* data = nullptr;
+  /// Elements from the value of one line, or of 128 lines, to the next; 0 where all lines share a value.
+  long long line_stride = 0;
+  /// Elements from one block of K to the next; 0 where all of K shares a value.
+  long long k_stride = 0;
+  long long batch_stride = 0;
+  bool is_given = false;
+  ScaleGranularity granularity = ScaleGranularity::tensor;
+};
+
+/// The scales of both operands.
+struct OperandScales {
+  OperandScale a;
+  OperandScale b;
+};
+
+constexpr bool is_pointer_array(const OperandScale& scale) {
+  return scale.batch_stride == pointer_array_stride;
+}
+
+/// Whether scales differ along K.
+constexpr bool is_blocked(ScaleGranularity granularity) {
+  return granularity == ScaleGranularity::block_1x128 || granularity == ScaleGranularity::block_128x128;
+}
+
+/// Whether sums are promoted every 128 of K, where some scale changes.
+constexpr bool is_blocked(const OperandScales& scales) {
+  return (scales.a.is_given && is_blocked(scales.a.granularity)) ||
+         (scales.b.is_given && is_blocked(scales.b.granularity));
+}
+
+/// The index of a value from the first one of its batch entry on. @param line row of A, column of B
+constexpr long long index_of(const OperandScale& scale, long long line, long long k) {
+  const bool by_block = scale.granularity == ScaleGranularity::block_128x128;
+  return (by_block ? line / scale_block : line) * scale.line_stride + k / scale_block * scale.k_stride;
+}
+
+/// The same granularity as the transposed problem names it: rows and columns exchanged.
+constexpr ScaleGranularity exchanged(ScaleGranularity granularity) {
+  if (granularity == ScaleGranularity::row) return ScaleGranularity::column;
+  return granularity == ScaleGranularity::column ? ScaleGranularity::row : granularity;
+}
+
+/// The scales of the transposed problem, whose A is the B of this one.
+constexpr OperandScales exchanged(const OperandScales& scales) {
+  OperandScales result = {scales.b, scales.a};
+  for (OperandScale* const scale : {&result.a, &result.b}) scale->granularity = exchanged(scale->granularity);
+  return result;
+}
+
+}  // namespace quarry

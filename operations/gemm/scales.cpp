@@ -1,0 +1,151 @@
+#include "operations/gemm/scales.hpp"
+
+#include <optional>
+#include <string>
+
+#include "basic/words.hpp"
+#include "operations/common/epilogue_checks.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry {
+namespace {
+
+constexpr std::string_view granularity_words[] = {"tensor", "row", "column", "1x128", "128x128"};
+
+}  // namespace
+
+std::string_view to_string(ScaleGranularity granularity) {
+  return detail::word_of(granularity_words, granularity);
+}
+
+Result<ScaleGranularity> parse_scale_granularity(std::string_view word) {
+  const std::optional<std::size_t> value = detail::value_of(granularity_words, word);
+  if (value) return static_cast<ScaleGranularity>(*value);
+  return Status(StatusCode::parse_error,
+                detail::unknown_word("granularity of scales", word, granularity_words));
+}
+
+namespace detail {
+namespace {
+
+/// The scales of one operand, as the caller gives them.
+struct Given {
+  Operand name;
+  const std::optional<TensorView>& view;
+  ScaleGranularity granularity;
+  /// Extents of the operand.
+  MatrixExtents of;
+};
+
+Given scales_of_a(const GemmArguments& args) {
+  return {Operand::a_scale, args.a_scale, args.a_scale_granularity, {rows(args.a), columns(args.a)}};
+}
+
+Given scales_of_b(const GemmArguments& args) {
+  return {Operand::b_scale, args.b_scale, args.b_scale_granularity, {rows(args.b), columns(args.b)}};
+}
+
+std::int64_t blocks(std::int64_t extent) { return (extent + scale_block - 1) / scale_block; }
+
+std::string quoted(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
+
+/// "row {256, 1}"
+std::string described(ScaleGranularity granularity, const MatrixExtents& extents) {
+  return std::string(to_string(granularity)) + " {" + std::to_string(extents.rows) + ", " +
+         std::to_string(extents.columns) + "}";
+}
+
+/// What the operand could have: "tensor {1, 1}, row {256, 1} or 1x128 {256, 8}".
+std::string fitting(const Given& scale) {
+  std::string text;
+  std::string last;
+  for (std::size_t i = 0; i < std::size(granularity_words); ++i) {
+    const auto granularity = static_cast<ScaleGranularity>(i);
+    if (!permits(scale.name, granularity)) continue;
+    if (!last.empty()) text += (text.empty() ? "" : ", ") + last;
+    last = described(granularity, scale_extents(scale.name, granularity, scale.of));
+  }
+  return text + " or " + last;
+}
+
+Status check_scale_extents(const Given& scale, const TensorView& out) {
+  const TensorView& view = *scale.view;
+  const MatrixExtents given = {rows(view), columns(view)};
+  const bool fits = permits(scale.name, scale.granularity) &&
+                    given == scale_extents(scale.name, scale.granularity, scale.of);
+  if (!fits) {
+    return invalid(quoted(scale.name) + " does not fit: expected " + fitting(scale) + ", got " +
+                   described(scale.granularity, given));
+  }
+  if (view.rank == 3 && view.extents[0] != out.extents[0]) {
+    return {StatusCode::invalid_arguments, Reason::batch, scale.name, out.extents[0], view.extents[0]};
+  }
+  return {};
+}
+
+Status check_scale(const Given& scale, const TensorView& out, DType compute) {
+  if (!scale.view) return {};
+  const TensorView& view = *scale.view;
+  if (compute == DType::s32) {
+    return invalid(quoted(scale.name) +
+                   " is unsupported: an s32 output is computed in s32, which is not scaled");
+  }
+  if (Status s = check_tensor(view, scale.name, 2, out.rank); !s) return s;
+  if (view.dtype != DType::f32) {
+    return {StatusCode::invalid_arguments, Reason::dtype, scale.name, static_cast<int>(DType::f32),
+            static_cast<int>(view.dtype)};
+  }
+  if (view.tag != LayoutTag::strided)
+    return invalid(quoted(scale.name) + " is interleaved: scales are strided");
+  return check_scale_extents(scale, out);
+}
+
+OperandScale operand_scale(const Given& scale) {
+  if (!scale.view) return {};
+  const TensorView& view = *scale.view;
+  const bool of_a = scale.name == Operand::a_scale;
+  const std::int64_t row_stride = view.strides[view.rank - 2U];
+  const std::int64_t column_stride = view.strides[view.rank - 1U];
+  const bool batched = view.rank == 3 && view.extents[0] > 1;
+  OperandScale result = {.data = view.data, .is_given = true, .granularity = scale.granularity};
+  if (scale.granularity != ScaleGranularity::tensor) result.line_stride = of_a ? row_stride : column_stride;
+  if (is_blocked(scale.granularity)) result.k_stride = of_a ? column_stride : row_stride;
+  if (batched) result.batch_stride = view.strides[0];
+  if (view.is_pointer_array) result.batch_stride = pointer_array_stride;
+  return result;
+}
+
+}  // namespace
+
+bool permits(Operand scale, ScaleGranularity granularity) {
+  switch (granularity) {
+    case ScaleGranularity::tensor:
+    case ScaleGranularity::block_1x128: return true;
+    case ScaleGranularity::row: return scale == Operand::a_scale;
+    case ScaleGranularity::column:
+    case ScaleGranularity::block_128x128: return scale == Operand::b_scale;
+  }
+  return false;
+}
+
+MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const MatrixExtents& of) {
+  const bool of_a = scale == Operand::a_scale;
+  const std::int64_t lines = of_a ? of.rows : of.columns;
+  const std::int64_t along_k = is_blocked(granularity) ? blocks(of_a ? of.columns : of.rows) : 1;
+  std::int64_t along_lines = lines;
+  if (granularity == ScaleGranularity::tensor) along_lines = 1;
+  if (granularity == ScaleGranularity::block_128x128) along_lines = blocks(lines);
+  return of_a ? MatrixExtents{along_lines, along_k} : MatrixExtents{along_k, along_lines};
+}
+
+Status check_scales(const GemmArguments& args, DType compute) {
+  if (Status s = check_scale(scales_of_a(args), args.out, compute); !s) return s;
+  return check_scale(scales_of_b(args), args.out, compute);
+}
+
+OperandScales operand_scales(const GemmArguments& args) {
+  return {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
+}
+
+}  // namespace detail
+}  // namespace quarry

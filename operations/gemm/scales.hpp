@@ -1,0 +1,37 @@
+/// Scales of operands: their extents, their checks, and what of them a checked problem holds.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/operand_scale.hpp"
+#include "quarry/gemm.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+/// Rows and columns of a matrix.
+struct MatrixExtents {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  friend bool operator==(const MatrixExtents&, const MatrixExtents&) = default;
+};
+
+/// Whether A or B has scales.
+inline bool has_scales(const GemmArguments& arguments) { return arguments.a_scale || arguments.b_scale; }
+
+/// Whether an operand may have scales of this granularity. @param scale a_scale or b_scale
+bool permits(Operand scale, ScaleGranularity granularity);
+
+/// Extents of the scales of an operand. @param of extents of A for a_scale, of B for b_scale
+/// @pre permits()
+MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const MatrixExtents& of);
+
+/// Checks both scales against the operands: f32, strided, of extents that the granularity gives them.
+/// @pre A, B and `out` were checked
+/// @param compute what the epilogue is computed in (compute_type): s32 has no scales
+Status check_scales(const GemmArguments& arguments, DType compute);
+
+/// How both are walked. @pre check_scales
+OperandScales operand_scales(const GemmArguments& arguments);
+
+}  // namespace quarry::detail
