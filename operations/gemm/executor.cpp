@@ -5,14 +5,17 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "common/interleaved.hpp"
+#include "operations/common/host/arithmetic.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/epilogue.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/block_product.hpp"
+#include "operations/gemm/block_scales.hpp"
 #include "operations/gemm/slices.hpp"
 
 namespace quarry::host {
@@ -26,14 +29,25 @@ constexpr int block_depth = 256;
 /// Below so many multiplications, starting threads costs more than it gains.
 constexpr double least_work_for_threads = 1e6;
 
-/// Memory of one worker. T is the type that sums are computed in, s32 ones as unsigned, which may wrap.
-template <class T>
+/// What a run is given.
+struct Run {
+  const HostKernel& kernel;
+  const GemmParams& params;
+  const OperandScales& scales;
+  unsigned blocks;
+  int threads;
+};
+
+/// Memory of one worker. T is the type that sums are computed in, s32 ones as unsigned, which may wrap; S is
+/// T, or what sums are promoted to where scales are blocks.
+template <class T, class S>
 struct Scratch {
   T a[block_rows * block_depth];
   T b[block_columns * block_depth];
-  T group[block_rows * block_columns];  // sums of one group of warps over one slice
-  T slice[block_rows * block_columns];  // of all groups over one slice
-  T total[block_rows * block_columns];
+  T group[block_rows * block_columns];     // sums of one group of warps over one slice, or over a block of K
+  S promoted[block_rows * block_columns];  // of one group over one slice, where scales are blocks
+  S slice[block_rows * block_columns];     // of all groups over one slice
+  S total[block_rows * block_columns];
   std::int32_t positions[block_depth];
 };
 
@@ -53,11 +67,22 @@ class Positions {
 
   /// Index of position p, or -1 where it lies behind the end of K.
   std::int32_t index(std::int64_t p) const {
-    const std::int64_t k = (first_tile_ + p / part_) * tile_k_ + offset_ + p % part_;
+    const std::int64_t k = k_at(p);
     return k < k_ ? static_cast<std::int32_t>(k) : -1;
   }
 
+  /// The first position behind p that lies in another block of scales, in steps of an instruction.
+  std::int64_t end_of_block(std::int64_t p, int step) const {
+    const std::int64_t block = k_at(p) / scale_block;
+    while (p < count_ && k_at(p) / scale_block == block) p += step;
+    return p;
+  }
+
  private:
+  std::int64_t k_at(std::int64_t p) const {
+    return (first_tile_ + p / part_) * tile_k_ + offset_ + p % part_;
+  }
+
   int part_;
   int tile_k_;
   int k_;
@@ -151,25 +176,22 @@ void pack(const Lines& lines, const std::int32_t* positions, int depth, int widt
   });
 }
 
-template <class T, Rounding rounding>
+template <class T, Rounding rounding, class S>
 class Executor {
  public:
-  Executor(const HostKernel& kernel, const GemmParams& params, const Slices& slices)
-      : kernel_(kernel), params_(params), slices_(slices) {
-    const int part = kernel.tile_k / kernel.warps_k;
-    chunk_ = part % kernel.instruction_k == 0 ? kernel.instruction_k : 1;
+  Executor(const Run& run, const Slices& slices)
+      : kernel_(run.kernel), params_(run.params), scales_(run.scales), slices_(slices) {
+    const int part = kernel_.tile_k / kernel_.warps_k;
+    chunk_ = part % kernel_.instruction_k == 0 ? kernel_.instruction_k : 1;
     depth_ = block_depth / chunk_ * chunk_;
   }
 
-  void run(const Block& block, Scratch<T>& scratch) const {
-    std::fill(std::begin(scratch.total), std::end(scratch.total), T{0});
+  void run(const Block& block, Scratch<T, S>& scratch) const {
+    clear(scratch.total);
     slices_.for_each(block, [&](const Slice& slice) {
-      std::fill(std::begin(scratch.slice), std::end(scratch.slice), T{0});
-      for (int group = 0; group < kernel_.warps_k; ++group) {
-        std::fill(std::begin(scratch.group), std::end(scratch.group), T{0});
-        sum_group(block, Positions(kernel_, params_, slice, group), scratch);
-        add(scratch.group, scratch.slice);
-      }
+      clear(scratch.slice);
+      for (int group = 0; group < kernel_.warps_k; ++group)
+        add_group(block, Positions(kernel_, params_, slice, group), scratch);
       add(scratch.slice, scratch.total);
     });
     with_compute_type(compute_type(kernel_.types.accumulator, kernel_.types.out),
@@ -177,12 +199,59 @@ class Executor {
   }
 
  private:
-  static void add(const T (&from)[block_rows * block_columns], T (&to)[block_rows * block_columns]) {
-    for (int i = 0; i < block_rows * block_columns; ++i) to[i] += from[i];
+  template <class X>
+  static void clear(X (&sums)[block_rows * block_columns]) {
+    std::fill(std::begin(sums), std::end(sums), X{0});
   }
 
-  void sum_group(const Block& block, const Positions& positions, Scratch<T>& scratch) const {
-    if (positions.count() == 0) return;  // and operands may be absent
+  template <class From>
+  static void add(const From (&from)[block_rows * block_columns], S (&to)[block_rows * block_columns]) {
+    for (int i = 0; i < block_rows * block_columns; ++i) to[i] += computed<S>(from[i]);
+  }
+
+  /// Adds the sums of one group to those of the slice.
+  void add_group(const Block& block, const Positions& positions, Scratch<T, S>& scratch) const {
+    if constexpr (std::is_floating_point_v<S>) {
+      if (is_blocked(scales_)) {
+        sum_promoted(block, positions, scratch);
+        return add(scratch.promoted, scratch.slice);
+      }
+    }
+    clear(scratch.group);
+    sum_group(block, positions, 0, positions.count(), scratch);
+    add(scratch.group, scratch.slice);
+  }
+
+  /// Sums of one group, each block of K by itself, times its scales.
+  void sum_promoted(const Block& block, const Positions& positions, Scratch<T, S>& scratch) const {
+    clear(scratch.promoted);
+    for (std::int64_t begin = 0; begin < positions.count() && positions.index(begin) >= 0;) {
+      const std::int64_t end = positions.end_of_block(begin, chunk_);
+      clear(scratch.group);
+      sum_group(block, positions, begin, end, scratch);
+      promote(block, positions.index(begin), scratch);
+      begin = end;
+    }
+  }
+
+  /// promoted += scales * group. @param k a position of the block
+  void promote(const Block& block, std::int64_t k, Scratch<T, S>& scratch) const {
+    S rows[block_rows];
+    S columns[block_columns];
+    read_scales(scales_.a, block.batch, block.row, block.rows, k, rows);
+    read_scales(scales_.b, block.batch, block.column, block.columns, k, columns);
+    for (int i = 0; i < block.rows; ++i) {
+      for (int j = 0; j < block.columns; ++j) {
+        S& sum = scratch.promoted[i * block_columns + j];
+        sum = multiplied_added(rows[i] * columns[j], computed<S>(scratch.group[i * block_columns + j]), sum);
+      }
+    }
+  }
+
+  /// Adds the products of positions from `begin` to `end` to the group's sums.
+  void sum_group(const Block& block, const Positions& positions, std::int64_t begin, std::int64_t end,
+                 Scratch<T, S>& scratch) const {
+    if (begin == end) return;  // and operands may be absent
     const GemmParams& p = params_;
     static_assert(block_rows % interleave == 0 && block_columns % interleave == 0);
     const Types& types = kernel_.types;
@@ -203,8 +272,8 @@ class Executor {
                            groups_columns(l.b),
                            groups_rows(l.b),
                            block.columns};
-    for (std::int64_t begin = 0; begin < positions.count(); begin += depth_) {
-      const int depth = static_cast<int>(std::min<std::int64_t>(depth_, positions.count() - begin));
+    for (; begin < end; begin += depth_) {
+      const int depth = static_cast<int>(std::min<std::int64_t>(depth_, end - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
       for (const Shares& shares : shares_of(kernel_.math)) {
         pack(rows, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
@@ -214,7 +283,7 @@ class Executor {
     }
   }
 
-  void multiply(const Block& block, int depth, Scratch<T>& scratch) const {
+  void multiply(const Block& block, int depth, Scratch<T, S>& scratch) const {
     for (int column = 0; column < block.columns; column += columns_at_once<T>) {
       for (int row = 0; row < block.rows; row += rows_at_once) {
         T* const sums = scratch.group + row * block_columns + column;
@@ -231,13 +300,21 @@ class Executor {
 
   /// From sums to outputs, computing in C.
   template <class C>
-  void finish(const Block& block, const T* sums) const {
+  void finish(const Block& block, const S* sums) const {
+    C rows[block_rows];
+    C columns[block_columns];
+    const bool is_scaled = !is_blocked(scales_) && (scales_.a.is_given || scales_.b.is_given);
+    if (is_scaled) {
+      read_scales(scales_.a, block.batch, block.row, block.rows, 0, rows);
+      read_scales(scales_.b, block.batch, block.column, block.columns, 0, columns);
+    }
     with_element(kernel_.types.out, [&]<class E>(E) {
       const HostEpilogue<C, E> epilogue(params_, kernel_.layouts.out);
       for (int i = 0; i < block.rows; ++i) {
         for (int j = 0; j < block.columns; ++j) {
-          epilogue.finish(block.batch, block.row + i, block.column + j,
-                          computed<C>(sums[i * block_columns + j]));
+          C sum = computed<C>(sums[i * block_columns + j]);
+          if (is_scaled) sum = multiplied(multiplied(rows[i], columns[j]), sum);
+          epilogue.finish(block.batch, block.row + i, block.column + j, sum);
         }
       }
     });
@@ -245,25 +322,27 @@ class Executor {
 
   const HostKernel& kernel_;
   const GemmParams& params_;
+  const OperandScales& scales_;
   const Slices& slices_;
   int chunk_;
   int depth_;
 };
 
-template <class T, Rounding rounding>
-Status execute_as(const HostKernel& kernel, const GemmParams& p, unsigned grid, int threads) {
-  const Slices slices(kernel, p, grid);
+template <class T, Rounding rounding, class S = T>
+Status execute_as(const Run& run) {
+  const GemmParams& p = run.params;
+  const Slices slices(run.kernel, p, run.blocks);
   const Cuts row_cuts(p.m, slices.tile_m(), block_rows);
   const Cuts column_cuts(p.n, slices.tile_n(), block_columns);
   const std::int64_t rows = row_cuts.count();
   const std::int64_t columns = column_cuts.count();
   const std::int64_t blocks = rows * columns * p.batch;
-  if (static_cast<double>(p.m) * p.n * p.k * p.batch < least_work_for_threads) threads = 1;
-  threads = static_cast<int>(std::min<std::int64_t>(threads, blocks));
+  const bool is_small = static_cast<double>(p.m) * p.n * p.k * p.batch < least_work_for_threads;
+  const int threads = static_cast<int>(std::min<std::int64_t>(is_small ? 1 : run.threads, blocks));
 
-  std::vector<std::unique_ptr<Scratch<T>>> scratch;
-  for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T>);
-  const Executor<T, rounding> executor(kernel, p, slices);
+  std::vector<std::unique_ptr<Scratch<T, S>>> scratch;
+  for (int i = 0; i < threads; ++i) scratch.emplace_back(new Scratch<T, S>);
+  const Executor<T, rounding, S> executor(run, slices);
   parallel_for(blocks, threads, [&](int worker, std::int64_t i) {
     Block block;
     block.batch = static_cast<int>(i / (rows * columns));
@@ -282,15 +361,31 @@ Status execute_as(const HostKernel& kernel, const GemmParams& p, unsigned grid, 
 /// Sums of an accumulator type, as the executor keeps them. f16 sums are f32 that are rounded after each
 /// step.
 template <DType accumulator>
-Status execute_in(const HostKernel& kernel, const GemmParams& p, unsigned blocks, int threads) {
-  if constexpr (is_integer(accumulator)) {  // matrix instructions saturate, the others wrap
-    return kernel.instruction_k > 1
-               ? execute_as<std::uint32_t, Rounding::saturated>(kernel, p, blocks, threads)
-               : execute_as<std::uint32_t, Rounding::none>(kernel, p, blocks, threads);
+Status execute_in(const Run& run) {
+  if constexpr (is_integer(accumulator)) {
+    // Within a block of scales no sum leaves s32. Beyond, matrix instructions saturate, the others wrap.
+    if (is_blocked(run.scales)) return execute_as<std::uint32_t, Rounding::none, float>(run);
+    return run.kernel.instruction_k > 1 ? execute_as<std::uint32_t, Rounding::saturated>(run)
+                                        : execute_as<std::uint32_t, Rounding::none>(run);
   } else {
     constexpr Rounding rounding = is_half(accumulator) ? Rounding::f16 : Rounding::none;
-    return execute_as<ComputeType<partial_type(accumulator)>, rounding>(kernel, p, blocks, threads);
+    return execute_as<ComputeType<partial_type(accumulator)>, rounding>(run);
   }
+}
+
+/// Why the executor refuses types of a kernel.
+Status check_types(const Types& types, const OperandScales& scales) {
+  constexpr auto code = StatusCode::unsupported;
+  for (const DType type : {types.a, types.b, types.out}) {
+    if (!has_elements(type))
+      return {code, "The host executor does not know type " + std::string(to_string(type))};
+  }
+  if (is_integer(types.accumulator) && !(is_byte(types.a) && is_byte(types.b)))
+    return {code, "The host executor sums only s8 and u8 operands in s32"};
+  const bool is_scaled = scales.a.is_given || scales.b.is_given;
+  if (is_scaled && is_integer(compute_type(types.accumulator, types.out)))
+    return {code, "The host executor scales no operands where the output is computed in s32"};
+  return {};
 }
 
 }  // namespace
@@ -313,23 +408,20 @@ HostKernel host_kernel(const detail::Row& row) {
 }
 
 Status execute(const HostKernel& kernel, const GemmParams& p, unsigned blocks, int threads) {
+  return execute(kernel, p, {}, blocks, threads);
+}
+
+Status execute(const HostKernel& kernel, const GemmParams& p, const OperandScales& scales, unsigned blocks,
+               int threads) {
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
-  for (const DType type : {kernel.types.a, kernel.types.b, kernel.types.out}) {
-    if (!has_elements(type)) {
-      return {StatusCode::unsupported,
-              "The host executor does not know type " + std::string(to_string(type))};
-    }
-  }
-  if (is_integer(kernel.types.accumulator) && !(is_byte(kernel.types.a) && is_byte(kernel.types.b))) {
-    return {StatusCode::unsupported, "The host executor sums only s8 and u8 operands in s32"};
-  }
-  if (threads <= 0) threads = default_threads();
+  if (Status s = check_types(kernel.types, scales); !s) return s;
+  constexpr OperandScales none;  // where nothing is multiplied
+  const Run run = {kernel, p, p.k > 0 ? scales : none, blocks, threads > 0 ? threads : default_threads()};
   Status done;
   bool is_known = false;
   try {
     is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
-        kernel.types.accumulator,
-        [&]<DType t>(TypeTag<t>) { done = execute_in<t>(kernel, p, blocks, threads); });
+        kernel.types.accumulator, [&]<DType t>(TypeTag<t>) { done = execute_in<t>(run); });
   } catch (const std::exception&) {
     return {StatusCode::device_error, "The host executor ran out of memory"};
   }

@@ -6,6 +6,7 @@
 /// result.
 #pragma once
 
+#include "gemm/operand_scale.hpp"
 #include "gemm/params.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/status.hpp"
@@ -41,5 +42,12 @@ HostKernel host_kernel(const detail::Row& row);
 /// @param blocks of the launch's grid, of which mode stream_k alone depends
 /// @param threads 0: one a processor
 Status execute(const HostKernel& kernel, const GemmParams& params, unsigned blocks, int threads = 0);
+
+/// The same of operands with scales, in the launch's orientation. Where scales are blocks, sums of 128
+/// positions of K are multiplied by both scales and join sums of f32, or of f64 beside an f64 accumulator;
+/// otherwise the whole sum is multiplied, in the type that the epilogue computes in. `unsupported`, too,
+/// where that is s32.
+Status execute(const HostKernel& kernel, const GemmParams& params, const OperandScales& scales,
+               unsigned blocks, int threads = 0);
 
 }  // namespace quarry::host
