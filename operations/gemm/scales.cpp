@@ -45,7 +45,9 @@ Given scales_of_b(const GemmArguments& args) {
   return {Operand::b_scale, args.b_scale, args.b_scale_granularity, {rows(args.b), columns(args.b)}};
 }
 
-std::int64_t blocks(std::int64_t extent) { return (extent + scale_block - 1) / scale_block; }
+std::int64_t blocks(std::int64_t extent) {
+  return extent / scale_block + (extent % scale_block != 0 ? 1 : 0);
+}
 
 std::string quoted(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 

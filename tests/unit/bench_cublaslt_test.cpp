@@ -292,6 +292,9 @@ TEST_CASE("problems that cuBLASLt does not solve in one call are refused with th
   CHECK_THAT(why([](Gemm& p) { p.epilogue.bias = BiasAxis::row; }), Catch::Contains("bias"));
   CHECK_THAT(why([](Gemm& p) { p.epilogue.activation = Activation::relu; }), Catch::Contains("activation"));
   CHECK_THAT(why([](Gemm& p) { p.epilogue.scale = ScaleAxis::tensor; }), Catch::Contains("scale"));
+  CHECK_THAT(why([](Gemm& p) { p.a_scale = ScaleGranularity::row; }), Catch::Contains("scales of operands"));
+  CHECK_THAT(why([](Gemm& p) { p.b_scale = ScaleGranularity::tensor; }),
+             Catch::Contains("scales of operands"));
   CHECK_THAT(why([](Gemm& p) { p.epilogue.residual_in_place = true; }), Catch::Contains("residual"));
   CHECK_THAT(why([](Gemm& p) { p.epilogue.residual = p.out; }), Catch::Contains("residual"));
   CHECK_THAT(why([](Gemm& p) { p.epilogue.aux = p.out; }), Catch::Contains("aux"));

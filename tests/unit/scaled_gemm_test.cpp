@@ -1,4 +1,5 @@
-/// The host executor with scales of operands, against the sum of scaled products in f64, element by element.
+/// The host executor with scales of operands, and the lab's reference, against the sum of scaled products in
+/// f64, element by element.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "catch_compat.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/gemm/executor.hpp"
 #include "quarry/quarry.hpp"
@@ -277,6 +279,26 @@ double rounded(DType type, double value) {
   return host::read_element(type, &stored, 0);
 }
 
+/// Checks the lab's reference against the sums, and what was computed against the reference.
+void check_reference(const Problem& p, int threads) {
+  const Result<lab::Reference> reference = lab::compute_reference(p.args, {.threads = threads});
+  REQUIRE(reference);
+  const std::vector<double>& values = reference->outputs[0].values;
+  const double alpha = p.args.epilogue.alpha.value;
+  double worst = 0;
+  std::size_t next = 0;
+  for_each_output(p, [&](double, double sum, double magnitude) {
+    worst = std::max(worst, std::abs(values[next++] - alpha * sum) / (magnitude + 1));
+  });
+  CHECK(next == values.size());
+  CHECK(worst < 1e-12);
+  const lab::Tolerance tolerance =
+      lab::tolerance(p.types.accumulator, p.types.out, MathUnit::simt, p.k, Math::exact);
+  const lab::Comparison compared = lab::compare(*reference, p.args, tolerance);
+  INFO(compared.text());
+  CHECK(compared.within());
+}
+
 }  // namespace
 
 TEST_CASE("scaled sums of small integers are exact", "[scales]") {
@@ -293,6 +315,7 @@ TEST_CASE("scaled sums of small integers are exact", "[scales]") {
     for_each_output(
         p, [&](double value, double sum, double) { wrong += value != rounded(p.types.out, alpha * sum); });
     CHECK(wrong == 0);
+    check_reference(p, 1 + i % 2);
   }
 }
 
@@ -320,6 +343,7 @@ TEST_CASE("scaled sums are within the errors of their roundings", "[scales]") {
       worst = std::max(worst, std::abs(value - expected) / bound);
     });
     CHECK(worst <= 1);
+    check_reference(p, 1 + i % 2);
   }
 }
 

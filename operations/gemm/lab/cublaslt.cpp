@@ -66,6 +66,7 @@ Status check_problem(const Problem& problem) {
   const EpilogueSpec& e = problem.epilogue;
   if (e.bias || e.activation != Activation::identity)
     return unsupported("the problem has a bias or an activation");
+  if (problem.a_scale || problem.b_scale) return unsupported("the problem has scales of operands");
   if (e.scale || e.residual || e.residual_in_place || e.aux)
     return unsupported("the problem has a scale, a residual or an aux");
   if (e.clamp != Clamp{}) return unsupported("the problem has a clamp");

@@ -23,8 +23,14 @@ struct Lab {
   static double flops(const Problem& problem);
   static std::vector<Operand> in_place(const Problem& problem);
 
+  /// Scales of operands are positive and not near 0, so that products keep their size: from 0.5 to 1.5; 1 or
+  /// 2 among small integers.
+  static bool fill(const GemmArguments& arguments, Operand operand, const TensorView& view,
+                   const FillOptions& options);
+
   /// The scale of the outputs is |alpha| ||S A|| ||B|| / sqrt(K) + |beta| ||C||, the first norms taken over
-  /// each batch entry, S the epilogue's scale (of B where it is one of columns).
+  /// each batch entry, of A and B times their scales, S the epilogue's scale (of B where it is one of
+  /// columns). Sums of s32 wrap unless A or B has scales.
   static Reference reference(const GemmArguments& arguments, const ReferenceOptions& options);
   static Tolerance tolerance(const KernelMetadata& kernel, const GemmArguments& arguments, Operand output);
 

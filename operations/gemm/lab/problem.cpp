@@ -1,6 +1,9 @@
+#include <initializer_list>
+
 #include "common/config_parts.hpp"
 #include "lab/problems/controls_spec.hpp"
 #include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -32,6 +35,30 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   return {};
 }
 
+/// A granularity of scales that is one of these words.
+Result<ScaleGranularity> parse_scale(std::string_view text, std::initializer_list<std::string_view> words) {
+  const Result<std::size_t> word = parse_word("scales", text, words);
+  if (!word) return word.status();
+  return parse_scale_granularity(text);
+}
+
+Result<ScaleGranularity> parse_a_scale(std::string_view text) {
+  return parse_scale(text, {"tensor", "row", "1x128"});
+}
+
+Result<ScaleGranularity> parse_b_scale(std::string_view text) {
+  return parse_scale(text, {"tensor", "column", "1x128", "128x128"});
+}
+
+/// Fake scales of A or B, packed. Scales of one block of K lie side by side, as bulk copies need them.
+std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,
+                                     std::int64_t batch, const detail::MatrixExtents& of) {
+  if (!granularity) return std::nullopt;
+  const detail::MatrixExtents extents = detail::scale_extents(name, *granularity, of);
+  const Layout layout = name == Operand::a_scale ? Layout::column : Layout::row;
+  return view_of({.dtype = DType::f32, .layout = layout}, batch, extents.rows, extents.columns);
+}
+
 }  // namespace
 
 DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
@@ -42,6 +69,10 @@ GemmArguments Lab::arguments(const Problem& p) {
           .b = view_of(p.b, p.batch, p.k, p.n),
           .c = c_of(p.epilogue, output),
           .out = view_of(p.out, p.batch, p.m, p.n),
+          .a_scale = scale_view(Operand::a_scale, p.a_scale, p.batch, {p.m, p.k}),
+          .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
+          .b_scale = scale_view(Operand::b_scale, p.b_scale, p.batch, {p.k, p.n}),
+          .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
           .accumulator = p.accumulator,
           .math = p.math,
           .epilogue = epilogue_of(p.epilogue, output, compute_type(p.sums(), p.out.dtype)),
@@ -59,6 +90,8 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   check_array(reader, "a", problem.a, problem.batch);
   check_array(reader, "b", problem.b, problem.batch);
   check_array(reader, "out", problem.out, problem.batch);
+  problem.a_scale = reader.read("a-scale", parse_a_scale);
+  problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.epilogue = read_epilogue(reader, problem.output());
   problem.controls = read_controls(reader);
   return problem;
@@ -72,6 +105,8 @@ std::string Lab::command_text(const Problem& p) {
   std::string text = sizes_text(p);
   text += flag_text("a", operand_text(p.a));
   text += flag_text("b", operand_text(p.b));
+  if (p.a_scale) text += flag_text("a-scale", std::string(to_string(*p.a_scale)));
+  if (p.b_scale) text += flag_text("b-scale", std::string(to_string(*p.b_scale)));
   text += c_text(p.epilogue);
   text += flag_text("out", operand_text(p.out));
   if (p.batch > 0) text += flag_text("batch", std::to_string(p.batch));

@@ -21,6 +21,9 @@ struct Problem {
   OperandSpec a = {};
   OperandSpec b = {};
   OperandSpec out = {};
+  /// Scales of A and B, of each batch entry; absent: none.
+  std::optional<ScaleGranularity> a_scale = {};
+  std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
   EpilogueSpec epilogue = {};

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "common/config_parts.hpp"
 #include "lab/reference/epilogue.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -13,9 +16,46 @@ namespace {
 using host::Matrix;
 using host::read_element;
 
+/// Scales of A or B, read by rows and columns of the operand itself; 1 where it has none.
+class Scales {
+ public:
+  static Scales of_a(const GemmArguments& args) {
+    return {args.a_scale, by_line(args.a_scale_granularity), by_k(args.a_scale_granularity)};
+  }
+  static Scales of_b(const GemmArguments& args) {
+    return {args.b_scale, by_k(args.b_scale_granularity), by_line(args.b_scale_granularity)};
+  }
+
+  double at(std::int64_t entry, std::int64_t row, std::int64_t column) const {
+    if (!is_given_) return 1;
+    return read_element(matrix_.type, matrix_.first(entry), matrix_.index(row / rows_, column / columns_));
+  }
+
+ private:
+  static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+
+  Scales(const std::optional<TensorView>& view, std::int64_t rows, std::int64_t columns)
+      : matrix_(view.value_or(TensorView())), is_given_(view), rows_(rows), columns_(columns) {}
+
+  /// Rows of A or columns of B that share a scale; and positions of K.
+  static std::int64_t by_line(ScaleGranularity granularity) {
+    if (granularity == ScaleGranularity::tensor) return all;
+    return granularity == ScaleGranularity::block_128x128 ? scale_block : 1;
+  }
+  static std::int64_t by_k(ScaleGranularity granularity) {
+    return is_blocked(granularity) ? scale_block : all;
+  }
+
+  Matrix matrix_;
+  bool is_given_;
+  std::int64_t rows_;
+  std::int64_t columns_;
+};
+
 /// A worker computes some columns at a time, over so much of K, four rows at once.
 constexpr int block_k = 512;
 constexpr int block_rows = 4;
+static_assert(block_k % scale_block == 0);
 
 /// The part of the reference that one worker computes at a time: all chosen rows of some columns of one batch
 /// entry.
@@ -28,7 +68,11 @@ struct Strip {
 class Product {
  public:
   Product(const GemmArguments& arguments, EpilogueReference& epilogue)
-      : a_(arguments.a), b_(arguments.b), epilogue_(epilogue) {}
+      : a_(arguments.a),
+        b_(arguments.b),
+        a_scales_(Scales::of_a(arguments)),
+        b_scales_(Scales::of_b(arguments)),
+        epilogue_(epilogue) {}
 
   /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns
   /// @param b block_k * block_columns doubles of the caller's
@@ -47,15 +91,21 @@ class Product {
   }
 
  private:
-  /// Reads `depth` rows of B from `k` on, block_columns doubles each. @return their sum of squares
+  /// Reads `depth` rows of B from `k` on, times their scales, block_columns doubles each. @return their sum
+  /// of squares
   double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
     double squares = 0;
+    double scales[block_columns] = {};
     const void* const first = b_.first(strip.entry);
     host::with_element(b_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
+        if (i % scale_block == 0) {
+          for (int j = 0; j < strip.columns; ++j)
+            scales[j] = b_scales_.at(strip.entry, k + i, strip.column + j);
+        }
         for (int j = 0; j < block_columns; ++j) {
           const double value =
-              j < strip.columns ? read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
+              j < strip.columns ? scales[j] * read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
           b[i * block_columns + j] = value;
           const double scaled = value * (j < strip.columns ? epilogue_.column_scale(strip.column + j) : 0);
           squares += scaled * scaled;
@@ -65,19 +115,21 @@ class Product {
     return squares;
   }
 
-  /// Adds the products of up to block_rows chosen rows of A with the rows of B. @return the sum of squares of
-  /// A
+  /// Adds the products of up to block_rows chosen rows of A, times their scales, with the rows of B.
+  /// @return the sum of squares of A
   double add_rows(const Strip& strip, std::size_t first, std::int64_t k, int depth, const double* b) const {
     const std::vector<std::int64_t>& chosen = epilogue_.rows();
     const int rows = static_cast<int>(std::min<std::size_t>(block_rows, chosen.size() - first));
     double sums[block_rows][block_columns] = {};
+    double scales[block_rows] = {};
     double squares = 0;
     const void* const matrix = a_.first(strip.entry);
     host::with_element(a_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
         for (int r = 0; r < rows; ++r) {
           const std::int64_t row = chosen[first + static_cast<std::size_t>(r)];
-          const double value = read_element<E>(matrix, a_.index(row, k + i));
+          if (i % scale_block == 0) scales[r] = a_scales_.at(strip.entry, row, k + i);
+          const double value = scales[r] * read_element<E>(matrix, a_.index(row, k + i));
           const double scaled = value * epilogue_.row_scale(row);
           squares += scaled * scaled;
           for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
@@ -93,6 +145,8 @@ class Product {
 
   Matrix a_;
   Matrix b_;
+  Scales a_scales_;
+  Scales b_scales_;
   EpilogueReference& epilogue_;
 };
 
@@ -100,7 +154,10 @@ class Product {
 
 Reference Lab::reference(const GemmArguments& args, const ReferenceOptions& options) {
   const std::int64_t k = Matrix(args.a).columns;
-  const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  // Scaled sums are no whole numbers.
+  const bool scaled_integers = is_integer(accumulator) && detail::has_scales(args);
+  const DType sums = scaled_integers ? DType::f32 : accumulator;
   Reference reference;
   EpilogueReference epilogue(args.out, args.c, args.epilogue, sums, static_cast<double>(k), options,
                              reference);

@@ -82,12 +82,23 @@ bool permits(const ModesMetadata& modes, Mode mode) {
   }
 }
 
+/// The products that an output sums.
+std::int64_t summed_k(const GemmArguments& args) {
+  const bool zero = args.epilogue.alpha.pointer == nullptr && args.epilogue.alpha.value == 0;
+  return zero ? 0 : args.a.extents[args.a.rank - 1U];
+}
+
+/// Whether there is an operand that no kernel takes: scales, where anything is multiplied by them.
+bool has_operand(const GemmArguments& args, Operand operand) {
+  const bool is_scale = operand == Operand::a_scale || operand == Operand::b_scale;
+  return is_scale && view_of(args, operand) != nullptr && summed_k(args) > 0;
+}
+
 /// Whether the kernel cannot cut K into as many slices as are asked for.
 bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args) {
   constexpr int most_in_a_cluster = 8;
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
-  const bool zero = args.epilogue.alpha.pointer == nullptr && args.epilogue.alpha.value == 0;
-  const std::int64_t k = zero ? 0 : args.a.extents[args.a.rank - 1U];
+  const std::int64_t k = summed_k(args);
   const int tile = kernel.design.tile.k;
   const bool never =
       !kernel.modes.split_k_serial && !kernel.modes.split_k_parallel && !kernel.modes.split_k_cluster;
@@ -166,6 +177,8 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   const std::string message = status.message();
   if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
   if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  if (status.reason() == Reason::no_operand && names(message, status.operand()))
+    return has_operand(args, status.operand()) ? "" : "the cause is not true: " + message;
   if (status.operand() != Operand::none) {
     const TensorView* const view = view_of(args, status.operand());
     const OperandMetadata* const wanted = metadata_of(kernel, status.operand());
