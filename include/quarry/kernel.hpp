@@ -33,9 +33,8 @@ struct Workspace {
 };
 
 struct RunOptions {
-  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise, but a
-  /// stream that is being captured is not checked; see Plan::run); null is the legacy default stream of that
-  /// device. Ignored for host tensors.
+  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise); null is the
+  /// legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
   /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.
@@ -69,8 +68,7 @@ class Plan {
   /// and so are pointers that lead to memory of another device, with invalid_arguments or, of the workspace,
   /// invalid_workspace; also where that device's memory could be reached, as Kernel::run does. On a machine
   /// with one device that costs nothing; otherwise CUDA is asked twice for the stream and once for each
-  /// pointer. A stream that is being captured is not checked: CUDA does not tell its device without ending
-  /// the capture, so the caller must take care of it.
+  /// pointer. The same holds for a stream that is being captured, and a refusal does not end the capture.
   Status run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace = {}) const;
 
   /// The same with the pointers of other arguments, of the plan's operation: nothing else of them counts.

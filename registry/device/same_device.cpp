@@ -31,11 +31,40 @@ bool is_of_device(const void* pointer, int device) {
          ordinal == device;
 }
 
-/// The runtime does not tell the device of a stream that is being captured, and ends the capture where it is
-/// asked (seen on two H100, CUDA 13.0).
 bool is_capturing(CUstream_st* stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+}
+
+/// What the driver knows of a stream's context. Null where it has no such functions.
+struct ContextQuestions {
+  CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
+  CUresult (*push)(CUcontext) = nullptr;
+  CUresult (*pop)(CUcontext*) = nullptr;
+  CUresult (*device)(CUdevice*) = nullptr;
+};
+
+ContextQuestions find_context_questions() {
+  ContextQuestions q;
+  const bool found = find_driver_function("cuStreamGetCtx", q.stream_context) &&
+                     find_driver_function("cuCtxPushCurrent", q.push) &&
+                     find_driver_function("cuCtxPopCurrent", q.pop) &&
+                     find_driver_function("cuCtxGetDevice", q.device);
+  return found ? q : ContextQuestions();
+}
+
+/// The device of a stream that is being captured; -1 where it cannot be told. The runtime's question
+/// (cudaStreamGetDevice) fails then, and ends the capture; that for the context does not (two H100,
+/// CUDA 13.0).
+int device_while_capturing(CUstream_st* stream) {
+  static const ContextQuestions ask = find_context_questions();
+  CUcontext context = nullptr;
+  if (ask.stream_context == nullptr || ask.stream_context(stream, &context) != CUDA_SUCCESS) return -1;
+  if (ask.push(context) != CUDA_SUCCESS) return -1;
+  CUdevice device = -1;
+  const bool known = ask.device(&device) == CUDA_SUCCESS;
+  (void)ask.pop(&context);
+  return known ? device : -1;
 }
 
 /// Streams that each device has, named by constants.
@@ -48,9 +77,15 @@ bool is_of_any_device(CUstream_st* stream) {
 bool has_several_devices() { return device_count() > 1; }
 
 Status check_stream(std::string_view kernel, CUstream_st* stream, int device) {
-  if (is_of_any_device(stream) || !has_several_devices() || is_capturing(stream)) return {};
+  if (is_of_any_device(stream) || !has_several_devices()) return {};
   int owner = -1;
-  const cudaError_t error = cudaStreamGetDevice(stream, &owner);
+  cudaError_t error = cudaSuccess;
+  if (is_capturing(stream)) {
+    owner = device_while_capturing(stream);
+    if (owner < 0) return {};
+  } else {
+    error = cudaStreamGetDevice(stream, &owner);
+  }
   if (error == cudaSuccess && owner == device) [[likely]]
     return {};
   const std::string launch = "launch `" + std::string(kernel) + "`";

@@ -16,8 +16,8 @@ bool has_several_devices();
 
 /// Ok when the stream belongs to the device; device_error that names both devices where it does not, and
 /// where CUDA refuses to say. The legacy stream and the stream of each thread belong to the device that is
-/// current, and pass. Costs two calls of the runtime where there are several devices. It changes nothing.
-/// A stream that is being captured passes, too: CUDA does not tell its device without ending the capture.
+/// current, and pass. Costs two calls of the runtime where there are several devices. It changes nothing, and
+/// does not end a capture; a stream that is being captured passes where the driver cannot tell its context.
 /// @param kernel for the message
 Status check_stream(std::string_view kernel, CUstream_st* stream, int device);
 

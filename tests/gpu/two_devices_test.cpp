@@ -211,8 +211,7 @@ TEST_CASE("two devices: eight threads run and plan on both at once") {
   check_no_error_left();
 }
 
-TEST_CASE(
-    "two devices: graphs of each are captured and replayed, and pointers elsewhere do not end a capture") {
+TEST_CASE("two devices: graphs of each are captured and replayed, and refusals do not end a capture") {
   if (one_device_only()) return;
   for (const Mode mode : {Mode::gemm, Mode::split_k_parallel}) {
     GemmArguments shape = f16_shape(72, 136, 520);
@@ -224,6 +223,7 @@ TEST_CASE(
       Side& side = *sides[device];
       const Side& other = *sides[1 - device];
       const Plan plan = must(kernel.prepare(side.c.arguments()));
+      const Plan plan_elsewhere = must(kernel.prepare(other.c.arguments()));
       for (const int current : {0, 1}) {
         for (const bool by_plan : {false, true}) {
           CAPTURE(device, current, by_plan);
@@ -231,6 +231,8 @@ TEST_CASE(
           side.c.reset();
           Capture capture(*side.stream);
           CHECK_FALSE(plan.run(other.c.operands(), *side.stream, side.workspace));
+          CHECK(plan_elsewhere.run(other.c.operands(), *side.stream, other.workspace).code() ==
+                StatusCode::device_error);
           must(by_plan ? plan.run(side.c.operands(), *side.stream, side.workspace)
                        : kernel.run(side.automatic(), {.stream = *side.stream, .workspace = side.workspace}));
           must(capture.end());
