@@ -204,6 +204,12 @@ Words exponents_f32(Random& random) {
   return words;
 }
 
+Words tanh_arguments_f32(Random& random) {
+  Words words = special_f32();
+  while (words.size() < 256) words.push_back(bits(static_cast<float>(fraction(random) * 20 - 10)));
+  return words;
+}
+
 Words divisors_f32(Random& random) {
   Words words = special_f32();
   while (words.size() < 256) {

@@ -57,6 +57,9 @@ Words triples_f64(Random& random);
 
 /// 256 arguments of 2^x: special values, whole numbers, and some from where the result is a normal number.
 Words exponents_f32(Random& random);
+
+/// Arguments of tanh.
+Words tanh_arguments_f32(Random& random);
 /// 256 arguments of 1 / x: special values, and some of every magnitude.
 Words divisors_f32(Random& random);
 /// 128 arguments of a function of f64: special values, and some between `limit` and -`limit`.

@@ -16,6 +16,8 @@ constexpr Comparison exact_f64 = {.element = Comparison::Element::f64};
 constexpr Comparison exact_f16 = {.element = Comparison::Element::f16};
 /// A relative error of 2^-22 on the GPU (the bound that the function states) is up to 4 units.
 constexpr Comparison exp2_bound = {.element = Comparison::Element::f32, .ulps = 4, .flushed = true};
+/// A relative error of 2^-11 on the GPU (PTX ISA, tanh) is up to 8,192 units.
+constexpr Comparison rough_tanh_bound = {.element = Comparison::Element::f32, .ulps = 8192};
 /// The GPU's result is one of the two f32 that the true value lies between, the emulator's is the nearer.
 constexpr Comparison reciprocal_bound = {.element = Comparison::Element::f32, .ulps = 1, .flushed = true};
 /// Errors that the two libraries state for their functions, added up: 1 unit each for exp, 2 for tanh, 5 for
@@ -137,6 +139,13 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("dot4_u8_u8", {"dot4(U8x4)"}, triples_of_bytes, dots, dots, bits));
   all.push_back(items("fma_f32", {"fma(float)"}, triples_f32, f32, f32, exact_f32));
   all.push_back(items("fma_f64", {"fma(double)"}, triples_f64, f64, 2 * f64, exact_f64));
+  all.push_back(items("pinned_fma", {"pinned_fma"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("fma_saturated", {"fma_saturated"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("minimum", {"minimum"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("maximum", {"maximum"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("unknown", {"unknown"}, exponents_f32, 256, 256, bits));
+  all.push_back(
+      items("tanh_approximate", {"tanh_approximate"}, tanh_arguments_f32, 256, 256, rough_tanh_bound));
   all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));
   all.push_back(
       items("reciprocal_approximate", {"reciprocal_approximate"}, divisors_f32, 256, 256, reciprocal_bound));

@@ -4,6 +4,7 @@
 #include "emulator/entry.hpp"
 
 #define QUARRY_DEVICE inline
+#define QUARRY_OUTLINED static
 
 /// Nothing needs a body of its own for each iteration here, and fewer compile faster.
 #define QUARRY_UNROLL

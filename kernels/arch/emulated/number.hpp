@@ -82,6 +82,19 @@ QUARRY_DEVICE int dot4(U8x4 a, U8x4 b, int sum) {
 QUARRY_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
+/// Of zeros, -0 is less than 0.
+inline bool is_less(float a, float b) {
+  return a < b || (a == b && __builtin_signbit(a) != 0 && __builtin_signbit(b) == 0);
+}
+
+QUARRY_DEVICE float minimum(float a, float b) { return a != a || is_less(a, b) ? a : b; }
+QUARRY_DEVICE float maximum(float a, float b) { return a != a || is_less(b, a) ? a : b; }
+
+QUARRY_DEVICE float fma_saturated(float a, float b, float c) {
+  const float x = __builtin_fmaf(a, b, c);
+  return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
 /// 0 with x's sign for what is too small to be a normal number.
 inline float without_subnormals(float x) {
   return __builtin_fabsf(x) < 0x1p-126F ? __builtin_copysignf(0.0F, x) : x;
@@ -91,6 +104,12 @@ QUARRY_DEVICE float exp2_approximate(float x) {
   return without_subnormals(__builtin_exp2f(without_subnormals(x)));
 }
 QUARRY_DEVICE float reciprocal_approximate(float x) { return without_subnormals(1 / without_subnormals(x)); }
+
+QUARRY_DEVICE int unknown(int x) { return x; }
+
+QUARRY_DEVICE float tanh_approximate(float x) { return __builtin_tanhf(x); }
+
+QUARRY_DEVICE float pinned_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 QUARRY_DEVICE double exp(double x) { return __builtin_exp(x); }
 QUARRY_DEVICE double tanh(double x) { return __builtin_tanh(x); }

@@ -4,6 +4,10 @@
 /// A function of device code. Always inlined: accumulators live in registers, which have no address to pass.
 #define QUARRY_DEVICE __device__ __forceinline__
 
+/// A function of device code that is called. Its arguments are numbers: accumulators of the caller stay where
+/// they are.
+#define QUARRY_OUTLINED static __device__ __noinline__
+
 /// In front of a loop whose body must exist once for each iteration, as register arrays need.
 #define QUARRY_UNROLL _Pragma("unroll")
 

@@ -144,6 +144,25 @@ QUARRY_DEVICE int dot4(U8x4 a, U8x4 b, int sum) {
 QUARRY_DEVICE float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 QUARRY_DEVICE double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 
+/// The smaller and the greater of two numbers; NaN where one is NaN.
+QUARRY_DEVICE float minimum(float a, float b) {
+  float value;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(a), "f"(b));
+  return value;
+}
+QUARRY_DEVICE float maximum(float a, float b) {
+  float value;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(a), "f"(b));
+  return value;
+}
+
+/// a * b + c, rounded once, then 0 where it is less or NaN, and 1 where it is greater.
+QUARRY_DEVICE float fma_saturated(float a, float b, float c) {
+  float value;
+  asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(value) : "f"(a), "f"(b), "f"(c));
+  return value;
+}
+
 /// 2 to the power x, relative error at most 2^-22; subnormal results become 0.
 QUARRY_DEVICE float exp2_approximate(float x) {
   float value;
@@ -156,6 +175,29 @@ QUARRY_DEVICE float reciprocal_approximate(float x) {
   float value;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
   return value;
+}
+
+/// The hyperbolic tangent, relative error at most 2^-11 (PTX ISA, tanh).
+QUARRY_DEVICE float tanh_approximate(float x) {
+  float value;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
+
+/// a * b + c, rounded once, as an instruction that the compiler neither moves, merges nor makes conditional:
+/// of several branches that differ in `b` alone it would otherwise make one multiplication behind a chain of
+/// selections.
+QUARRY_DEVICE float pinned_fma(float a, float b, float c) {
+  float value;
+  asm volatile("fma.rn.f32 %0, %1, %2, %3;" : "=f"(value) : "f"(a), "f"(b), "f"(c));
+  return value;
+}
+
+/// The same number, of which the compiler knows nothing: what follows from it is computed where it is used,
+/// and kept in no register from before.
+QUARRY_DEVICE int unknown(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
 }
 
 /// Functions of f64, within a few units in the last place.

@@ -114,6 +114,47 @@ QUARRY_DEVICE void fma_f64(const ProbeParams& params) {
   fma_items<block, double>(params);
 }
 
+/// out[i] = f(in[3 i], in[3 i + 1], in[3 i + 2]).
+template <Block block, class Function>
+QUARRY_DEVICE void triple_items(const ProbeParams& params, Function f) {
+  const auto* const in = reinterpret_cast<const float*>(params.in);
+  auto* const out = reinterpret_cast<float*>(params.out);
+  for_each_item<block>(params, [&](int i) {
+    const auto number = [&](int j) { return arch::global_load<float>(in + 3 * i + j); };
+    arch::global_store(out + i, f(number(0), number(1), number(2)));
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void pinned_fma(const ProbeParams& params) {
+  triple_items<block>(params, [](float a, float b, float c) { return arch::pinned_fma(a, b, c); });
+}
+
+template <Block block>
+QUARRY_DEVICE void fma_saturated(const ProbeParams& params) {
+  triple_items<block>(params, [](float a, float b, float c) { return arch::fma_saturated(a, b, c); });
+}
+
+template <Block block>
+QUARRY_DEVICE void minimum(const ProbeParams& params) {
+  triple_items<block>(params, [](float a, float b, float) { return arch::minimum(a, b); });
+}
+
+template <Block block>
+QUARRY_DEVICE void maximum(const ProbeParams& params) {
+  triple_items<block>(params, [](float a, float b, float) { return arch::maximum(a, b); });
+}
+
+template <Block block>
+QUARRY_DEVICE void unknown(const ProbeParams& params) {
+  map_items<block, int>(params, [](int x) { return arch::unknown(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void tanh_approximate(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::tanh_approximate(x); });
+}
+
 template <Block block>
 QUARRY_DEVICE void exp2_approximate(const ProbeParams& params) {
   map_items<block, float>(params, [](float x) { return arch::exp2_approximate(x); });
