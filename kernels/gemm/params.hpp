@@ -44,16 +44,24 @@ struct GemmParams {
   int* counters;
 };
 
+/// Which matrix of the epilogue the bulk copy engine brings to the threads that read it.
+enum class Fetched : unsigned char { none, c, residual };
+
 /// Parameters of a GEMM kernel whose operands move by the bulk tensor copy engine. Extents of a map: elements
 /// of a line, lines, batch entries (one where all are the same).
 struct TensorGemmParams {
   GemmParams gemm;
   TensorMap a;
   TensorMap b;
-  /// Boxes of the output that a warpgroup stores; only if `stores_boxes`, which is false where the epilogue
-  /// scales, clamps, adds a residual or writes aux.
+  /// Boxes of the output that a warp stores; only if `stores_boxes`. Otherwise its lanes store elements.
   TensorMap out;
+  /// The same boxes of C or of the residual, if one of them is `fetched`.
+  TensorMap source;
+  Fetched fetched;
   bool stores_boxes;
+  /// The epilogue has a scale, C, a residual, aux or bounds. Otherwise it is alpha times the sums, a bias and
+  /// an activation.
+  bool is_rich;
 };
 
 }  // namespace quarry

@@ -69,6 +69,9 @@ struct GemmProfile {
   /// registers.
   double epilogue_byte;
   double epilogue_tile;
+  /// gemm_sm90: more of it with an activation; with what else the epilogue reads, writes, scales or bounds.
+  double activation_tile = 0;
+  double rich_tile = 0;
   /// Seconds to hand a tile of split_k_serial from one slice to the next.
   double turn;
   /// By how much all is slower because code does not fit into registers; 1 where it does.

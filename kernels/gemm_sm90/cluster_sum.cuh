@@ -2,70 +2,64 @@
 /// part of the tile, adding up all slices in their order.
 #pragma once
 
-#include "gemm_sm90/line_writer.cuh"
-#include "gemm_sm90/work_list.cuh"
+#include "gemm_sm90/step_sums.cuh"
 
 namespace quarry::gemm_sm90 {
 
-/// Puts a warpgroup's sums where the stages were. @param first_row row of the tile where its rows begin
+/// Where the stages were, a thread's sums lie as they follow each other, four at a time, beside those of the
+/// other threads. @param quad of four sums, of those of the thread
 template <Config config>
-QUARRY_DEVICE void leave_sums(const Sums<config>& sums, arch::SharedAddress memory, int first_row) {
+QUARRY_DEVICE arch::SharedAddress left_sums(arch::SharedAddress memory, int quad) {
+  constexpr int threads = warpgroup_threads * consumers(config);
+  return memory + (quad * threads + arch::thread_index() - warpgroup_threads) * 16;
+}
+
+/// Puts a thread's sums there.
+template <Config config>
+QUARRY_DEVICE void leave_sums(const Sums<config>& sums, arch::SharedAddress memory) {
+  constexpr int groups = config.tile.n / 8;
   arch::named_barrier(1,
                       warpgroup_threads * consumers(config));  // nobody multiplies from the stages any more
-  const int lane = arch::lane_index();
   QUARRY_UNROLL
-  for (int block = 0; block < blocks_m(config); ++block) {
-    QUARRY_UNROLL
-    for (int i = 0; i < config.tile.n / 4; ++i) {
-      const int row = first_row + block * instruction_m + warp_of_group() * 16 + lane / 4 + i % 2 * 8;
-      store_pair<config>(memory, exchange_line_bytes(config), row, i / 2 * 8 + lane % 4 * 2,
-                         sum_pair(sums.block[block], i / 2, i % 2));
-    }
+  for (int i = 0; i < blocks_m(config) * groups; ++i) {
+    const arch::Vector<float, 2> upper = sum_pair(sums.block[i / groups], i % groups, 0);
+    const arch::Vector<float, 2> lower = sum_pair(sums.block[i / groups], i % groups, 1);
+    arch::shared_store(left_sums<config>(memory, i),
+                       arch::Vector<float, 4>{upper.v[0], upper.v[1], lower.v[0], lower.v[1]});
   }
 }
 
-/// Finishes this block's share of the tile: every so-many-th line. @param thread among those that multiply
-template <Config config, class Writer>
-QUARRY_DEVICE void add_up(const Writer& writer, arch::SharedAddress memory, int thread) {
-  constexpr int quads = exchange_line_elements(config) / 4;
-  constexpr int threads = warpgroup_threads * consumers(config);
+/// x + factor * sums of a step, as add_step of sums that all blocks of the cluster have left. Only one block
+/// may ask for a step: it keeps what has been added up in the place of its own.
+template <Config config, int count>
+QUARRY_DEVICE void add_cluster_step(StepValues<count>& x, float factor, arch::SharedAddress memory,
+                                    int step) {
+  using Quad = arch::Vector<float, 4>;
+  constexpr int quads = count / 4;
   const int blocks = arch::cluster_blocks();
-  const int first = arch::cluster_rank() * threads + thread;
   QUARRY_ROLLED
-  for (int i = first; i < exchange_lines(config) * quads; i += blocks * threads) {
-    const int line = i / quads;
-    const int element = i % quads * 4;
-    const arch::SharedAddress at = memory + (line * exchange_line_bytes(config) + element * 4);
-    Quad<float> parts[most_cluster_slices];  // all on their way before the first is added
+  for (int i = 0; i < quads; ++i) {
+    const arch::SharedAddress at = left_sums<config>(memory, step * quads + i);
+    Quad parts[most_cluster_slices];  // all on their way before the first is added
     QUARRY_UNROLL
     for (int block = 0; block < most_cluster_slices; ++block) {
-      if (block < blocks) parts[block] = arch::peer_load<Quad<float>>(at, block);
+      if (block < blocks) parts[block] = arch::peer_load<Quad>(at, block);
     }
-    Quad<float> sum = parts[0];
+    Quad sum = parts[0];
     QUARRY_UNROLL
     for (int block = 1; block < most_cluster_slices; ++block) {
       if (block >= blocks) continue;
       QUARRY_UNROLL
       for (int j = 0; j < 4; ++j) sum.v[j] += parts[block].v[j];
     }
-    writer.write(line, element, sum);
+    arch::shared_store(at, sum);
   }
-}
-
-/// The end of a block of a cluster that shares a tile's K. @param group the warpgroup among those that
-/// multiply, negative for the one that copied
-template <Config config, class Epilogue>
-QUARRY_DEVICE void finish_in_cluster(const GemmParams& params, arch::SharedAddress memory,
-                                     const ClusterPlace& place, int group) {
-  arch::cluster_arrive();
-  arch::cluster_wait();
-  if (group >= 0) {
-    const TileWork work = WorkList<config>(params, place).current();
-    add_up<config>(LineWriter<config, Epilogue>(params, work), memory,
-                   group * warpgroup_threads + arch::thread_index() % warpgroup_threads);
+  QUARRY_UNROLL
+  for (int i = 0; i < quads; ++i) {
+    const auto sum = arch::shared_load<Quad>(left_sums<config>(memory, step * quads + i));
+    QUARRY_UNROLL
+    for (int j = 0; j < 4; ++j) x.v[4 * i + j] = arch::fma(factor, sum.v[j], x.v[4 * i + j]);
   }
-  arch::cluster_arrive_relaxed();  // others may still read this block's sums
-  arch::cluster_wait();
 }
 
 }  // namespace quarry::gemm_sm90

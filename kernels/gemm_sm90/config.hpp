@@ -101,65 +101,69 @@ constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).
 /// Most slices of K that a cluster adds up: blocks of a portable cluster (CUDA programming guide).
 inline constexpr int most_cluster_slices = 8;
 
-/// Where a warp's sums go one after another instead: 16 rows of so many columns, in lines along what is
-/// contiguous in the output. A few words past the end of a line put lines that are written together into
-/// other banks: a warp writes pairs of words of four successive lines at once, or single words of every other
-/// line.
-constexpr int line_padding(bool row_major, int elements) {
-  return !row_major ? 4 : elements % 16 == 0 ? 8 : 0;
+/// Columns of the output that a warp evaluates at once where its epilogue is more than an addend: a box, or
+/// as much of it as its sums leave registers for.
+constexpr int step_columns(const Config& c) {
+  const int columns = box_out(c).columns;
+  const int most = accumulator_registers(c) > 128 ? 32 : 64;
+  return columns > most && columns % most == 0 ? most : columns;
 }
-constexpr int staged_columns(const Config& c) {
-  return c.tile.n % 32 == 0 ? 32 : c.tile.n % 16 == 0 ? 16 : 8;
-}
-constexpr int staged_lines(const Config& c) { return c.layouts.out == Layout::row ? 16 : staged_columns(c); }
-constexpr int staged_line_elements(const Config& c) {
-  return c.layouts.out == Layout::row ? staged_columns(c) : 16;
-}
-constexpr int staged_line_bytes(const Config& c) {
-  return (staged_line_elements(c) + line_padding(c.layouts.out == Layout::row, staged_line_elements(c))) * 4;
-}
+
+/// Values of a thread in such a step, of the warp's 16 rows.
+constexpr int step_values(const Config& c) { return step_columns(c) / 2; }
 
 /// Where things lie in dynamic shared memory, in bytes from its start, which is aligned to 1,024.
 constexpr int output_offset(const Config& c) { return c.stages * stage_bytes(c); }
 constexpr int output_buffer_bytes(const Config& c) { return (box_out(c).bytes() + 1023) / 1024 * 1024; }
 
-/// Buffers of each multiplying warp for boxes on their way out: two, so that one is filled while another is
+/// Biases that wait in shared memory, one for each tile under way: f32, one for each column or each row of
+/// it. With ping_pong two, as each warpgroup has a tile. Threads that copy say so late that a stage is full,
+/// when as many others have followed as there are stages less two: those may be of as many tiles, and whoever
+/// waits for a bias must not have held up the tile that it waits for.
+constexpr int bias_sets(const Config& c) {
+  if (c.schedule == Schedule::one_tile) return 1;
+  if (c.copy == CopyEngine::cp_async) return c.stages - 1;
+  return c.schedule == Schedule::ping_pong ? 2 : 1;
+}
+constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile.m : c.tile.n) * 4; }
+
+/// Bytes behind the output buffers when each multiplying warp has so many: biases; then barriers, two a
+/// stage, two a bias, one a buffer.
+constexpr int bytes_behind_buffers(const Config& c, int buffers) {
+  return bias_sets(c) * bias_bytes(c) + 16 * c.stages + 16 * bias_sets(c) + 8 * 4 * consumers(c) * buffers;
+}
+
+/// Buffers of each multiplying warp for boxes on their way: two, so that one is filled while another is
 /// stored, or four where there is room.
 constexpr int output_buffers(const Config& c) {
   const int boxes = blocks_m(c) * c.tile.n / box_out(c).columns;
-  const int four = output_offset(c) + 4 * consumers(c) * 4 * output_buffer_bytes(c) + 16 * c.stages;
+  const int four =
+      output_offset(c) + 4 * consumers(c) * 4 * output_buffer_bytes(c) + bytes_behind_buffers(c, 4);
   return boxes >= 4 && four <= 227 * 1024 ? 4 : 2;
 }
 
 /// Bytes of one warp for its output.
-constexpr int warp_output_bytes(const Config& c) {
-  const int boxes = output_buffers(c) * output_buffer_bytes(c);
-  const int staged = (staged_lines(c) * staged_line_bytes(c) + 1023) / 1024 * 1024;
-  return boxes > staged ? boxes : staged;
-}
-constexpr int barriers_offset(const Config& c) {
+constexpr int warp_output_bytes(const Config& c) { return output_buffers(c) * output_buffer_bytes(c); }
+
+constexpr int biases_offset(const Config& c) {
   return output_offset(c) + 4 * consumers(c) * warp_output_bytes(c);
 }
+constexpr int barriers_offset(const Config& c) { return biases_offset(c) + bias_sets(c) * bias_bytes(c); }
+constexpr int bias_barriers_offset(const Config& c) { return barriers_offset(c) + 16 * c.stages; }
+constexpr int buffer_barriers_offset(const Config& c) { return bias_barriers_offset(c) + 16 * bias_sets(c); }
 
-/// With split_k_cluster, the sums of a block lie where the stages were: lines along what is contiguous in the
-/// output.
-constexpr int exchange_line_elements(const Config& c) {
-  return c.layouts.out == Layout::row ? c.tile.n : c.tile.m;
-}
-constexpr int exchange_lines(const Config& c) { return c.layouts.out == Layout::row ? c.tile.m : c.tile.n; }
-constexpr int exchange_line_bytes(const Config& c) {
-  return (exchange_line_elements(c) + line_padding(c.layouts.out == Layout::row, exchange_line_elements(c))) *
-         4;
-}
-
-/// Whether slices of K can be added up within a cluster.
+/// Whether slices of K can be added up within a cluster: the sums of a block lie where the stages were, four
+/// values of each thread after another.
 constexpr bool adds_up_in_cluster(const Config& c) {
   return c.schedule == Schedule::one_tile && c.cluster == ClusterShape{1, 1} &&
-         exchange_lines(c) * exchange_line_bytes(c) <= output_offset(c);
+         c.tile.m * c.tile.n * 4 <= output_offset(c);
 }
 
-/// Bytes of dynamic shared memory: stages, output buffers, two barriers a stage.
-constexpr int shared_memory_bytes(const Config& c) { return barriers_offset(c) + 16 * c.stages; }
+/// Bytes of dynamic shared memory.
+constexpr int shared_memory_bytes(const Config& c) {
+  return output_offset(c) + 4 * consumers(c) * warp_output_bytes(c) +
+         bytes_behind_buffers(c, output_buffers(c));
+}
 
 /// The config whose device code a row runs: with exchanged operands that of the transposed problem.
 constexpr Config entry(const Config& c) {

@@ -1,13 +1,11 @@
 /// GEMM with wgmma: one warpgroup copies operands through a pipeline of stages in shared memory, the others
-/// multiply them from there, and the sums leave as boxes or line by line.
+/// multiply them from there, and what becomes of the sums leaves as boxes.
 #pragma once
 
-#include "gemm_sm90/box_store.cuh"
-#include "gemm_sm90/cluster_sum.cuh"
-#include "gemm_sm90/line_writer.cuh"
 #include "gemm_sm90/mainloop.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
+#include "gemm_sm90/tile_store.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -20,7 +18,10 @@ QUARRY_DEVICE void set_up(const TensorGemmParams& params, arch::SharedAddress me
       arch::prefetch_tensor_map(params.b);
     }
     if (params.stores_boxes) arch::prefetch_tensor_map(params.out);
+    if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
     Pipeline<config>::init(memory);
+    if (adds_bias(params.gemm)) BiasRing<config>::init(memory);
+    if (params.fetched != Fetched::none) BoxRing<config>::init(memory);
     arch::mbarrier_init_fence();
   }
   if constexpr (config.cluster.m * config.cluster.n == 1) {
@@ -32,17 +33,40 @@ QUARRY_DEVICE void set_up(const TensorGemmParams& params, arch::SharedAddress me
   }
 }
 
+/// Whether the blocks of a cluster share a tile's K: they add up at the end.
+template <Config config>
+QUARRY_DEVICE bool shares_k(const GemmParams& params) {
+  return adds_up_in_cluster(config) && params.mode == Mode::split_k_cluster;
+}
+
+/// All blocks of the cluster have left their sums.
+QUARRY_DEVICE void wait_for_sums() {
+  arch::cluster_arrive();
+  arch::cluster_wait();
+}
+
+/// All blocks of the cluster have read them.
+QUARRY_DEVICE void wait_for_readers() {
+  arch::cluster_arrive_relaxed();
+  arch::cluster_wait();
+}
+
 /// The warpgroup that copies.
 template <Config config>
 QUARRY_DEVICE void producer(const TensorGemmParams& params, arch::SharedAddress memory,
                             const ClusterPlace& place) {
   if constexpr (moves_registers(config)) arch::give_registers<producer_registers>();
   if constexpr (config.copy == CopyEngine::tma) {
-    produce<config>(params, memory, place);
+    if (warp_of_group() == 0 && arch::lane_index() == 0) produce<config>(params, memory, place);
+    if (warp_of_group() == 1) produce_biases<config>(params.gemm, memory, place);
   } else {
     produce_by_threads<config>(params.gemm, memory, place);
   }
   arch::warp_barrier();  // the lanes that had nothing to do catch up
+  if (shares_k<config>(params.gemm)) {
+    wait_for_sums();
+    wait_for_readers();
+  }
 }
 
 /// The order in which the two warpgroups of a ping_pong block multiply: in turns, a tile each. It must be
@@ -70,19 +94,19 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
   const GemmParams& gemm = params.gemm;
   const int group_in_tile = alone ? 0 : group;
   const int first_row = group_in_tile * blocks_m(config) * instruction_m;
-  const arch::SharedAddress staging =
-      memory + (output_offset(config) + (group * 4 + warp_of_group()) * warp_output_bytes(config));
-  BoxStore<config, Epilogue> box_store(params, staging);
-  const bool stores_boxes = box_store.serves();
+  typename TileStoreOf<config, Epilogue>::Type output(params, memory, group, first_row);
 
-  Pipeline<config> pipeline(memory);
+  // A count, from which each tile's walk around the ring starts anew: while the sums are finished, only this
+  // is kept.
+  unsigned stages_done = 0;
   WorkList<config> list(gemm, place);
   const Turns turns(group);
   bool is_first = true;    // tile of the block
   const auto skip = [&] {  // a tile of the other warpgroup
     if (!list.has_more()) return;
-    pipeline.advance(list.current().k_tiles);
+    stages_done += static_cast<unsigned>(list.current().k_tiles);
     list.advance();
+    output.skip();
     is_first = false;
   };
   if (alone && group == 1) skip();
@@ -91,20 +115,24 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
     const TileWork work = list.current();
     Sums<config> sums;
     list.advance();
+    output.start(work);
     if (alone && !is_first) turns.wait();
+    Pipeline<config> pipeline(memory, stages_done);
     mainloop<config>(sums, pipeline, work.k_tiles, group_in_tile, place, [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
-    if (adds_up_in_cluster(config) && gemm.mode == Mode::split_k_cluster) {
-      if constexpr (adds_up_in_cluster(config)) leave_sums<config>(sums, memory, first_row);
-    } else if (stores_boxes) {
-      box_store.store(sums, work, first_row);
-    } else {
-      write_lines<config>(LineWriter<config, Epilogue>(gemm, work), sums, staging, first_row);
+    stages_done += static_cast<unsigned>(work.k_tiles);
+    if constexpr (adds_up_in_cluster(config)) {
+      if (shares_k<config>(gemm)) {
+        leave_sums<config>(sums, memory);
+        wait_for_sums();
+      }
     }
+    output.store(sums, work);
     if (alone) skip();
   }
-  box_store.finish();
+  output.finish();
+  if (shares_k<config>(gemm)) wait_for_readers();
 }
 
 /// The kernel: sets up, then each warpgroup plays its part.
@@ -121,11 +149,6 @@ QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
     producer<config>(params, memory, place);
   } else {
     consumer<config, Epilogue>(params, memory, place, group);
-  }
-  if constexpr (adds_up_in_cluster(config)) {
-    if (params.gemm.mode == Mode::split_k_cluster) {
-      finish_in_cluster<config, Epilogue>(params.gemm, memory, place, group);
-    }
   }
 }
 

@@ -37,6 +37,23 @@ struct OutputBox {
     return permutation()(line * line_bytes() + chunk * 16);
   }
 
+  /// Bytes from the start of the box to an element.
+  constexpr int offset(int row, int column) const {
+    const int line = row_major ? row : column;
+    const int element = row_major ? column : row;
+    return permutation()(line * line_bytes() + element * element_bytes);
+  }
+
+  /// offset(row + further rows, column + further columns) from offset(row, column), where the rows and
+  /// columns are less than the powers of two that the further ones are multiples of: then the bits of both
+  /// are apart, and a permutation works on each. In device code the further ones are constant.
+  constexpr int moved(int offset, int further_rows, int further_columns) const {
+    const int lines = row_major ? further_rows : further_columns;
+    const int elements = row_major ? further_columns : further_rows;
+    const int further = lines * line_bytes() + elements * element_bytes;
+    return permutation().bits == 0 ? offset + further : offset ^ permutation()(further);
+  }
+
   friend constexpr bool operator==(const OutputBox&, const OutputBox&) = default;
 };
 

@@ -23,7 +23,11 @@ constexpr int writers() {
 template <Config config>
 class Pipeline {
  public:
-  QUARRY_DEVICE explicit Pipeline(arch::SharedAddress memory) : memory_(memory) {}
+  /// @param done stages that this side has been through before
+  QUARRY_DEVICE explicit Pipeline(arch::SharedAddress memory, unsigned done = 0)
+      : memory_(memory),
+        stage_(static_cast<int>(done % config.stages)),
+        parity_(static_cast<int>(done / config.stages % 2)) {}
 
   /// Makes the barriers; by one thread.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
@@ -53,13 +57,6 @@ class Pipeline {
     }
   }
 
-  /// Goes on by so many stages.
-  QUARRY_DEVICE void advance(int stages) {
-    const int rounds = (stage_ + stages) / config.stages;
-    stage_ = stage_ + stages - rounds * config.stages;
-    parity_ ^= rounds & 1;
-  }
-
  private:
   QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int stage) {
     return memory + barriers_offset(config) + 8 * stage;
@@ -69,8 +66,8 @@ class Pipeline {
   }
 
   arch::SharedAddress memory_;
-  int stage_ = 0;
-  int parity_ = 0;
+  int stage_;
+  int parity_;
 };
 
 /// Says that this warp has read a stage: to all blocks whose copies fill it, a lane each.

@@ -1,25 +1,10 @@
-/// The sums of a warpgroup as the epilogue reads them, and the epilogue that does.
+/// The sums of a warpgroup as the epilogue reads them.
 #pragma once
 
 #include "arch/sm90.hpp"
-#include "common/element.cuh"
-#include "common/epilogue.cuh"
 #include "gemm_sm90/config.hpp"
 
 namespace quarry::gemm_sm90 {
-
-/// Lines run along what is contiguous in the output. Where these are columns, all is seen as the transposed
-/// problem.
-template <Config config>
-constexpr bool row_lines() {
-  return config.layouts.out == Layout::row;
-}
-
-/// The epilogue as it takes these sums.
-template <Config config, class Epilogue>
-using Finish = typename Epilogue::template For<float, Element<config.types.out>,
-                                               EpilogueForm{.by_columns = !row_lines<config>(),
-                                                            .batches = Batches::strided}>;
 
 /// The neighbouring sums that a lane holds in columns 8 group + 2 (lane % 4) and the next: of row lane / 4 of
 /// its warp's 16 (`half` 0) or of the row eight further down (1).

@@ -1,6 +1,7 @@
 #include "gemm_sm90/tensor_maps.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "gemm/host.hpp"
 
@@ -38,8 +39,9 @@ Lines lines_of_a(const Layouts& layouts, const GemmProblem& p) {
 Lines lines_of_b(const Layouts& layouts, const GemmProblem& p) {
   return lines_of(p.b.matrix, p.types.b, p.k, p.n, p.batch, layouts.b == Layout::row);
 }
-Lines lines_of_out(const Layouts& layouts, const GemmProblem& p) {
-  return lines_of(p.out.matrix, p.types.out, p.m, p.n, p.batch, layouts.out == Layout::row);
+/// Of the output, or a matrix of its type and size.
+Lines lines_of_out(const Layouts& layouts, const GemmProblem& p, const MatrixParams& matrix) {
+  return lines_of(matrix, p.types.out, p.m, p.n, p.batch, layouts.out == Layout::row);
 }
 
 /// Whether a stride that is used is past the limit.
@@ -84,19 +86,52 @@ TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
   return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
 }
 
-/// Whether the epilogue has nothing that only the long way of sums to the output knows. (Of the rest the
-/// kernel finds out: alpha and beta may be known only there.)
-bool may_store_boxes(const GemmProblem& problem) {
-  return !problem.epilogue.clamps && !problem.has_scale && !problem.has_residual && !problem.has_aux;
+/// Whether the epilogue has more than alpha, a bias and an activation.
+bool is_rich(const GemmProblem& problem) {
+  return problem.epilogue.clamps || problem.has_c || problem.has_scale || problem.has_residual ||
+         problem.has_aux;
+}
+
+/// Whether the copy engine can read C in the output's boxes: its lines run as the output's do, and lie apart.
+bool can_fetch_c(const Config& config, const GemmProblem& problem) {
+  const Lines l = lines_of_out(config.layouts, problem, problem.c.matrix);
+  return problem.c.alignment[static_cast<int>(config.layouts.out)] * bytes_of(l.dtype) >= 16 &&
+         (l.lines <= 1 || l.line_stride > 0) && !has_long_strides(l);
+}
+
+/// The same of the residual, of which no alignment is known but that of what is there.
+bool can_fetch_residual(const Config& config, const GemmProblem& problem) {
+  const MatrixParams& matrix = problem.epilogue.residual;
+  const Lines l = lines_of_out(config.layouts, problem, matrix);
+  const long long element_stride =
+      config.layouts.out == Layout::row ? matrix.column_stride : matrix.row_stride;
+  const auto is_multiple = [&](int extent, long long stride) {
+    return extent <= 1 || (stride > 0 && stride * bytes_of(l.dtype) % 16 == 0);
+  };
+  return element_stride == 1 && l.data != nullptr && reinterpret_cast<std::uintptr_t>(l.data) % 16 == 0 &&
+         is_multiple(l.lines, l.line_stride) && is_multiple(l.batch, l.batch_stride) && !has_long_strides(l);
+}
+
+/// Whether boxes hold something else between what the epilogue reads and the residual.
+bool uses_box_before_residual(const Config& config, const GemmProblem& problem) {
+  const bool activates_in_box = bytes_of(config.types.out) == 4;
+  return problem.has_aux || (activates_in_box && problem.epilogue.activation != Activation::identity);
+}
+
+/// Which matrix the copy engine fetches: C or the residual where it is the only one that is read.
+Fetched fetched(const Config& config, const GemmProblem& problem, const GemmParams& params) {
+  if (params.mode != Mode::gemm || problem.has_c == problem.has_residual) return Fetched::none;
+  if (problem.has_c) return can_fetch_c(config, problem) ? Fetched::c : Fetched::none;
+  return !uses_box_before_residual(config, problem) && can_fetch_residual(config, problem) ? Fetched::residual
+                                                                                           : Fetched::none;
 }
 
 /// Whether the kernel itself writes the output, and to where the copy engine can store. It writes chunks of
 /// 16 bytes as a whole (so an H200 does; the PTX ISA does not say), which the end of a line must not cut.
 bool stores_boxes(const Config& config, const GemmProblem& problem, const GemmParams& params) {
   const int elements = 16 / bytes_of(config.types.out);
-  const Lines lines = lines_of_out(config.layouts, problem);
-  return params.mode != Mode::split_k_parallel && may_store_boxes(problem) &&
-         lines.elements % elements == 0 &&
+  const Lines lines = lines_of_out(config.layouts, problem, problem.out.matrix);
+  return params.mode != Mode::split_k_parallel && lines.elements % elements == 0 &&
          problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements && !has_long_strides(lines);
 }
 
@@ -115,13 +150,23 @@ void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams
     add_map(launch, params.b, map_of(lines_of_b(config.layouts, problem), box_b(config)),
             callers(Operand::b, problem));
   }
+  const auto map_of_boxes = [&](const MatrixParams& matrix) {
+    const OutputBox box = box_out(config);
+    return map_of(lines_of_out(config.layouts, problem, matrix), box.swizzle(), box.line_elements(),
+                  box.lines());
+  };
+  const auto add_boxes = [&](const TensorMap& slot, const MatrixParams& matrix, Operand operand) {
+    add_map(launch, slot, map_of_boxes(matrix), operand);
+    std::ranges::find(launch.uses, operand, &PlanOperandNeed::name)->alignment = 16;
+  };
+  params.is_rich = is_rich(problem);
   params.stores_boxes = stores_boxes(config, problem, params.gemm);
   if (!params.stores_boxes) return;
-  const OutputBox box = box_out(config);
-  add_map(launch, params.out,
-          map_of(lines_of_out(config.layouts, problem), box.swizzle(), box.line_elements(), box.lines()),
-          Operand::out);
-  std::ranges::find(launch.uses, Operand::out, &PlanOperandNeed::name)->alignment = 16;
+  add_boxes(params.out, problem.out.matrix, Operand::out);
+  params.fetched = fetched(config, problem, params.gemm);
+  if (params.fetched == Fetched::c) add_boxes(params.source, problem.c.matrix, Operand::c);
+  if (params.fetched == Fetched::residual)
+    add_boxes(params.source, problem.epilogue.residual, Operand::residual);
 }
 
 }  // namespace quarry::gemm_sm90

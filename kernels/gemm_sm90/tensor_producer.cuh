@@ -74,12 +74,11 @@ QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const SourceA& source_a, con
   }
 }
 
-/// Fills stages for all tiles of the block. In a cluster, returns only when all stages were released: until
-/// then, other blocks signal to this one's barriers, which must not be gone.
+/// Fills stages for all tiles of the block; by one thread. In a cluster, returns only when all stages were
+/// released: until then, other blocks signal to this one's barriers, which must not be gone.
 template <Config config>
 QUARRY_DEVICE void produce(const TensorGemmParams& params, arch::SharedAddress memory,
                            const ClusterPlace& place) {
-  if (arch::thread_index() % warpgroup_threads != 0) return;
   const GemmParams& gemm = params.gemm;
   Pipeline<config> pipeline(memory);
   QUARRY_ROLLED

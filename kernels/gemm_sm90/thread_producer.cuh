@@ -4,6 +4,7 @@
 
 #include "common/operand_part.cuh"
 #include "gemm/params.hpp"
+#include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/work_list.cuh"
 
@@ -127,9 +128,13 @@ template <Config config>
 QUARRY_DEVICE void produce_by_threads(const GemmParams& params, arch::SharedAddress memory,
                                       const ClusterPlace& place) {
   ThreadStages<config> stages(memory);
+  BiasRing<config> biases(memory);
   QUARRY_ROLLED
   for (WorkList<config> list(params, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
+    if (adds_bias(params)) {
+      load_bias<config>(biases, params, work, arch::thread_index() % warpgroup_threads, warpgroup_threads);
+    }
     const LineSource<box_a(config), config.alignment.a> source_a(part_of_a(params.a, work, config.tile));
     const LineSource<box_b(config), config.alignment.b> source_b(part_of_b(params.b, work, config.tile));
     fill<config>(stages, source_a, source_b, work.first_k_tile, work.k_tiles);

@@ -2,74 +2,20 @@
 #include <random>
 #include <string>
 
-#include "catch_compat.hpp"
-#include "operations/gemm/operation.hpp"
-#include "quarry/quarry.hpp"
-#include "registry/operation.hpp"
-#include "unit/gemm_rules.hpp"
-#include "unit/registry_problems.hpp"
+#include "unit/sm90_launch.hpp"
 
 namespace {
 
 using namespace quarry;
 using detail::Reason;
+using test::bf16_problem;
+using test::check_refused;
+using test::h200;
+using test::launch_of;
 using test::Random;
-
-/// A kernel, registered or not; `name` is what follows the types and layouts.
-Kernel sm90(const std::string& name, const std::string& layouts = "rcr") {
-  const Result<Kernel> kernel = make_kernel("gemm_sm90_bf16_bf16_f32_bf16_" + layouts + "_" + name);
-  INFO(name << ": " << kernel.status().message());
-  REQUIRE(kernel);
-  return *kernel;
-}
-
-const DeviceModel& h200() {
-  static const DeviceModel device = test::device_named("h200");
-  return device;
-}
-
-struct Resolved {
-  GemmProblem problem;
-  ChosenControls controls;
-  Launch launch;
-
-  /// The kernel's step. @pre the output is not empty
-  const Step& step() const { return *kernel_step(launch); }
-  const TensorGemmParams& params() const { return params_of<TensorGemmParams>(launch.image, step()); }
-  /// The fields of a tensor map, null where there is none; @param name of the operand
-  const TensorMapFields* map(Operand name) const { return find_map(launch, name); }
-};
-
-Status resolve(const Kernel& kernel, const GemmArguments& args, Resolved& resolved,
-               const DeviceModel& device = h200()) {
-  const detail::Row& row = detail::row_of(kernel);
-  const Status status = test::resolve(row, args, {}, device, resolved.problem, resolved.controls);
-  if (!status) return status;
-  resolved.launch = {};
-  detail::gemm::family_of(row).launch(row.entry_config, resolved.problem, resolved.controls, resolved.launch);
-  return status;
-}
-
-Resolved launch_of(const Kernel& kernel, const GemmArguments& args) {
-  Resolved resolved;
-  const Status status = resolve(kernel, args, resolved);
-  INFO(kernel.name() << ": " << status.message());
-  REQUIRE(status);
-  return resolved;
-}
-
-void check_refused(const Kernel& kernel, const GemmArguments& args, const std::string& why,
-                   const DeviceModel& device = h200()) {
-  Resolved resolved;
-  const Status status = resolve(kernel, args, resolved, device);
-  INFO(kernel.name());
-  CHECK(status.code() == StatusCode::unsupported);
-  CHECK(status.message() == why);
-}
-
-GemmArguments bf16_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return test::plain_problem(m, n, k, DType::bf16);
-}
+using test::resolve;
+using test::Resolved;
+using test::sm90;
 
 GemmArguments with(GemmArguments args, const Controls& controls) {
   args.controls = controls;
@@ -380,11 +326,8 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
       const Resolved launch = launch_of(kernel, args);
       // The copy engine stores whole chunks of 16 bytes.
       const bool whole_chunks = args.out.extents[layouts[2] == 'r' ? m + 1 : m] % 8 == 0;
-      // Nor does it scale, clamp, add or write two outputs.
-      const Epilogue& e = args.epilogue;
-      const bool goes_by_line = e.scale || e.residual || e.aux || e.clamp != Clamp{};
       REQUIRE(launch.params().stores_boxes ==
-              (whole_chunks && launch.params().gemm.mode != Mode::split_k_parallel && !goes_by_line));
+              (whole_chunks && launch.params().gemm.mode != Mode::split_k_parallel));
       if (launch.params().stores_boxes) check(launch.map(Operand::out), args.out, layouts[2] == 'r');
     }
   }

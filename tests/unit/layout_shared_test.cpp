@@ -81,6 +81,29 @@ TEST_CASE("boxes of the output lie as the copy engine reads them, without bank c
   }
 }
 
+TEST_CASE("an element of a box is found from a lane's own by the columns between them") {
+  for (const bool row_major : {true, false}) {
+    for (const int element_bytes : {2, 4}) {
+      for (int n = 8; n <= 256; n += 8) {
+        const gemm_sm90::OutputBox box = gemm_sm90::output_box(row_major, n, element_bytes);
+        INFO((row_major ? "row" : "column") << "-major, n " << n << ", " << element_bytes << " bytes");
+        for (int column = 0; column < box.columns; ++column) {
+          for (int row = 0; row < box.rows; ++row) {
+            const int own = box.offset(row % 8, column % 8);
+            REQUIRE(box.moved(own, row / 8 * 8, column / 8 * 8) == box.offset(row, column));
+            const int line = row_major ? row : column;
+            const int byte = (row_major ? column : row) * element_bytes;
+            REQUIRE(box.offset(row, column) == box.shared()(byte, line));
+            if (column + 16 > box.columns) continue;
+            const int pair = box.offset(row, column % 16);
+            REQUIRE(box.moved(pair, 0, column / 16 * 16) == box.offset(row, column));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a warp's sums are where the PTX ISA says") {
   const layout::Layout sums = layout::warp_sums();
   std::set<int> taken;

@@ -29,9 +29,10 @@ SIMT_CONFIG = "kernels/gemm_simt/config.hpp"
 REDUCE = "kernels/reduce_split_k/kernel.cuh"
 
 SM90 = "kernels/gemm_sm90/kernel.cuh"
-BOX_STORE = "kernels/gemm_sm90/box_store.cuh"
+BIAS = "kernels/gemm_sm90/bias.cuh"
+BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
-LINE_WRITER = "kernels/gemm_sm90/line_writer.cuh"
+TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
 MAINLOOP = "kernels/gemm_sm90/mainloop.cuh"
 PIPELINE = "kernels/gemm_sm90/pipeline.cuh"
 SHAPE = "kernels/gemm_sm90/shape.cuh"
@@ -175,12 +176,19 @@ HAND_WRITTEN = [
                 [(MAINLOOP, "    last = pipeline.empty();\n    pipeline.advance();", "    pipeline.advance();\n    last = pipeline.empty();")]),
     HandWritten("wrong stage", "a stage is full when the one after it has landed", [(THREAD_PRODUCER, "landed_.full()", "filled_.full()")]),
     HandWritten("wrong stage", "boxes leave by one buffer",
-                [(BOX_STORE, "buffers_ + turn_ * output_buffer_bytes(config);", "buffers_;")]),
+                [(BOX_RING, "const int index = static_cast<int>(turn % buffers);", "const int index = 0 * static_cast<int>(turn);")]),
     HandWritten("wrong stage", "warpgroups share their buffers",
-                [(SM90, "(group * 4 + warp_of_group()) * warp_output_bytes", "warp_of_group() * warp_output_bytes")]),
+                [(TILE_STORE, "ring_(params, memory, group * 4 + warp_of_group())", "ring_(params, memory, 0 * group + warp_of_group())")]),
     HandWritten("wrong stage", "a skipped tile counts as so many rounds",
-                [(PIPELINE, "stage_ = stage_ + stages - rounds * config.stages;", "stage_ = stage_ + 0 * stages;")]),
+                [(SM90, "stages_done += static_cast<unsigned>(list.current().k_tiles);", "stages_done += config.stages;")]),
+    HandWritten("wrong stage", "a box is fetched into the buffer that is stored",
+                [(TILE_STORE, "ring_.fetch(box_at(work, next), Ring::most_ahead - 1);", "ring_.fetch(box_at(work, next), Ring::most_ahead);")]),
+    HandWritten("wrong stage", "biases of all tiles lie in one place", [(BIAS, "return static_cast<int>(tile_ % sets);", "return 0;")]),
+    HandWritten("wrong tile", "every tile adds the first columns' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? 0 : work.tile_m) * count;")]),
+    HandWritten("wrong tile", "every tile adds the first rows' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? work.tile_n : 0) * count;")]),
     # Who arrives, who waits.
+    HandWritten("wrong count", "a bias may be written when one warp has read it",
+                [(BIAS, "config.schedule == Schedule::ping_pong ? 4 : 4 * consumers(config);", "1;")]),
     HandWritten("wrong count", "a stage is empty when one warpgroup has read it",
                 [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "1;")]),
     HandWritten("wrong count", "a stage is empty when every warpgroup has read it",
@@ -193,9 +201,9 @@ HAND_WRITTEN = [
     HandWritten("drop wait", "blocks of a cluster do not wait for each other's barriers",
                 [(SM90, "if constexpr (config.cluster.m * config.cluster.n == 1)", "if constexpr (true)")]),
     HandWritten("drop wait", "the sums of others are read without a barrier",
-                [(CLUSTER_SUM, "  arch::cluster_arrive();\n  arch::cluster_wait();\n", "")]),
+                [(SM90, "  arch::cluster_arrive();\n  arch::cluster_wait();\n", "")]),
     HandWritten("drop wait", "blocks end while others read their sums",
-                [(CLUSTER_SUM, "  arch::cluster_arrive_relaxed();  // others may still read this block's sums\n  arch::cluster_wait();\n", "")]),
+                [(SM90, "QUARRY_DEVICE void wait_for_readers() {\n  arch::cluster_arrive_relaxed();\n  arch::cluster_wait();\n", "QUARRY_DEVICE void wait_for_readers() {\n")]),
     HandWritten("wrong barrier", "only a block's own stages are released",
                 [(PIPELINE, "sharers_of_a<config>(place) | sharers_of_b<config>(place);", "1u << place.rank;")]),
     HandWritten("wrong barrier", "both warpgroups wait for the same turn", [(SM90, "named_barrier(2 + group_,", "named_barrier(2,")]),
@@ -222,13 +230,13 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "a slice begins at the start of K", [(THREAD_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
     HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks)", "stage + 0 * group")]),
     HandWritten("wrong tile", "warpgroups write the same rows", [(SM90, "group_in_tile * blocks_m(config) * instruction_m;", "0;")]),
-    HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "peer_load<Quad<float>>(at, block)", "peer_load<Quad<float>>(at, arch::cluster_rank())")]),
-    HandWritten("wrong tile", "blocks of the cluster finish the same part", [(CLUSTER_SUM, "arch::cluster_rank() * threads + thread;", "thread;")]),
+    HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "peer_load<Quad>(at, block)", "peer_load<Quad>(at, arch::cluster_rank())")]),
+    HandWritten("wrong tile", "blocks of the cluster finish the same part", [(TILE_STORE, "shares() ? arch::cluster_rank() : 0;", "0;")]),
     HandWritten("wrong tile", "slices of one tile are partial outputs of one place",
-                [(LINE_WRITER, "static_cast<long long>(work_.slice) * params_.batch + work_.batch", "static_cast<long long>(work_.batch)")]),
+                [(TILE_STORE, "static_cast<long long>(work.slice) * params().gemm.batch + work.batch", "static_cast<long long>(work.batch)")]),
     HandWritten("wrong tile", "an array of pointers is taken for the matrices", [(MATRIX_VIEW, "&& is_pointer_array(m)) {", "&& false) {")]),
     HandWritten("wrong tile", "every batch entry reads the first pointer of an array",
                 [(MATRIX_VIEW, "static_cast<const Address*>(m.data) + batch);", "static_cast<const Address*>(m.data));")]),
     HandWritten("wrong tile", "distances between matrices count bytes", [(MATRIX_VIEW, "reinterpret_cast<Address>(m.data)) / element_bytes;", "reinterpret_cast<Address>(m.data));")]),
-    HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_STORE, "box.row_major ? row : column, batch,", "box.row_major ? row : column, 0,")]),
+    HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
 ]

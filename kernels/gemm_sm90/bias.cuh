@@ -1,0 +1,116 @@
+/// The bias, on its way ahead of the sums: the copying warpgroup loads a tile's part, as f32, while the tile
+/// is multiplied; those that multiply read it from shared memory when they have their sums.
+#pragma once
+
+#include "common/element.cuh"
+#include "gemm/params.hpp"
+#include "gemm_sm90/pipeline.cuh"
+#include "gemm_sm90/work_list.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Whether launches of these parameters add one.
+QUARRY_DEVICE bool adds_bias(const GemmParams& params) {
+  return params.epilogue.bias != nullptr && params.mode != Mode::split_k_parallel;
+}
+
+/// Warps that load a bias, and warps that read it.
+template <Config config>
+constexpr int bias_writers() {
+  return config.copy == CopyEngine::tma ? 1 : 4;
+}
+template <Config config>
+constexpr int bias_readers() {
+  return config.schedule == Schedule::ping_pong ? 4 : 4 * consumers(config);
+}
+
+/// One side's walk around the ring of biases, a tile each.
+template <Config config>
+class BiasRing {
+  static constexpr unsigned sets = bias_sets(config);
+
+ public:
+  QUARRY_DEVICE explicit BiasRing(arch::SharedAddress memory) : memory_(memory) {}
+
+  /// Makes the barriers; by one thread.
+  QUARRY_DEVICE static void init(arch::SharedAddress memory) {
+    QUARRY_ROLLED
+    for (int set = 0; set < bias_sets(config); ++set) {
+      arch::mbarrier_init(full(memory, set), bias_writers<config>());
+      arch::mbarrier_init(empty(memory, set), bias_readers<config>());
+    }
+  }
+
+  /// The addend of the tile's row or column `i`.
+  QUARRY_DEVICE arch::SharedAddress at(int i) const {
+    return memory_ + (biases_offset(config) + set() * bias_bytes(config) + 4 * i);
+  }
+
+  /// For the side that loads: waits until the present one may be written, and says that it has been.
+  QUARRY_DEVICE void acquire() const { arch::mbarrier_wait(empty(memory_, set()), parity() ^ 1); }
+  QUARRY_DEVICE void commit() const { arrive(full(memory_, set())); }
+
+  /// For the side that reads: waits until it is there, and says that it has been read.
+  QUARRY_DEVICE void wait() const { arch::mbarrier_wait(full(memory_, set()), parity()); }
+  QUARRY_DEVICE void release() const { arrive(empty(memory_, set())); }
+
+  QUARRY_DEVICE void advance() { ++tile_; }
+
+ private:
+  QUARRY_DEVICE int set() const { return static_cast<int>(tile_ % sets); }
+  QUARRY_DEVICE int parity() const { return static_cast<int>(tile_ / sets % 2); }
+
+  /// For the whole warp.
+  QUARRY_DEVICE static void arrive(arch::SharedAddress barrier) {
+    arch::warp_barrier();
+    if (arch::lane_index() == 0) arch::mbarrier_arrive(barrier);
+  }
+
+  QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int set) {
+    return memory + (bias_barriers_offset(config) + 8 * set);
+  }
+  QUARRY_DEVICE static arch::SharedAddress empty(arch::SharedAddress memory, int set) {
+    return memory + (bias_barriers_offset(config) + 8 * (bias_sets(config) + set));
+  }
+
+  arch::SharedAddress memory_;
+  unsigned tile_ = 0;
+};
+
+/// Loads the bias of a tile. @param thread of `threads` that do so together, whole warps
+template <Config config>
+QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, const TileWork& work,
+                             int thread, int threads) {
+  using Out = Element<config.types.out>;
+  const bool by_column = params.epilogue.bias_axis == BiasAxis::column;
+  const int count = by_column ? config.tile.n : config.tile.m;
+  const int first = (by_column ? work.tile_n : work.tile_m) * count;
+  const int base = by_column ? work.out().column : work.out().row;
+  const int extent = by_column ? work.n() : work.m();
+  ring.acquire();
+  QUARRY_ROLLED
+  for (int i = thread; i < count; i += threads) {
+    float value = 0;
+    if (first + i < extent) {
+      value = to_compute<float>(
+          arch::global_load<Out>(static_cast<const Out*>(params.epilogue.bias) + (base + first + i)));
+    }
+    arch::shared_store(ring.at(i), value);
+  }
+  ring.commit();
+  ring.advance();
+}
+
+/// Loads those of all tiles of the block; by one warp.
+template <Config config>
+QUARRY_DEVICE void produce_biases(const GemmParams& params, arch::SharedAddress memory,
+                                  const ClusterPlace& place) {
+  if (!adds_bias(params)) return;
+  BiasRing<config> ring(memory);
+  QUARRY_ROLLED
+  for (WorkList<config> list(params, place); list.has_more(); list.advance()) {
+    load_bias<config>(ring, params, list.current(), arch::lane_index(), 32);
+  }
+}
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,127 @@
+/// A step of the epilogue: some columns of a warp's 16 rows, whose values a thread holds in registers, and
+/// what it reads and writes for them beside the sums. An epilogue is written in these terms: it takes the
+/// values of a step, and makes others of them.
+#pragma once
+
+#include "common/matrix_params.hpp"
+#include "common/tile_scheduler.cuh"
+#include "gemm_sm90/box_lanes.cuh"
+#include "gemm_sm90/box_values.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Elements of a matrix that are f32, one for each row of a step or each column, as values of the step.
+template <int count>
+QUARRY_DEVICE StepValues<count> broadcast_rows(float upper, float lower) {
+  StepValues<count> x;
+  QUARRY_UNROLL
+  for (int i = 0; i < count; ++i) x.v[i] = i / 2 % 2 == 0 ? upper : lower;
+  return x;
+}
+
+/// A step. Where it lies in the output is computed when it is asked: most epilogues read and write nothing by
+/// it.
+template <Config config>
+class Step {
+  static constexpr int count = step_values(config);
+  static constexpr BoxPart part = {box_out(config), step_columns(config)};
+  using Out = Element<config.types.out>;
+
+ public:
+  using Values = StepValues<count>;
+
+  const TileWork& work;
+  arch::SharedAddress buffer;  ///< the box that the step is of
+  int box_column;              ///< where it begins in the box
+  int tile_row;                ///< its first row in the tile, and its first column
+  int tile_column;
+  int lane;
+
+  /// Reads a matrix of the output's type and size into the box, by the lanes of the warp. What lies outside
+  /// becomes 0.
+  QUARRY_DEVICE void read(const MatrixParams& matrix) const {
+    arch::warp_barrier();
+    move_part<part, false>(buffer, box_column, place(matrix));
+    arch::warp_barrier();
+  }
+
+  /// x + factor * values that lie in the box. All lanes have read them before any goes on.
+  QUARRY_DEVICE void add(Values& x, float factor) const {
+    add_values<part.box, Out>(x, factor, buffer, box_column, lane);
+    arch::warp_barrier();
+  }
+
+  /// Rounds values and puts them into the box.
+  QUARRY_DEVICE void put(const Values& x) const { put_values<part.box, Out>(buffer, box_column, lane, x); }
+
+  /// Writes what lies in the box to a matrix, by the lanes of the warp.
+  QUARRY_DEVICE void write(const MatrixParams& matrix) const {
+    arch::warp_barrier();
+    move_part<part, true>(buffer, box_column, place(matrix));
+    arch::warp_barrier();
+  }
+
+  /// x times a matrix of f32 whose rows, or columns, are all the same.
+  QUARRY_DEVICE void scale(Values& x, const MatrixParams& matrix) const {
+    const auto* const first = static_cast<const float*>(matrix.data) + work.out().batch * matrix.batch_stride;
+    const int lane_row = lane / 4;
+    const int lane_column = lane % 4 * 2;
+    const bool by_rows = matrix.column_stride == 0;
+    const long long stride = by_rows ? matrix.row_stride : matrix.column_stride;
+    const float* const own = first + (by_rows ? row() + lane_row : column() + lane_column) * stride;
+    const int left = by_rows ? rows() - lane_row : columns() - lane_column;
+    const auto at = [&](int i) { return i < left ? arch::global_load<float>(own + i * stride) : 0; };
+    const float upper = by_rows ? at(0) : 0;
+    const float lower = by_rows ? at(8) : 0;
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) {
+      x.v[i] *= by_rows ? (i / 2 % 2 == 0 ? upper : lower) : at(i / 4 * 8 + i % 2);
+    }
+  }
+
+  /// Writes values as they are to a dense matrix of f32, line after line of so many elements as the output's
+  /// are.
+  QUARRY_DEVICE void write_dense(float* matrix, int line_elements, const Values& x) const {
+    constexpr bool by_rows = part.box.row_major;
+    const int lane_row = lane / 4;
+    const int lane_column = lane % 4 * 2;
+    const long long row_stride = by_rows ? line_elements : 1;
+    const long long column_stride = by_rows ? 1 : line_elements;
+    float* const first = matrix + ((work.tile_m * config.tile.m + tile_row + lane_row) * row_stride +
+                                   (work.tile_n * config.tile.n + tile_column + lane_column) * column_stride);
+    const int lane_rows = rows() - lane_row;
+    const int lane_columns = columns() - lane_column;
+    QUARRY_UNROLL
+    for (int group = 0; group < count / 4; ++group) {
+      QUARRY_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int at_row = i / 2 * 8;
+        const int at_column = 8 * group + i % 2;
+        if (at_row < lane_rows && at_column < lane_columns) {
+          arch::global_store(first + (at_row * row_stride + at_column * column_stride), x.v[4 * group + i]);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Its first row and column in the output, and how many exist from there on.
+  QUARRY_DEVICE int row() const { return work.out().row + work.tile_m * config.tile.m + tile_row; }
+  QUARRY_DEVICE int column() const { return work.out().column + work.tile_n * config.tile.n + tile_column; }
+  QUARRY_DEVICE int rows() const { return work.m() - work.tile_m * config.tile.m - tile_row; }
+  QUARRY_DEVICE int columns() const { return work.n() - work.tile_n * config.tile.n - tile_column; }
+
+  /// Of the step's part in a matrix of the output's type.
+  QUARRY_DEVICE PartPlace place(const MatrixParams& matrix) const {
+    constexpr int bytes = sizeof(Out);
+    constexpr bool by_rows = part.box.row_major;
+    const long long offset =
+        work.out().batch * matrix.batch_stride + row() * matrix.row_stride + column() * matrix.column_stride;
+    return {static_cast<char*>(const_cast<void*>(matrix.data)) + offset * bytes,
+            (by_rows ? matrix.row_stride : matrix.column_stride) * bytes,
+            (by_rows ? matrix.column_stride : matrix.row_stride) * bytes, by_rows ? rows() : columns(),
+            by_rows ? columns() : rows()};
+  }
+};
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,48 @@
+/// Sums from the registers where the main loop left them to the values of a step.
+#pragma once
+
+#include "gemm_sm90/box_values.cuh"
+#include "gemm_sm90/shape.cuh"
+#include "gemm_sm90/sums.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// x + factor * sums, of the columns of a block from `first` on. All but `x` and `factor` must be known when
+/// compiled, as registers have no index. @tparam pinned the compiler keeps to the place
+template <Config config, bool pinned = false, int count>
+QUARRY_DEVICE void add_products(StepValues<count>& x, float factor, const Sums<config>& sums, int block,
+                                int first) {
+  QUARRY_UNROLL
+  for (int group = 0; group < count / 4; ++group) {
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const arch::Vector<float, 2> pair = sum_pair(sums.block[block], first / 8 + group, half);
+      QUARRY_UNROLL
+      for (int i = 0; i < 2; ++i) {
+        float& value = x.v[4 * group + 2 * half + i];
+        value = pinned ? arch::pinned_fma(factor, pair.v[i], value) : arch::fma(factor, pair.v[i], value);
+      }
+    }
+  }
+}
+
+/// x + factor * sums of step `step`, of the steps [from, to), which is known when running only: a tree of
+/// branches.
+template <Config config, int from = 0, int to = blocks_m(config) * config.tile.n / step_columns(config),
+          int count>
+QUARRY_DEVICE void add_step(StepValues<count>& x, float factor, const Sums<config>& sums, int step) {
+  constexpr int block_steps = config.tile.n / step_columns(config);
+  if constexpr (to - from == 1) {
+    add_products<config, true>(x, factor, sums, from / block_steps,
+                               from % block_steps * step_columns(config));
+  } else {
+    constexpr int middle = (from + to) / 2;
+    if (step < middle) {
+      add_step<config, from, middle>(x, factor, sums, step);
+    } else {
+      add_step<config, middle, to>(x, factor, sums, step);
+    }
+  }
+}
+
+}  // namespace quarry::gemm_sm90

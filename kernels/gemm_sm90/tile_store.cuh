@@ -1,0 +1,336 @@
+/// From the sums of a tile to the output, by the standard chain:
+///   z = alpha * scale * sum + beta * c + bias
+///   out = clamp(activation(z) + residual)
+///
+/// Values are computed where the sums lie, in registers. Each warp rounds its own, puts them into boxes in
+/// shared memory, and the bulk copy engine, or the lanes where that cannot, stores them while the warp goes
+/// on. There are two ways: the short one, all unrolled, adds a bias at most. The long one walks over the
+/// boxes in a loop, which keeps its code small, and does everything else.
+#pragma once
+
+#include "common/epilogue.cuh"
+#include "gemm_sm90/activation.cuh"
+#include "gemm_sm90/bias.cuh"
+#include "gemm_sm90/box_ring.cuh"
+#include "gemm_sm90/cluster_sum.cuh"
+#include "gemm_sm90/step_sums.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// What is added to the sums.
+enum class Added { nothing, by_row, by_column };
+
+template <Config config>
+class TileStore {
+  static constexpr OutputBox box = box_out(config);
+  static constexpr int block_boxes = config.tile.n / box.columns;
+  static constexpr int boxes = blocks_m(config) * block_boxes;
+  static constexpr int box_steps = box.columns / step_columns(config);
+  static constexpr int count = step_values(config);
+  /// With more boxes, the short way has no form with a bias by columns: its code would be too long.
+  static constexpr int most_short_boxes = 8;
+  /// Whether the long way stands twice: where the sums leave few registers, what the general form needs would
+  /// be kept in memory, and that costs every step of the other.
+  static constexpr bool has_simple_steps = accumulator_registers(config) > 128;
+  using Out = Element<config.types.out>;
+  using Values = StepValues<count>;
+
+ public:
+  /// @param group the warpgroup among those that multiply. @param first_row row of the tile where its rows
+  /// begin
+  QUARRY_DEVICE TileStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
+                          int first_row)
+      : params_(params),
+        memory_(memory),
+        ring_(params, memory, group * 4 + warp_of_group()),
+        biases_(memory),
+        first_row_(first_row + warp_of_group() * OutputBox::rows),
+        alpha_(scalar(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)) {}
+
+  /// Leaves out a tile, which another warpgroup stores.
+  QUARRY_DEVICE void skip() { biases_.advance(); }
+
+  /// Starts to fetch what the epilogue of a tile reads, before its sums are there.
+  QUARRY_DEVICE void start(const TileWork& work) {
+    forget();
+    if (!fetches()) return;
+    ring_.template wait_read<0>();
+    QUARRY_ROLLED
+    for (int i = 0; i < BoxRing<config>::most_ahead && i < boxes; ++i)
+      ring_.fetch(box_at(work, i), static_cast<unsigned>(i));
+  }
+
+  /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
+  QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) {
+    forget();
+    const int lane = arch::unknown(arch::lane_index());
+    const bool by_column = added() == Added::by_column;
+    if (added() != Added::nothing) biases_.wait();
+    constexpr bool has_short_columns = boxes <= most_short_boxes;
+    const bool is_short = epilogue().activation == Activation::identity && (!by_column || has_short_columns);
+    if (!is_simple() || (!is_short && !has_simple_steps)) {
+      store_steps<true>(sums, work, lane);
+    } else if (!is_short) {
+      if constexpr (has_simple_steps) store_steps<false>(sums, work, lane);
+    } else if (!by_column) {
+      store_short<false>(sums, work, lane);
+    } else if constexpr (has_short_columns) {
+      store_short<true>(sums, work, lane);
+    }
+    if (added() != Added::nothing) biases_.release();
+    biases_.advance();
+  }
+
+  /// Waits until shared memory is not read any more.
+  QUARRY_DEVICE void finish() const { ring_.template wait_read<0>(); }
+
+ private:
+  /// The parameters, by an index of which the compiler does not know that it is 0: what follows from them
+  /// would else be kept in registers from before the first tile on, and the sums need these.
+  QUARRY_DEVICE const TensorGemmParams& params() const { return (&params_)[zero_]; }
+  QUARRY_DEVICE const EpilogueParams& epilogue() const { return params().gemm.epilogue; }
+
+  /// What follows from parameters is found out anew from here on.
+  QUARRY_DEVICE void forget() { zero_ = arch::unknown(0); }
+
+  QUARRY_DEVICE Added added() const {
+    if (!adds_bias(params().gemm)) return Added::nothing;
+    return epilogue().bias_axis == BiasAxis::column ? Added::by_column : Added::by_row;
+  }
+
+  QUARRY_DEVICE static float scalar(double given, const void* pointer) {
+    return pointer == nullptr ? static_cast<float>(given) : arch::global_load<float>(pointer);
+  }
+  QUARRY_DEVICE float beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
+
+  /// Row of the problem where this warp's part of a tile begins, and column.
+  QUARRY_DEVICE int tile_row(const TileWork& work) const { return work.tile_m * config.tile.m + first_row_; }
+  QUARRY_DEVICE static int tile_column(const TileWork& work) { return work.tile_n * config.tile.n; }
+
+  /// Box `index` of this warp's part of a tile, in the output.
+  QUARRY_DEVICE BoxAt box_at(const TileWork& work, int index) const {
+    const OperandBase base = work.out();
+    return {base.row + tile_row(work) + index / block_boxes * instruction_m,
+            base.column + tile_column(work) + index % block_boxes * box.columns, base.batch};
+  }
+
+  /// Whether the engine fetches a matrix that the epilogue reads.
+  QUARRY_DEVICE bool fetches() const {
+    return params().fetched == Fetched::residual || (params().fetched == Fetched::c && beta() != 0);
+  }
+
+  /// Whether there is a bias and an activation at most, and outputs go by boxes.
+  QUARRY_DEVICE bool is_simple() const {
+    return params().stores_boxes && params().gemm.mode == Mode::gemm && !is_rich();
+  }
+
+  /// The short way. @tparam by_column columns have an addend each; else rows may
+  template <bool by_column>
+  QUARRY_DEVICE void store_short(const Sums<config>& sums, const TileWork& work, int lane) {
+    QUARRY_UNROLL
+    for (int block = 0; block < blocks_m(config); ++block) {
+      const arch::Vector<float, 2> rows =
+          by_column ? arch::Vector<float, 2>{}
+                    : row_addends(added(), first_row_ + block * instruction_m, lane);
+      QUARRY_UNROLL
+      for (int i = 0; i < block_boxes; ++i) {
+        const arch::SharedAddress buffer = ring_.acquire();
+        QUARRY_UNROLL
+        for (int column = 0; column < box.columns; column += 16) {
+          const int first = i * box.columns + column;
+          if (column + 8 < box.columns) {
+            StepValues<8> x =
+                by_column ? column_addends<8>(first, lane) : broadcast_rows<8>(rows.v[0], rows.v[1]);
+            add_products<config>(x, alpha_, sums, block, first);
+            put_values<box, Out>(buffer, column, lane, x);
+          } else {
+            StepValues<4> x =
+                by_column ? column_addends<4>(first, lane) : broadcast_rows<4>(rows.v[0], rows.v[1]);
+            add_products<config>(x, alpha_, sums, block, first);
+            put_values<box, Out>(buffer, column, lane, x);
+          }
+        }
+        ring_.store(box_at(work, block * block_boxes + i));
+      }
+    }
+  }
+
+  /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
+  /// @tparam general else only a bias and an activation, by boxes
+  template <bool general>
+  QUARRY_DEVICE void store_steps(const Sums<config>& sums, const TileWork& work, int lane) {
+    const int turns = general && shares() ? arch::cluster_blocks() : 1;
+    QUARRY_ROLLED
+    for (int index = general && shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+      forget();
+      const arch::SharedAddress buffer = ring_.acquire();
+      if (general && fetches()) ring_.wait();
+      QUARRY_ROLLED
+      for (int i = 0; i < box_steps; ++i) {
+        forget();
+        store_step<general>(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
+      }
+      if (!general || params().stores_boxes) {
+        ring_.store(box_at(work, index));
+        if (general && fetches()) fetch_next(work, index);
+      } else {
+        ring_.advance();
+      }
+    }
+  }
+
+  template <bool general>
+  QUARRY_DEVICE void store_step(const Sums<config>& sums, const Step<config>& step, int number) const {
+    const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
+    const float factor = is_partial ? 1 : alpha_;
+    Values x = {};
+    if (!general || adds_first()) x = addends(step);
+    if (general && shares()) {
+      if constexpr (adds_up_in_cluster(config)) add_cluster_step<config>(x, factor, memory_, number);
+    } else {
+      add_step<config>(x, factor, sums, number);
+    }
+    if (is_partial) {
+      step.write_dense(partial_output(step.work), box.row_major ? step.work.n() : step.work.m(), x);
+      return;
+    }
+    if (general && is_rich()) before_activation(step, x);
+    if (epilogue().activation != Activation::identity) activate_step(step, x);
+    if (general && is_rich()) after_activation(step, x);
+    step.put(x);
+    if (general && !params().stores_boxes) step.write(params().gemm.out);
+  }
+
+  /// Whether blocks of a cluster have left their sums in shared memory.
+  QUARRY_DEVICE bool shares() const {
+    return adds_up_in_cluster(config) && params().gemm.mode == Mode::split_k_cluster;
+  }
+
+  /// Whether there is more than alpha, a bias and an activation. With alpha 0 the sums do not count, even
+  /// where they are NaN.
+  QUARRY_DEVICE bool is_rich() const { return params().is_rich || alpha_ == 0; }
+
+  /// Whether the values of a step begin with what is added, so that one instruction copies a sum, multiplies
+  /// and adds.
+  QUARRY_DEVICE bool adds_first() const {
+    return alpha_ != 0 && epilogue().scale.data == nullptr && params().gemm.mode != Mode::split_k_parallel;
+  }
+
+  /// After a box has been handed over: fetches one more, into a buffer that the engine has read.
+  QUARRY_DEVICE void fetch_next(const TileWork& work, int index) const {
+    using Ring = BoxRing<config>;
+    const int next = index + Ring::most_ahead;
+    if (next >= boxes) return;
+    ring_.template wait_read<Ring::left_to_engine>();
+    ring_.fetch(box_at(work, next), Ring::most_ahead - 1);
+  }
+
+  QUARRY_DEVICE Step<config> step_at(const TileWork& work, int index, int i, arch::SharedAddress buffer,
+                                     int lane) const {
+    const int box_column = i * step_columns(config);
+    return {work,
+            buffer,
+            box_column,
+            first_row_ + index / block_boxes * instruction_m,
+            index % block_boxes * box.columns + box_column,
+            lane};
+  }
+
+  /// The dense output of this slice and batch entry in the workspace.
+  QUARRY_DEVICE float* partial_output(const TileWork& work) const {
+    const long long matrix = static_cast<long long>(work.slice) * params().gemm.batch + work.batch;
+    return static_cast<float*>(params().gemm.partials) + matrix * work.m() * work.n();
+  }
+
+  /// From alpha times the sums, and the addends if they were added first, to z.
+  QUARRY_DEVICE void before_activation(const Step<config>& step, Values& x) const {
+    const EpilogueParams& e = epilogue();
+    if (!adds_first()) {
+      replace_each(x, [this](float v) { return alpha_ == 0 ? 0 : v; });
+      if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
+      const Values addend = addends(step);
+      QUARRY_UNROLL
+      for (int i = 0; i < count; ++i) x.v[i] += addend.v[i];
+    }
+    if (const float factor = beta(); factor != 0) {
+      if (params().fetched != Fetched::c) step.read(params().gemm.c);
+      step.add(x, factor);
+    }
+    if (e.aux.data != nullptr) {
+      step.put(x);
+      step.write(e.aux);
+    }
+  }
+
+  QUARRY_DEVICE void activate_step(const Step<config>& step, Values& x) const {
+    const EpilogueParams& e = epilogue();
+    if constexpr (sizeof(Out) == 4) {
+      step.put(x);
+      activate_box<box>(e.activation, e.leaky_slope, step.buffer, step.box_column, step_columns(config),
+                        step.lane);
+      x = {};
+      step.add(x, 1);
+    } else {
+      activate_roughly(e.activation, e.leaky_slope, x);
+    }
+  }
+
+  QUARRY_DEVICE void after_activation(const Step<config>& step, Values& x) const {
+    const EpilogueParams& e = epilogue();
+    if (e.residual.data != nullptr) {
+      if (params().fetched != Fetched::residual) step.read(e.residual);
+      step.add(x, 1);
+    }
+    if (e.clamps) {
+      const auto low = static_cast<float>(e.clamp_low);
+      const auto high = static_cast<float>(e.clamp_high);
+      replace_each(x, [&](float v) { return arch::minimum(arch::maximum(v, low), high); });
+    }
+  }
+
+  /// What is added to the values of a step.
+  QUARRY_DEVICE Values addends(const Step<config>& step) const {
+    if (added() == Added::by_column) return column_addends<count>(step.tile_column, step.lane);
+    const arch::Vector<float, 2> rows = row_addends(added(), step.tile_row, step.lane);
+    return broadcast_rows<count>(rows.v[0], rows.v[1]);
+  }
+
+  /// Of the columns from `first` of the tile on.
+  template <int n>
+  QUARRY_DEVICE StepValues<n> column_addends(int first, int lane) const {
+    StepValues<n> x;
+    QUARRY_UNROLL
+    for (int group = 0; group < n / 4; ++group) {
+      const auto pair =
+          arch::shared_load<arch::Vector<float, 2>>(biases_.at(first + 8 * group + lane % 4 * 2));
+      QUARRY_UNROLL
+      for (int i = 0; i < 4; ++i) x.v[4 * group + i] = pair.v[i % 2];
+    }
+    return x;
+  }
+
+  /// Of the lane's two rows of the 16 from `first` of the tile on.
+  QUARRY_DEVICE arch::Vector<float, 2> row_addends(Added added, int first, int lane) const {
+    if (added != Added::by_row) return {0, 0};
+    return {arch::shared_load<float>(biases_.at(first + lane / 4)),
+            arch::shared_load<float>(biases_.at(first + lane / 4 + 8))};
+  }
+
+  const TensorGemmParams& params_;
+  arch::SharedAddress memory_;
+  BoxRing<config> ring_;
+  BiasRing<config> biases_;
+  int first_row_;  ///< of the warp in its tile
+  float alpha_;
+  int zero_ = 0;
+};
+
+/// What stores the tiles of a kernel with this epilogue.
+template <Config config, class Epilogue>
+struct TileStoreOf;
+template <Config config>
+struct TileStoreOf<config, StandardChain> {
+  using Type = TileStore<config>;
+};
+
+}  // namespace quarry::gemm_sm90
