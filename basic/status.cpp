@@ -61,7 +61,10 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};
     case Reason::mixed_devices:
-      if (expected == got) return {operand + " lies elsewhere", "the device of `out`", "another one"};
+      if (expected == got)
+        return {operand + " lies elsewhere",
+                "the device of `" + std::string(to_string(static_cast<Operand>(expected))) + "`",
+                "another one"};
       return {operand + " lies elsewhere", "memory of CUDA device " + std::to_string(expected),
               "memory of device " + std::to_string(got)};
     case Reason::array_place:
@@ -73,9 +76,11 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
               "an array of pointers as " + operand.substr(operand.starts_with(word) ? word.size() : 0)};
     }
     case Reason::no_operand: return {operand + " is unsupported", "none", "a tensor"};
-    case Reason::aux_overlap: return {operand + " overlaps `aux`", "memory of its own", "a part of it"};
-    default:
-      return {operand + " overlaps `out`", "memory of its own, or exactly that of `out`", "a part of it"};
+    default: {
+      const std::string output = "`" + std::string(to_string(static_cast<Operand>(got))) + "`";
+      const std::string exception = expected != 0 ? ", or exactly that of " + output : "";
+      return {operand + " overlaps " + output, "memory of its own" + exception, "a part of it"};
+    }
   }
 }
 
@@ -158,8 +163,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::array_place:
     case Reason::mode_array:
     case Reason::no_operand:
-    case Reason::output_overlap:
-    case Reason::aux_overlap: return operand_refusal(reason, name, expected, got);
+    case Reason::output_overlap: return operand_refusal(reason, name, expected, got);
     case Reason::extent:
     case Reason::rows:
     case Reason::columns:

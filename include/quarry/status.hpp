@@ -87,10 +87,9 @@ enum class Reason : std::uint8_t {
   stride_limit,         ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
   null_data,            ///< the operand needs data and has none
   missing,              ///< the operand is required and absent
-  mixed_devices,        ///< the operand lies elsewhere than `out`, or than the plan (expected, got: devices)
+  mixed_devices,        ///< expected, got: devices; or both the first operand, beside which it does not lie
   array_place,          ///< the operand's array of pointers lies in host memory, other operands on a device
-  output_overlap,       ///< the operand's memory overlaps `out`, and is not `out` itself
-  aux_overlap,          ///< the operand's memory overlaps `aux`
+  output_overlap,       ///< got: the output (Operand) it overlaps; expected: 1 if inputs may be exactly that
   compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
   shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
   mode,                 ///< got: Mode that the kernel does not permit

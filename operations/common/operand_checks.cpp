@@ -45,17 +45,22 @@ bool is_in_place(const TensorView& input, const TensorView& out) {
 
 /// Checks an operand against one output. @param other an input, or an output in front of it in the list
 Status check_overlap(const OperandRef& other, const OperandRef& output) {
-  const bool is_out = output.name != Operand::aux;
+  const bool is_out = output.name == Operand::out;
   if (is_out && other.may_be_out && is_in_place(*other.view, *output.view)) return {};
   if (!may_overlap(*other.view, *output.view)) return {};
-  return {code, is_out ? Reason::output_overlap : Reason::aux_overlap, other.name};
+  return output_overlap(other.name, output.name);
 }
 
 }  // namespace
 
+Status output_overlap(Operand operand, Operand output) {
+  const int may_be_out = output == Operand::out ? 1 : 0;
+  return {code, Reason::output_overlap, operand, may_be_out, static_cast<int>(output)};
+}
+
 Status check_memory(const OperandList& operands) {
   KnownPlace place;
-  Placing placing;
+  Placing placing(operands.front().name);
   for (const OperandRef& operand : operands) {
     const TensorView& view = *operand.view;
     if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {

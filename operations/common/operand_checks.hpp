@@ -15,6 +15,9 @@ Status check_memory(const OperandList& operands);
 /// @pre each view was checked
 Status check_overlaps(const OperandList& operands);
 
+/// The refusal of an operand whose memory overlaps that of an output.
+Status output_overlap(Operand operand, Operand output);
+
 /// Ok when every operand that a run touches has data; null_data naming the first other one. @pre the output
 /// has elements
 Status check_data(const OperandList& operands);

@@ -234,12 +234,17 @@ void Placing::note(const TensorView& view, MemoryKind kind, Operand name) {
   if (host_array_ == Operand::none) host_array_ = name;
 }
 
+Status lies_elsewhere(Operand name, Operand first) {
+  const auto beside = static_cast<std::int64_t>(first);
+  return {StatusCode::invalid_arguments, Reason::mixed_devices, name, beside, beside};
+}
+
 Status Placing::elsewhere(const TensorView& view, MemoryKind kind, Operand name) const {
   constexpr auto code = StatusCode::invalid_arguments;
   const bool host = kind == MemoryKind::host;
   if (host && view.is_pointer_array) return {code, Reason::array_place, name};
   if (!host && only_arrays_ && host_array_ != Operand::none) return {code, Reason::array_place, host_array_};
-  return {code, Reason::mixed_devices, name};
+  return lies_elsewhere(name, first_);
 }
 
 Status invalid(std::string message) { return {StatusCode::invalid_arguments, std::move(message)}; }

@@ -42,16 +42,22 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
 /// Checks where an array of pointers starts.
 Status check_array_address(Operand name, const void* pointers);
 
+/// The refusal of an operand that does not lie where the first one of the problem does.
+Status lies_elsewhere(Operand name, Operand first);
+
 /// Says which operand is at fault where not all lie together: mostly an array of pointers that was left in
 /// host memory.
 class Placing {
  public:
+  /// @param first of the problem's operands, beside which the others must lie
+  explicit Placing(Operand first) : first_(first) {}
   /// An operand that lies with those before it.
   void note(const TensorView& view, MemoryKind kind, Operand name);
   /// Why one that does not is refused.
   Status elsewhere(const TensorView& view, MemoryKind kind, Operand name) const;
 
  private:
+  Operand first_;
   bool only_arrays_ = true;  ///< of what lies in host memory
   Operand host_array_ = Operand::none;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "registry/device/memory.hpp"
 
@@ -45,6 +46,7 @@ struct Piece {
   Operand name;
   std::int64_t entry;
   ByteRange bytes;
+  bool is_output;
   bool may_be_out;
   bool is_array;  ///< no matrix: the array of pointers itself
 };
@@ -53,17 +55,18 @@ struct Piece {
 void add_pieces(const OperandRef& used, std::vector<Piece>& pieces, std::vector<Piece>& arrays) {
   const TensorView& view = *used.view;
   if (!view.is_pointer_array) {
-    pieces.push_back({view, used.name, all_entries, byte_range(view), used.may_be_out, false});
+    pieces.push_back(
+        {view, used.name, all_entries, byte_range(view), used.is_output, used.may_be_out, false});
     return;
   }
   const TensorView array = TensorView::vector(view.data, DType::f64, view.extents[0]);
   static_assert(sizeof(double) == sizeof(void*));
-  arrays.push_back({array, used.name, all_entries, byte_range(array), false, true});
+  arrays.push_back({array, used.name, all_entries, byte_range(array), false, false, true});
   TensorView matrix = TensorView::strided(nullptr, view.dtype, std::span(view.extents).subspan(1, 2),
                                           std::span(view.strides).subspan(1, 2));
   for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
     matrix.data = static_cast<const void* const*>(view.data)[entry];
-    pieces.push_back({matrix, used.name, entry, byte_range(matrix), used.may_be_out, false});
+    pieces.push_back({matrix, used.name, entry, byte_range(matrix), used.is_output, used.may_be_out, false});
   }
 }
 
@@ -91,8 +94,8 @@ bool is_in_place(const Piece& input, const Piece& out) {
   return true;
 }
 
+/// @param other of an output
 Status overlap(const Piece& one, const Piece& other) {
-  constexpr auto code = StatusCode::invalid_arguments;
   if (one.is_array) {
     return invalid("The array of pointers `" + std::string(to_string(one.name)) + "` overlaps `" +
                    std::string(to_string(other.name)) + "`");
@@ -103,9 +106,11 @@ Status overlap(const Piece& one, const Piece& other) {
                    std::to_string(std::max(one.entry, other.entry)) +
                    " of its array of pointers share memory");
   }
-  if (one.name == Operand::aux) return {code, Reason::aux_overlap, other.name};
-  if (other.name == Operand::aux) return {code, Reason::aux_overlap, one.name};
-  return {code, Reason::output_overlap, one.name};
+  // Of two outputs, `out` is at fault, as in check_overlaps: the one that is named first.
+  const bool in_front = !one.is_output || one.name < other.name;
+  const Piece& operand = in_front ? one : other;
+  const Piece& output = in_front ? other : one;
+  return output_overlap(operand.name, output.name);
 }
 
 /// Pieces of outputs by where they begin, to find those that share bytes with another piece.

@@ -11,6 +11,8 @@ namespace {
 /// Gathers where the operands lie, one after another.
 class Gathering {
  public:
+  explicit Gathering(Operand first) : placing_(first) {}
+
   /// Fails when the operand lies elsewhere than those before it.
   Status add(const TensorView& view, Operand name) {
     const bool open = view.memory.kind == MemoryKind::automatic;
@@ -67,14 +69,14 @@ Memory locate(const void* pointer) {
 }
 
 Result<Place> place_of(const OperandList& operands) {
-  Gathering gathering;
+  const OperandRef& first = operands.front();
+  Gathering gathering(first.name);
   for (const OperandRef& operand : operands) {
     if (Status s = gathering.add(*operand.view, operand.name); !s) return s;
   }
-  const bool asks = operands.front().view->memory.kind == MemoryKind::automatic;
+  const bool asks = first.view->memory.kind == MemoryKind::automatic;
   for (const ScalarRef& scalar : operands.scalars()) {
-    if (!gathering.add(scalar.scalar->pointer, asks))
-      return Status(StatusCode::invalid_arguments, Reason::mixed_devices, scalar.name);
+    if (!gathering.add(scalar.scalar->pointer, asks)) return lies_elsewhere(scalar.name, first.name);
   }
   return gathering.place();
 }

@@ -53,7 +53,7 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
         "Operand `c` is stored otherwise than `out`: expected column_interleaved32, got strided");
   CHECK(sentence(Reason::null_data, Operand::c) == "Operand `c` has no data: expected a pointer, got null");
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
-  CHECK(sentence(Reason::mixed_devices, Operand::bias) ==
+  CHECK(sentence(Reason::mixed_devices, Operand::bias, number(Operand::out), number(Operand::out)) ==
         "Operand `bias` lies elsewhere: expected the device of `out`, got another one");
   CHECK(sentence(Reason::mixed_devices, Operand::bias, 1, 0) ==
         "Operand `bias` lies elsewhere: expected memory of CUDA device 1, got memory of device 0");
@@ -66,10 +66,10 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
       "`b`");
   CHECK(sentence(Reason::no_operand, Operand::a_scale) ==
         "Operand `a_scale` is unsupported: expected none, got a tensor");
-  CHECK(sentence(Reason::aux_overlap, Operand::out) ==
+  CHECK(sentence(Reason::output_overlap, Operand::out, 0, number(Operand::aux)) ==
         "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
-  CHECK(sentence(Reason::output_overlap, Operand::a) ==
-        "Operand `a` overlaps `out`: expected memory of its own, or exactly that of `out`, got a part of it");
+  CHECK(sentence(Reason::output_overlap, Operand::c, 1, number(Operand::out)) ==
+        "Operand `c` overlaps `out`: expected memory of its own, or exactly that of `out`, got a part of it");
 }
 
 TEST_CASE("Refusals of shapes are sentences", "[status]") {
