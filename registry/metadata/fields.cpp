@@ -51,7 +51,17 @@ constexpr Number value(const std::optional<Enum>& e) {
 /// A field of kernels that multiply, which others lack.
 constexpr Number of_product(K k, Number number) { return is_product(k.operation) ? number : Number(); }
 
-/// Layout of C or the output. A kernel that does not multiply has one where it is interleaved; otherwise it
+/// A type; absent where there is none.
+constexpr Number type(DType dtype) { return dtype == DType::none ? Number() : value(dtype); }
+
+/// A field of an operand, which kernels without that operand lack.
+constexpr Number field_of(const OperandMetadata& operand, Number number) {
+  return operand.dtype == DType::none ? Number() : number;
+}
+
+constexpr Number alignment(const OperandMetadata& operand) { return field_of(operand, operand.alignment); }
+
+/// The layout of an operand. A kernel that does not multiply has one where it is interleaved; otherwise it
 /// takes any strides.
 constexpr Number layout(K k, Layout of) { return is_interleaved(of) ? value(of) : of_product(k, value(of)); }
 
@@ -66,21 +76,21 @@ constexpr Field fields[] = {
     integer("cc", [](K k) -> Number { return k.cc; }, "least compute capability, as 80 or 90"),
     integer("max_cc", [](K k) -> Number { return k.max_cc; }, "greatest compute capability; absent: open"),
 
-    word("operands.a.dtype", dtype_words, [](K k) { return of_product(k, value(k.operands.a.dtype)); }, "element type of A"),
-    word("operands.a.layout", layout_words, [](K k) { return of_product(k, value(k.operands.a.layout)); }, "layout of A"),
-    integer("operands.a.alignment", [](K k) { return of_product(k, k.operands.a.alignment); }, alignment_help),
-    word("operands.b.dtype", dtype_words, [](K k) { return of_product(k, value(k.operands.b.dtype)); }, "element type of B"),
-    word("operands.b.layout", layout_words, [](K k) { return of_product(k, value(k.operands.b.layout)); }, "layout of B"),
-    integer("operands.b.alignment", [](K k) { return of_product(k, k.operands.b.alignment); }, alignment_help),
-    word("operands.c.dtype", dtype_words, [](K k) { return value(k.operands.c.dtype); }, "element type of C"),
-    word("operands.c.layout", layout_words, [](K k) { return layout(k, k.operands.c.layout); }, "layout of C"),
-    integer("operands.c.alignment", [](K k) -> Number { return k.operands.c.alignment; }, alignment_help),
+    word("operands.a.dtype", dtype_words, [](K k) { return type(k.operands.a.dtype); }, "element type of A"),
+    word("operands.a.layout", layout_words, [](K k) { return field_of(k.operands.a, layout(k, k.operands.a.layout)); }, "layout of A"),
+    integer("operands.a.alignment", [](K k) { return alignment(k.operands.a); }, alignment_help),
+    word("operands.b.dtype", dtype_words, [](K k) { return type(k.operands.b.dtype); }, "element type of B"),
+    word("operands.b.layout", layout_words, [](K k) { return field_of(k.operands.b, layout(k, k.operands.b.layout)); }, "layout of B"),
+    integer("operands.b.alignment", [](K k) { return alignment(k.operands.b); }, alignment_help),
+    word("operands.c.dtype", dtype_words, [](K k) { return type(k.operands.c.dtype); }, "element type of C"),
+    word("operands.c.layout", layout_words, [](K k) { return field_of(k.operands.c, layout(k, k.operands.c.layout)); }, "layout of C"),
+    integer("operands.c.alignment", [](K k) { return alignment(k.operands.c); }, alignment_help),
     word("operands.out.dtype", dtype_words, [](K k) { return value(k.operands.out.dtype); },
          "element type of the output"),
     word("operands.out.layout", layout_words, [](K k) { return layout(k, k.operands.out.layout); },
          "layout of the output"),
     integer("operands.out.alignment", [](K k) -> Number { return k.operands.out.alignment; }, alignment_help),
-    word("operands.accumulator", dtype_words, [](K k) { return value(k.operands.accumulator); },
+    word("operands.accumulator", dtype_words, [](K k) { return type(k.operands.accumulator); },
          "type that products, or partial sums, are added in"),
 
     integer("design.tile.m", [](K k) { return of_product(k, k.design.tile.m); }, "rows of a block's output tile"),

@@ -37,12 +37,15 @@ Cell cell_of(const lab::CoverageRow& row, std::size_t column) {
   const auto of_product = [&](const std::string& text) {
     return is_product(row.types.operation) ? Cell(text) : Cell();
   };
+  const auto type = [](DType type) {
+    return type == DType::none ? Cell() : Cell(std::string(to_string(type)));
+  };
   switch (column) {
     case 0: return std::string(to_string(row.types.operation));
-    case 1: return of_product(std::string(to_string(row.types.a)));
-    case 2: return of_product(std::string(to_string(row.types.b)));
-    case 3: return std::string(to_string(row.types.accumulator));
-    case 4: return std::string(to_string(row.types.out));
+    case 1: return type(row.types.a);
+    case 2: return type(row.types.b);
+    case 3: return type(row.types.accumulator);
+    case 4: return type(row.types.out);
     case 5: return of_product(std::string(to_string(row.types.math)));
     case 6: return row.kernels;
     case 7: return row.families;
