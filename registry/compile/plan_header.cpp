@@ -51,8 +51,15 @@ typedef CUresult(CUDAAPI* quarry_plan_encode)(CUtensorMap* map, CUtensorMapDataT
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
-bool is_written(Operand operand) {
-  return operand == Operand::out || operand == Operand::aux || operand == Operand::workspace;
+/// How the launch uses an operand; null where it does not.
+const PlanOperandNeed* use_of(const Launch& launch, Operand operand) {
+  const auto use = std::ranges::find(launch.uses, operand, &PlanOperandNeed::name);
+  return use == launch.uses.end() ? nullptr : use;
+}
+
+bool is_written(const Launch& launch, Operand operand) {
+  const PlanOperandNeed* const use = use_of(launch, operand);
+  return operand == Operand::workspace || (use != nullptr && use->is_output);
 }
 
 std::string member(Operand operand) { return std::string(to_string(operand)); }
@@ -62,8 +69,8 @@ std::string demands(const Launch& launch, Operand operand) {
   if (operand == Operand::workspace)
     return number(launch.workspace_bytes) +
            " bytes, at a multiple of 256; runs that overlap in time need one each";
-  const auto use = std::ranges::find(launch.uses, operand, &PlanOperandNeed::name);
-  if (use == launch.uses.end()) {
+  const PlanOperandNeed* const use = use_of(launch, operand);
+  if (use == nullptr) {
     const bool is_scalar = operand == Operand::alpha || operand == Operand::beta;
     return is_scalar ? "one value of the type that the epilogue computes in" : "not read: may be null";
   }
@@ -76,8 +83,8 @@ std::string operands_struct(const ExportedPlan& plan, const Launch& launch) {
   std::string text = "\n/* Where the operands of one run lie, in device memory. */\ntypedef struct " +
                      plan.name + "_operands {\n";
   for (const Operand operand : plan_operands(launch)) {
-    text += std::string(is_written(operand) ? "  void* " : "  const void* ") + member(operand) + "; /* " +
-            demands(launch, operand) + " */\n";
+    text += std::string(is_written(launch, operand) ? "  void* " : "  const void* ") + member(operand) +
+            "; /* " + demands(launch, operand) + " */\n";
   }
   return text + "} " + plan.name + "_operands;\n";
 }
