@@ -56,7 +56,7 @@ void make_entries(Table& table) {
   for (TableRow& row : table.rows) {
     const ConfigSpace& space = *table.families[row.family];
     const SettingValues values = space.entry(row.values);
-    row.exchanged = values != row.values;
+    row.exchanged = is_exchanged(space, row.values);
     const auto [found, added] = numbers.try_emplace(config_name(space, values), table.entries.size());
     if (added) {
       table.entries.push_back(

@@ -165,6 +165,10 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
   return values;
 }
 
+bool is_exchanged(const ConfigSpace& space, const SettingValues& values) {
+  return space.entry_problem == EntryProblem::transposed && space.entry(values) != values;
+}
+
 std::string name_of(const Types& types) {
   std::string name(to_string(types.a));
   for (const DType type : {types.b, types.accumulator, types.out}) name.append("_").append(to_string(type));

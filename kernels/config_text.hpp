@@ -59,6 +59,12 @@ constexpr std::size_t width(SettingKind kind) {
   return kind == SettingKind::triple || kind == SettingKind::layouts ? 3 : 1;
 }
 
+/// Which problem a config gives to an entry that it shares with others.
+enum class EntryProblem : unsigned char {
+  transposed,  ///< the transposed one, operands exchanged
+  same,        ///< its own: types of one size, say, share code
+};
+
 /// C++ types of what kernels are launched with: those of most families, and reductions.
 inline constexpr std::string_view gemm_params = "quarry::GemmParams";
 inline constexpr std::string_view reduce_params = "quarry::ReduceParams";
@@ -70,7 +76,7 @@ struct ConfigSpace {
   std::span<const Setting> settings;
   /// Why there can be no such config, "" where there can.
   std::string (*fault)(const SettingValues&);
-  /// The config whose device code this one runs: itself, or that of the transposed problem.
+  /// The config whose device code this one runs: itself, or another one; see entry_problem.
   SettingValues (*entry)(const SettingValues&);
   /// The metadata; `name` is kept as a view.
   KernelMetadata (*describe)(const SettingValues&, std::string_view name);
@@ -88,7 +94,12 @@ struct ConfigSpace {
   SettingValues (*mirrored)(const SettingValues&) = nullptr;
   /// C++ type of what its kernels are launched with.
   std::string_view params = gemm_params;
+  /// What a config asks of another one's device code.
+  EntryProblem entry_problem = EntryProblem::transposed;
 };
+
+/// Whether a config's device code computes the transposed problem.
+bool is_exchanged(const ConfigSpace& space, const SettingValues& values);
 
 /// The families that this build knows, in the order in which it names them. Defined by a source that the
 /// build writes from its list of families (cmake/families.cmake).

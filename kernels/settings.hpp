@@ -281,7 +281,8 @@ inline constexpr auto setting_texts = [] {
 /// @tparam unit_group see ConfigSpace
 /// @tparam mirrored see ConfigSpace; nullptr where a family has none
 template <const auto& list, auto fault, auto unit_group, auto mirrored = nullptr>
-constexpr ConfigSpace config_space(std::string_view family, std::string_view params = gemm_params) {
+constexpr ConfigSpace config_space(std::string_view family, std::string_view params = gemm_params,
+                                   EntryProblem entry_problem = EntryProblem::transposed) {
   using Config = typename std::remove_cvref_t<decltype(list[0])>::Config;
   ConfigSpace space = {
       .family = family,
@@ -294,7 +295,8 @@ constexpr ConfigSpace config_space(std::string_view family, std::string_view par
       .unit_group = [](const SettingValues& v) -> std::string { return unit_group(config_of(list, v)); },
       .kept = [](const SettingValues& v) -> const void* { return new Config(config_of(list, v)); },
       .values = [](const void* config) { return values_of(list, *static_cast<const Config*>(config)); },
-      .params = params};
+      .params = params,
+      .entry_problem = entry_problem};
   if constexpr (!std::is_null_pointer_v<decltype(mirrored)>) {
     space.mirrored = [](const SettingValues& v) {
       return values_of(list, Config(mirrored(config_of(list, v))));

@@ -13,7 +13,8 @@
 namespace quarry {
 
 /// The name of the device function, the entry, that a kernel runs: that of Artifact::entry. Kernels that are
-/// each other's transposition share one. Valid for the life of the process.
+/// each other's transposition share one, and those of types that are the same to the device. Valid for the
+/// life of the process.
 std::string_view entry_name(const Kernel& kernel);
 
 /// What was recorded when a kernel's entry was compiled for a target (80, 90): with the library, by this

@@ -32,7 +32,9 @@ Result<std::string> source_text(const Kernel& kernel) {
   if (!source) return source.status();
   std::string text = "// " + std::string(kernel.name()) + "\n";
   if (entry != kernel.name()) {
-    text += "// runs, with its operands exchanged, " + std::string(entry) + "\n";
+    const bool exchanged = detail::row_of(kernel).exchanged;
+    text += std::string("// runs") + (exchanged ? ", with its operands exchanged, " : " ") +
+            std::string(entry) + "\n";
   }
   std::set<std::string_view> files;
   add_files_of(source->text, files);

@@ -88,7 +88,7 @@ Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::st
   auto made = std::make_unique<OwnKernel>();
   made->name = std::move(name);
   made->row = {space.describe(config.values, made->name), config.family->family, entry->config, entry->number,
-               values != config.values};
+               is_exchanged(space, config.values)};
   made->row.companions = companions_of(made->row.metadata);
   const Row* const row = &made->row;
   all.kernels.emplace(row->metadata.name, std::move(made));
