@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "basic/text.hpp"
-#include "entry_text.hpp"
+#include "config_text.hpp"
 #include "json_file.hpp"
 
 namespace quarry::generator {
@@ -143,7 +143,6 @@ std::string emit(const Texts& texts) {
 Result<EmbeddedSources> emit_sources(const fs::path& kernels, const fs::path& include) {
   std::set<std::string> folders;
   for (const ConfigSpace* space : config_spaces()) folders.emplace(space->family);
-  for (const EntryText& reorder : reorder_entries()) folders.insert(reorder.folder);
   Walk walk({kernels, include});
   for (const std::string& folder : folders) {
     if (Status ok = walk.visit(folder + "/kernel.cuh", "the family " + detail::quoted(folder)); !ok)

@@ -93,25 +93,6 @@ void precompile_companions(Table& table) {
   for (const std::size_t companion : needed) table.entries[companion].precompiled = true;
 }
 
-/// Kernels that reorder the operands and outputs of registered kernels with interleaved layouts; precompiled
-/// are those for operands of precompiled ones.
-void add_reorders(Table& table) {
-  std::map<std::string, bool> needed;  // whether precompiled
-  for (const TableRow& row : table.rows) {
-    const KernelMetadata kernel = table.families[row.family]->describe(row.values, row.name);
-    const OperandsMetadata& operands = kernel.operands;
-    for (const OperandMetadata& operand : {operands.a, operands.b, operands.out}) {
-      if (is_interleaved(operand.layout))
-        needed[reorder_name(operand.dtype)] |= table.entries[row.entry].precompiled;
-    }
-  }
-  for (EntryText& reorder : reorder_entries()) {
-    const auto found = needed.find(reorder.name);
-    if (found == needed.end()) continue;
-    table.entries.push_back({.text = std::move(reorder), .precompiled = found->second});
-  }
-}
-
 /// Into how many units a group is spread: a power of two that grows with the group, for 8 to 16 kernels a
 /// unit. So a new config changes one unit, unless the group outgrows a power of two; then each of its units
 /// is cut in two.
@@ -158,7 +139,6 @@ Table make_table(const std::vector<Expansion>& expansions, const Filter& precomp
   make_entries(table);
   choose_precompiled(table, precompile, targets);
   precompile_companions(table);
-  add_reorders(table);
   make_units(table);
   return table;
 }

@@ -1,7 +1,6 @@
 #include "entry_text.hpp"
 
 #include "quarry/tensor.hpp"
-#include "reorder_matrix/config.hpp"
 
 namespace quarry {
 
@@ -34,21 +33,6 @@ std::vector<std::string> companion_names(const KernelMetadata& kernel) {
           std::string(to_string(operands.out.dtype)) +
           (is_interleaved(operands.out.layout) ? "_interleaved32" : "")};
 }
-
-std::vector<EntryText> reorder_entries() {
-  std::vector<EntryText> entries;
-  for (const DType type : {DType::s8, DType::s32}) {
-    entries.push_back({.name = reorder_name(type),
-                       .folder = "reorder_matrix",
-                       .params = "quarry::ReorderParams",
-                       .config_type = "quarry::reorder_matrix::Config",
-                       .config_literal = "{" + std::to_string(bytes_of(type)) + "}",
-                       .shared_memory = reorder_matrix::shared_memory_bytes({bytes_of(type)})});
-  }
-  return entries;
-}
-
-std::string reorder_name(DType type) { return "reorder_matrix_b" + std::to_string(8 * bytes_of(type)); }
 
 std::string instantiation(std::span<const EntryText> entries) {
   std::string text = "#include \"" + entries.front().folder + "/kernel.cuh\"\n\n";

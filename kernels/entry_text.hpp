@@ -28,8 +28,6 @@ struct EntryText {
   /// Its source asks for what it is compiled, and is read once for each target: so rounding to tf32 is one
   /// instruction on 9.0. Others are read once for all.
   bool differs_by_target = false;
-  /// Bytes of dynamic shared memory of a block, of an entry that no family makes.
-  int shared_memory = 0;
 
   std::string config() const { return config_type + config_literal; }
 };
@@ -44,12 +42,6 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values);
 /// The names of the other entries that a run of such a kernel may start, as Step::entry counts them: the
 /// reduction that follows a parallel split-K, where the kernel has that mode.
 std::vector<std::string> companion_names(const KernelMetadata& kernel);
-
-/// The kernels that reorder matrices: by bytes of an element.
-std::vector<EntryText> reorder_entries();
-
-/// The name of the one for matrices of this type.
-std::string reorder_name(DType type);
 
 /// The source that defines entries of one folder. @pre there is one
 std::string instantiation(std::span<const EntryText> entries);

@@ -18,7 +18,6 @@
 #include "quarry/pack.hpp"
 #include "quarry/pointer_array.hpp"
 #include "quarry/registry.hpp"
-#include "quarry/reorder.hpp"
 #include "quarry/status.hpp"
 #include "quarry/system.hpp"
 #include "quarry/tensor.hpp"

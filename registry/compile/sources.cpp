@@ -10,17 +10,15 @@ Status no_entry(std::string_view name, const std::string& why) {
   return {StatusCode::not_found, quoted(name) + " is the name of no device function: " + why};
 }
 
-EntrySource source_of(const EntryText& entry, int shared_memory) {
-  return {instantiation({&entry, 1}), entry.config(), shared_memory, entry.only_cc};
-}
-
 Result<EntrySource> family_entry(const ConfigSpace& space, std::string_view name) {
   const Result<SettingValues> values = parse_config_name(space, name);
   if (!values) return no_entry(name, values.status().message());
   if (const std::string fault = space.fault(*values); !fault.empty()) return no_entry(name, fault);
   const SettingValues entry = space.entry(*values);
   if (entry != *values) return no_entry(name, "such a kernel runs " + quoted(config_name(space, entry)));
-  return source_of(entry_text(space, entry), space.describe(entry, name).design.shared_memory);
+  const EntryText text = entry_text(space, entry);
+  const int shared_memory = space.describe(entry, name).design.shared_memory;
+  return EntrySource{instantiation({&text, 1}), text.config(), shared_memory, text.only_cc};
 }
 
 /// The family whose names start like this one; null where there is none.
@@ -35,9 +33,6 @@ const ConfigSpace* family_of(std::string_view name) {
 
 Result<EntrySource> entry_source(std::string_view entry) {
   if (const ConfigSpace* space = family_of(entry)) return family_entry(*space, entry);
-  for (const EntryText& reorder : reorder_entries()) {
-    if (reorder.name == entry) return source_of(reorder, reorder.shared_memory);
-  }
   return no_entry(entry, "no family makes such names");
 }
 

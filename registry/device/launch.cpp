@@ -7,32 +7,25 @@
 namespace quarry::detail {
 namespace {
 
-/// Size and manner of one launch.
-struct Shape {
-  unsigned grid;
-  unsigned threads;
-  unsigned shared_memory = 0;
-  unsigned cluster = 1;
-  bool overlap = false;
-};
-
 /// Launches a function that takes one struct.
-cudaError_t start(DeviceFunction function, const Shape& shape, CUstream_st* stream, const void* params) {
+/// @param overlap whether it may start before the kernel in front of it has ended
+cudaError_t start(DeviceFunction function, const Step& step, bool overlap, CUstream_st* stream,
+                  const void* params) {
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(shape.grid);
-  config.blockDim = dim3(shape.threads);
-  config.dynamicSmemBytes = shape.shared_memory;
+  config.gridDim = dim3(step.grid);
+  config.blockDim = dim3(step.threads);
+  config.dynamicSmemBytes = step.shared_memory;
   config.stream = stream;
   config.attrs = attributes;
-  if (shape.cluster > 1) {
+  if (step.cluster > 1) {
     cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = shape.cluster;
+    attribute.val.clusterDim.x = step.cluster;
     attribute.val.clusterDim.y = 1;
     attribute.val.clusterDim.z = 1;
   }
-  if (shape.overlap) {
+  if (overlap) {
     cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -62,9 +55,8 @@ cudaError_t put(const Step& step, const LaunchFunctions& functions, const std::b
     return cudaMemsetAsync(static_cast<std::byte*>(workspace) + step.clear_at, 0, step.clear_bytes,
                            options.stream);
   }
-  const Shape shape = {step.grid, step.threads, step.shared_memory, step.cluster,
-                       options.overlap && step.waits_for_earlier};
-  return start(functions.of[step.entry], shape, options.stream, image + step.at);
+  const bool overlap = options.overlap && step.waits_for_earlier;
+  return start(functions.of[step.entry], step, overlap, options.stream, image + step.at);
 }
 
 }  // namespace
@@ -84,13 +76,6 @@ Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int
     functions.of[step.entry] = *function;
   }
   return functions;
-}
-
-Status launch_function(std::string_view name, DeviceFunction function, const GridShape& shape,
-                       CUstream_st* stream, const void* params) {
-  const Shape all = {.grid = shape.grid, .threads = shape.threads, .shared_memory = shape.shared_memory};
-  const cudaError_t error = start(function, all, stream, params);
-  return launch_status(error, name);
 }
 
 Status launch_on_stream(const Row& row, const Launch& launch, const LaunchFunctions& functions,

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string_view>
 
 #include "launch.hpp"
 #include "operations/common/row.hpp"
@@ -21,18 +20,6 @@ struct LaunchFunctions {
 /// with not_precompiled where the library has no such companion of the row. @pre `device` is current
 Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
                                        std::optional<CUstream_st*> stream, bool compile);
-
-/// Size of a launch.
-struct GridShape {
-  unsigned grid = 0;
-  unsigned threads = 0;
-  unsigned shared_memory = 0;
-};
-
-/// Launches a function that takes one struct. device_error where CUDA refuses. @param name for messages
-/// @pre the stream's device is current
-Status launch_function(std::string_view name, DeviceFunction function, const GridShape& shape,
-                       CUstream_st* stream, const void* params);
 
 /// How a launch goes on its stream.
 struct LaunchOptions {

@@ -1,5 +1,6 @@
 /// The generator's table of embedded sources: which files, what changes it, what is refused.
 #include "catch_compat.hpp"
+#include "config_text.hpp"
 #include "generator/generator_run.hpp"
 
 using namespace quarry::test;
@@ -15,9 +16,8 @@ struct Tree {
   fs::path out = scratch.path() / "sources.cpp";
 
   Tree() {
-    for (const char* family : {"gemm_simt", "gemm_sm80", "gemm_sm90", "reduce_split_k", "reorder_matrix"}) {
-      write_file(kernels / family / "kernel.cuh", "#include \"common/one.hpp\"\n");
-    }
+    for (const quarry::ConfigSpace* space : quarry::config_spaces())
+      write_file(kernels / space->family / "kernel.cuh", "#include \"common/one.hpp\"\n");
     write_file(kernels / "common/one.hpp", "  #  include \"quarry/types.hpp\" // words\n");
     write_file(kernels / "common/unused.hpp", "");
     write_file(include / "quarry/types.hpp", "enum X { no };  // )source\" in a \\ comment\n");
@@ -45,7 +45,8 @@ TEST_CASE("the embedded sources are those that kernels reach", "[generator]") {
   INFO(outcome.error);
   REQUIRE(outcome.exit_code == 0);
   const std::string text = read_file(tree.out);
-  CHECK_THAT(text, Catch::Contains("std::array<SourceFile, 7>"));
+  const std::size_t files = quarry::config_spaces().size() + 2;
+  CHECK_THAT(text, Catch::Contains("std::array<SourceFile, " + std::to_string(files) + ">"));
   CHECK_THAT(text, Catch::Contains("{\"common/one.hpp\"sv, R\""));
   CHECK_THAT(text, Catch::Contains("enum X { no };  // )source\" in a \\ comment\n"));
   CHECK_THAT(text, !Catch::Contains("unused"));

@@ -12,9 +12,8 @@ SOURCES = ("kernels/**/*.cuh", "kernels/layout/swizzled_tile.hpp", "kernels/comm
            "kernels/common/stream_k.hpp")
 # Of layout/, what kernels run: the algebra is computed before they do, and has tests of its own.
 # The seam is what the emulator replaces; the other three are arithmetic, which results are compared for, or that
-# tests/emulator/convert_test.cpp goes through. What reorders matrices
-# has no operands of a GEMM to be run on: tests/emulator/reorder_test.cpp runs it.
-LEFT_OUT = r"kernels/arch/.*|kernels/common/(activation|element|fast_convert)\.cuh|kernels/reorder_matrix/.*"
+# tests/emulator/convert_test.cpp goes through.
+LEFT_OUT = r"kernels/arch/.*|kernels/common/(activation|element|fast_convert)\.cuh"
 
 
 @dataclass
