@@ -15,6 +15,9 @@
 
 namespace quarry {
 
+/// Blocks of a grid, along the one extent that is used, and entries of a counter are counted in 31 bits.
+inline constexpr std::int64_t grid_limit = 0x7fffffff;
+
 /// A few elements in place. Elements that were not added are not initialised, so that an empty list costs
 /// nothing.
 template <class T, int most>

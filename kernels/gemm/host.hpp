@@ -14,9 +14,6 @@
 
 namespace quarry {
 
-/// Blocks of a grid and entries of a counter are counted in 31 bits.
-inline constexpr std::int64_t grid_limit = 0x7fffffff;
-
 /// size / divisor. Nearly all divisors here are powers of two, and a query is made of divisions. @pre divisor
 /// > 0
 constexpr unsigned divided(unsigned size, unsigned divisor) {

@@ -1,6 +1,5 @@
 #include "reduce_split_k/family.hpp"
 #include "common/epilogue_launch.hpp"
-#include "gemm/host.hpp"
 #include "reduce_split_k/config.hpp"
 
 namespace quarry::reduce_split_k {
