@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import mutation_test  # noqa: E402
 from mutation import operators, report  # noqa: E402
+from mutation.kernels import STAGES, stages_for  # noqa: E402
 from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written  # noqa: E402
 from mutation.report import Fate, Result  # noqa: E402
 from mutation.source import Source, brackets, code_only  # noqa: E402
@@ -196,6 +197,15 @@ class TreeTest(unittest.TestCase):
             self.assertLessEqual(places, dropped, operator)
             counts[operator] = len(places)
         self.assertGreater(min(counts[o] for o in ("drop barrier", "drop commit", "drop wait")), 0)
+
+    def test_a_family_without_a_stage_is_run_as_a_whole(self):
+        named = stages_for(["kernels/gemm_simt/kernel.cuh"])
+        self.assertTrue(named and all(s in STAGES for s in named))
+        others = stages_for(["kernels/new_family/kernel.cuh", "kernels/gemm_simt/kernel.cuh", "kernels/new_family/parts.cuh"])
+        self.assertEqual(others[:-1], named)
+        self.assertEqual(others[-1].kernels, ("--where", "family == 'new_family'"))
+        for nobodys in ("kernels/arch/new.hpp", "kernels/new.hpp"):
+            self.assertEqual(stages_for([nobodys]), STAGES)
 
     def test_a_text_that_is_not_there_is_told(self):
         from mutation.hand_written import HandWritten

@@ -115,6 +115,17 @@ STAGES = [
 ]
 
 
+NO_FAMILIES = ("arch", "common", "layout")
+
+
+def family_stage(family):
+    """All kernels of a family, for one that has few and no stage of its own."""
+    return Stage(rf"kernels/{family}/.*", ("--where", f"family == '{family}'"), ("--problems", "6"))
+
+
 def stages_for(paths):
-    """The stages for a mutant that changes these files; all of them for a file that none names."""
-    return [s for s in STAGES if any(re.fullmatch(s.sources, path) for path in paths)] or STAGES
+    """The stages for a mutant that changes these files; all of STAGES where nothing else is known of them."""
+    named = [s for s in STAGES if any(re.fullmatch(s.sources, path) for path in paths)]
+    unnamed = [path for path in paths if not any(re.fullmatch(s.sources, path) for s in STAGES)]
+    families = sorted({path.split("/")[1] for path in unnamed if path.count("/") > 1} - {*NO_FAMILIES})
+    return named + [family_stage(family) for family in families] or STAGES
