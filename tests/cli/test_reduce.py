@@ -23,13 +23,13 @@ class Reductions(CommandTest):
         groups = self.quarry("stats", "--by", "operation", "--format", "json").json["groups"]
         counts = {group["operation"]: group["kernels"] for group in groups}
         self.assertEqual(counts["reduce_split_k"], 16)
-        self.assertEqual(set(counts), {"gemm", "reduce_split_k"})
 
     def test_coverage_has_lines_of_its_own(self):
         rows = self.quarry("coverage", "--format", "json").json["coverage"]
         reductions = [row for row in rows if row["operation"] == "reduce_split_k"]
         self.assertEqual(len(reductions), 12)
-        self.assertEqual(rows[-12:], reductions)
+        first = rows.index(reductions[0])
+        self.assertEqual(rows[first : first + 12], reductions)
         for row in reductions:
             kernels = 2 if row["accumulator"] == "s32" else 1  # to a strided and to an interleaved output
             self.assertEqual((row["kernels"], row["any_problem"]), (kernels, f"reduce_split_k ({kernels})"))

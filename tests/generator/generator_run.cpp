@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "catch_compat.hpp"
+#include "config_text.hpp"
 
 namespace quarry::test {
 
@@ -82,6 +83,10 @@ const std::string Spaces::small_sm90 = R"({
 })";
 
 Spaces::Spaces(const fs::path& folder) : folder_(folder) {
+  for (const ConfigSpace* space : config_spaces()) {  // all of a family that has no little one below
+    const fs::path file = fs::path(space->family) / "space.json";
+    write_file(folder / file, read_file(fs::path(QUARRY_SOURCE_DIR) / "kernels" / file));
+  }
   write_file(folder / "gemm_simt" / "space.json", R"({
   "family": "gemm_simt",
   "axes": {

@@ -1,19 +1,14 @@
 /// Random reductions for property tests: fake tensors that lab::Operands gives memory to.
 #pragma once
 
-#include "operations/common/row.hpp"
 #include "quarry/reduce_split_k.hpp"
+#include "unit/operation_rows.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {
 
 /// The rows that reduce.
-inline std::span<const detail::Row> reduction_rows() {
-  const auto rows = detail::rows();
-  const auto first = std::ranges::find_if(
-      rows, [](const detail::Row& row) { return row.metadata.operation == Operation::reduce_split_k; });
-  return rows.subspan(static_cast<std::size_t>(first - rows.begin()));
-}
+inline std::span<const detail::Row> reduction_rows() { return rows_of(Operation::reduce_split_k); }
 
 /// A reduction to the types of a row: up to 9 slices, an output of any strides, an epilogue by chance.
 inline ReduceSplitKArguments random_reduction(Random& random, const detail::Row& row, int most = 150) {

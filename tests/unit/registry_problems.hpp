@@ -5,19 +5,14 @@
 #include <array>
 #include <vector>
 
-#include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
+#include "unit/operation_rows.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace quarry::test {
 
-/// The rows that compute GEMMs, which come first: keys begin with the operation.
-inline std::span<const detail::Row> gemm_rows() {
-  const auto rows = detail::rows();
-  const auto other = std::ranges::find_if(
-      rows, [](const detail::Row& row) { return row.metadata.operation != Operation::gemm; });
-  return rows.first(static_cast<std::size_t>(other - rows.begin()));
-}
+/// The rows that compute GEMMs.
+inline std::span<const detail::Row> gemm_rows() { return rows_of(Operation::gemm); }
 
 /// One that computes GEMMs.
 inline const detail::Row& any_row(Random& random) {
