@@ -27,19 +27,23 @@ bool is_interleaved(const ProblemOperand& operand) {
          operand.fits[static_cast<int>(Layout::column_interleaved32)];
 }
 
-/// Whether some registered kernel reads operands A or B of this type.
-bool is_operand_of_any(DType type) {
+/// Whether it is true of the operands of some registered GEMM.
+template <class Predicate>
+bool is_true_of_any(const Predicate& predicate) {
   return std::ranges::any_of(key_ranges(), [&](const KeyRange& range) {
-    const OperandsMetadata& operands = rows()[range.begin].metadata.operands;
-    return operands.a.dtype == type || operands.b.dtype == type;
+    const KernelMetadata& kernel = rows()[range.begin].metadata;
+    return kernel.operation == Operation::gemm && predicate(kernel.operands);
   });
 }
 
-/// Whether some registered kernel writes outputs of this type.
+/// Whether some kernel reads operands A or B of this type.
+bool is_operand_of_any(DType type) {
+  return is_true_of_any([type](const OperandsMetadata& o) { return o.a.dtype == type || o.b.dtype == type; });
+}
+
+/// Whether some kernel writes outputs of this type.
 bool is_output_of_any(DType type) {
-  return std::ranges::any_of(key_ranges(), [&](const KeyRange& range) {
-    return rows()[range.begin].metadata.operands.out.dtype == type;
-  });
+  return is_true_of_any([type](const OperandsMetadata& o) { return o.out.dtype == type; });
 }
 
 /// The type that no registered kernel takes, and as what; empty where each one is taken by some kernel.
