@@ -2,9 +2,9 @@
 """Checks that the emulator finds mistakes: makes one mistake at a time in a copy of the kernels' sources and runs it.
 
 Each mutant lacks one barrier, wait, fence, edge predicate, ... (see mutation/operators.py and mutation/hand_written.py), and
-`quarry emulate` must fail on it. Those that survive are listed, with the reason where mutation/survivors.txt has one. Exits
-with 1 when fewer than 95% are caught (of those that compile and are not explained as no mistake), when a survivor has no
-reason, or when a reason is not true any more; with 2 when the sources as they stand are not right.
+`quarry emulate` must fail on it. Those that survive are listed, with the reason where mutation/survivors.txt or a survivors.txt
+beside the kernel has one. Exits with 1 when fewer than 95% are caught (of those that compile and are not explained as no mistake),
+when a survivor has no reason, or when a reason is not true any more; with 2 when the sources as they stand are not right.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from mutation import report
 from mutation.kernels import STAGES, stages_for
-from mutation.mutants import all_mutants, explanations
+from mutation.mutants import all_mutants, explanations, survivors_files
 from mutation.report import Fate, Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +38,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1, help="seed of the problems and orders (1)")
     parser.add_argument("--command", default=str(ROOT / "build/dev/quarry"), help="the command (build/dev/quarry)")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree whose kernels/ is mutated")
-    parser.add_argument("--survivors", type=Path, default=ROOT / "tools/mutation/survivors.txt", help="reasons of survivors")
+    parser.add_argument("--survivors", type=Path, help="reasons of survivors (tools/mutation/ and kernels/*/survivors.txt)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time (one a processor)")
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="a run that takes longer, and ten times as long as without a mistake, hangs (60)")
     return parser.parse_args()
@@ -78,7 +78,8 @@ class Tester:
     def __init__(self, options, kernels):
         self.options = options
         self.kernels = kernels
-        self.explanations = explanations(options.survivors)
+        files = [options.survivors] if options.survivors else survivors_files(ROOT)
+        self.explanations = [e for file in files for e in explanations(file)]
         self.timeout = options.timeout
 
     def emulate(self, kernels, stage):

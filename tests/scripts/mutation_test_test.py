@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import mutation_test  # noqa: E402
 from mutation import operators, report  # noqa: E402
 from mutation.kernels import STAGES, stages_for  # noqa: E402
-from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written  # noqa: E402
+from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written, survivors_files  # noqa: E402
 from mutation.report import Fate, Result  # noqa: E402
 from mutation.source import Source, brackets, code_only  # noqa: E402
 
@@ -206,6 +206,17 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(others[-1].kernels, ("--where", "family == 'new_family'"))
         for nobodys in ("kernels/arch/new.hpp", "kernels/new.hpp"):
             self.assertEqual(stages_for([nobodys]), STAGES)
+
+    def test_reasons_stand_beside_kernels_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            own = Path(folder) / "kernels/new_family/survivors.txt"
+            own.parent.mkdir(parents=True)
+            own.write_text("kernels/new_family/kernel.cuh | drop wait | wait()\n  same: so.\n")
+            self.assertEqual(survivors_files(Path(folder)), [Path(folder) / "tools/mutation/survivors.txt", own])
+            self.assertEqual(explanations(own)[0].path, "kernels/new_family/kernel.cuh")
+        for file in survivors_files(ROOT):
+            paths = {e.path for e in explanations(file)}
+            self.assertTrue(paths and all((ROOT / path).is_file() for path in paths), file)
 
     def test_a_text_that_is_not_there_is_told(self):
         from mutation.hand_written import HandWritten

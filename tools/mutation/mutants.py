@@ -120,6 +120,11 @@ class Explanation:
                 and self.change in mutant.shown())
 
 
+def survivors_files(root):
+    """Where the reasons of survivors stand: those of what families share, and those of a family beside its kernel."""
+    return [root / "tools/mutation/survivors.txt", *sorted((root / "kernels").glob("*/survivors.txt"))]
+
+
 def explanations(file: Path):
     """Reads the list: 'FILE | OPERATOR | part of the line [| part of the change]' and, indented, 'KIND: reason'.
 
