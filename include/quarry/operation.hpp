@@ -10,6 +10,7 @@ namespace quarry {
 enum class Operation : unsigned char {
   gemm,            ///< GemmArguments
   reduce_split_k,  ///< ReduceSplitKArguments
+  reorder,         ///< ReorderArguments
 };
 
 /// Whether kernels of an operation multiply tiles of A and B. Others lack these operands, tiles, modes, and

@@ -87,6 +87,12 @@ inline Kernel reduction_kernel() {
   return *kernel;
 }
 
+inline Status reorder_on(int device, CUstream_st* stream) {
+  Pieces pieces(device);
+  const TensorView from = TensorView::row_major(pieces.next(), DType::s8, {64, 64});
+  return reorder(from, TensorView::row_interleaved32(pieces.next(), DType::s8, {64, 64}), {.stream = stream});
+}
+
 /// A way to put work of tensors of a device on a stream.
 struct Work {
   std::string name;
@@ -98,6 +104,7 @@ struct Work {
 inline std::vector<Work> all_work() {
   const Kernel gemm = gemm_kernel();
   const Kernel reduction = reduction_kernel();
+  have_code("reorder_matrix_s8");
   return {{"run",
            [gemm](int device, CUstream_st* stream) {
              return gemm.run(gemm_on(device), {.stream = stream, .workspace = workspace_on(device)});
@@ -114,10 +121,12 @@ inline std::vector<Work> all_work() {
            [reduction](int device, CUstream_st* stream) {
              return reduction.run(reduction_on(device), {.stream = stream});
            }},
-          {"plan of a reduction", [reduction](int device, CUstream_st* stream) {
+          {"plan of a reduction",
+           [reduction](int device, CUstream_st* stream) {
              const Result<Plan> plan = reduction.prepare(reduction_on(device));
              return plan ? plan->run(detail::operands_of(reduction_on(device)), stream) : plan.status();
-           }}};
+           }},
+          {"reorder", reorder_on}};
 }
 
 }  // namespace quarry::test

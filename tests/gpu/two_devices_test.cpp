@@ -288,3 +288,37 @@ TEST_CASE("two devices: reductions keep to theirs") {
   CHECK(ran > 0);
   check_no_error_left();
 }
+
+TEST_CASE("two devices: reorders keep to theirs") {
+  if (one_device_only()) return;
+  constexpr std::size_t bytes = 64 * 96;
+  std::vector<std::int8_t> from(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<std::int8_t>(i * 7 % 251);
+  const auto rows = [](const void* data) { return TensorView::row_major(data, DType::s8, {64, 96}); };
+  const auto columns = [](const void* data) {
+    return TensorView::column_interleaved32(data, DType::s8, {64, 96});
+  };
+  std::vector<std::int8_t> expected(bytes);
+  must(reorder(rows(from.data()), columns(expected.data())));
+  const std::unique_ptr<Stream> streams[] = {stream_on(0), stream_on(1)};
+  for (const int current : {0, 1}) {
+    must(cudaSetDevice(current));
+    const lab::DeviceBuffer x = must(lab::DeviceBuffer::allocate(bytes, 1));
+    const lab::DeviceBuffer y = must(lab::DeviceBuffer::allocate(bytes, 1));
+    const lab::DeviceBuffer elsewhere = must(lab::DeviceBuffer::allocate(bytes, 0));
+    must(x.upload(from.data(), bytes));
+    must(y.fill(0));
+    check_stream_refused(reorder(rows(x.data()), columns(y.data()), {.stream = *streams[0]}));
+    CHECK(reorder(rows(elsewhere.data()), columns(y.data()), {.stream = *streams[1]}).code() ==
+          StatusCode::invalid_arguments);
+    std::vector<std::int8_t> to(bytes);
+    must(y.download(to.data(), 0, bytes));
+    CHECK(to == std::vector<std::int8_t>(bytes));
+    must(reorder(rows(x.data()), columns(y.data()), {.stream = *streams[1]}));
+    must(y.download(to.data(), 0, bytes));
+    CHECK(to == expected);
+    CHECK(current_device() == current);
+  }
+  must(cudaSetDevice(0));
+  check_no_error_left();
+}

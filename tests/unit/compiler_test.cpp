@@ -339,7 +339,8 @@ TEST_CASE("NVRTC compiles in many threads at once", "[compiler]") {
 TEST_CASE("NVRTC compiles what interleaved layouts need", "[compiler]") {
   const Compiler* const nvrtc = real(CompilerBackend::nvrtc);
   if (nvrtc == nullptr) return;
-  for (const char* name : {"reduce_split_k_s32_s8_interleaved32", "gemm_simt_s8_s8_s32_s8_RCC_64x64x64_t4x4",
+  for (const char* name : {"reorder_matrix_s8", "reorder_matrix_s32", "reduce_split_k_s32_s8_interleaved32",
+                           "gemm_simt_s8_s8_s32_s8_RCC_64x64x64_t4x4",
                            "gemm_sm80_s8_s8_s32_s8_CRC_64x32x128_w2x1x2_s4_a16x16"}) {
     for (const int target : {80, 90}) {
       const Result<CompiledCode> code = nvrtc->compile(job_of(name, target));

@@ -285,6 +285,21 @@ TEST_CASE("an exported plan's header says what a reduction launches", "[export]"
   check_header(launch);
 }
 
+TEST_CASE("an exported plan's header says what a reorder launches", "[export]") {
+  const ReorderArguments args = {.from = TensorView::row_major(nullptr, DType::u8, {70, 50}),
+                                 .to = TensorView::column_major(nullptr, DType::u8, {70, 50})};
+  detail::PreparedLaunch prepared;
+  REQUIRE(detail::prepare_launch(detail::row_of(get_kernels(args).front()), {}, args, prepared));
+  check_header(prepared.launch);
+  detail::ExportedPlan plan;
+  plan.name = "copy";
+  plan.functions = {{"reorder_matrix_s8", "copy.cubin"}};
+  const std::string header = detail::plan_header(plan, prepared.launch);
+  CHECK_THAT(header, Catch::Contains("  const void* from; /* u8, at a multiple of 1 bytes */"));
+  CHECK_THAT(header, Catch::Contains("  void* to; /* u8, at a multiple of 1 bytes */"));
+  CHECK_THAT(header, Catch::Contains("\"copy.cubin\", \"reorder_matrix_s8\", 2u, 256u, 4352u"));
+}
+
 TEST_CASE("a plan is exported as whole files", "[export]") {
   const TestFolder folder;
   const Kernel kernel = *make_kernel(test::fresh_name());

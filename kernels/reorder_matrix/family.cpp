@@ -1,0 +1,54 @@
+#include "reorder_matrix/family.hpp"
+
+#include "reorder_matrix/config.hpp"
+
+namespace quarry::reorder_matrix {
+namespace {
+
+/// From one kernel's end to the next one's first results, whatever they do.
+constexpr double least_seconds = 3e-6;
+
+long long blocks(const ReorderProblem& problem) {
+  return grid(problem.params.rows, problem.params.columns, problem.params.batch);
+}
+
+class ReorderMatrix final : public ReorderFamily {
+ public:
+  std::string_view name() const override { return "reorder_matrix"; }
+
+  Status supports(const void*, const ReorderProblem& problem) const override {
+    if (blocks(problem) <= grid_limit) return {};
+    return {StatusCode::unsupported, detail::Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
+  }
+
+  /// Each element is read and written once.
+  double estimate(const void*, const ReorderProblem& problem, const DeviceModel& device) const override {
+    const ReorderParams& p = problem.params;
+    const double elements = static_cast<double>(p.rows) * p.columns * p.batch;
+    return least_seconds + 2 * elements * bytes_of(problem.type) / device.memory_bandwidth;
+  }
+
+  void launch(const void* config, const ReorderProblem& problem, Launch& launch) const override {
+    if (is_empty(problem)) return;
+    const Config& c = *static_cast<const Config*>(config);
+    Step& step = add_kernel(launch, 0, sizeof(ReorderParams));
+    step.grid = static_cast<unsigned>(blocks(problem));
+    step.threads = static_cast<unsigned>(threads(c));
+    step.shared_memory = static_cast<unsigned>(shared_memory_bytes(c));
+    auto& params = params_of<ReorderParams>(launch, step);
+    params = problem.params;
+    relocate(launch, params.from.data, Operand::from);
+    relocate(launch, params.to.data, Operand::to);
+    const auto element = static_cast<std::uint16_t>(element_bytes(c));
+    launch.uses.add({Operand::from, problem.type, false, element});
+    launch.uses.add({Operand::to, problem.type, false, element, true});
+  }
+};
+
+constinit const ReorderMatrix instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::reorder_matrix
