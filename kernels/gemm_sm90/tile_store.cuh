@@ -57,7 +57,7 @@ class TileStore {
     ring_.template wait_read<0>();
     QUARRY_ROLLED
     for (int i = 0; i < BoxRing<config>::most_ahead && i < boxes; ++i)
-      ring_.fetch(box_at(work, i), static_cast<unsigned>(i));
+      ring_.fetch(source_at(work, i), static_cast<unsigned>(i));
   }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
@@ -112,6 +112,15 @@ class TileStore {
     const OperandBase base = work.out();
     return {base.row + tile_row(work) + index / block_boxes * instruction_m,
             base.column + tile_column(work) + index % block_boxes * box.columns, base.batch};
+  }
+
+  /// The same of the matrix that the engine fetches: one for all batch entries is shown to it as a batch of
+  /// one.
+  QUARRY_DEVICE BoxAt source_at(const TileWork& work, int index) const {
+    const MatrixParams& source = params().fetched == Fetched::c ? params().gemm.c : epilogue().residual;
+    BoxAt at = box_at(work, index);
+    if (source.batch_stride == 0) at.batch = 0;
+    return at;
   }
 
   /// Whether the engine fetches a matrix that the epilogue reads.
@@ -222,7 +231,7 @@ class TileStore {
     const int next = index + Ring::most_ahead;
     if (next >= boxes) return;
     ring_.template wait_read<Ring::left_to_engine>();
-    ring_.fetch(box_at(work, next), Ring::most_ahead - 1);
+    ring_.fetch(source_at(work, next), Ring::most_ahead - 1);
   }
 
   QUARRY_DEVICE Step<config> step_at(const TileWork& work, int index, int i, arch::SharedAddress buffer,

@@ -178,3 +178,26 @@ TEST_CASE("kernels that know no overlap are launched as usual") {
   const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
   check_run(c, kernel, reference, true);
 }
+
+TEST_CASE("C or a residual that all batch entries share is read for each of them") {
+  if (!has_hopper()) return;
+  for (const char* const name : kernel_names) {
+    const Kernel kernel = must(make_kernel(name));
+    for (const bool is_residual : {false, true}) {
+      CAPTURE(name, is_residual);
+      GemmArguments shape = {.a = TensorView::row_major(nullptr, DType::f16, {3, 200, 72}),
+                             .b = TensorView::row_major(nullptr, DType::f16, {3, 72, 264}),
+                             .out = TensorView::row_major(nullptr, DType::f16, {3, 200, 264})};
+      const TensorView shared = TensorView::row_major(nullptr, DType::f16, {200, 264});
+      if (is_residual) {
+        shape.epilogue.residual = shared;
+      } else {
+        shape.c = shared;
+        shape.epilogue.beta = 0.5;
+      }
+      DeviceCase c(shape, {.seed = 5});
+      const lab::Reference reference = must(lab::compute_reference(c.problem.arguments));
+      check_run(c, kernel, reference);
+    }
+  }
+}

@@ -182,7 +182,7 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "a skipped tile counts as so many rounds",
                 [(SM90, "stages_done += static_cast<unsigned>(list.current().k_tiles);", "stages_done += config.stages;")]),
     HandWritten("wrong stage", "a box is fetched into the buffer that is stored",
-                [(TILE_STORE, "ring_.fetch(box_at(work, next), Ring::most_ahead - 1);", "ring_.fetch(box_at(work, next), Ring::most_ahead);")]),
+                [(TILE_STORE, "ring_.fetch(source_at(work, next), Ring::most_ahead - 1);", "ring_.fetch(source_at(work, next), Ring::most_ahead);")]),
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(BIAS, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong tile", "every tile adds the first columns' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? 0 : work.tile_m) * count;")]),
     HandWritten("wrong tile", "every tile adds the first rows' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? work.tile_n : 0) * count;")]),
