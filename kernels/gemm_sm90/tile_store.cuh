@@ -13,6 +13,7 @@
 #include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/box_ring.cuh"
 #include "gemm_sm90/cluster_sum.cuh"
+#include "gemm_sm90/pair_store.cuh"
 #include "gemm_sm90/step_sums.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -336,7 +337,9 @@ class TileStore {
 
 /// What stores the tiles of a kernel with this epilogue.
 template <Config config, class Epilogue>
-struct TileStoreOf;
+struct TileStoreOf {
+  using Type = PairStore<config, Epilogue>;
+};
 template <Config config>
 struct TileStoreOf<config, StandardChain> {
   using Type = TileStore<config>;

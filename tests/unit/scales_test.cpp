@@ -277,7 +277,7 @@ TEST_CASE("scales lie with the other operands, and over no output", "[scales]") 
   check_refused(args, Reason::output_overlap, Operand::a_scale);
   args.a_scale->data = at(192);
   args.epilogue.aux = TensorView::row_major(at(199), DType::f32, {8, 8});
-  check_refused(args, Reason::aux_overlap, Operand::a_scale);
+  check_refused(args, Reason::output_overlap, Operand::a_scale);
   args.epilogue.alpha = 0.0;  // is not read then
   args.b_scale->data = at(128);
   CHECK_FALSE(accepted(args).scales.a.is_given);
