@@ -33,8 +33,8 @@ struct Workspace {
 };
 
 struct RunOptions {
-  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise); null is the
-  /// legacy default stream of that device. Ignored for host tensors.
+  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise); null is
+  /// the legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
   /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.

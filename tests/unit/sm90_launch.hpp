@@ -56,7 +56,7 @@ inline Resolved launch_of(const Kernel& kernel, const GemmArguments& args) {
 }
 
 inline void check_refused(const Kernel& kernel, const GemmArguments& args, const std::string& why,
-                   const DeviceModel& device = h200()) {
+                          const DeviceModel& device = h200()) {
   Resolved resolved;
   const Status status = resolve(kernel, args, resolved, device);
   INFO(kernel.name());
