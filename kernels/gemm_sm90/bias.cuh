@@ -14,14 +14,15 @@ QUARRY_DEVICE bool adds_bias(const GemmParams& params) {
   return params.epilogue.bias != nullptr && params.mode != Mode::split_k_parallel;
 }
 
-/// Warps that load a bias, and warps that read it.
+/// Threads that load a bias, and threads that read it. Each arrives by itself: tools that watch a GPU do not
+/// follow a warp barrier in front of one lane's arrival.
 template <Config config>
 constexpr int bias_writers() {
-  return config.copy == CopyEngine::tma ? 1 : 4;
+  return config.copy == CopyEngine::tma ? 32 : warpgroup_threads;
 }
 template <Config config>
 constexpr int bias_readers() {
-  return config.schedule == Schedule::ping_pong ? 4 : 4 * consumers(config);
+  return warpgroup_threads * (config.schedule == Schedule::ping_pong ? 1 : consumers(config));
 }
 
 /// One side's walk around the ring of biases, a tile each.
@@ -48,23 +49,17 @@ class BiasRing {
 
   /// For the side that loads: waits until the present one may be written, and says that it has been.
   QUARRY_DEVICE void acquire() const { arch::mbarrier_wait(empty(memory_, set()), parity() ^ 1); }
-  QUARRY_DEVICE void commit() const { arrive(full(memory_, set())); }
+  QUARRY_DEVICE void commit() const { arch::mbarrier_arrive(full(memory_, set())); }
 
   /// For the side that reads: waits until it is there, and says that it has been read.
   QUARRY_DEVICE void wait() const { arch::mbarrier_wait(full(memory_, set()), parity()); }
-  QUARRY_DEVICE void release() const { arrive(empty(memory_, set())); }
+  QUARRY_DEVICE void release() const { arch::mbarrier_arrive(empty(memory_, set())); }
 
   QUARRY_DEVICE void advance() { ++tile_; }
 
  private:
   QUARRY_DEVICE int set() const { return static_cast<int>(tile_ % sets); }
   QUARRY_DEVICE int parity() const { return static_cast<int>(tile_ / sets % 2); }
-
-  /// For the whole warp.
-  QUARRY_DEVICE static void arrive(arch::SharedAddress barrier) {
-    arch::warp_barrier();
-    if (arch::lane_index() == 0) arch::mbarrier_arrive(barrier);
-  }
 
   QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int set) {
     return memory + (bias_barriers_offset(config) + 8 * set);

@@ -188,7 +188,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "every tile adds the first rows' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? work.tile_n : 0) * count;")]),
     # Who arrives, who waits.
     HandWritten("wrong count", "a bias may be written when one warp has read it",
-                [(BIAS, "config.schedule == Schedule::ping_pong ? 4 : 4 * consumers(config);", "1;")]),
+                [(BIAS, "warpgroup_threads * (config.schedule == Schedule::ping_pong ? 1 : consumers(config));", "32;")]),
     HandWritten("wrong count", "a stage is empty when one warpgroup has read it",
                 [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "1;")]),
     HandWritten("wrong count", "a stage is empty when every warpgroup has read it",
