@@ -93,6 +93,7 @@ struct Erased {
 template <class Lab>
 OperationLab row_of(std::string_view name) {
   using Call = Erased<Lab>;
+  constexpr bool has_controls = requires(typename Lab::Arguments & arguments) { arguments.controls; };
   OperationLab row = {.operation = Lab::Problem::operation,
                       .name = name,
                       .words = Lab::words(),
@@ -108,18 +109,23 @@ OperationLab row_of(std::string_view name) {
                       .in_place = &Call::in_place,
                       .controls = &Call::controls,
                       .with_controls = &Call::with_controls,
-                      .has_controls = requires(typename Lab::Arguments & a){a.controls;
-}
-, .fill = nullptr, .reference = &Call::reference, .tolerance = &Call::tolerance,
-  .result_key = &Lab::result_key, .storage_key = &Lab::storage_key, .random = &Call::random,
-  .stored = &Call::stored, .controls_for = &Call::controls_for, .emulated = &Call::emulated,
-  .campaign = nullptr, .yardstick = nullptr
-};  // namespace quarry::lab
-if constexpr (requires { Lab::moves_memory; }) row.moves_memory = Lab::moves_memory;
-if constexpr (requires { &Lab::fill; }) row.fill = &Call::fill;
-if constexpr (requires { &Lab::campaign; }) row.campaign = &Lab::campaign;
-if constexpr (requires { &Lab::yardstick; }) row.yardstick = &Call::yardstick;
-return row;
+                      .has_controls = has_controls,
+                      .fill = nullptr,
+                      .reference = &Call::reference,
+                      .tolerance = &Call::tolerance,
+                      .result_key = &Lab::result_key,
+                      .storage_key = &Lab::storage_key,
+                      .random = &Call::random,
+                      .stored = &Call::stored,
+                      .controls_for = &Call::controls_for,
+                      .emulated = &Call::emulated,
+                      .campaign = nullptr,
+                      .yardstick = nullptr};
+  if constexpr (requires { Lab::moves_memory; }) row.moves_memory = Lab::moves_memory;
+  if constexpr (requires { &Lab::fill; }) row.fill = &Call::fill;
+  if constexpr (requires { &Lab::campaign; }) row.campaign = &Lab::campaign;
+  if constexpr (requires { &Lab::yardstick; }) row.yardstick = &Call::yardstick;
+  return row;
 }
 
 }  // namespace quarry::lab

@@ -123,13 +123,6 @@ class StandardEpilogue {
   /// What sums are multiplied by.
   QUARRY_DEVICE static Compute alpha_of(const EpilogueParams& e) { return value(e.alpha, e.alpha_pointer); }
 
-  /// Whether outputs are the sums times this alpha, which is not 0, as far as the device decides that: of
-  /// launches that neither scale, clamp, add a residual nor write aux.
-  QUARRY_DEVICE static bool only_multiplies(const EpilogueParams& e, Compute alpha) {
-    return e.beta == 0 && e.beta_pointer == nullptr && e.bias == nullptr &&
-           e.activation == Activation::identity && alpha != 0;
-  }
-
   /// Writes `count` outputs from (row, column) on.
   QUARRY_DEVICE void store(int row, int column, int count, const Quad<Out>& result) const {
     out_.store(row, column, count, result);

@@ -61,7 +61,7 @@ struct TensorGemmParams {
   bool stores_boxes;
   /// The epilogue has a scale, C, a residual, aux or bounds. Otherwise it is alpha times the sums, a bias and
   /// an activation.
-  bool is_rich;
+  bool is_general;
 };
 
 }  // namespace quarry

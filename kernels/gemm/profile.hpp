@@ -71,7 +71,7 @@ struct GemmProfile {
   double epilogue_tile;
   /// gemm_sm90: more of it with an activation; with what else the epilogue reads, writes, scales or bounds.
   double activation_tile = 0;
-  double rich_tile = 0;
+  double general_tile = 0;
   /// Seconds to hand a tile of split_k_serial from one slice to the next.
   double turn;
   /// By how much all is slower because code does not fit into registers; 1 where it does.

@@ -101,11 +101,15 @@ constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).
 /// Most slices of K that a cluster adds up: blocks of a portable cluster (CUDA programming guide).
 inline constexpr int most_cluster_slices = 8;
 
+/// Whether the sums leave a thread too few registers for the general form of the epilogue: part of it then
+/// lives in local memory.
+constexpr bool has_crowded_registers(const Config& c) { return accumulator_registers(c) > 128; }
+
 /// Columns of the output that a warp evaluates at once where its epilogue is more than an addend: a box, or
 /// as much of it as its sums leave registers for.
 constexpr int step_columns(const Config& c) {
   const int columns = box_out(c).columns;
-  const int most = accumulator_registers(c) > 128 ? 32 : 64;
+  const int most = has_crowded_registers(c) ? 32 : 64;
   return columns > most && columns % most == 0 ? most : columns;
 }
 

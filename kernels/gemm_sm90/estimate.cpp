@@ -41,8 +41,8 @@ constexpr double byte_stored = 0.08;
 /// (TileStore::has_simple_steps). From times of 4096^3 and 8192x8192x1024 on an H200 with gelu_tanh and with
 /// C: up to 4,100, 5,000 and 54,000 cycles a tile.
 constexpr double element_activated = 0.25;
-constexpr double element_enriched = 0.3;
-constexpr double element_enriched_in_memory = 2.2;
+constexpr double element_general = 0.3;
+constexpr double element_general_in_memory = 2.2;
 /// What happens at the same time hides each other but for this share: math, copies and waiting for them, and
 /// all that together with device memory.
 constexpr double unhidden = 0.114;
@@ -150,9 +150,9 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
                        split_share(problem.b, kernel.traits.layouts.b, problem.types.b);
   const double drain = kernel.epilogue_byte * out_bytes;
   const EpilogueParams& e = problem.epilogue;
-  const bool is_rich = epilogue_matrices(problem) > 1 || problem.has_scale || e.clamps;
-  const double beside =
-      (e.activation != Activation::identity ? kernel.activation_tile : 0) + (is_rich ? kernel.rich_tile : 0);
+  const bool is_general = epilogue_matrices(problem) > 1 || problem.has_scale || e.clamps;
+  const double beside = (e.activation != Activation::identity ? kernel.activation_tile : 0) +
+                        (is_general ? kernel.general_tile : 0);
   return {
       .kernel = kernel,
       .problem = problem,
@@ -357,8 +357,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .epilogue_byte = elements * byte_stored * cycle,
       .epilogue_tile = elements / groups * stored * cycle,
       .activation_tile = elements / groups * element_activated * cycle,
-      .rich_tile = elements / groups *
-                   (accumulator_registers(c) > 128 ? element_enriched_in_memory : element_enriched) * cycle,
+      .general_tile = elements / groups *
+                      (has_crowded_registers(c) ? element_general_in_memory : element_general) * cycle,
       .turn = (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
       .slowdown = 1,
       .memory_byte = 1 / device.memory_bandwidth,

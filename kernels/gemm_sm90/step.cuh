@@ -10,7 +10,8 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Elements of a matrix that are f32, one for each row of a step or each column, as values of the step.
+/// The values of a step whose columns are all alike: one value for the upper of the lane's two rows, one for
+/// the lower.
 template <int count>
 QUARRY_DEVICE StepValues<count> broadcast_rows(float upper, float lower) {
   StepValues<count> x;
@@ -22,7 +23,7 @@ QUARRY_DEVICE StepValues<count> broadcast_rows(float upper, float lower) {
 /// A step. Where it lies in the output is computed when it is asked: most epilogues read and write nothing by
 /// it.
 template <Config config>
-class Step {
+class EpilogueStep {
   static constexpr int count = step_values(config);
   static constexpr BoxPart part = {box_out(config), step_columns(config)};
   using Out = Element<config.types.out>;

@@ -87,7 +87,7 @@ TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
 }
 
 /// Whether the epilogue has more than alpha, a bias and an activation.
-bool is_rich(const GemmProblem& problem) {
+bool is_general(const GemmProblem& problem) {
   return problem.epilogue.clamps || problem.has_c || problem.has_scale || problem.has_residual ||
          problem.has_aux;
 }
@@ -159,7 +159,7 @@ void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams
     add_map(launch, slot, map_of_boxes(matrix), operand);
     std::ranges::find(launch.uses, operand, &PlanOperandNeed::name)->alignment = 16;
   };
-  params.is_rich = is_rich(problem);
+  params.is_general = is_general(problem);
   params.stores_boxes = stores_boxes(config, problem, params.gemm);
   if (!params.stores_boxes) return;
   add_boxes(params.out, problem.out.matrix, Operand::out);

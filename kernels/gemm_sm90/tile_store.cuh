@@ -32,7 +32,7 @@ class TileStore {
   static constexpr int most_short_boxes = 8;
   /// Whether the long way stands twice: where the sums leave few registers, what the general form needs would
   /// be kept in memory, and that costs every step of the other.
-  static constexpr bool has_simple_steps = accumulator_registers(config) > 128;
+  static constexpr bool has_simple_steps = has_crowded_registers(config);
   using Out = Element<config.types.out>;
   using Values = StepValues<count>;
 
@@ -64,7 +64,7 @@ class TileStore {
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
   QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) {
     forget();
-    const int lane = arch::unknown(arch::lane_index());
+    const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
     constexpr bool has_short_columns = boxes <= most_short_boxes;
@@ -92,7 +92,7 @@ class TileStore {
   QUARRY_DEVICE const EpilogueParams& epilogue() const { return params().gemm.epilogue; }
 
   /// What follows from parameters is found out anew from here on.
-  QUARRY_DEVICE void forget() { zero_ = arch::unknown(0); }
+  QUARRY_DEVICE void forget() { zero_ = arch::opaque(0); }
 
   QUARRY_DEVICE Added added() const {
     if (!adds_bias(params().gemm)) return Added::nothing;
@@ -131,7 +131,7 @@ class TileStore {
 
   /// Whether there is a bias and an activation at most, and outputs go by boxes.
   QUARRY_DEVICE bool is_simple() const {
-    return params().stores_boxes && params().gemm.mode == Mode::gemm && !is_rich();
+    return params().stores_boxes && params().gemm.mode == Mode::gemm && !is_general();
   }
 
   /// The short way. @tparam by_column columns have an addend each; else rows may
@@ -190,7 +190,8 @@ class TileStore {
   }
 
   template <bool general>
-  QUARRY_DEVICE void store_step(const Sums<config>& sums, const Step<config>& step, int number) const {
+  QUARRY_DEVICE void store_step(const Sums<config>& sums, const EpilogueStep<config>& step,
+                                int number) const {
     const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
     const float factor = is_partial ? 1 : alpha_;
     Values x = {};
@@ -204,9 +205,9 @@ class TileStore {
       step.write_dense(partial_output(step.work), box.row_major ? step.work.n() : step.work.m(), x);
       return;
     }
-    if (general && is_rich()) before_activation(step, x);
+    if (general && is_general()) before_activation(step, x);
     if (epilogue().activation != Activation::identity) activate_step(step, x);
-    if (general && is_rich()) after_activation(step, x);
+    if (general && is_general()) after_activation(step, x);
     step.put(x);
     if (general && !params().stores_boxes) step.write(params().gemm.out);
   }
@@ -218,7 +219,7 @@ class TileStore {
 
   /// Whether there is more than alpha, a bias and an activation. With alpha 0 the sums do not count, even
   /// where they are NaN.
-  QUARRY_DEVICE bool is_rich() const { return params().is_rich || alpha_ == 0; }
+  QUARRY_DEVICE bool is_general() const { return params().is_general || alpha_ == 0; }
 
   /// Whether the values of a step begin with what is added, so that one instruction copies a sum, multiplies
   /// and adds.
@@ -235,8 +236,8 @@ class TileStore {
     ring_.fetch(source_at(work, next), Ring::most_ahead - 1);
   }
 
-  QUARRY_DEVICE Step<config> step_at(const TileWork& work, int index, int i, arch::SharedAddress buffer,
-                                     int lane) const {
+  QUARRY_DEVICE EpilogueStep<config> step_at(const TileWork& work, int index, int i,
+                                             arch::SharedAddress buffer, int lane) const {
     const int box_column = i * step_columns(config);
     return {work,
             buffer,
@@ -253,7 +254,7 @@ class TileStore {
   }
 
   /// From alpha times the sums, and the addends if they were added first, to z.
-  QUARRY_DEVICE void before_activation(const Step<config>& step, Values& x) const {
+  QUARRY_DEVICE void before_activation(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (!adds_first()) {
       replace_each(x, [this](float v) { return alpha_ == 0 ? 0 : v; });
@@ -272,7 +273,7 @@ class TileStore {
     }
   }
 
-  QUARRY_DEVICE void activate_step(const Step<config>& step, Values& x) const {
+  QUARRY_DEVICE void activate_step(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if constexpr (sizeof(Out) == 4) {
       step.put(x);
@@ -285,7 +286,7 @@ class TileStore {
     }
   }
 
-  QUARRY_DEVICE void after_activation(const Step<config>& step, Values& x) const {
+  QUARRY_DEVICE void after_activation(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (e.residual.data != nullptr) {
       if (params().fetched != Fetched::residual) step.read(e.residual);
@@ -299,7 +300,7 @@ class TileStore {
   }
 
   /// What is added to the values of a step.
-  QUARRY_DEVICE Values addends(const Step<config>& step) const {
+  QUARRY_DEVICE Values addends(const EpilogueStep<config>& step) const {
     if (added() == Added::by_column) return column_addends<count>(step.tile_column, step.lane);
     const arch::Vector<float, 2> rows = row_addends(added(), step.tile_row, step.lane);
     return broadcast_rows<count>(rows.v[0], rows.v[1]);

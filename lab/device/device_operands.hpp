@@ -11,7 +11,7 @@
 namespace quarry::lab {
 
 /// Where a copy of a tensor's storage holds the array of pointers to its matrices: so many bytes behind the
-/// storage's start, behind the storage itself; and how many bytes it has, 0 where there is none.
+/// storage's start, behind the storage itself; and how many bytes it has (0: no array).
 std::size_t array_offset(const GuardedTensor& tensor);
 std::size_t array_bytes(const GuardedTensor& tensor);
 

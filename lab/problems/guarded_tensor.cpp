@@ -102,7 +102,7 @@ void GuardedTensor::poison() {
   for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(view_.dtype, i + offset())};
 }
 
-/// Checks the elements of one matrix of an array, or of all matrices where there is none, and what lies
+/// Checks the elements of one matrix of an array, or of all matrices if the tensor is no array, and what lies
 /// between them.
 Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const {
   const Matrices m(view_);

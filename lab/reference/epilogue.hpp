@@ -31,7 +31,7 @@ class EpilogueReference {
     return &reference_.outputs[0].values[place(entry, row, column)];
   }
 
-  /// The scale of an output, 1 where there is none; its factors of a row alone and of a column alone (one for
+  /// The scale of an output (1 without a scale); its factors of a row alone and of a column alone (one for
   /// all counts as one of rows).
   double scale_at(std::int64_t row, std::int64_t column) const;
   double row_scale(std::int64_t row) const { return scale_column_stride_ != 0 ? 1 : scale_at(row, 0); }

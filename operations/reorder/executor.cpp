@@ -46,7 +46,7 @@ void copy(const ReorderParams& p, const Square& square) {
   }
 }
 
-/// The copy of elements of so many bytes; null where there is none.
+/// The copy function for elements of `bytes` bytes; null if that size is not supported.
 auto copy_of(int bytes) {
   return bytes == 1 ? copy<1> : bytes == 2 ? copy<2> : bytes == 4 ? copy<4> : bytes == 8 ? copy<8> : nullptr;
 }

@@ -51,7 +51,7 @@ constexpr Number value(const std::optional<Enum>& e) {
 /// A field of kernels that multiply, which others lack.
 constexpr Number of_product(K k, Number number) { return is_product(k.operation) ? number : Number(); }
 
-/// A type; absent where there is none.
+/// A type as a field; DType::none is an absent field.
 constexpr Number type(DType dtype) { return dtype == DType::none ? Number() : value(dtype); }
 
 /// A field of an operand, which kernels without that operand lack.

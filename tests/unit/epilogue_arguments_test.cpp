@@ -5,11 +5,12 @@
 
 #include "catch_compat.hpp"
 #include "operations/gemm/normalise.hpp"
-#include "unit/gemm_rules.hpp"
+#include "unit/gemm_checks.hpp"
 #include "unit/registry_problems.hpp"
 
 using namespace quarry;
 using detail::Reason;
+using test::accepted;
 
 namespace {
 
@@ -21,12 +22,6 @@ GemmArguments problem() {
   GemmArguments args = test::plain_problem(16, 24, 32, DType::f16);
   args.out = TensorView::row_major(memory, DType::f16, {16, 24});
   return args;
-}
-
-GemmProblem accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  CHECK(test::normalise(args, problem).message() == "ok");
-  return problem;
 }
 
 void check_refused(const GemmArguments& args, const std::string& text) {

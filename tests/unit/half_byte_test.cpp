@@ -11,13 +11,15 @@
 #include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
-#include "unit/gemm_rules.hpp"
+#include "unit/gemm_checks.hpp"
 #include "unit/random_gemm.hpp"
 
 namespace {
 
 using namespace quarry;
+using test::accepted;
 using test::between;
+using test::check_refused;
 using test::coin;
 using test::Random;
 
@@ -25,22 +27,6 @@ GemmArguments arguments(std::int64_t m, std::int64_t n, std::int64_t k, DType ty
   return {.a = TensorView::row_major(nullptr, type, {m, k}),
           .b = TensorView::column_major(nullptr, type, {k, n}),
           .out = TensorView::row_major(nullptr, type, {m, n})};
-}
-
-GemmProblem accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  INFO(status.message());
-  REQUIRE(status);
-  return problem;
-}
-
-void check_refused(const GemmArguments& args, const std::string& text) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  REQUIRE_FALSE(status);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  CHECK_THAT(status.message(), Catch::Contains(text));
 }
 
 /// Memory that views of tests lie in; nothing reads it.

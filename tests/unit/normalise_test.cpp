@@ -1,6 +1,6 @@
 // Checking arguments: every bad input is refused by name, everything else is described rightly.
 #include "operations/gemm/normalise.hpp"
-#include "unit/gemm_rules.hpp"
+#include "unit/gemm_checks.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,9 +18,12 @@ namespace {
 
 using namespace quarry;
 using detail::Reason;
+using test::accepted;
 using test::between;
+using test::check_refused;
 using test::coin;
 using test::Random;
+using test::refused;
 
 GemmArguments arguments(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 32,
                         DType type = DType::f16) {
@@ -33,36 +36,6 @@ GemmArguments batched(std::int64_t batch) {
   return {.a = TensorView::row_major(nullptr, DType::f16, {batch, 64, 32}),
           .b = TensorView::row_major(nullptr, DType::f16, {batch, 32, 96}),
           .out = TensorView::row_major(nullptr, DType::f16, {batch, 64, 96})};
-}
-
-GemmProblem accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  INFO(status.message());
-  REQUIRE(status);
-  return problem;
-}
-
-Status refused(const GemmArguments& args) {
-  GemmProblem problem;
-  Status status = test::normalise(args, problem);
-  REQUIRE_FALSE(status);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  CHECK_FALSE(status.message().empty());
-  CHECK(status.message().find('\n') == std::string::npos);
-  return status;
-}
-
-void check_refused(const GemmArguments& args, Reason reason, Operand operand) {
-  const Status status = refused(args);
-  INFO(status.message());
-  CHECK(status.reason() == reason);
-  CHECK(status.operand() == operand);
-}
-
-void check_refused(const GemmArguments& args, const std::string& text) {
-  const Status status = refused(args);
-  CHECK_THAT(status.message(), Catch::Contains(text));
 }
 
 /// Memory that views of tests lie in; nothing reads it.

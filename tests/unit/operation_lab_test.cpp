@@ -164,7 +164,7 @@ TEST_CASE("operands are made, run and judged in the same way for every operation
       const Result<Reference> reference = compute_reference(trial->host.arguments(), {.threads = 1});
       REQUIRE(reference);
       CHECK(run_trial(kernel, controls_of(problem), *trial, *reference).right());
-      // A result that is far off is none.
+      // A result that is far off is refused.
       const GuardedTensor& out = trial->host.tensors().front().tensor;
       const Matrices m(out.view());
       if (m.is_empty()) continue;

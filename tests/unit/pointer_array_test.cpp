@@ -1,6 +1,6 @@
 /// Batches through arrays of pointers, as arguments: what is accepted, who takes them, what is refused.
 #include "quarry/pointer_array.hpp"
-#include "unit/gemm_rules.hpp"
+#include "unit/gemm_checks.hpp"
 
 #include <string>
 #include <utility>
@@ -15,27 +15,6 @@
 using namespace quarry;
 using detail::Reason;
 using namespace quarry::test;
-
-namespace {
-
-GemmProblem accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  CHECK(test::normalise(args, problem).message() == "ok");
-  return problem;
-}
-
-Status refused(const GemmArguments& args) {
-  GemmProblem problem;
-  Status status = test::normalise(args, problem);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  return status;
-}
-
-void check_refused(const GemmArguments& args, const std::string& text) {
-  CHECK_THAT(refused(args).message(), Catch::Contains(text));
-}
-
-}  // namespace
 
 TEST_CASE("an array of pointers is a view of rank 3", "[array]") {
   const void* const pointers[batch] = {};

@@ -12,7 +12,7 @@
 #include "catch_compat.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
-#include "unit/gemm_rules.hpp"
+#include "unit/gemm_checks.hpp"
 #include "unit/random_gemm.hpp"
 #include "unit/registry_problems.hpp"
 
@@ -20,9 +20,12 @@ namespace {
 
 using namespace quarry;
 using detail::Reason;
+using test::accepted;
 using test::between;
+using test::check_refused;
 using test::coin;
 using test::Random;
+using test::refused;
 
 TensorView scale_view(std::initializer_list<std::int64_t> extents, const void* data = nullptr) {
   return TensorView::row_major(data, DType::f32, extents);
@@ -47,29 +50,6 @@ GemmArguments with_b(ScaleGranularity granularity, const TensorView& scale) {
   args.b_scale = scale;
   args.b_scale_granularity = granularity;
   return args;
-}
-
-GemmProblem accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  INFO(status.message());
-  REQUIRE(status);
-  return problem;
-}
-
-Status refused(const GemmArguments& args) {
-  GemmProblem problem;
-  Status status = test::normalise(args, problem);
-  REQUIRE_FALSE(status);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  return status;
-}
-
-void check_refused(const GemmArguments& args, Reason reason, Operand operand) {
-  const Status status = refused(args);
-  INFO(status.message());
-  CHECK(status.reason() == reason);
-  CHECK(status.operand() == operand);
 }
 
 /// Arguments that a row takes, of its types and layouts.

@@ -33,7 +33,7 @@ struct Resolved {
   /// The kernel's step. @pre the output is not empty
   const Step& step() const { return *kernel_step(launch); }
   const TensorGemmParams& params() const { return params_of<TensorGemmParams>(launch.image, step()); }
-  /// The fields of a tensor map, null where there is none; @param name of the operand
+  /// The fields of the operand's tensor map; null if the launch has no such map.
   const TensorMapFields* map(Operand name) const { return find_map(launch, name); }
 };
 

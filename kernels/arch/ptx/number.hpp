@@ -195,7 +195,7 @@ QUARRY_DEVICE float pinned_fma(float a, float b, float c) {
 
 /// The same number, of which the compiler knows nothing: what follows from it is computed where it is used,
 /// and kept in no register from before.
-QUARRY_DEVICE int unknown(int x) {
+QUARRY_DEVICE int opaque(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }

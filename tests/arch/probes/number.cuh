@@ -147,7 +147,7 @@ QUARRY_DEVICE void maximum(const ProbeParams& params) {
 
 template <Block block>
 QUARRY_DEVICE void unknown(const ProbeParams& params) {
-  map_items<block, int>(params, [](int x) { return arch::unknown(x); });
+  map_items<block, int>(params, [](int x) { return arch::opaque(x); });
 }
 
 template <Block block>
