@@ -15,7 +15,7 @@
 #include "operations/common/row.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "registry/query/operation_info.hpp"
-#include "unit/gemm_rules.hpp"
+#include "support/gemm_rules.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// Accesses beside what there is, and at addresses that their width does not allow.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -4,8 +4,8 @@
 #include <array>
 #include <random>
 
-#include "catch_compat.hpp"
 #include "history.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry;
 using namespace quarry::emulator;

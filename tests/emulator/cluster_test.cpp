@@ -1,5 +1,5 @@
 /// Blocks of a cluster: who they are, their barrier, each other's shared memory.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "arch/arch.hpp"
-#include "catch_compat.hpp"
 #include "common/fast_convert.cuh"
+#include "support/catch_compat.hpp"
 
 namespace quarry {
 namespace {

@@ -1,7 +1,7 @@
 /// Asynchronous copies that are used too early, too late or never waited for.
 #include <numeric>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,6 +1,6 @@
 /// Stores to counters that blocks share: one that may undo a change by another thread is a fault, whether it
 /// did or not.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,5 +1,5 @@
 /// Threads that wait for what never comes: reported with who waits where for what.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

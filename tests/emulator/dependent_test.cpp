@@ -1,5 +1,5 @@
 /// Kernels that may start before the one in front of them has ended.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,5 +1,5 @@
 /// What a whole warp, or the whole block, must reach together.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

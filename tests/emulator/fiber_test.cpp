@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 
 using quarry::emulator::Fiber;
 using quarry::emulator::Stack;

@@ -1,7 +1,7 @@
 /// Threads and blocks that share global memory, with and without what orders them.
 #include <algorithm>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

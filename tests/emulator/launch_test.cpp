@@ -1,7 +1,7 @@
 /// Launches: which a device would refuse, what one counts, and on how many threads of the host it runs.
 #include "emulator/launch.hpp"
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,7 +1,7 @@
 /// Barriers with phases: how they are made, what arrivals hand on, who waits too early, or for ever.
 #include <numeric>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

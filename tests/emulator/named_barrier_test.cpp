@@ -1,5 +1,5 @@
 /// Named barriers: whom they order, and counts and numbers that do not fit.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,5 +1,5 @@
 /// What threads wrote by ordinary means, and what reads it by the asynchronous proxy.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_operands.hpp"
 

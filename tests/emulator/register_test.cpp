@@ -1,5 +1,5 @@
 /// Registers that warpgroups give and take.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_kernel.hpp"
 

@@ -3,14 +3,14 @@
 #include <map>
 #include <random>
 
-#include "catch_compat.hpp"
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/problems/operands.hpp"
 #include "registry/device/prepared.hpp"
 #include "reorder_matrix/kernel.cuh"
-#include "unit/random_reorder.hpp"
+#include "support/catch_compat.hpp"
+#include "support/random_reorder.hpp"
 
 using namespace quarry;
 using emulator::MemoryUse;

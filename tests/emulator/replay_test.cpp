@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

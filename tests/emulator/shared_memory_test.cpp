@@ -5,8 +5,8 @@
 #include <cstring>
 #include <random>
 
-#include "catch_compat.hpp"
 #include "history.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry;
 using emulator::AccessId;

@@ -1,7 +1,7 @@
 /// Threads of a block that share memory, with and without what orders them.
 #include <numeric>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

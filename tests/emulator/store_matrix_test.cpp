@@ -1,7 +1,7 @@
 /// Fragments stored to shared memory as matrices.
 #include "arch/sm90.hpp"
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

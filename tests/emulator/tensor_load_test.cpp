@@ -1,7 +1,7 @@
 /// Bulk loads of boxes: what they bring, and kernels that use it too early, too late or not at all.
 #include <set>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -1,5 +1,5 @@
 /// Bulk stores of boxes: what they write, and kernels that change it too early.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 
 using namespace quarry;

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "catch_compat.hpp"
 #include "common/tile_scheduler.cuh"
+#include "support/catch_compat.hpp"
 
 using namespace quarry;
 

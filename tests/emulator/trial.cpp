@@ -6,8 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "catch_compat.hpp"
 #include "emulator/access.hpp"
+#include "support/catch_compat.hpp"
 
 namespace quarry::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry::emulator;
 

@@ -1,5 +1,5 @@
 /// Kernels that start a warpgroup's matrix instruction wrongly on purpose.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_kernel.hpp"
 

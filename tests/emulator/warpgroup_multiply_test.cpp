@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_operands.hpp"
 

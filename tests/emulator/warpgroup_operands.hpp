@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arch/sm90.hpp"
-#include "tests/arch/operand_tile.hpp"
+#include "tests/kernels/arch/operand_tile.hpp"
 
 namespace quarry::test {
 

@@ -1,5 +1,5 @@
 /// The sums of a warpgroup's matrix instructions: who may touch them when.
-#include "catch_compat.hpp"
+#include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_kernel.hpp"
 

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "arch/sm90.hpp"
-#include "catch_compat.hpp"
 #include "emulator/launch.hpp"
 #include "gemm_simt/kernel.cuh"
 #include "gemm_sm80/kernel.cuh"
 #include "gemm_sm90/kernel.cuh"
 #include "reduce_split_k/kernel.cuh"
+#include "support/catch_compat.hpp"
 
 using namespace quarry;
 using emulator::MemoryUse;

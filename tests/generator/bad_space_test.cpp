@@ -1,8 +1,8 @@
 /// Every way in which a space can be wrong: exit 2, a message that says where, nothing written.
 #include <random>
 
-#include "catch_compat.hpp"
 #include "generator/generator_run.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry::test;
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "catch_compat.hpp"
 #include "config_text.hpp"
+#include "support/catch_compat.hpp"
 
 namespace quarry::test {
 

@@ -3,12 +3,12 @@
 #include <random>
 #include <set>
 
-#include "catch_compat.hpp"
 #include "config_text.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/compile/precompiled.hpp"
-#include "unit/config_values.hpp"
+#include "support/catch_compat.hpp"
+#include "support/config_values.hpp"
 
 using namespace quarry;
 

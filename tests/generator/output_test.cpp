@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "catch_compat.hpp"
 #include "generator/generator_run.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry::test;
 namespace fs = std::filesystem;

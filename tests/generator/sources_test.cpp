@@ -1,7 +1,7 @@
 /// The generator's table of embedded sources: which files, what changes it, what is refused.
-#include "catch_compat.hpp"
 #include "config_text.hpp"
 #include "generator/generator_run.hpp"
+#include "support/catch_compat.hpp"
 
 using namespace quarry::test;
 namespace fs = std::filesystem;

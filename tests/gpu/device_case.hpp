@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "catch_compat.hpp"
 #include "lab/device/device_buffer.hpp"
 #include "lab/device/device_operands.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
-#include "unit/random_gemm.hpp"
+#include "support/catch_compat.hpp"
+#include "support/random_gemm.hpp"
 
 namespace quarry::test {
 

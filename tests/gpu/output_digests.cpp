@@ -16,7 +16,7 @@
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
 #include "registry/device/runtime.hpp"
-#include "unit/random_gemm.hpp"
+#include "support/random_gemm.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "device_case.hpp"
-#include "unit/random_reorder.hpp"
+#include "support/random_reorder.hpp"
 
 using namespace quarry;
 using test::must;

@@ -4,7 +4,7 @@
 
 #include "gpu/device_case.hpp"
 #include "registry/device/runtime.hpp"
-#include "unit/random_reduction.hpp"
+#include "support/random_reduction.hpp"
 
 using namespace quarry;
 using namespace quarry::test;

@@ -11,7 +11,7 @@
 #include "gpu/device_case.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/runtime.hpp"
-#include "unit/random_reduction.hpp"
+#include "support/random_reduction.hpp"
 
 using namespace quarry;
 using namespace quarry::test;

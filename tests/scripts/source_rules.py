@@ -59,7 +59,7 @@ RULES = [
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
     Rule("CUDA headers are included in registry/device/ and lab/device/ alone (and by tests and benchmarks that use a device, or its stand-in)",
-         r"(?!registry/device/|lab/device/|tests/(gpu|arch|bench|devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
+         r"(?!registry/device/|lab/device/|tests/(gpu|bench|kernels/arch|registry/device/devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
          "#include <cuda_runtime_api.h>"),
     Rule("what depends on an element type stands in its row of include/quarry/types.hpp: no switch over types elsewhere",
          r"(?!include/quarry/types\.hpp|kernels/arch/|tests/).*\.(hpp|cpp)",
@@ -128,11 +128,32 @@ def check_device_includes(root):
                 waiting.append(target.resolve())
 
 
+# Folders of tests/ that hold programs of their own for a folder of the sources: what each of them tests.
+OWN_PROGRAMS = {"tests/registry/compile/at_run_time": "registry/compile", "tests/registry/compile/disk_cache": "registry/compile",
+                "tests/registry/device/devices": "registry/device", "tests/operations/gemm/export/program": "operations/gemm/export"}
+# Folders of tests/ that mirror nothing: kinds of tests, and what tests share.
+KINDS = ("bench", "cli", "fuzz", "golden", "gpu", "install", "scripts", "support")
+
+
+def check_mirror(root, own):
+    """Tests stand in the folder of tests/ that mirrors the folder of what they test."""
+    for folder in sorted({path.parent for path in own if path.parts[0] == "tests" and len(path.parts) > 2}):
+        if folder.parts[1] in KINDS or any(parent.as_posix() in OWN_PROGRAMS for parent in (folder, *folder.parents)):
+            continue
+        mirrored = Path(*folder.parts[1:])
+        if mirrored.name != "probes" and not (root / mirrored).is_dir():
+            yield f"{folder}:1: tests mirror the tree, and there is no folder {mirrored}"
+    for folder, tested in OWN_PROGRAMS.items():
+        if not (root / tested).is_dir():
+            yield f"{folder}:1: tests mirror the tree, and there is no folder {tested}"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     check_rules()
     own = files(root)
     breaches = [b for path in own for b in check_lines(root, path)] + list(check_device_includes(root))
+    breaches += check_mirror(root, own)
     print("\n".join(breaches) if breaches else f"{len(own)} files keep the {len(RULES)} rules")
     return 1 if breaches or not own else 0
 

@@ -1,0 +1,197 @@
+/// Views of DLPack tensors. The structs here are those of dlpack.h.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "quarry/tensor.hpp"
+#include "support/catch_compat.hpp"
+
+namespace quarry {
+namespace {
+
+enum DLDeviceType : std::int32_t {
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLROCM = 10,
+  kDLCUDAManaged = 13
+};
+struct DLDevice {
+  DLDeviceType device_type;
+  std::int32_t device_id;
+};
+struct DLDataType {
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+struct DLTensor {
+  void* data;
+  DLDevice device;
+  std::int32_t ndim;
+  DLDataType dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+using Extents = std::array<std::int64_t, TensorView::max_rank>;
+
+/// A good tensor, for tests to change a part of.
+struct Example {
+  std::array<float, 64> memory = {};
+  std::array<std::int64_t, 5> shape = {3, 5, 2, 2, 2};
+  std::array<std::int64_t, 5> strides = {8, 1, 1, 1, 1};
+  DLTensor tensor = {memory.data(), {kDLCPU, 0}, 2, {2, 32, 1}, shape.data(), strides.data(), 0};
+};
+
+TEST_CASE("A tensor keeps its type, extents and strides", "[dlpack]") {
+  Example example;
+  const auto view = TensorView::from_dlpack(example.tensor);
+  REQUIRE(view);
+  CHECK(view->data == example.memory.data());
+  CHECK(view->dtype == DType::f32);
+  CHECK(view->rank == 2);
+  CHECK(view->extents == Extents{3, 5});
+  CHECK(view->strides == Extents{8, 1});
+  CHECK(view->memory == Memory{MemoryKind::host, 0});
+}
+
+TEST_CASE("Every type that the library knows is known", "[dlpack]") {
+  struct Case {
+    DLDataType type;
+    DType expected;
+  };
+  for (const Case& each :
+       {Case{{2, 16, 1}, DType::f16}, Case{{4, 16, 1}, DType::bf16}, Case{{2, 32, 1}, DType::f32},
+        Case{{2, 64, 1}, DType::f64}, Case{{0, 8, 1}, DType::s8}, Case{{1, 8, 1}, DType::u8},
+        Case{{0, 32, 1}, DType::s32}, Case{{10, 8, 1}, DType::e4m3}, Case{{12, 8, 1}, DType::e5m2},
+        Case{{0, 4, 1}, DType::s4}, Case{{1, 4, 1}, DType::u4}}) {
+    Example example;
+    example.tensor.dtype = each.type;
+    const auto view = TensorView::from_dlpack(example.tensor);
+    REQUIRE(view);
+    CHECK(view->dtype == each.expected);
+    CHECK(info_of(each.expected).dlpack_code == each.type.code);
+    CHECK(bits_of(each.expected) == each.type.bits);
+  }
+}
+
+TEST_CASE("Every row of the table of types comes back from its DLPack type", "[dlpack]") {
+  for (int i = 1; i < dtype_count; ++i) {
+    const TypeInfo info = info_of(static_cast<DType>(i));
+    Example example;
+    example.tensor.dtype = {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.bits),
+                            1};
+    const auto view = TensorView::from_dlpack(example.tensor);
+    INFO(info.name);
+    REQUIRE(view);
+    CHECK(view->dtype == info.type);
+  }
+}
+
+TEST_CASE("Devices become kinds of memory", "[dlpack]") {
+  struct Case {
+    DLDevice device;
+    Memory expected;
+  };
+  for (const Case& each :
+       {Case{{kDLCPU, 0}, {MemoryKind::host, 0}}, Case{{kDLCUDA, 1}, {MemoryKind::device, 1}},
+        Case{{kDLCUDAHost, 0}, {MemoryKind::pinned, 0}},
+        Case{{kDLCUDAManaged, 2}, {MemoryKind::managed, 2}}}) {
+    Example example;
+    example.tensor.device = each.device;
+    const auto view = TensorView::from_dlpack(example.tensor);
+    REQUIRE(view);
+    CHECK(view->memory == each.expected);
+  }
+}
+
+TEST_CASE("Null strides are those of a packed tensor", "[dlpack]") {
+  Example example;
+  example.tensor.strides = nullptr;
+  example.tensor.ndim = 4;
+  const auto view = TensorView::from_dlpack(example.tensor);
+  REQUIRE(view);
+  CHECK(view->strides == Extents{20, 4, 2, 1});
+  example.shape = {3, 0, 2, 2, 2};
+  CHECK(TensorView::from_dlpack(example.tensor)->strides == Extents{4, 4, 2, 1});
+}
+
+TEST_CASE("The byte offset is added", "[dlpack]") {
+  Example example;
+  example.tensor.byte_offset = 8;
+  CHECK(TensorView::from_dlpack(example.tensor)->data == example.memory.data() + 2);
+}
+
+TEST_CASE("A null pointer is a fake tensor, whatever its offset", "[dlpack]") {
+  Example example;
+  example.tensor.data = nullptr;
+  example.tensor.byte_offset = 8;
+  const auto view = TensorView::from_dlpack(example.tensor);
+  REQUIRE(view);
+  CHECK(view->data == nullptr);
+}
+
+TEST_CASE("What the library does not know is refused, and said", "[dlpack]") {
+  struct Case {
+    std::function<void(DLTensor&)> spoil;
+    std::string message;
+  };
+  static std::int64_t negative[] = {3, -5};
+  static std::int64_t huge[] = {2, std::numeric_limits<std::int64_t>::max(), 4};
+  const std::string type =
+      "expected the type code and bits of f16, bf16, f32, f64, s8, u8, s32, e4m3, e5m2, s4 or u4, got ";
+  const std::string device =
+      "expected device type 1 (CPU), 2 (CUDA), 3 (CUDA host) or 13 (CUDA managed), got ";
+  const std::vector<Case> cases = {
+      {[](DLTensor& t) { t.ndim = 0; }, "expected rank 1 to 4, got rank 0"},
+      {[](DLTensor& t) { t.ndim = 5; }, "expected rank 1 to 4, got rank 5"},
+      {[](DLTensor& t) { t.ndim = -1; }, "expected rank 1 to 4, got rank -1"},
+      {[](DLTensor& t) { t.dtype.lanes = 4; }, "expected 1 lane, got 4 lanes"},
+      {[](DLTensor& t) { t.dtype.lanes = 0; }, "expected 1 lane, got 0 lanes"},
+      {[](DLTensor& t) { t.dtype.bits = 8; }, type + "code 2 with 8 bits"},
+      {[](DLTensor& t) {
+         t.dtype = {6, 8, 1};
+       },
+       type + "code 6 with 8 bits"},
+      {[](DLTensor& t) {
+         t.dtype = {11, 8, 1};
+       },
+       type + "code 11 with 8 bits"},
+      {[](DLTensor& t) {
+         t.dtype = {255, 0, 1};
+       },
+       type + "code 255 with 0 bits"},
+      {[](DLTensor& t) { t.device.device_type = kDLROCM; }, device + "10"},
+      {[](DLTensor& t) {
+         t.device = {kDLCUDA, -1};
+       },
+       "expected a device id of 0 or more, got -1"},
+      {[](DLTensor& t) { t.shape = nullptr; }, "expected a shape, got a null pointer"},
+      {[](DLTensor& t) { t.shape = negative; }, "expected extents of 0 or more, got -5"},
+      {[](DLTensor& t) { t.byte_offset = std::numeric_limits<std::uint64_t>::max(); },
+       "expected a byte offset within memory, got 18446744073709551615"},
+      {[](DLTensor& t) {
+         t.shape = huge;
+         t.strides = nullptr;
+         t.ndim = 3;
+       },
+       "expected extents whose product fits 64 bits, got more"},
+  };
+  for (const Case& each : cases) {
+    Example example;
+    each.spoil(example.tensor);
+    const auto view = TensorView::from_dlpack(example.tensor);
+    INFO(each.message);
+    REQUIRE_FALSE(view);
+    CHECK(view.status().code() == StatusCode::invalid_arguments);
+    CHECK(view.status().message() == "DLPack tensor is unsupported: " + each.message);
+  }
+}
+
+}  // namespace
+}  // namespace quarry

@@ -1,0 +1,386 @@
+#include "tests/kernels/arch/probe.hpp"
+#include "tests/kernels/arch/probe_params.hpp"
+
+namespace quarry::test {
+namespace {
+
+constexpr std::size_t threads = probes::usual.threads;
+constexpr std::size_t words_per_warp_round = 16 * threads;  // for_each_round of probes/warp.cuh
+constexpr unsigned mma_blocks = static_cast<unsigned>(mma_warps * 32 / threads);
+
+constexpr Comparison bits = {};
+constexpr Comparison bits16 = {.element = Comparison::Element::bits16};
+/// One rounding of the true value, which leaves no choice, but for which NaN.
+constexpr Comparison exact_f32 = {.element = Comparison::Element::f32};
+constexpr Comparison exact_f64 = {.element = Comparison::Element::f64};
+constexpr Comparison exact_f16 = {.element = Comparison::Element::f16};
+/// A relative error of 2^-22 on the GPU (the bound that the function states) is up to 4 units.
+constexpr Comparison exp2_bound = {.element = Comparison::Element::f32, .ulps = 4, .flushed = true};
+/// A relative error of 2^-11 on the GPU (PTX ISA, tanh) is up to 8,192 units.
+constexpr Comparison rough_tanh_bound = {.element = Comparison::Element::f32, .ulps = 8192};
+/// The GPU's result is one of the two f32 that the true value lies between, the emulator's is the nearer.
+constexpr Comparison reciprocal_bound = {.element = Comparison::Element::f32, .ulps = 1, .flushed = true};
+/// Errors that the two libraries state for their functions, added up: 1 unit each for exp, 2 for tanh, 5 for
+/// erfc.
+constexpr Comparison exp_bound = {.element = Comparison::Element::f64, .ulps = 2};
+constexpr Comparison tanh_bound = {.element = Comparison::Element::f64, .ulps = 4};
+constexpr Comparison erfc_bound = {.element = Comparison::Element::f64, .ulps = 10};
+/// No terms cancel here. The GPU cuts off each of 17 terms two bits or more behind the last place of the
+/// largest, and then the sum: 6 units. The emulator rounds 16 times: at most 8 units.
+constexpr Comparison sum_f32_bound = {.element = Comparison::Element::f32, .ulps = 14};
+/// The same sums, so close that rounding them to f16 gives the same or a neighbour.
+constexpr Comparison sum_f16_bound = {.element = Comparison::Element::f16, .ulps = 1};
+/// Sums of five terms, in whatever order.
+constexpr Comparison sum_f64_bound = {.element = Comparison::Element::f64, .ulps = 2};
+
+template <std::size_t count>
+Words words(Random& random) {
+  return random_words(random, count);
+}
+
+/// Of scattered bytes in sections of `bytes` a thread.
+template <std::size_t bytes>
+Words sections(Random& random) {
+  return random_words(random, bytes * threads / 4);
+}
+
+/// The copies of `copy_async`. The last one reads the first 8 of its 16 bytes, which are the last there are.
+Words partial_copies(Random& random) { return random_words(random, (4 + 8 + 16) * threads / 4 - 2); }
+
+Words copies_or_zeros(Random& random) {
+  Words in = sections<4 + 8 + 16>(random);
+  constexpr std::uint32_t present[] = {0, 0, 1, 2, 0x80, 0x100, 0x10000, 0x80000000, 0xffffffff};
+  for (std::size_t i = 0; i < 3 * threads; ++i) in.push_back(present[random.below(9)]);
+  return in;
+}
+
+Words additions(Random& random) {
+  Words in = {0, 1, 5, 0xfffffffa, 0x7fffffff, 1, 0x80000000, 0xffffffff};
+  const Words other = random_words(random, 6 * threads);
+  in.insert(in.end(), other.begin(), other.end());
+  return in;
+}
+
+Words lanes_to_ask(Random& random) {
+  Words in;
+  for (std::size_t i = 0; i < words_per_warp_round; ++i) in.push_back(random.below(96));
+  return in;
+}
+
+/// Votes by rounds: none, all, all but one, one, and random ones.
+Words votes(Random& random) {
+  Words in;
+  for (std::size_t round = 0; in.size() < words_per_warp_round; ++round) {
+    const std::uint32_t one = random.below(32);
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      const bool is_one = thread % 32 == one;
+      const bool vote = round % 5 == 0   ? false
+                        : round % 5 == 1 ? true
+                        : round % 5 == 2 ? !is_one
+                        : round % 5 == 3 ? is_one
+                                         : random.below(2) == 0;
+      in.push_back(vote ? random.word() | 1 : 0);
+    }
+  }
+  return in;
+}
+
+Words matrices_and_lines(Random& random) {
+  Words in = random_words(random, 4 * 64);
+  for (std::size_t i = 0; i < threads; ++i) in.push_back(random.below(64));
+  return in;
+}
+
+Words halves(Random&) { return all_halves(); }
+
+/// Probes of a function of one number, or of three.
+Probe items(std::string kernel, std::vector<std::string> covers, Words (*make_inputs)(Random&),
+            std::size_t count, std::size_t out_words, const Comparison& comparison) {
+  return {.kernel = std::move(kernel),
+          .covers = std::move(covers),
+          .make_inputs = make_inputs,
+          .out_words = out_words,
+          .comparison = comparison,
+          .grid = 8,
+          .items = count};
+}
+
+/// How many words a function makes.
+std::size_t count_of(Words (*make_inputs)(Random&)) {
+  Random random(0);
+  return make_inputs(random).size();
+}
+
+void add_number_probes(std::vector<Probe>& all) {
+  const std::size_t to_f16 = count_of(floats_around_f16) / 2 * 2;
+  const std::size_t to_bf16 = count_of(floats_around_bf16) / 2 * 2;
+  const std::size_t f32 = count_of(triples_f32) / 3;
+  const std::size_t f64 = count_of(triples_f64) / 6;
+  all.push_back(items("f32_of_f16", {"to_f32(F16)"}, halves, 0x10000, 0x10000, bits));
+  all.push_back(items("f32_of_bf16", {"to_f32(BF16)"}, halves, 0x10000, 0x10000, bits));
+  all.push_back(items("f16_of_f32", {"to_f16"}, floats_around_f16, to_f16, to_f16 / 2, bits16));
+  all.push_back(items("bf16_of_f32", {"to_bf16"}, floats_around_bf16, to_bf16, to_bf16 / 2, bits16));
+  all.push_back(items("pair_of_f16", {"pair_of<F16>"}, floats_around_f16, to_f16 / 2, to_f16 / 2, bits16));
+  all.push_back(
+      items("pair_of_bf16", {"pair_of<BF16>"}, floats_around_bf16, to_bf16 / 2, to_bf16 / 2, bits16));
+  const std::size_t pairs = count_of(pairs_of_bytes);
+  all.push_back(items("f16_of_s8", {"low_pair_of<F16>(S8x4)"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("f16_of_u8", {"low_pair_of<F16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("bf16_of_s8", {"low_pair_of<BF16>(S8x4)"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("bf16_of_u8", {"low_pair_of<BF16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("tf32_of_f32", {"to_tf32"}, floats_around_f16, to_f16, to_f16, exact_f32));
+  const std::size_t to_byte = count_of(floats_around_bytes);
+  all.push_back(items("s8_of_f32", {"to_s8"}, floats_around_bytes, to_byte, to_byte / 4, bits));
+  all.push_back(items("u8_of_f32", {"to_u8"}, floats_around_bytes, to_byte, to_byte / 4, bits));
+  const std::size_t dots = count_of(triples_of_bytes) / 3;
+  all.push_back(items("dot4_s8_s8", {"dot4(S8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_s8_u8", {"dot4(S8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_u8_s8", {"dot4(U8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("dot4_u8_u8", {"dot4(U8x4)"}, triples_of_bytes, dots, dots, bits));
+  all.push_back(items("fma_f32", {"fma(float)"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("fma_f64", {"fma(double)"}, triples_f64, f64, 2 * f64, exact_f64));
+  all.push_back(items("pinned_fma", {"pinned_fma"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("fma_saturated", {"fma_saturated"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("minimum", {"minimum"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("maximum", {"maximum"}, triples_f32, f32, f32, exact_f32));
+  all.push_back(items("unknown", {"opaque"}, exponents_f32, 256, 256, bits));
+  all.push_back(
+      items("tanh_approximate", {"tanh_approximate"}, tanh_arguments_f32, 256, 256, rough_tanh_bound));
+  all.push_back(items("exp2_approximate", {"exp2_approximate"}, exponents_f32, 256, 256, exp2_bound));
+  all.push_back(
+      items("reciprocal_approximate", {"reciprocal_approximate"}, divisors_f32, 256, 256, reciprocal_bound));
+  all.push_back(items("exp_f64", {"exp"}, arguments_f64<740>, 128, 256, exp_bound));
+  all.push_back(items("tanh_f64", {"tanh"}, arguments_f64<20>, 128, 256, tanh_bound));
+  all.push_back(items("erfc_f64", {"erfc"}, arguments_f64<27>, 128, 256, erfc_bound));
+}
+
+/// One probe for each kind of inputs.
+template <MmaTypes types>
+void add_mma_probes(std::vector<Probe>& all, const char* kernel, const char* covers, const Comparison& exact,
+                    const Comparison& bound) {
+  constexpr std::size_t sum_words = types == MmaTypes::f16_f16 ? 2 : 4;
+  const auto add = [&](const char* inputs, Words (*make_inputs)(Random&), const Comparison& comparison) {
+    all.push_back({.kernel = kernel,
+                   .inputs = inputs,
+                   .covers = {covers},
+                   .make_inputs = make_inputs,
+                   .out_words = mma_warps * 32 * sum_words,
+                   .comparison = comparison,
+                   .grid = mma_blocks});
+  };
+  add("integers", mma_integers<types>, bits);
+  add("floats", mma_floats<types>, bound);
+  if constexpr (types != MmaTypes::tf32_f32) add("subnormals", mma_subnormals<types>, bits);
+  add("zeros", mma_zeros<types>, bits);
+  add("specials", mma_specials<types>, exact);
+}
+
+std::vector<Probe> memory_probes() {
+  return {
+      {.kernel = "indices",
+       .covers = {"block_index", "grid_blocks", "thread_index", "warp_index", "lane_index"},
+       .make_inputs = words<1>,
+       .out_words = 3 * 5 * threads,
+       .grid = 3},
+      {.kernel = "shared_memory",
+       .covers = {"shared_memory"},
+       .make_inputs = words<threads>,
+       .out_words = threads + 1,
+       .shared_memory = 4 * threads},
+      {.kernel = "shared_words",
+       .covers = {"shared_load", "shared_store"},
+       .make_inputs = sections<90>,
+       .out_words = 2 * 90 * threads / 4,
+       .shared_memory = 32 * threads},
+      {.kernel = "shared_bytes",
+       .covers = {"shared_load", "shared_store"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4,
+       .shared_memory = 8 * threads},
+      {.kernel = "global_bytes",
+       .covers = {"global_load", "global_store"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4},
+      {.kernel = "global_bytes_once",
+       .covers = {"global_load_once", "global_store_once"},
+       .make_inputs = sections<15>,
+       .out_words = 2 * 15 * threads / 4},
+      {.kernel = "global_words",
+       .covers = {"global_load", "global_store"},
+       .make_inputs = sections<90>,
+       .out_words = 2 * 90 * threads / 4},
+      {.kernel = "global_words_once",
+       .covers = {"global_load_once", "global_store_once"},
+       .make_inputs = sections<58>,
+       .out_words = 2 * 58 * threads / 4},
+  };
+}
+
+std::vector<Probe> copy_probes() {
+  return {
+      {.kernel = "copy_async",
+       .covers = {"copy_async"},
+       .make_inputs = partial_copies,
+       .out_words = 28 * threads / 4,
+       .shared_memory = 16 * threads},
+      {.kernel = "copy_async_or_zero",
+       .covers = {"copy_async_or_zero"},
+       .make_inputs = copies_or_zeros,
+       .out_words = 28 * threads / 4,
+       .shared_memory = 16 * threads},
+      {.kernel = "copy_async_groups",
+       .covers = {"copy_async_commit", "copy_async_wait"},
+       .make_inputs = words<16 * threads>,
+       .out_words = 15 * threads,
+       .shared_memory = 64 * threads},
+  };
+}
+
+std::vector<Probe> barrier_probes() {
+  return {
+      {.kernel = "block_barrier",
+       .covers = {"block_barrier"},
+       .make_inputs = words<2 * threads>,
+       .out_words = 2 * threads,
+       .grid = 2,
+       .shared_memory = 4 * threads},
+      {.kernel = "named_barrier",
+       .covers = {"named_barrier"},
+       .make_inputs = words<2 * threads>,
+       .out_words = threads,
+       .shared_memory = 4 * threads},
+      {.kernel = "named_barrier_arrive",
+       .covers = {"named_barrier_arrive"},
+       .make_inputs = words<2 * threads>,
+       .out_words = 2 * threads,
+       .shared_memory = 2 * threads},
+      {.kernel = "warp_barrier",
+       .covers = {"warp_barrier"},
+       .make_inputs = words<threads>,
+       .out_words = threads,
+       .shared_memory = 4 * threads},
+      {.kernel = "fetch_add",
+       .covers = {"fetch_add"},
+       .make_inputs = additions,
+       .out_words = 8 + 6 * threads,
+       .grid = 6,
+       .counters = 3},
+      {.kernel = "device_fence",
+       .covers = {"device_fence"},
+       .make_inputs = words<6 * threads>,
+       .out_words = 7 * threads,
+       .grid = 6,
+       .shared_memory = 4,
+       .counters = 1},
+      {.kernel = "acquire_release",
+       .covers = {"load_acquire", "store_release"},
+       .make_inputs = words<12 * threads>,
+       .out_words = 12 * threads,
+       .grid = 12,
+       .shared_memory = 4,
+       .counters = 2},
+  };
+}
+
+std::vector<Probe> warp_probes() {
+  return {
+      {.kernel = "shuffle",
+       .covers = {"shuffle"},
+       .make_inputs = lanes_to_ask,
+       .out_words = words_per_warp_round},
+      {.kernel = "shuffle_xor",
+       .covers = {"shuffle_xor"},
+       .make_inputs = words<threads>,
+       .out_words = 32 * threads},
+      {.kernel = "ballot", .covers = {"ballot"}, .make_inputs = votes, .out_words = words_per_warp_round},
+      {.kernel = "any_and_all",
+       .covers = {"any_lane", "all_lanes"},
+       .make_inputs = votes,
+       .out_words = words_per_warp_round},
+  };
+}
+
+std::vector<Probe> matrix_probes() {
+  return {
+      {.kernel = "load_matrix_x4",
+       .covers = {"load_matrix_x4"},
+       .make_inputs = matrices_and_lines,
+       .out_words = 4 * threads,
+       .shared_memory = 64 * 16},
+      {.kernel = "load_matrix_x4_transposed",
+       .covers = {"load_matrix_x4_transposed"},
+       .make_inputs = matrices_and_lines,
+       .out_words = 4 * threads,
+       .shared_memory = 64 * 16},
+      {.kernel = "row_pair",
+       .covers = {"row_pair(AccumulatorF32)", "row_pair(AccumulatorF16)"},
+       .make_inputs = words<4 * threads>,
+       .out_words = 8 * threads,
+       .comparison = exact_f32},
+  };
+}
+
+std::vector<Probe> make_probes() {
+  std::vector<Probe> all;
+  for (const auto& some :
+       {memory_probes(), copy_probes(), barrier_probes(), warp_probes(), matrix_probes()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  add_mma_probes<MmaTypes::f16_f32>(all, "mma_f16_f32", "mma<F16>(AccumulatorF32)", exact_f32, sum_f32_bound);
+  add_mma_probes<MmaTypes::bf16_f32>(all, "mma_bf16_f32", "mma<BF16>", exact_f32, sum_f32_bound);
+  add_mma_probes<MmaTypes::f16_f16>(all, "mma_f16_f16", "mma<F16>(AccumulatorF16)", exact_f16, sum_f16_bound);
+  add_mma_probes<MmaTypes::f16_f32>(all, "mma_k8_f16_f32", "mma_k8<F16>(AccumulatorF32)", exact_f32,
+                                    sum_f32_bound);
+  add_mma_probes<MmaTypes::bf16_f32>(all, "mma_k8_bf16_f32", "mma_k8<BF16>", exact_f32, sum_f32_bound);
+  add_mma_probes<MmaTypes::f16_f16>(all, "mma_k8_f16_f16", "mma_k8<F16>(AccumulatorF16)", exact_f16,
+                                    sum_f16_bound);
+  add_mma_probes<MmaTypes::tf32_f32>(all, "mma_tf32_f32", "mma<TF32>", exact_f32, sum_f32_bound);
+  const auto add_bytes = [&](const char* kernel, const char* covers) {
+    all.push_back({.kernel = kernel,
+                   .covers = {covers, "row_pair(AccumulatorS32)"},
+                   .make_inputs = mma_bytes,
+                   .out_words = mma_warps * 32 * 4,
+                   .grid = mma_blocks});
+  };
+  add_bytes("mma_s8_s8", "mma<S8x4, S8x4>");
+  add_bytes("mma_s8_u8", "mma<S8x4, U8x4>");
+  add_bytes("mma_u8_s8", "mma<U8x4, S8x4>");
+  add_bytes("mma_u8_u8", "mma<U8x4, U8x4>");
+  for (const bool whole : {true, false}) {
+    all.push_back({.kernel = "mma_f64",
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = {"mma", "row_pair(AccumulatorF64)"},
+                   .make_inputs = whole ? mma_f64_integers<numbers_f64> : mma_f64_floats<numbers_f64>,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks});
+    all.push_back({.kernel = "mma_f64_k16",
+                   .inputs = whole ? "integers" : "floats",
+                   .covers = {"mma_k16"},
+                   .make_inputs = whole ? mma_f64_integers<numbers_f64_k16> : mma_f64_floats<numbers_f64_k16>,
+                   .out_words = mma_warps * 32 * 8,
+                   .comparison = whole ? exact_f64 : sum_f64_bound,
+                   .grid = mma_blocks,
+                   .sm90 = true});
+  }
+  add_number_probes(all);
+  add_warpgroup_probes(all);
+  add_cluster_probes(all);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Probe>& probes() {
+  static const std::vector<Probe> all = make_probes();
+  return all;
+}
+
+Words inputs_of(const Probe& probe, std::uint64_t seed) {
+  // Each probe has numbers of its own, whatever other probes there are.
+  for (const char c : probe.name()) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  Random random(seed);
+  return probe.make_inputs(random);
+}
+
+}  // namespace quarry::test

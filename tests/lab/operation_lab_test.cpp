@@ -1,0 +1,219 @@
+/// What holds of every operation's row in the lab's table, by loops over the table.
+#include "lab/operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "lab/problems/kernel_problem.hpp"
+#include "lab/problems/matrices.hpp"
+#include "lab/trials/trial.hpp"
+#include "operations/common/host/element.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+using namespace quarry::lab;
+
+namespace {
+
+/// A problem's words after the operation, as the command reads them.
+Result<Problem> parsed(Operation operation, const std::string& text) {
+  std::istringstream words(text);
+  std::string shape;
+  words >> shape;
+  SettingTexts settings;
+  for (std::string flag, value; words >> flag >> value;) settings[flag.substr(2)] = value;
+  return parse_problem(operation, shape, settings);
+}
+
+/// Some kernels of an operation, drawn.
+std::vector<Kernel> some_kernels(Operation operation, std::size_t count, std::mt19937_64& random) {
+  std::vector<Kernel> all = get_kernels();
+  std::erase_if(all, [&](const Kernel& kernel) { return kernel.metadata().operation != operation; });
+  std::shuffle(all.begin(), all.end(), random);
+  if (all.size() > count) all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+  return all;
+}
+
+/// Problem `number` for a kernel, as verify makes it.
+Problem problem_for(const Kernel& kernel, std::uint64_t seed, std::int64_t number) {
+  const KernelMetadata& metadata = kernel.metadata();
+  const OperationLab& lab = lab_of(metadata.operation);
+  const Problem problem = lab.stored(lab.random(metadata, seed, number), metadata, seed);
+  return with(lab.controls_for(metadata, problem), problem);
+}
+
+}  // namespace
+
+TEST_CASE("every operation has a row in its place, with words that work", "[lab]") {
+  std::set<std::string_view> names;
+  for (const OperationLab& lab : operation_labs()) {
+    INFO(lab.name);
+    CHECK(&lab == &lab_of(lab.operation));
+    CHECK(lab.name == to_string(lab.operation));
+    CHECK(names.insert(lab.name).second);
+    CHECK_FALSE(lab.words.notes.empty());
+    std::set<std::string_view> settings;
+    for (const Setting& setting : lab.settings()) {
+      INFO(setting.name);
+      CHECK(settings.insert(setting.name).second);
+      CHECK_FALSE(setting.help.empty());
+    }
+    const std::string example(lab.words.problem);
+    const std::size_t blank = example.find(' ');
+    const Result<Problem> problem =
+        parse_problem(lab.operation, example.substr(0, blank), {{"type", example.substr(blank + 1)}});
+    INFO(problem.status().message());
+    REQUIRE(problem);
+    CHECK(check_not_empty(*problem));
+    CHECK(touched_bytes(*problem) > 0);
+    CHECK(memory_bytes(*problem, 2) > memory_bytes(*problem));
+    CHECK_FALSE(get_kernels(arguments_of(*problem)).empty());
+  }
+}
+
+TEST_CASE("a setting of another operation is refused by its name", "[lab]") {
+  std::map<std::string_view, std::string> shapes;
+  for (const OperationLab& lab : operation_labs()) {
+    const std::string example(lab.words.problem);
+    shapes[lab.name] = example.substr(0, example.find(' '));
+  }
+  int refused = 0;
+  for (const SharedSetting& shared : all_settings()) {
+    for (const OperationLab& lab : operation_labs()) {
+      const std::string name(shared.setting.name);
+      const auto has = [&](const Setting& each) { return each.name == name; };
+      if (std::ranges::any_of(lab.settings(), has)) continue;
+      const Status status = parse_problem(lab.operation, shapes[lab.name], {{name, "1"}}).status();
+      CHECK(status.message().starts_with("--" + name + " does not go with " + std::string(lab.name)));
+      CHECK(shared.operations.find(lab.name) == std::string::npos);
+      ++refused;
+    }
+  }
+  CHECK(refused > 0);
+  CHECK_FALSE(parse_problem(Operation{}, "", {}));
+}
+
+TEST_CASE("random problems fit their kernels, and their text gives them back", "[lab]") {
+  const std::uint64_t seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  for (const OperationLab& lab : operation_labs()) {
+    for (const Kernel& kernel : some_kernels(lab.operation, 60, random)) {
+      for (std::int64_t number = 0; number < 6; ++number) {
+        const std::uint64_t own = random();
+        for (const bool emulated : {false, true}) {
+          const Problem problem =
+              emulated ? lab.emulated(kernel.metadata(), own, number) : problem_for(kernel, own, number);
+          const std::string text = command_text(problem);
+          INFO(kernel.name() << ": " << text);
+          const Status supported = kernel.supports(arguments_of(problem));
+          INFO(supported.message());
+          REQUIRE(supported);
+          REQUIRE(text.starts_with(std::string(lab.name) + " "));
+          const Result<Problem> again = parsed(lab.operation, text.substr(lab.name.size() + 1));
+          INFO(again.status().message());
+          REQUIRE(again);
+          CHECK(command_text(*again) == text);
+          CHECK(shape_text(*again) == shape_text(problem));
+          CHECK(operand_options(*again, 1).in_place == operand_options(problem, 1).in_place);
+          CHECK(touched_bytes(*again) == touched_bytes(problem));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a problem that names a kernel is in its types and layouts", "[lab]") {
+  std::mt19937_64 random(1);
+  for (const OperationLab& lab : operation_labs()) {
+    for (const Kernel& kernel : some_kernels(lab.operation, 20, random)) {
+      const std::string example(lab.words.problem);
+      const Result<Problem> problem =
+          lab::problem_for(kernel, example.substr(0, example.find(' ')), SettingTexts{});
+      INFO(kernel.name() << ": " << problem.status().message());
+      REQUIRE(problem);
+      const Status status = kernel.supports(arguments_of(*problem));
+      // All but one thing, such as a K that is too long for it.
+      const bool fits = status.reason() != detail::Reason::dtype && status.reason() != detail::Reason::layout;
+      INFO(status.message());
+      CHECK(fits);
+    }
+  }
+}
+
+TEST_CASE("operands are made, run and judged in the same way for every operation", "[lab]") {
+  const std::uint64_t seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  for (const OperationLab& lab : operation_labs()) {
+    for (const Kernel& kernel : some_kernels(lab.operation, 6, random)) {
+      const Problem problem = problem_for(kernel, random(), 1);
+      INFO(kernel.name() << ": " << command_text(problem));
+      Result<TrialProblem> trial = TrialProblem::make(problem, random(), Place::host);
+      REQUIRE(trial);
+      detail::OperandList operands;
+      trial->host.arguments().list(operands);
+      for (const detail::OperandRef& operand : operands) CHECK(operand.view->data != nullptr);
+      const Result<Reference> reference = compute_reference(trial->host.arguments(), {.threads = 1});
+      REQUIRE(reference);
+      CHECK(run_trial(kernel, controls_of(problem), *trial, *reference).right());
+      // A result that is far off is refused.
+      const GuardedTensor& out = trial->host.tensors().front().tensor;
+      const Matrices m(out.view());
+      if (m.is_empty()) continue;
+      const double before = host::read_element(m.type(), m.first(0), 0);
+      const double wrong = is_floating(m.type()) ? NAN
+                           : before > 0          ? lowest_of(m.type())
+                                                 : info_of(m.type()).largest;
+      host::write_element(m.type(), const_cast<void*>(m.first(0)), 0, wrong);
+      CHECK_FALSE(compare(*reference, trial->host.arguments(), kernel.metadata()).within());
+      trial->host.reset_outputs();
+      if (is_floating(m.type()) && trial->host.options().in_place.empty())
+        CHECK_FALSE(trial->host.check_outputs());
+    }
+  }
+}
+
+TEST_CASE("a tensor of rank 4 has values by its place, and guards between all of its lines", "[lab]") {
+  const std::array<std::int64_t, 4> extents = {2, 3, 4, 5};
+  const std::array<std::int64_t, 4> padded = {120, 36, 8, 1};
+  const TensorView packed = TensorView::row_major(nullptr, DType::f32, {2, 3, 4, 5});
+  const TensorView spread = TensorView::strided(nullptr, DType::f32, extents, padded);
+  Result<GuardedTensor> one = GuardedTensor::make(packed);
+  Result<GuardedTensor> other = GuardedTensor::make(spread);
+  REQUIRE(one);
+  REQUIRE(other);
+  CHECK_FALSE(other->check());  // nothing is written yet
+  fill_random(one->view(), 1, {.seed = 3});
+  fill_random(other->view(), 1, {.seed = 3});
+  const auto* const by_rows = static_cast<const float*>(one->data());
+  auto* const by_strides = static_cast<float*>(other->data());
+  std::set<float> values;
+  std::set<std::int64_t> elements;
+  for (std::int64_t i = 0; i < 2 * 3 * 4 * 5; ++i) {
+    const std::int64_t at = i / 60 * 120 + i / 20 % 3 * 36 + i / 5 % 4 * 8 + i % 5;
+    CHECK(by_rows[i] == by_strides[at]);
+    values.insert(by_rows[i]);
+    elements.insert(at);
+  }
+  CHECK(values.size() > 100);
+  CHECK(other->check());
+  for (std::int64_t at = -1; at <= *elements.rbegin() + 1; ++at) {
+    if (elements.contains(at)) continue;
+    const float before = by_strides[at];
+    by_strides[at] = 1;
+    CHECK_FALSE(other->check());
+    std::memcpy(&by_strides[at], &before, sizeof before);
+  }
+  CHECK(other->check());
+  CHECK(Matrices(spread).count() == 6);
+  CHECK(memory_bytes(spread) == 4 * static_cast<double>(*elements.rbegin() + 1));
+  CHECK(element_bytes(spread) == 4 * 120);
+}

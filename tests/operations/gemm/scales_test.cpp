@@ -1,0 +1,370 @@
+/// Scales of operands as arguments: their checks, the checked problem, and that kernels refuse them.
+#include "operations/gemm/scales.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operations/gemm/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+#include "support/gemm_checks.hpp"
+#include "support/random_gemm.hpp"
+#include "support/registry_problems.hpp"
+
+namespace {
+
+using namespace quarry;
+using detail::Reason;
+using test::accepted;
+using test::between;
+using test::check_refused;
+using test::coin;
+using test::Random;
+using test::refused;
+
+TensorView scale_view(std::initializer_list<std::int64_t> extents, const void* data = nullptr) {
+  return TensorView::row_major(data, DType::f32, extents);
+}
+
+/// 256 x 384 of K = 1000: 8 blocks along K, the last one of 104, and 3 along N.
+GemmArguments plain() {
+  return {.a = TensorView::row_major(nullptr, DType::f16, {256, 1000}),
+          .b = TensorView::column_major(nullptr, DType::f16, {1000, 384}),
+          .out = TensorView::row_major(nullptr, DType::f16, {256, 384})};
+}
+
+GemmArguments with_a(ScaleGranularity granularity, const TensorView& scale) {
+  GemmArguments args = plain();
+  args.a_scale = scale;
+  args.a_scale_granularity = granularity;
+  return args;
+}
+
+GemmArguments with_b(ScaleGranularity granularity, const TensorView& scale) {
+  GemmArguments args = plain();
+  args.b_scale = scale;
+  args.b_scale_granularity = granularity;
+  return args;
+}
+
+/// Arguments that a row takes, of its types and layouts.
+GemmArguments taken_by(const detail::Row& row) {
+  const OperandsMetadata& o = row.metadata.operands;
+  const auto view = [](const OperandMetadata& operand, std::int64_t rows, std::int64_t columns) {
+    switch (operand.layout) {
+      case Layout::row: return TensorView::row_major(nullptr, operand.dtype, {rows, columns});
+      case Layout::column: return TensorView::column_major(nullptr, operand.dtype, {rows, columns});
+      case Layout::row_interleaved32:
+        return TensorView::row_interleaved32(nullptr, operand.dtype, {rows, columns});
+      default: return TensorView::column_interleaved32(nullptr, operand.dtype, {rows, columns});
+    }
+  };
+  return {.a = view(o.a, 64, 128),
+          .b = view(o.b, 128, 96),
+          .out = view(o.out, 64, 96),
+          .accumulator = o.accumulator,
+          .math = row.metadata.design.math};
+}
+
+}  // namespace
+
+TEST_CASE("granularities have words, and words granularities", "[scales]") {
+  for (const auto granularity : {ScaleGranularity::tensor, ScaleGranularity::row, ScaleGranularity::column,
+                                 ScaleGranularity::block_1x128, ScaleGranularity::block_128x128}) {
+    const Result<ScaleGranularity> parsed = parse_scale_granularity(to_string(granularity));
+    REQUIRE(parsed);
+    CHECK(*parsed == granularity);
+  }
+  CHECK(to_string(ScaleGranularity::block_1x128) == "1x128");
+  CHECK(to_string(static_cast<ScaleGranularity>(9)) == "unknown");
+  const Status unknown = parse_scale_granularity("1x64").status();
+  CHECK(unknown.code() == StatusCode::parse_error);
+  CHECK_THAT(unknown.message(), Catch::Contains("1x64") && Catch::Contains("1x128"));
+}
+
+TEST_CASE("scales of every granularity have the extents that belong to it", "[scales]") {
+  const GemmProblem tensor = accepted(with_a(ScaleGranularity::tensor, scale_view({1, 1})));
+  CHECK(tensor.scales.a.is_given);
+  CHECK_FALSE(tensor.scales.b.is_given);
+  CHECK(tensor.scales.a.line_stride == 0);
+  CHECK(tensor.scales.a.k_stride == 0);
+  const GemmProblem rows = accepted(with_a(ScaleGranularity::row, scale_view({256, 1})));
+  CHECK(rows.scales.a.line_stride == 1);
+  CHECK(rows.scales.a.k_stride == 0);
+  const GemmProblem blocks = accepted(with_a(ScaleGranularity::block_1x128, scale_view({256, 8})));
+  CHECK(blocks.scales.a.line_stride == 8);
+  CHECK(blocks.scales.a.k_stride == 1);
+  CHECK(is_blocked(blocks.scales));
+
+  CHECK(accepted(with_b(ScaleGranularity::tensor, scale_view({1, 1}))).scales.b.is_given);
+  const GemmProblem columns = accepted(with_b(ScaleGranularity::column, scale_view({1, 384})));
+  CHECK(columns.scales.b.line_stride == 1);
+  CHECK(columns.scales.b.k_stride == 0);
+  CHECK_FALSE(is_blocked(columns.scales));
+  const GemmProblem lines = accepted(with_b(ScaleGranularity::block_1x128, scale_view({8, 384})));
+  CHECK(lines.scales.b.line_stride == 1);
+  CHECK(lines.scales.b.k_stride == 384);
+  const GemmProblem squares = accepted(with_b(ScaleGranularity::block_128x128, scale_view({8, 3})));
+  CHECK(squares.scales.b.line_stride == 1);
+  CHECK(squares.scales.b.k_stride == 3);
+  CHECK(index_of(squares.scales.b, 127, 127) == 0);
+  CHECK(index_of(squares.scales.b, 128, 999) == 22);
+}
+
+TEST_CASE("extents that do not fit are refused with those that do", "[scales]") {
+  CHECK(refused(with_a(ScaleGranularity::block_1x128, scale_view({256, 7}))).message() ==
+        "Operand `a_scale` does not fit: expected tensor {1, 1}, row {256, 1} or 1x128 {256, 8}, got 1x128 "
+        "{256, 7}");
+  CHECK(refused(with_b(ScaleGranularity::row, scale_view({1, 1}))).message() ==
+        "Operand `b_scale` does not fit: expected tensor {1, 1}, column {1, 384}, 1x128 {8, 384} or 128x128 "
+        "{8, 3}, got row {1, 1}");
+  const auto wrong_a = [](ScaleGranularity granularity, std::initializer_list<std::int64_t> extents) {
+    CHECK_THAT(refused(with_a(granularity, scale_view(extents))).message(),
+               Catch::Contains("`a_scale` does not fit"));
+  };
+  wrong_a(ScaleGranularity::tensor, {256, 1});
+  wrong_a(ScaleGranularity::row, {1, 1});
+  wrong_a(ScaleGranularity::row, {1, 256});
+  wrong_a(ScaleGranularity::column, {1, 1});
+  wrong_a(ScaleGranularity::block_1x128, {256, 9});
+  wrong_a(ScaleGranularity::block_1x128, {8, 256});
+  wrong_a(ScaleGranularity::block_128x128, {2, 8});
+  wrong_a(static_cast<ScaleGranularity>(9), {1, 1});
+  const auto wrong_b = [](ScaleGranularity granularity, std::initializer_list<std::int64_t> extents) {
+    CHECK_THAT(refused(with_b(granularity, scale_view(extents))).message(),
+               Catch::Contains("`b_scale` does not fit"));
+  };
+  wrong_b(ScaleGranularity::column, {384, 1});
+  wrong_b(ScaleGranularity::block_1x128, {8, 3});
+  wrong_b(ScaleGranularity::block_128x128, {8, 384});
+  wrong_b(ScaleGranularity::block_128x128, {3, 8});
+}
+
+TEST_CASE("only extents that the granularity gives are taken, whatever the problem", "[scales]") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  Random random(seed);
+  int taken = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto extent = [&] { return between(random, 0, 3) * 128 + between(random, 0, 2); };
+    const std::int64_t m = extent();
+    const std::int64_t n = extent();
+    const std::int64_t k = extent() + 1;
+    const auto blocks = [](std::int64_t x) { return (x + 127) / 128; };
+    const std::int64_t guesses[] = {1, m, n, blocks(m), blocks(n), blocks(k)};
+    const std::int64_t rows = test::one_of(random, guesses);
+    const std::int64_t columns = test::one_of(random, guesses);
+    const auto granularity = static_cast<ScaleGranularity>(between(random, 0, 4));
+    const bool of_a = coin(random);
+    GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {m, k}),
+                       .b = TensorView::row_major(nullptr, DType::f16, {k, n}),
+                       .out = TensorView::row_major(nullptr, DType::f16, {m, n})};
+    (of_a ? args.a_scale : args.b_scale) = scale_view({rows, columns});
+    (of_a ? args.a_scale_granularity : args.b_scale_granularity) = granularity;
+    const auto is = [&](std::int64_t r, std::int64_t c) { return rows == r && columns == c; };
+    bool fits = false;
+    if (granularity == ScaleGranularity::tensor) fits = is(1, 1);
+    if (granularity == ScaleGranularity::row) fits = of_a && is(m, 1);
+    if (granularity == ScaleGranularity::column) fits = !of_a && is(1, n);
+    if (granularity == ScaleGranularity::block_1x128) fits = of_a ? is(m, blocks(k)) : is(blocks(k), n);
+    if (granularity == ScaleGranularity::block_128x128) fits = !of_a && is(blocks(k), blocks(n));
+    GemmProblem problem;
+    const Status status = test::normalise(args, problem);
+    INFO(m << "x" << n << "x" << k << " " << to_string(granularity) << " " << rows << "x" << columns << ": "
+           << status.message());
+    REQUIRE(static_cast<bool>(status) == fits);
+    taken += fits;
+  }
+  CHECK(taken > 100);
+}
+
+TEST_CASE("scales are f32 matrices by strides", "[scales]") {
+  TensorView scale = scale_view({256, 1});
+  scale.dtype = DType::f16;
+  check_refused(with_a(ScaleGranularity::row, scale), Reason::dtype, Operand::a_scale);
+  CHECK(refused(with_a(ScaleGranularity::row, scale)).message() ==
+        "Operand `a_scale` is unsupported: expected f32, got f16");
+  scale.dtype = DType::none;
+  CHECK_THAT(refused(with_a(ScaleGranularity::row, scale)).message(), Catch::Contains("no data type"));
+  check_refused(with_a(ScaleGranularity::row, TensorView::vector(nullptr, DType::f32, 256)), Reason::rank,
+                Operand::a_scale);
+  check_refused(with_b(ScaleGranularity::tensor, scale_view({1, 1, 1})), Reason::rank, Operand::b_scale);
+  check_refused(with_b(ScaleGranularity::tensor, TensorView()), Reason::missing, Operand::b_scale);
+  scale = scale_view({256, 1});
+  scale.strides[0] = -1;
+  check_refused(with_a(ScaleGranularity::row, scale), Reason::negative_stride, Operand::a_scale);
+  alignas(4) static unsigned char memory[2048];
+  CHECK_THAT(refused(with_a(ScaleGranularity::row, scale_view({256, 1}, memory + 2))).message(),
+             Catch::Contains("`a_scale` is misaligned"));
+
+  GemmArguments args = plain();
+  args.a = TensorView::row_major(nullptr, DType::f16, {256, 4096});
+  args.b = TensorView::column_major(nullptr, DType::f16, {4096, 384});
+  args.a_scale = TensorView::row_interleaved32(nullptr, DType::f32, {256, 32});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  CHECK(refused(args).message() == "Operand `a_scale` is interleaved: scales are strided");
+  args.a_scale = TensorView::column_major(nullptr, DType::f32, {256, 32});
+  CHECK(accepted(args).scales.a.line_stride == 1);
+  CHECK(accepted(args).scales.a.k_stride == 256);
+  args.a_scale->strides = {0, 0};  // the same everywhere
+  CHECK(accepted(args).scales.a.line_stride == 0);
+}
+
+TEST_CASE("a batch has one matrix of scales, or one for each entry", "[scales]") {
+  GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {5, 64, 300}),
+                     .b = TensorView::row_major(nullptr, DType::f16, {300, 96}),
+                     .out = TensorView::row_major(nullptr, DType::f16, {5, 64, 96}),
+                     .a_scale = scale_view({64, 1}),
+                     .a_scale_granularity = ScaleGranularity::row,
+                     .b_scale = scale_view({5, 3, 96}),
+                     .b_scale_granularity = ScaleGranularity::block_1x128};
+  const GemmProblem p = accepted(args);
+  CHECK(p.scales.a.batch_stride == 0);
+  CHECK(p.scales.b.batch_stride == 3 * 96);
+  CHECK_FALSE(p.has_arrays);
+  args.b_scale = scale_view({4, 3, 96});
+  check_refused(args, Reason::batch, Operand::b_scale);
+  args.b_scale = PointerArrayView::row_major(nullptr, DType::f32, 5, {3, 96});
+  const GemmProblem arrays = accepted(args);
+  CHECK(is_pointer_array(arrays.scales.b));
+  CHECK(arrays.has_arrays);
+  CHECK(array_operand(arrays) == Operand::b_scale);
+  CHECK(array_operand(exchanged(arrays)) == Operand::b_scale);
+  args.b_scale = PointerArrayView::row_major(nullptr, DType::f32, 4, {3, 96});
+  check_refused(args, Reason::batch, Operand::b_scale);
+  args.b_scale = PointerArrayView::row_major(nullptr, DType::f32, 5, {3, 96}).aligned(2);
+  CHECK_THAT(refused(args).message(), Catch::Contains("promises an alignment of 2 bytes"));
+}
+
+TEST_CASE("scales lie with the other operands, and over no output", "[scales]") {
+  std::vector<float> memory(4096);
+  const auto at = [&](std::size_t i) { return memory.data() + i; };
+  GemmArguments args{.a = TensorView::row_major(at(0), DType::f32, {8, 8}),
+                     .b = TensorView::row_major(at(64), DType::f32, {8, 8}),
+                     .out = TensorView::row_major(at(128), DType::f32, {8, 8}),
+                     .a_scale = scale_view({8, 1}, at(192)),
+                     .a_scale_granularity = ScaleGranularity::row,
+                     .b_scale = scale_view({1, 1}, at(192))};  // inputs may overlap
+  accepted(args);
+  args.a_scale->data = at(184);
+  check_refused(args, Reason::output_overlap, Operand::a_scale);
+  args.a_scale->data = args.out.data;  // not even as a whole
+  check_refused(args, Reason::output_overlap, Operand::a_scale);
+  args.a_scale->data = at(192);
+  args.epilogue.aux = TensorView::row_major(at(199), DType::f32, {8, 8});
+  check_refused(args, Reason::output_overlap, Operand::a_scale);
+  args.epilogue.alpha = 0.0;  // is not read then
+  args.b_scale->data = at(128);
+  CHECK_FALSE(accepted(args).scales.a.is_given);
+  args.epilogue.alpha = 1.0;
+  args.epilogue.aux.reset();
+  check_refused(args, Reason::output_overlap, Operand::b_scale);
+  args.b_scale->data = at(192);
+  args.b_scale->memory = {MemoryKind::device, 0};
+  args.out.memory = {MemoryKind::host, 0};
+  check_refused(args, Reason::mixed_devices, Operand::b_scale);
+}
+
+TEST_CASE("where nothing is multiplied, there are no scales", "[scales]") {
+  GemmArguments args = with_a(ScaleGranularity::row, scale_view({256, 1}));
+  args.epilogue.alpha = 0.0;
+  CHECK_FALSE(accepted(args).scales.a.is_given);
+  CHECK_FALSE(get_kernels(args).empty());
+  args.a_scale = scale_view({255, 1});
+  CHECK_THAT(refused(args).message(), Catch::Contains("does not fit"));  // it is checked all the same
+  args = {.a = TensorView::row_major(nullptr, DType::f16, {256, 0}),
+          .b = TensorView::column_major(nullptr, DType::f16, {0, 384}),
+          .out = TensorView::row_major(nullptr, DType::f16, {256, 384}),
+          .b_scale = scale_view({0, 3}),
+          .b_scale_granularity = ScaleGranularity::block_128x128};
+  CHECK_FALSE(accepted(args).scales.b.is_given);
+}
+
+TEST_CASE("what is computed in s32 has no scales", "[scales]") {
+  GemmArguments args{.a = TensorView::row_major(nullptr, DType::s8, {64, 128}),
+                     .b = TensorView::column_major(nullptr, DType::s8, {128, 96}),
+                     .out = TensorView::row_major(nullptr, DType::s32, {64, 96}),
+                     .b_scale = scale_view({1, 96}),
+                     .b_scale_granularity = ScaleGranularity::column};
+  CHECK(refused(args).message() ==
+        "Operand `b_scale` is unsupported: an s32 output is computed in s32, which is not scaled");
+  args.out = TensorView::row_major(nullptr, DType::s8, {64, 96});
+  CHECK(accepted(args).scales.b.is_given);
+}
+
+TEST_CASE("a problem exchanged has its scales exchanged", "[scales]") {
+  GemmArguments args = with_a(ScaleGranularity::row, scale_view({256, 1}));
+  args.b_scale = TensorView::column_major(nullptr, DType::f32, {8, 3});
+  args.b_scale_granularity = ScaleGranularity::block_128x128;
+  const GemmProblem p = accepted(args);
+  const GemmProblem t = exchanged(p);
+  CHECK(t.scales.a.granularity == ScaleGranularity::block_128x128);
+  CHECK(t.scales.b.granularity == ScaleGranularity::column);
+  CHECK(t.scales.a.line_stride == 8);
+  CHECK(t.scales.a.k_stride == 1);
+  CHECK(t.scales.b.line_stride == 1);
+  CHECK(exchanged(t).scales.a.granularity == ScaleGranularity::row);
+  CHECK(exchanged(t).scales.b.line_stride == p.scales.b.line_stride);
+}
+
+TEST_CASE("no kernel takes scales, and each says so", "[scales]") {
+  int asked = 0;
+  for (const detail::Row& row : test::gemm_rows()) {
+    GemmArguments args = taken_by(row);
+    const DType compute = compute_type(*args.accumulator, args.out.dtype);
+    const Kernel kernel(row);
+    if (compute == DType::s32 || !kernel.supports(args)) continue;
+    ++asked;
+    args.b_scale = scale_view({1, 1});
+    CHECK(kernel.supports(args).code() == StatusCode::unsupported);
+    CHECK(kernel.supports(args).message() == "Operand `b_scale` is unsupported: expected none, got a tensor");
+    args.a_scale = scale_view({64, 1});
+    args.a_scale_granularity = ScaleGranularity::row;
+    CHECK(kernel.supports(args).message() == "Operand `a_scale` is unsupported: expected none, got a tensor");
+    CHECK(kernel.workspace_size(args).status().operand() == Operand::a_scale);
+    CHECK(kernel.prepare(args).status().operand() == Operand::a_scale);
+  }
+  CHECK(asked > 1000);
+}
+
+TEST_CASE("a query with scales finds nothing, and explains it", "[scales]") {
+  const GemmArguments args = with_a(ScaleGranularity::block_1x128, scale_view({256, 8}));
+  FindOptions options;
+  options.explain = true;
+  REQUIRE(find_best(plain()));  // remembered
+  CHECK(find_best(args).status().code() == StatusCode::unsupported);
+  const CandidateList found = get_kernels(args, {}, options);
+  CHECK(found.empty());
+  CHECK(found.status().code() == StatusCode::unsupported);
+  CHECK_THAT(found.status().message(),
+             Catch::Contains("Operand `a_scale` is unsupported: expected none, got a tensor"));
+  const auto& rejections = found.rejections();
+  CHECK(std::ranges::any_of(rejections, [](const Rejection& rejection) {
+    return rejection.reason == "Operand `a_scale` is unsupported: expected none, got a tensor" &&
+           rejection.kernels > 100;
+  }));
+}
+
+TEST_CASE("questions tell problems with scales apart", "[scales]") {
+  std::set<std::string> questions;
+  int asked = 0;
+  const auto ask = [&](const GemmArguments& args) {
+    const detail::gemm::Question question = detail::gemm::Rules::question(accepted(args));
+    questions.emplace(reinterpret_cast<const char*>(&question), sizeof question);
+    ++asked;
+  };
+  ask(plain());
+  ask(with_a(ScaleGranularity::tensor, scale_view({1, 1})));
+  ask(with_a(ScaleGranularity::row, scale_view({256, 1})));
+  ask(with_a(ScaleGranularity::block_1x128, scale_view({256, 8})));
+  ask(with_b(ScaleGranularity::tensor, scale_view({1, 1})));
+  ask(with_b(ScaleGranularity::column, scale_view({1, 384})));
+  ask(with_b(ScaleGranularity::block_1x128, scale_view({8, 384})));
+  ask(with_b(ScaleGranularity::block_128x128, scale_view({8, 3})));
+  CHECK(questions.size() == static_cast<std::size_t>(asked));
+}

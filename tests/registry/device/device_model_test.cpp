@@ -1,0 +1,148 @@
+/// Device models, and where problems run; also on machines without a driver, which most tests run on.
+#include "quarry/device_model.hpp"
+#include "support/gemm_rules.hpp"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "quarry/gemm.hpp"
+#include "registry/device/device_model.hpp"
+#include "registry/device/memory.hpp"
+#include "registry/device/runtime.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+using detail::Place;
+
+namespace {
+
+bool says(const Status& status, std::string_view text) {
+  return status.message().find(text) != std::string::npos;
+}
+
+/// A problem of fake tensors that lie there.
+GemmArguments problem_in(Memory a, Memory b, Memory out) {
+  return {.a = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(a),
+          .b = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(b),
+          .out = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(out)};
+}
+
+constexpr Memory host = {MemoryKind::host, 0};
+constexpr Memory device0 = {MemoryKind::device, 0};
+constexpr Memory device1 = {MemoryKind::device, 1};
+constexpr Memory pinned0 = {MemoryKind::pinned, 0};
+constexpr Memory managed0 = {MemoryKind::managed, 0};
+constexpr Memory open = {};
+
+}  // namespace
+
+TEST_CASE("the built-in models describe the devices of the data sheets") {
+  REQUIRE(device_models().size() == 3);
+  for (const DeviceModel& model : device_models()) {
+    INFO(model.name);
+    const Result<DeviceModel> found = find_device_model(model.name);
+    REQUIRE(found);
+    CHECK(std::string_view(found->name) == model.name);
+    const double tera = model.multiprocessors * model.clock * 1e-12;
+    CHECK(tera * model.tensor_flops_per_clock > 300);
+    CHECK(tera * model.tensor_flops_per_clock < 700);
+    CHECK(tera * model.fma_f32_flops_per_clock == Approx(model.cc == 80 ? 19.5 : 67).epsilon(0.02));
+    CHECK(tera * model.fma_f64_flops_per_clock == Approx(model.cc == 80 ? 9.7 : 33.5).epsilon(0.02));
+    CHECK(model.memory_bandwidth > 1e12);
+    CHECK(model.l2_bytes >= 40 << 20);
+    CHECK(model.shared_memory_per_block == (model.cc == 80 ? 163 : 227) * 1024);
+    CHECK(model.shared_memory_per_multiprocessor == model.shared_memory_per_block + 1024);
+  }
+}
+
+TEST_CASE("an unknown model is refused with the names there are") {
+  for (const char* name : {"", "b300", "H200", "h2000", "h200\n"}) {
+    const Status status = find_device_model(name).status();
+    CHECK(status.code() == StatusCode::not_found);
+    for (const char* known : {"`a100`", "`h100`", "`h200`"}) CHECK(says(status, known));
+    CHECK_FALSE(says(status, "\n"));
+  }
+}
+
+TEST_CASE("a device that is not there has no model, and a reason") {
+  const Status& runtime = detail::runtime_status();
+  for (const int ordinal : {-1, detail::device_count(), 63, 64, 4000}) {
+    if (ordinal >= 0 && ordinal < detail::device_count()) continue;
+    const Status status = device_model(ordinal).status();
+    CHECK(status.code() == StatusCode::no_device);
+    CHECK(detail::cached_device_model(ordinal) == nullptr);
+    CHECK(says(status, runtime ? "There is no CUDA device " + std::to_string(ordinal) : runtime.message()));
+  }
+}
+
+TEST_CASE("whether there is a driver is known, and why not") {
+  const Status& status = detail::runtime_status();
+  if (status) {
+    CHECK(detail::device_count() > 0);
+    CHECK(detail::driver_version() >= 12000);
+    CHECK(std::string_view(default_device_model().name) == device_model(0)->name);
+  } else {
+    CHECK(status.code() == StatusCode::no_device);
+    CHECK(detail::device_count() == 0);
+    CHECK(says(status, detail::driver_version() == 0 ? "No CUDA driver is installed" : "driver"));
+    CHECK(std::string_view(default_device_model().name) == "h200");
+  }
+  CHECK(detail::runtime_version() >= 12000);
+}
+
+TEST_CASE("models can be asked for from many threads at once") {
+  std::vector<const DeviceModel*> seen(8);
+  std::vector<std::thread> threads;
+  for (const DeviceModel*& mine : seen) threads.emplace_back([&mine] { mine = &default_device_model(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const DeviceModel* model : seen) CHECK(model == seen[0]);
+}
+
+TEST_CASE("where operands lie is where the problem runs") {
+  const auto place = [](const GemmArguments& args) {
+    const Result<Place> found = test::place_of(args);
+    REQUIRE(found);
+    return *found;
+  };
+  CHECK(place(problem_in(open, open, open)).kind == Place::Kind::unknown);
+  CHECK(place(problem_in(host, host, host)).kind == Place::Kind::host);
+  CHECK(place(problem_in(open, host, open)).kind == Place::Kind::host);
+  for (const Memory memory : {device1, pinned0, managed0}) {
+    const Place found = place(problem_in(memory, open, memory));
+    CHECK(found.kind == Place::Kind::device);
+    CHECK(found.device == memory.device);
+  }
+  // Memory that every device can reach goes where the rest is.
+  CHECK(place(problem_in(pinned0, device1, managed0)).device == 1);
+  CHECK(place(problem_in(device1, managed0, pinned0)).device == 1);
+  CHECK(place(problem_in(device1, pinned0, device1)).device == 1);
+
+  float on_the_stack[16] = {};
+  GemmArguments args = problem_in(open, open, open);
+  args.b.data = on_the_stack;
+  CHECK(place(args).kind == Place::Kind::host);
+}
+
+TEST_CASE("operands that lie in different places are refused by name") {
+  const auto check = [](const GemmArguments& args, Operand operand) {
+    const Status status = test::place_of(args).status();
+    CHECK(status.code() == StatusCode::invalid_arguments);
+    CHECK(status.reason() == detail::Reason::mixed_devices);
+    CHECK(status.operand() == operand);
+  };
+  check(problem_in(host, device0, device0), Operand::a);
+  check(problem_in(device0, host, device0), Operand::b);
+  check(problem_in(device0, device1, device0), Operand::b);
+  check(problem_in(pinned0, host, host), Operand::a);
+  check(problem_in(device0, device1, managed0), Operand::b);
+
+  GemmArguments args = problem_in(device0, device0, device0);
+  args.c = args.out.on(host);
+  CHECK(test::place_of(args));  // beta is 0: never read
+  args.epilogue.beta = 1;
+  check(args, Operand::c);
+  args.c = args.out;
+  args.epilogue.bias = TensorView::vector(nullptr, DType::f16, 4).on(device1);
+  check(args, Operand::bias);
+}

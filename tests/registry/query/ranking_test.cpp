@@ -1,0 +1,185 @@
+// The estimate by which kernels are ranked: sane on every problem, sensible on well-known ones.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "operations/gemm/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+#include "support/registry_problems.hpp"
+
+namespace {
+
+using namespace quarry;
+using detail::Row;
+using test::Random;
+
+const DeviceModel& h200() {
+  static const DeviceModel device = test::device_named("h200");
+  return device;
+}
+
+CandidateList ranked(const GemmArguments& args, const DeviceModel& device = h200()) {
+  FindOptions options;
+  options.device = &device;
+  return get_kernels(args, {}, options);
+}
+
+bool on_tensor_cores(const Kernel& kernel) {
+  return kernel.metadata().design.math_unit == MathUnit::tensor_core;
+}
+
+double best_seconds(const GemmArguments& args, const DeviceModel& device = h200()) {
+  const CandidateList list = ranked(args, device);
+  REQUIRE_FALSE(list.empty());
+  return list.front().predicted_seconds();
+}
+
+}  // namespace
+
+TEST_CASE("predictions are finite and above the launch and the memory floor", "[ranking]") {
+  const auto seed = GENERATE(1U, 2U);
+  INFO("seed " << seed);
+  Random random(seed);
+  for (int i = 0; i < 300; ++i) {
+    const GemmArguments args = test::problem_for(random, test::any_row(random));
+    const std::size_t r = args.out.rank - 2U;
+    const double outputs =
+        static_cast<double>(args.out.extents[r]) * static_cast<double>(args.out.extents[r + 1]);
+    const double floor = outputs * bytes_of(args.out.dtype) / h200().memory_bandwidth;
+    for (const Candidate& c : ranked(args)) {
+      CAPTURE(c.name());
+      REQUIRE(std::isfinite(c.predicted_seconds()));
+      REQUIRE(c.predicted_seconds() >= 2e-6);
+      REQUIRE(c.predicted_seconds() >= floor);
+      REQUIRE(*c.controls().split_k_slices >= 1);
+      REQUIRE((*c.controls().split_k_slices == 1 || *c.controls().mode != Mode::gemm));
+    }
+  }
+}
+
+TEST_CASE("a large square runs on tensor cores with large tiles, near the ceiling", "[ranking]") {
+  const CandidateList list = ranked(test::plain_problem(4096, 4096, 4096));
+  REQUIRE_FALSE(list.empty());
+  const Candidate& best = list.front();
+  INFO(best.name() << " " << best.predicted_seconds());
+  CHECK(best.metadata().design.tile.m * best.metadata().design.tile.n >= 128 * 128);
+  CHECK(best.controls().split_k_slices == 1);
+  CHECK(*best.controls().swizzle > 1);
+  const double flops = 2 * std::pow(4096.0, 3) / best.predicted_seconds();
+  CHECK(flops > 300e12);
+  CHECK(flops < 132 * 4096 * h200().clock);  // what wgmma can do at most
+}
+
+TEST_CASE("f64 on Hopper: the wide instruction, by a kernel whose operands fit into registers", "[ranking]") {
+  // 128x128 in eight warps spills 336 bytes a thread, and takes 2.9 times as long as 64x64 at 4096^3 on an
+  // H200.
+  const CandidateList found = ranked(test::plain_problem(4096, 4096, 4096, DType::f64));
+  REQUIRE(found.size() > 10);
+  const DesignMetadata& first = found.front().metadata().design;
+  INFO(found.front().name());
+  CHECK(first.instruction == Extent3{16, 8, 16});
+  CHECK(first.tile.m * first.tile.n < 128 * 128);
+}
+
+TEST_CASE("plain FMA stands behind tensor cores", "[ranking]") {
+  for (const int size : {64, 128, 512, 1024, 4096}) {
+    const CandidateList list = ranked(test::plain_problem(size, size, size));
+    const auto fma =
+        std::find_if(list.begin(), list.end(), [](const Candidate& c) { return !on_tensor_cores(c); });
+    CAPTURE(size);
+    REQUIRE(fma != list.end());
+    CHECK(on_tensor_cores(list.front()));
+    CHECK(fma->predicted_seconds() > (size < 1024 ? 1 : 4) * list.front().predicted_seconds());
+  }
+}
+
+TEST_CASE("a small output with a long K is cut into slices", "[ranking]") {
+  const Candidate best = ranked(test::plain_problem(256, 256, 8192)).front();
+  CHECK(*best.controls().split_k_slices > 1);
+  CHECK(*best.controls().mode != Mode::gemm);
+  CHECK((best.workspace() > 0) == (best.controls().mode != Mode::split_k_cluster));
+  GemmArguments whole = test::plain_problem(256, 256, 8192);
+  whole.controls.split_k_slices = 1;
+  CHECK(best_seconds(whole) > 1.2 * best.predicted_seconds());
+  // Where there are tiles for every multiprocessor, or hardly any K, nothing is cut.
+  CHECK(ranked(test::plain_problem(4096, 4096, 8192)).front().controls().split_k_slices == 1);
+  CHECK(ranked(test::plain_problem(256, 256, 64)).front().controls().split_k_slices == 1);
+}
+
+TEST_CASE("controls that the caller leaves open are chosen no worse than any fixed ones nearby",
+          "[ranking]") {
+  for (const auto& [m, n, k] : {std::array{256, 256, 8192}, std::array{64, 4096, 4096},
+                                std::array{128, 128, 20000}, std::array{1000, 1000, 1000}}) {
+    std::map<std::string_view, double> open;
+    for (const Candidate& c : ranked(test::plain_problem(m, n, k))) open[c.name()] = c.predicted_seconds();
+    for (const int slices : {1, 2, 3, 4, 6, 8, 16, 32}) {
+      GemmArguments args = test::plain_problem(m, n, k);
+      args.controls.split_k_slices = slices;
+      for (const Candidate& c : ranked(args)) {
+        CAPTURE(m, n, k, slices, c.name());
+        REQUIRE(open.at(c.name()) <= 1.3 * c.predicted_seconds());
+      }
+    }
+  }
+}
+
+TEST_CASE("padding is waste: small outputs go to small tiles", "[ranking]") {
+  for (const auto& [m, n] : {std::array{16, 4096}, std::array{32, 4096}, std::array{17, 17}}) {
+    const Extent3 tile = ranked(test::plain_problem(m, n, 4096)).front().metadata().design.tile;
+    CAPTURE(m, n, tile.m, tile.n);
+    CHECK(tile.m <= 64);
+  }
+  const Extent3 tile = ranked(test::plain_problem(4096, 16, 4096)).front().metadata().design.tile;
+  CHECK(tile.n <= 64);
+}
+
+TEST_CASE("more work never takes less time", "[ranking]") {
+  for (const int size : {64, 300, 1024}) {
+    double before = 0;
+    for (const int k : {32, 64, 256, 1024, 4096, 16384}) {
+      GemmArguments args = test::plain_problem(size, size, k);
+      args.controls.split_k_slices = 1;
+      const double seconds = best_seconds(args);
+      CAPTURE(size, k);
+      CHECK(seconds >= before);
+      before = seconds;
+    }
+  }
+}
+
+TEST_CASE("narrow copies cost time", "[ranking]") {
+  const GemmArguments args = test::plain_problem(2048, 2048, 2048);
+  std::map<int, double> best;
+  for (const Candidate& c : ranked(args)) {
+    if (!on_tensor_cores(c)) continue;
+    const int alignment = std::min(c.metadata().operands.a.alignment, c.metadata().operands.b.alignment);
+    if (!best.contains(alignment)) best[alignment] = c.predicted_seconds();
+  }
+  REQUIRE(best.contains(8));
+  REQUIRE(best.contains(1));
+  double before = 0;
+  for (auto it = best.rbegin(); it != best.rend(); ++it) {  // from wide to narrow
+    CAPTURE(it->first);
+    CHECK(it->second >= before);
+    before = it->second;
+  }
+}
+
+TEST_CASE("a faster device is predicted to be faster", "[ranking]") {
+  for (const int size : {512, 2048, 8192}) {
+    const GemmArguments args = test::plain_problem(size, size, size);
+    CHECK(best_seconds(args, test::device_named("a100")) > best_seconds(args, test::device_named("h200")));
+  }
+}
+
+TEST_CASE("an exchanged problem is predicted as its transpose", "[ranking]") {
+  const GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f16, {1000, 512}),
+                              .b = TensorView::column_major(nullptr, DType::f16, {512, 300}),
+                              .out = TensorView::row_major(nullptr, DType::f16, {1000, 300})};
+  const GemmArguments transposed = {.a = TensorView::row_major(nullptr, DType::f16, {300, 512}),
+                                    .b = TensorView::column_major(nullptr, DType::f16, {512, 1000}),
+                                    .out = TensorView::column_major(nullptr, DType::f16, {300, 1000})};
+  CHECK(best_seconds(args) == Approx(best_seconds(transposed)));
+}

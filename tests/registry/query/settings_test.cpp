@@ -1,0 +1,225 @@
+/// Lists of settings by member pointer, and what derives from those of the families.
+#include "settings.hpp"
+
+#include <map>
+#include <random>
+
+#include "quarry/quarry.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/config_reader.hpp"
+#include "support/catch_compat.hpp"
+#include "support/random_config.hpp"
+
+using namespace quarry;
+using detail::FamilySides;
+
+namespace {
+
+struct Small {
+  Alignment alignment;
+  DType type;
+  int m;
+  int n;
+  Math math = Math::exact;
+  Schedule schedule = Schedule::stream_k;
+  friend constexpr bool operator==(const Small&, const Small&) = default;
+};
+
+using Listed = ConfigSetting<Small>;
+
+constexpr Listed type = setting<&Small::type>("type");
+constexpr Listed alignment = setting<&Small::alignment>("alignment", "a");
+constexpr Listed extent = pair_setting<&Small::m, &Small::n>("extent");
+constexpr Listed math = word_setting<&Small::math>("math", Math::exact);
+constexpr Listed schedule =
+    word_setting<&Small::schedule, Schedule::stream_k, Schedule::one_tile>("schedule", Schedule::stream_k);
+
+/// In another order than the members.
+constexpr auto small = settings_of<Small>({type, math, schedule, extent, alignment});
+
+template <std::size_t count>
+constexpr std::string_view fault_of(const std::array<Listed, count>& list) {
+  return list_fault<Small>(list);
+}
+
+Small random_small(test::Random& random) {
+  return {.alignment = {test::between(random, 1, 16), test::between(random, 1, 16)},
+          .type = static_cast<DType>(random() % 8),
+          .m = test::between(random, 1, 1024),
+          .n = test::between(random, 1, 1024),
+          .math = static_cast<Math>(random() % 5),
+          .schedule = test::coin(random) ? Schedule::one_tile : Schedule::stream_k};
+}
+
+/// The numbers and enumerators of an initialiser, one after another.
+std::vector<std::string> leaves_of(std::string_view literal) {
+  std::vector<std::string> leaves;
+  while (!literal.empty()) {
+    const std::size_t length = std::min(literal.find_first_of("{}, "), literal.size());
+    if (length > 0) {
+      const std::string_view leaf = literal.substr(0, length);
+      const std::size_t scope = leaf.rfind(':');
+      leaves.emplace_back(leaf.substr(scope == leaf.npos ? 0 : scope + 1));
+    }
+    literal.remove_prefix(std::min(length + 1, literal.size()));
+  }
+  return leaves;
+}
+
+/// The settings of each family in the order of its config's members.
+const std::map<std::string_view, std::vector<std::string_view>> member_order = {
+    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}},
+    {"gemm_sm80",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment", "math",
+      "instruction", "epilogue", "schedule"}},
+    {"gemm_sm90",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "copy_engine",
+      "orientation", "alignment"}},
+    {"reduce_split_k", {"partials", "out", "layout"}},
+    {"reorder_matrix", {"type"}}};
+
+/// The leaves of one setting's part of an initialiser.
+std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {
+  if (setting.kind == SettingKind::dtype) return {std::string(to_string(static_cast<DType>(value[0])))};
+  if (setting.key == "layout")
+    return {std::string(to_string(value[0] == 0 ? Layout::row : Layout::column_interleaved32))};
+  if (setting.kind == SettingKind::word)
+    return {std::string(setting.words[static_cast<std::size_t>(value[0])])};
+  std::vector<std::string> leaves;
+  for (std::size_t i = 0; i < width(setting.kind); ++i) {
+    leaves.push_back(setting.kind == SettingKind::layouts
+                         ? std::string(to_string(static_cast<Layout>(value[i])))
+                         : std::to_string(value[i]));
+  }
+  return leaves;
+}
+
+}  // namespace
+
+TEST_CASE("a list of settings says what is wrong with it", "[settings]") {
+  STATIC_REQUIRE(fault_of(small).empty());
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent, alignment, alignment}) ==
+                 "two settings have one key");
+  constexpr Listed same_key = setting<&Small::alignment>("math");
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent, same_key}) == "two settings have one key");
+  constexpr Listed same_member = setting<&Small::alignment>("alignments");
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent, alignment, same_member}) ==
+                 "two settings are one member");
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent}) ==
+                 "a member of the config has no setting");
+  constexpr Listed part = setting<&Small::alignment, &Alignment::a>("align_a");
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent, part}) ==
+                 "a member is not named as a whole");
+  constexpr Listed unusual = word_setting<&Small::math>("math", Math::fast_tf32);
+  STATIC_REQUIRE(fault_of(std::array{type, unusual, schedule, extent, alignment}) ==
+                 "what is unsaid is not what the member is by itself");
+  constexpr Listed nameless = setting<&Small::type>("");
+  constexpr Listed family = setting<&Small::type>("family");
+  for (const Listed& wrong : {nameless, family}) {
+    CHECK(fault_of(std::array{wrong, math, schedule, extent, alignment}) == "a setting has a key of its own");
+  }
+  constexpr Listed other = setting<&Small::alignment, &Alignment::b>("align_b");
+  STATIC_REQUIRE(fault_of(std::array{type, math, schedule, extent, part, other}).empty());
+}
+
+TEST_CASE("a config and the values of its settings are one", "[settings]") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  test::Random random(seed);
+  for (int i = 0; i < 1000; ++i) {
+    const Small config = random_small(random);
+    const SettingValues values = values_of(small, config);
+    CHECK(config_of(small, values) == config);
+    CHECK(values == SettingValues{{static_cast<int>(config.type)},
+                                  {static_cast<int>(config.math)},
+                                  {config.schedule == Schedule::stream_k ? 0 : 1},
+                                  {config.m, config.n},
+                                  {config.alignment.a, config.alignment.b}});
+  }
+}
+
+TEST_CASE("an initialiser goes by members, and leaves out what it may at the end", "[settings]") {
+  Small config = {.alignment = {8, 4}, .type = DType::f16, .m = 64, .n = 32};
+  CHECK(literal_of(small, config) == "{{8, 4}, quarry::DType::f16, 64, 32}");
+  config.math = Math::fast_tf32;
+  CHECK(literal_of(small, config) == "{{8, 4}, quarry::DType::f16, 64, 32, quarry::Math::fast_tf32}");
+  config.math = Math::exact;
+  config.schedule = Schedule::one_tile;
+  CHECK(literal_of(small, config) ==
+        "{{8, 4}, quarry::DType::f16, 64, 32, quarry::Math::exact, quarry::Schedule::one_tile}");
+}
+
+TEST_CASE("name, JSON and values of random configs are one", "[settings]") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  test::Random random(seed);
+  for (const FamilySides& family : detail::families()) {
+    const ConfigSpace& space = *family.space;
+    for (int i = 0; i < 1000; ++i) {
+      const SettingValues values = test::random_values(random, space);
+      const std::string name = config_name(space, values);
+      INFO(name);
+      const Result<SettingValues> parsed = parse_config_name(space, name);
+      REQUIRE(parsed);
+      CHECK(*parsed == values);
+      for (const std::string& text : {name, test::json_of(random, space, values)}) {
+        const Result<detail::FamilyConfig> read = detail::read_config(text);
+        INFO(text);
+        REQUIRE(read);
+        CHECK(read->family == &family);
+        CHECK(read->values == values);
+      }
+      const SettingValues entry = space.entry(values);
+      CHECK(space.entry(entry) == entry);
+      if (space.mirrored == nullptr) continue;
+      const SettingValues mirrored = space.mirrored(values);
+      CHECK(mirrored != values);
+      CHECK(space.mirrored(mirrored) == values);
+      CHECK(space.entry(mirrored) == entry);
+      CHECK(space.fault(mirrored).empty() == space.fault(values).empty());
+    }
+  }
+}
+
+TEST_CASE("initialisers of random configs hold the values of their settings in the members' order",
+          "[settings]") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  test::Random random(seed);
+  for (const FamilySides& family : detail::families()) {
+    const ConfigSpace& space = *family.space;
+    const std::vector<std::string_view>& order = member_order.at(space.family);
+    REQUIRE(order.size() == space.settings.size());
+    for (int i = 0; i < 1000; ++i) {
+      const SettingValues values = test::random_values(random, space);
+      std::vector<std::string> expected;
+      std::size_t needed = 0;  // up to the last that is not what it is unsaid
+      for (const std::string_view key : order) {
+        const auto found = std::ranges::find(space.settings, key, &Setting::key);
+        REQUIRE(found != space.settings.end());
+        const SettingValue& value = values[static_cast<std::size_t>(found - space.settings.begin())];
+        for (const std::string& leaf : leaves_of(*found, value)) expected.push_back(leaf);
+        if (found->unsaid != value[0]) needed = expected.size();
+      }
+      expected.resize(needed);
+      const std::string literal = space.literal(values);
+      INFO(literal);
+      CHECK(leaves_of(literal) == expected);
+      CHECK(std::ranges::count(literal, '{') == std::ranges::count(literal, '}'));
+    }
+  }
+}
+
+TEST_CASE("a kernel's own config has the values of its name", "[settings]") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  test::Random random(seed);
+  for (int i = 0; i < 300; ++i) {
+    const ConfigSpace& space = test::any_space(random);
+    const SettingValues values = test::random_config(random, space);
+    const Result<Kernel> kernel = make_kernel(config_name(space, values));
+    INFO(config_name(space, values));
+    REQUIRE(kernel);
+    CHECK(space.values(detail::row_of(*kernel).entry_config) == space.entry(values));
+  }
+}
