@@ -3,8 +3,8 @@
 /// A kernel takes its epilogue as a template argument: a type such as StandardChain, whose `For<Sum, Out,
 /// form>` is the class that works for one block. `For` is made from the parameters of the kernel and the
 /// batch entry, and has for each quad of an output row what `finish` calls: `outputs` and `store`. Where its
-/// `has_plain_way` is true, it also has what StandardEpilogue declares for plain outputs, and kernels may
-/// write these by shorter ways.
+/// `has_short_ways` is true, it also has what StandardEpilogue declares for plain and for regular outputs,
+/// and kernels may write these by shorter ways.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -76,7 +76,9 @@ class StandardEpilogue {
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
 
   using Output = Out;
-  static constexpr bool has_plain_way = true;
+  static constexpr bool has_short_ways = true;
+  /// Activations are short ones. Others would stand in machine code a second time, and are left to quads.
+  static constexpr bool is_rough = sizeof(Out) == 2 && sizeof(Compute) == 4;
   using Kept = typename KeptSource<Compute, Out>::Type;
 
   /// What is read for the outputs of a quad.
@@ -116,6 +118,59 @@ class StandardEpilogue {
     return result;
   }
 
+  /// Whether whole quads can go by write_regular: what is rare is not asked for, and quads of all matrices
+  /// move in one access.
+  QUARRY_DEVICE bool is_regular() const {
+    return (is_rough || params_.activation == Activation::identity) && alpha_ != 0 && out_.quads_aligned &&
+           (beta_ == 0 || c_.quads_aligned) && params_.scale.data == nullptr && params_.aux.data == nullptr &&
+           (params_.residual.data == nullptr || residual().quads_aligned);
+  }
+
+  /// What is added to a quad of sums of any row: the bias of its columns, or zeros.
+  QUARRY_DEVICE Quad<Compute> column_addend(int column) const {
+    Quad<Compute> result = {};
+    if (params_.bias != nullptr && params_.bias_axis == BiasAxis::column)
+      result = converted(bias_view().load(0, column, 4));
+    return result;
+  }
+
+  /// Writes the outputs of `count` quads of sums, the first at (row, column), the others `row_step` rows
+  /// below each other. What is read for them is asked for at once. `addend` is column_addend(column).
+  template <int count>
+  QUARRY_DEVICE void write_regular(int row, int row_step, int column, const Quad<Compute>& addend,
+                                   const Quad<Sum> (&sums)[count]) const {
+    Quad<Out> c[count] = {};
+    Quad<Out> residuals[count] = {};
+    if (beta_ != 0) load_rows(c_, row, row_step, column, c);
+    if (params_.residual.data != nullptr) load_rows(residual(), row, row_step, column, residuals);
+    Compute x[4 * count];
+    QUARRY_UNROLL
+    for (int i = 0; i < 4 * count; ++i) {
+      const Compute product = multiplied_added(alpha_, of_sum(sums[i / 4].v[i % 4]), addend.v[i % 4]);
+      x[i] = multiplied_added(beta_, to_compute<Compute>(c[i / 4].v[i % 4]), product);
+    }
+    if (params_.bias != nullptr && params_.bias_axis == BiasAxis::row) {
+      QUARRY_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const auto bias = to_compute<Compute>(arch::global_load<Out>(bias_view().at(row + i * row_step, 0)));
+        QUARRY_UNROLL
+        for (int j = 0; j < 4; ++j) x[4 * i + j] = added(x[4 * i + j], bias);
+      }
+    }
+    if constexpr (is_rough) activate_outputs(x);
+    if (params_.residual.data != nullptr) {
+      QUARRY_UNROLL
+      for (int i = 0; i < 4 * count; ++i) x[i] = added(x[i], to_compute<Compute>(residuals[i / 4].v[i % 4]));
+    }
+    if (params_.clamps) clamp(x);
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) {
+      arch::global_store(
+          place(row + i * row_step, column),
+          Quad<Out>{rounded(x[4 * i]), rounded(x[4 * i + 1]), rounded(x[4 * i + 2]), rounded(x[4 * i + 3])});
+    }
+  }
+
   /// Where plain outputs lie, and elements from one row of them to the next.
   QUARRY_DEVICE Out* place(int row, int column) const { return const_cast<Out*>(out_.at(row, column)); }
   QUARRY_DEVICE long long row_stride() const { return out_.row_stride; }
@@ -144,8 +199,7 @@ class StandardEpilogue {
   QUARRY_DEVICE Source load(int row, int column, int count) const {
     Source source = {};
     if (beta_ != 0) source.c = kept(c_.load(row, column, count));
-    if (params_.bias != nullptr)
-      source.bias = kept(view<Out, false, Batches::strided>(bias(params_)).load(row, column, count));
+    if (params_.bias != nullptr) source.bias = kept(bias_view().load(row, column, count));
     return source;
   }
 
@@ -174,22 +228,57 @@ class StandardEpilogue {
   /// From z to outputs; reads the residual, if there is one.
   QUARRY_DEVICE Quad<Out> apply(int row, int column, int count, const Quad<Compute>& z) const {
     Quad<Compute> x = z;
-    activate(params_.activation, params_.leaky_slope, x.v);
+    activate_outputs(x.v);
     if (params_.residual.data != nullptr) {
-      const Quad<Out> residual = view<Out, interleaved>(params_.residual).load(row, column, count);
+      const Quad<Out> read = residual().load(row, column, count);
       QUARRY_UNROLL
-      for (int i = 0; i < 4; ++i) x.v[i] = added(x.v[i], to_compute<Compute>(residual.v[i]));
+      for (int i = 0; i < 4; ++i) x.v[i] = added(x.v[i], to_compute<Compute>(read.v[i]));
     }
-    if (params_.clamps) {
-      const auto low = static_cast<Compute>(params_.clamp_low);
-      const auto high = static_cast<Compute>(params_.clamp_high);
-      QUARRY_UNROLL
-      for (int i = 0; i < 4; ++i) x.v[i] = x.v[i] < low ? low : x.v[i] > high ? high : x.v[i];  // NaN stays
-    }
+    if (params_.clamps) clamp(x.v);
     Quad<Out> result;
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) result.v[i] = rounded(x.v[i]);
     return result;
+  }
+
+  /// Applies the activation to what becomes outputs, as exactly as these need.
+  template <int count>
+  QUARRY_DEVICE void activate_outputs(Compute (&x)[count]) const {
+    if constexpr (is_rough) {
+      activate_roughly(params_.activation, params_.leaky_slope, x);
+    } else {
+      activate(params_.activation, params_.leaky_slope, x);
+    }
+  }
+
+  template <int count>
+  QUARRY_DEVICE void clamp(Compute (&x)[count]) const {
+    const auto low = static_cast<Compute>(params_.clamp_low);
+    const auto high = static_cast<Compute>(params_.clamp_high);
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) x[i] = x[i] < low ? low : x[i] > high ? high : x[i];  // NaN stays
+  }
+
+  /// Reads quads that lie `row_step` rows below each other.
+  template <int count>
+  QUARRY_DEVICE static void load_rows(const MatrixView<Out, interleaved>& from, int row, int row_step,
+                                      int column, Quad<Out> (&to)[count]) {
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) to[i] = arch::global_load<Quad<Out>>(from.at(row + i * row_step, column));
+  }
+
+  QUARRY_DEVICE MatrixView<Out, interleaved> residual() const {
+    return view<Out, interleaved>(params_.residual);
+  }
+  QUARRY_DEVICE MatrixView<Out> bias_view() const {
+    return view<Out, false, Batches::strided>(bias(params_));
+  }
+
+  QUARRY_DEVICE static Quad<Compute> converted(const Quad<Out>& read) {
+    Quad<Compute> quad;
+    QUARRY_UNROLL
+    for (int i = 0; i < 4; ++i) quad.v[i] = to_compute<Compute>(read.v[i]);
+    return quad;
   }
 
   QUARRY_DEVICE static Compute of_sum(Sum sum) {

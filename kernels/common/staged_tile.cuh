@@ -35,9 +35,9 @@ struct StagedTile {
 };
 
 /// Whether the quads of a pass can be shared so that each thread has one column of them, evenly spaced: what
-/// plain tiles are written by.
+/// plain and regular tiles are written by.
 template <int tile_n, StagedRows rows, int threads>
-constexpr bool has_plain_way() {
+constexpr bool has_short_ways() {
   constexpr int quads = tile_n / 4;
   if (threads % quads != 0 || staged_row_read(tile_n, 1) != 1) return false;
   constexpr int step = threads / quads;
@@ -60,35 +60,77 @@ QUARRY_DEVICE void write_plain_pass(const StagedTile<Compute, tile_n>& staged, c
   }
 }
 
+/// Quads of a regular tile that are written at once: what they read is on its way together. Their rows are
+/// evenly spaced in the tile, too.
+template <int tile_n, StagedRows rows, int threads>
+constexpr int quads_at_once() {
+  constexpr int step = threads / (tile_n / 4);
+  int count = 4;
+  while (rows.rows % (step * count) != 0 || (step % rows.run != 0 && rows.run % (step * count) != 0))
+    count /= 2;
+  return count;
+}
+
+/// One pass of a regular tile.
+template <class Compute, int tile_n, StagedRows rows, int threads, class Column>
+QUARRY_DEVICE void write_regular_pass(const StagedTile<Compute, tile_n>& staged, const Column& regular,
+                                      int pass) {
+  constexpr int quads = tile_n / 4;
+  constexpr int step = threads / quads;
+  constexpr int count = quads_at_once<tile_n, rows, threads>();
+  const int row = arch::thread_index() / quads;
+  const int column = arch::thread_index() % quads * 4;
+  QUARRY_ROLLED
+  for (int first = row; first < rows.rows; first += step * count) {
+    Quad<Compute> sums[count];
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i)
+      sums[i] = arch::shared_load<Quad<Compute>>(staged.at(first + i * step, column));
+    regular.write(rows.tile_row(pass, first), rows.tile_row(0, step), sums);
+  }
+}
+
+/// One pass of any tile.
+template <class Compute, int tile_n, StagedRows rows, int threads, class Writer>
+QUARRY_DEVICE void write_any_pass(const StagedTile<Compute, tile_n>& staged, const Writer& writer, int pass) {
+  constexpr int quads = tile_n / 4;
+  QUARRY_ROLLED
+  for (int i = arch::thread_index(); i < rows.rows * quads; i += threads) {
+    const int row = staged_row_read(tile_n, i / quads);
+    const int column = i % quads * 4;
+    writer.write(rows.tile_row(pass, row), column, arch::shared_load<Quad<Compute>>(staged.at(row, column)));
+  }
+}
+
 /// Hands all sums of a tile to `writer`, neighbouring lanes taking neighbouring quads of a row. `stage(pass,
 /// staged)` puts the sums of a pass into shared memory; it is called by all threads, between barriers.
 template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
 QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer, const Stage& stage) {
-  constexpr int quads = tile_n / 4;
   const StagedTile<Compute, tile_n> staged = {staging};
+  const auto passes = [&](const auto& write_pass) {
+    QUARRY_ROLLED
+    for (int pass = 0; pass < rows.passes; ++pass) {
+      stage(pass, staged);
+      arch::block_barrier();
+      write_pass(pass);
+      arch::block_barrier();
+    }
+  };
   writer.begin();
-  constexpr bool has_plain_way = Writer::has_plain_way && quarry::has_plain_way<tile_n, rows, threads>();
-  bool plain = false;
-  if constexpr (has_plain_way) plain = writer.is_plain();
-  QUARRY_ROLLED
-  for (int pass = 0; pass < rows.passes; ++pass) {
-    stage(pass, staged);
-    arch::block_barrier();
-    if constexpr (has_plain_way) {
+  if constexpr (Writer::has_short_ways && has_short_ways<tile_n, rows, threads>()) {
+    const bool plain = writer.is_plain();
+    const auto regular = writer.regular_column(arch::thread_index() % (tile_n / 4) * 4);
+    passes([&](int pass) {
       if (plain) {
         write_plain_pass<Compute, tile_n, rows, threads>(staged, writer, pass);
-        arch::block_barrier();
-        continue;
+      } else if (regular.is_regular()) {
+        write_regular_pass<Compute, tile_n, rows, threads>(staged, regular, pass);
+      } else {
+        write_any_pass<Compute, tile_n, rows, threads>(staged, writer, pass);
       }
-    }
-    QUARRY_ROLLED
-    for (int i = arch::thread_index(); i < rows.rows * quads; i += threads) {
-      const int row = staged_row_read(tile_n, i / quads);
-      const int column = i % quads * 4;
-      writer.write(rows.tile_row(pass, row), column,
-                   arch::shared_load<Quad<Compute>>(staged.at(row, column)));
-    }
-    arch::block_barrier();
+    });
+  } else {
+    passes([&](int pass) { write_any_pass<Compute, tile_n, rows, threads>(staged, writer, pass); });
   }
   writer.end();
 }

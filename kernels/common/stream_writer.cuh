@@ -45,7 +45,7 @@ QUARRY_DEVICE StreamWork stream_work(const GemmParams& params, const StreamPart&
 template <class Compute, class Epilogue, class Work>
 class StreamWriter {
  public:
-  static constexpr bool has_plain_way = Epilogue::has_plain_way;
+  static constexpr bool has_short_ways = Epilogue::has_short_ways;
 
   QUARRY_DEVICE StreamWriter(const GemmParams& params, const Work& work, Tile tile)
       : epilogue_(params, work.out().batch), params_(params), work_(work), tile_(tile) {}
@@ -61,6 +61,13 @@ class StreamWriter {
   }
   QUARRY_DEVICE PlainColumn<Epilogue> plain_column(int row, int column) const {
     return {epilogue_, work_.out().row + work_.tile_m * tile_.m + row,
+            work_.out().column + work_.tile_n * tile_.n + column};
+  }
+
+  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column) const {
+    const bool is_regular =
+        work_.slice == 0 && work_.is_last && epilogue_.is_regular() && is_inside(work_, tile_);
+    return {epilogue_, is_regular, work_.out().row + work_.tile_m * tile_.m,
             work_.out().column + work_.tile_n * tile_.n + column};
   }
 

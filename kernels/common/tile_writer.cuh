@@ -67,11 +67,39 @@ class PlainColumn {
   typename Epilogue::Output* first_;
 };
 
+/// What a thread writes of a regular tile: quads of the columns from `column` of the output on. What they
+/// share is looked up once; of other tiles, nothing is.
+template <class Epilogue>
+class RegularColumn {
+ public:
+  /// @param is_regular whether the tile is, which starts at row `first_row` of the output
+  QUARRY_DEVICE RegularColumn(const Epilogue& epilogue, bool is_regular, int first_row, int column)
+      : epilogue_(epilogue), is_regular_(is_regular), first_row_(first_row), column_(column) {
+    if (is_regular) addend_ = epilogue.column_addend(column);
+  }
+
+  QUARRY_DEVICE bool is_regular() const { return is_regular_; }
+
+  /// Writes the outputs of `count` quads, the first `rows_below` the first row of the tile, the others
+  /// `row_step` rows below each other.
+  template <class Sum, int count>
+  QUARRY_DEVICE void write(int rows_below, int row_step, const Quad<Sum> (&sums)[count]) const {
+    epilogue_.write_regular(first_row_ + rows_below, row_step, column_, addend_, sums);
+  }
+
+ private:
+  const Epilogue& epilogue_;
+  bool is_regular_;
+  int first_row_;
+  int column_;
+  Quad<typename Epilogue::Compute> addend_ = {};
+};
+
 /// Takes the sums of one tile, a quad at a time, and does with them what the mode asks.
 template <class Compute, class Epilogue, class Work>
 class TileWriter {
  public:
-  static constexpr bool has_plain_way = Epilogue::has_plain_way;
+  static constexpr bool has_short_ways = Epilogue::has_short_ways;
 
   QUARRY_DEVICE TileWriter(const GemmParams& params, const Work& work, Tile tile)
       : epilogue_(params, work.out().batch),
@@ -94,6 +122,14 @@ class TileWriter {
   /// The column of a plain tile from (row, column) of it on.
   QUARRY_DEVICE PlainColumn<Epilogue> plain_column(int row, int column) const {
     return {epilogue_, work_.out().row + work_.tile_m * tile_.m + row,
+            work_.out().column + work_.tile_n * tile_.n + column};
+  }
+
+  /// The quads from `column` of the tile on, which is regular if it lies within the output, all sums of its
+  /// outputs are here, and the epilogue has the short way for them.
+  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column) const {
+    const bool is_regular = params_.slices == 1 && epilogue_.is_regular() && is_inside(work_, tile_);
+    return {epilogue_, is_regular, work_.out().row + work_.tile_m * tile_.m,
             work_.out().column + work_.tile_n * tile_.n + column};
   }
 

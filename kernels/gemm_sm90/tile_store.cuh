@@ -282,7 +282,7 @@ class TileStore {
       x = {};
       step.add(x, 1);
     } else {
-      activate_roughly(e.activation, e.leaky_slope, x);
+      activate_roughly(e.activation, e.leaky_slope, x.v);
     }
   }
 
