@@ -257,7 +257,7 @@ class TileStore {
   QUARRY_DEVICE void before_activation(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (!adds_first()) {
-      replace_each(x, [this](float v) { return alpha_ == 0 ? 0 : v; });
+      replace_each(x.v, [this](float v) { return alpha_ == 0 ? 0 : v; });
       if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
       const Values addend = addends(step);
       QUARRY_UNROLL
@@ -295,7 +295,7 @@ class TileStore {
     if (e.clamps) {
       const auto low = static_cast<float>(e.clamp_low);
       const auto high = static_cast<float>(e.clamp_high);
-      replace_each(x, [&](float v) { return arch::minimum(arch::maximum(v, low), high); });
+      replace_each(x.v, [&](float v) { return arch::minimum(arch::maximum(v, low), high); });
     }
   }
 
