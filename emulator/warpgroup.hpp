@@ -9,18 +9,29 @@
 
 namespace quarry::emulator {
 
-/// Types of operands and sums of a matrix instruction.
-enum class ProductTypes : std::uint8_t { f16_f32, bf16_f32, f16_f16 };
+/// Types of operands and of sums of a matrix instruction.
+enum class ProductInput : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
+enum class ProductSum : std::uint8_t { f32, f16, s32 };
 
-/// 64 x n sums of a 64 x 16 A and a 16 x n B, each contiguous in shared memory along K, or along M or N.
+/// Bytes of an element.
+constexpr int bytes_of(ProductInput type) {
+  return type == ProductInput::tf32 ? 4 : type == ProductInput::f16 || type == ProductInput::bf16 ? 2 : 1;
+}
+
+/// 64 x n sums of 32 bytes along K of A and B, each contiguous in shared memory along K, or if elements have
+/// two bytes along M or N.
 struct ProductShape {
-  ProductTypes types;
+  ProductInput a;
+  ProductInput b;
+  ProductSum sum;
   bool a_along_m;
   bool b_along_n;
   int n;  ///< 8 to 256, a multiple of 8
 
+  /// Elements along K.
+  int k() const { return 32 / bytes_of(a); }
   /// Words of a thread's part of the sums.
-  unsigned words() const { return static_cast<unsigned>(n) / (types == ProductTypes::f16_f16 ? 4 : 2); }
+  unsigned words() const { return static_cast<unsigned>(n) / (sum == ProductSum::f16 ? 4 : 2); }
   friend bool operator==(const ProductShape&, const ProductShape&) = default;
 };
 

@@ -1,7 +1,9 @@
 #include "emulator/warpgroup_product.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "basic/numbers.hpp"
 
@@ -9,6 +11,10 @@ namespace quarry::emulator {
 namespace {
 
 constexpr unsigned chunk_bytes = 16;
+
+/// Elements of 16 bits in a chunk, and of a K that is not contiguous.
+constexpr int half_elements = 8;
+constexpr unsigned half_k = 16;
 
 /// A matrix descriptor's fields, distances in bytes (PTX ISA, matrix descriptor format).
 struct Descriptor {
@@ -55,26 +61,49 @@ float value_of(std::uint16_t bits, bool bf16) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | (bits & 0x8000U) << 16);
 }
 
-void values_of(const std::byte* chunk, bool bf16, float (&values)[chunk_elements]) {
-  std::uint16_t bits[chunk_elements];
-  std::memcpy(bits, chunk, sizeof bits);
-  if (bf16) {
-    for (int i = 0; i < chunk_elements; ++i) values[i] = value_of(bits[i], true);
-  } else {
-    for (int i = 0; i < chunk_elements; ++i) values[i] = value_of(bits[i], false);
-  }
+/// The numbers of a chunk of so many bytes an element.
+template <class Stored, class Value>
+int values_of(const std::byte* chunk, float* values, Value value) {
+  constexpr int count = chunk_bytes / sizeof(Stored);
+  Stored stored[count];
+  std::memcpy(stored, chunk, sizeof stored);
+  for (int i = 0; i < count; ++i) values[i] = value(stored[i]);
+  return count;
 }
+
+/// @return how many there are
+int values_of(const std::byte* chunk, ProductInput type, float* values) {
+  using Byte = std::uint8_t;
+  switch (type) {
+    case ProductInput::f16:
+      return values_of<std::uint16_t>(chunk, values, [](auto bits) { return value_of(bits, false); });
+    case ProductInput::bf16:
+      return values_of<std::uint16_t>(chunk, values, [](auto bits) { return value_of(bits, true); });
+    case ProductInput::tf32:  // what is below 10 bits of mantissa is not read
+      return values_of<std::uint32_t>(chunk, values,
+                                      [](auto x) { return std::bit_cast<float>(x & ~0x1fffU); });
+    case ProductInput::e4m3: return values_of<Byte>(chunk, values, host::e4m3_to_f32);
+    case ProductInput::e5m2: return values_of<Byte>(chunk, values, host::e5m2_to_f32);
+    case ProductInput::s8:
+      return values_of<std::int8_t>(chunk, values, [](auto x) { return static_cast<float>(x); });
+    case ProductInput::u8:
+      return values_of<Byte>(chunk, values, [](auto x) { return static_cast<float>(x); });
+  }
+  return 0;
+}
+
+constexpr int most_chunk_elements = 16;
 
 /// Rows that are multiplied together.
 constexpr int block_m = 4;
 
 /// The products of some rows with eight columns.
-void multiply_block(const float (*a)[product_k], const float (&b)[product_k][chunk_elements],
-                    float (&products)[block_m][chunk_elements]) {
-  float sums[block_m][chunk_elements] = {};
+void multiply_block(const float (*a)[most_product_k], const float (&b)[most_product_k][group_columns],
+                    int product_k, float (&products)[block_m][group_columns]) {
+  float sums[block_m][group_columns] = {};
   for (int k = 0; k < product_k; ++k) {
     for (int row = 0; row < block_m; ++row) {
-      for (int column = 0; column < chunk_elements; ++column) sums[row][column] += a[row][k] * b[k][column];
+      for (int column = 0; column < group_columns; ++column) sums[row][column] += a[row][k] * b[k][column];
     }
   }
   std::memcpy(products, sums, sizeof sums);
@@ -87,7 +116,7 @@ template <class Sums, class Function>
 void for_each_sum(Sums& sums, int n, unsigned thread, Function f) {
   const unsigned row = thread / 32 * 16 + thread % 32 / 4;
   const unsigned column = thread % 4 * 2;
-  for (int group = 0; group < n / chunk_elements; ++group) {
+  for (int group = 0; group < n / group_columns; ++group) {
     auto& columns = sums.v[group];
     f(columns[row][column], columns[row][column + 1]);
     f(columns[row + 8][column], columns[row + 8][column + 1]);
@@ -105,7 +134,7 @@ std::string find_chunks(std::uint64_t descriptor, int extent, bool along_mn, std
   const auto lines = static_cast<unsigned>(extent);
   std::size_t next = 0;
   if (along_mn) {
-    for (unsigned k = 0; k < product_k; ++k) {
+    for (unsigned k = 0; k < half_k; ++k) {
       for (unsigned group = 0; group < lines / 8; ++group) {
         chunks[next++] = d.permuted(chunk_along_mn(d, group, k));
       }
@@ -120,60 +149,76 @@ std::string find_chunks(std::uint64_t descriptor, int extent, bool along_mn, std
 
 void read_a(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
             const SharedMemory& memory) {
-  const bool bf16 = shape.types == ProductTypes::bf16_f32;
-  float values[chunk_elements];
+  float values[most_chunk_elements];
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    values_of(memory.at(chunks[i]), bf16, values);
+    const auto count = static_cast<std::size_t>(values_of(memory.at(chunks[i]), shape.a, values));
     if (shape.a_along_m) {
-      const std::size_t k = i / (product_m / 8);
-      const std::size_t row = i % (product_m / 8) * 8;
-      for (std::size_t j = 0; j < 8; ++j) operands.a[row + j][k] = values[j];
+      const std::size_t k = i / (product_m / half_elements);
+      const std::size_t row = i % (product_m / half_elements) * half_elements;
+      for (std::size_t j = 0; j < half_elements; ++j) operands.a[row + j][k] = values[j];
     } else {
-      std::memcpy(&operands.a[i / 2][i % 2 * 8], values, sizeof values);
+      std::memcpy(&operands.a[i / 2][i % 2 * count], values, count * sizeof(float));
     }
   }
 }
 
 void read_b(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
             const SharedMemory& memory) {
-  const bool bf16 = shape.types == ProductTypes::bf16_f32;
-  const auto groups = static_cast<std::size_t>(shape.n) / 8;
-  float values[chunk_elements];
+  const auto groups = static_cast<std::size_t>(shape.n) / half_elements;
+  float values[most_chunk_elements];
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    values_of(memory.at(chunks[i]), bf16, values);
+    const auto count = static_cast<std::size_t>(values_of(memory.at(chunks[i]), shape.b, values));
     if (shape.b_along_n) {
-      std::memcpy(operands.b[i % groups][i / groups], values, sizeof values);
+      std::memcpy(operands.b[i % groups][i / groups], values, half_elements * sizeof(float));
     } else {
       const std::size_t column = i / 2;
-      for (std::size_t j = 0; j < 8; ++j) operands.b[column / 8][i % 2 * 8 + j][column % 8] = values[j];
+      for (std::size_t j = 0; j < count; ++j)
+        operands.b[column / group_columns][i % 2 * count + j][column % group_columns] = values[j];
     }
   }
 }
 
-void multiply(const ProductOperands& operands, const ProductShape& shape, bool accumulate,
-              ProductSums& sums) {
-  for (int group = 0; group < shape.n / chunk_elements; ++group) {
+namespace {
+
+/// Adds up all products; `add(sum, products)` takes those of one sum.
+template <class Add>
+void multiply_by(const ProductOperands& operands, const ProductShape& shape, bool accumulate,
+                 ProductSums& sums, const Add& add) {
+  for (int group = 0; group < shape.n / group_columns; ++group) {
     for (int row = 0; row < product_m; row += block_m) {
-      float products[block_m][chunk_elements];
-      multiply_block(&operands.a[row], operands.b[group], products);
+      float products[block_m][group_columns];
+      multiply_block(&operands.a[row], operands.b[group], shape.k(), products);
       auto* const into = &sums.v[group][row];
-      if (!accumulate) {
-        std::memcpy(into, products, sizeof products);
-        continue;
-      }
+      if (!accumulate) std::memset(into, 0, sizeof products);
       for (int i = 0; i < block_m; ++i) {
-        for (int column = 0; column < chunk_elements; ++column) into[i][column] += products[i][column];
+        for (int column = 0; column < group_columns; ++column)
+          into[i][column] = add(into[i][column], products[i][column]);
       }
     }
-    if (shape.types != ProductTypes::f16_f16) continue;
+    if (shape.sum != ProductSum::f16) continue;
     for (auto& row : sums.v[group]) {
       for (float& x : row) round_to_f16(x);
     }
   }
 }
 
+}  // namespace
+
+void multiply(const ProductOperands& operands, const ProductShape& shape, bool accumulate,
+              ProductSums& sums) {
+  if (shape.sum != ProductSum::s32)
+    return multiply_by(operands, shape, accumulate, sums,
+                       [](float sum, float product) { return sum + product; });
+  multiply_by(operands, shape, accumulate, sums, [](float sum, float product) {
+    constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t exact = std::bit_cast<std::int32_t>(sum) + static_cast<std::int64_t>(product);
+    return std::bit_cast<float>(static_cast<std::int32_t>(std::clamp(exact, least, most)));
+  });
+}
+
 void get_words(const ProductSums& sums, const ProductShape& shape, unsigned thread, SumWord* words) {
-  if (shape.types == ProductTypes::f16_f16) {
+  if (shape.sum == ProductSum::f16) {
     for_each_sum(sums, shape.n, thread, [&](float low, float high) {
       *words++ = host::f32_to_f16(low) | static_cast<std::uint32_t>(host::f32_to_f16(high)) << 16;
     });
@@ -186,7 +231,7 @@ void get_words(const ProductSums& sums, const ProductShape& shape, unsigned thre
 }
 
 void set_words(ProductSums& sums, const ProductShape& shape, unsigned thread, const SumWord* words) {
-  if (shape.types == ProductTypes::f16_f16) {
+  if (shape.sum == ProductSum::f16) {
     for_each_sum(sums, shape.n, thread, [&](float& low, float& high) {
       low = host::f16_to_f32(static_cast<std::uint16_t>(*words & 0xffff));
       high = host::f16_to_f32(static_cast<std::uint16_t>(*words++ >> 16));

@@ -27,7 +27,7 @@ bool any_equal(const SumWord* words, unsigned count, std::uint32_t to) {
 
 /// What sums of this shape hold while an instruction is under way.
 std::uint32_t poison_of(const ProductShape& shape) {
-  return shape.types == ProductTypes::f16_f16 ? under_way_f16 : under_way_f32;
+  return shape.sum == ProductSum::f16 ? under_way_f16 : under_way_f32;
 }
 
 /// Words of a thread's part of sums, at most.

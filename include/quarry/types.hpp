@@ -132,6 +132,9 @@ constexpr bool is_byte(DType type) { return is_integer(type) && bits_of(type) ==
 /// Whether elements of this type are floating-point numbers of 16 bits.
 constexpr bool is_half(DType type) { return is_floating(type) && bits_of(type) == 16; }
 
+/// Whether elements are floating-point numbers of 8 bits: e4m3 or e5m2.
+constexpr bool is_fp8(DType type) { return is_floating(type) && bits_of(type) == 8; }
+
 /// Rows or columns that an interleaved layout keeps together.
 inline constexpr int interleave = 32;
 

@@ -4,6 +4,7 @@
 ///   mbarrier.hpp     barriers in shared memory with phases, which copies can arrive at
 ///   tensor_copy.hpp  the bulk tensor copy engine: tiles of tensors to and from shared memory
 ///   warpgroup.hpp    matrix multiply-add of four warps from shared memory, register reallocation
+///   warpgroup_along_k.hpp the same of tf32, 8-bit floating point and bytes
 ///   store_matrix.hpp fragments to shared memory
 ///   dependent.hpp    kernels of a stream that overlap
 #pragma once

@@ -29,6 +29,15 @@ struct BF16 {
   unsigned short bits;
 };
 
+/// 8-bit floating point as stored: 4 bits of exponent and 3 of mantissa, no infinity (E4M3), or 5 and 2
+/// (E5M2).
+struct E4M3 {
+  unsigned char bits;
+};
+struct E5M2 {
+  unsigned char bits;
+};
+
 /// What a matrix instruction multiplies of f32 operands: the upper 19 of their bits.
 struct TF32 {};
 

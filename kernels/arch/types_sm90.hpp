@@ -14,6 +14,13 @@ struct WarpgroupSumsF32 {
   float v[registers];
 };
 
+/// The same with s32 sums.
+template <int N>
+struct WarpgroupSumsS32 {
+  static constexpr int registers = N / 2;
+  int v[registers];
+};
+
 /// The same with f16 sums, a pair of columns in each word.
 template <int N>
 struct WarpgroupSumsF16 {

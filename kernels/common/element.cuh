@@ -39,6 +39,15 @@ struct ElementType<DType::s32> {
   using Type = int;
 };
 
+template <>
+struct ElementType<DType::e4m3> {
+  using Type = arch::E4M3;
+};
+template <>
+struct ElementType<DType::e5m2> {
+  using Type = arch::E5M2;
+};
+
 /// What an element is stored as.
 template <DType type>
 using Element = typename ElementType<type>::Type;
@@ -85,6 +94,21 @@ QUARRY_DEVICE C to_compute(signed char x) {
 template <class C>
 QUARRY_DEVICE C to_compute(unsigned char x) {
   return static_cast<C>(x);
+}
+
+/// The bits of both are those of a wider type with fewer exponents: a product moves the exponent, and is
+/// exact for subnormal numbers, too. NaN of e4m3 is the one magnitude of all ones; e5m2 is the upper half of
+/// f16.
+template <class C>
+QUARRY_DEVICE C to_compute(arch::E4M3 x) {
+  const unsigned magnitude = x.bits & 0x7fU;
+  const float value = magnitude == 0x7f ? __builtin_bit_cast(float, 0x7fc00000U)
+                                        : __builtin_bit_cast(float, magnitude << 20) * 0x1p120F;
+  return static_cast<C>((x.bits & 0x80U) != 0 ? -value : value);
+}
+template <class C>
+QUARRY_DEVICE C to_compute(arch::E5M2 x) {
+  return static_cast<C>(arch::to_f32(arch::F16{static_cast<unsigned short>(x.bits << 8)}));
 }
 
 /// a + b, a * b and a * b + c, rounded once; whole numbers wrap.

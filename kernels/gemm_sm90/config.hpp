@@ -26,14 +26,18 @@ struct Config {
   CopyEngine copy;
   Orientation orientation;
   Alignment alignment;
+  /// fast_tf32 of f32 operands, exact of others.
+  Math math = Math::exact;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
 inline constexpr int warpgroup_threads = 128;
 
-/// Rows and K extent of the matrix instruction (PTX ISA, wgmma.m64nNk16 for 16-bit types).
+/// Rows of the matrix instruction, and its K extent, which is 32 bytes of any type (PTX ISA,
+/// wgmma.mma_async).
 inline constexpr int instruction_m = 64;
-inline constexpr int instruction_k = 16;
+inline constexpr int instruction_k_bytes = 32;
+constexpr int instruction_k(const Types& types) { return instruction_k_bytes / bytes_of(types.a); }
 
 /// Warpgroups that multiply: of a tile of 64 rows one, of 192 three, otherwise two; a tile each with
 /// ping_pong.
@@ -180,7 +184,8 @@ constexpr Config entry(const Config& c) {
           c.schedule,
           c.copy,
           Orientation::direct,
-          exchanged(c.alignment)};
+          exchanged(c.alignment),
+          c.math};
 }
 
 }  // namespace quarry::gemm_sm90

@@ -12,8 +12,8 @@ inline constexpr std::string_view family_name = "gemm_sm90";
 
 /// Shape of the matrix instruction, in the row's own orientation.
 constexpr Extent3 instruction_shape(const Config& c) {
-  if (c.orientation == Orientation::direct) return {instruction_m, c.tile.n, instruction_k};
-  return {c.tile.m, instruction_m, instruction_k};
+  if (c.orientation == Orientation::direct) return {instruction_m, c.tile.n, instruction_k(c.types)};
+  return {c.tile.m, instruction_m, instruction_k(c.types)};
 }
 
 /// `name` is kept as a view.
@@ -27,6 +27,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.copy_engine = c.copy;
   kernel.design.orientation = c.orientation;
   kernel.design.instruction = instruction_shape(c);
+  kernel.design.math = c.math;
   kernel.design.math_unit = MathUnit::tensor_core;
   // Tensor maps know of strides alone.
   kernel.modes = {.split_k_parallel = true, .split_k_cluster = adds_up_in_cluster(code), .batched = true};

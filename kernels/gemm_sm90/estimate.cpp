@@ -68,7 +68,9 @@ int resident_blocks(const Config& c, const DeviceModel& device) {
 /// shared memory, which for narrow tiles takes longer than to multiply them.
 double math_cycles(const Config& c, const DeviceRates& rates) {
   const Tile& t = c.tile;
-  const double multiplied = 2.0 * t.m * t.n * t.k / rates.wgmma.flops_per_clock;
+  // The rate of 16-bit operands; an instruction takes as long for as many bytes of others.
+  const double halves = t.k * bytes_of(c.types.a) / 2.0;
+  const double multiplied = 2.0 * t.m * t.n * halves / rates.wgmma.flops_per_clock;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
   const double read = static_cast<double>(bytes_of(c.types.a)) * t.k * (t.m + groups * blocks_m(c) * t.n) /
                       rates.memory.shared_bytes_per_clock;
@@ -369,7 +371,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .cluster_turn = exchange.cluster_turn * cycle,
       .cluster_slice = exchange.cluster_slice * cycle,
       .cluster_share = elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
-      .least = (least_tile + least_instruction * c.tile.k / instruction_k) * cycle,
+      .least = (least_tile + least_instruction * c.tile.k / instruction_k(c.types)) * cycle,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
   return profile;

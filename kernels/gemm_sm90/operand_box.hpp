@@ -74,7 +74,7 @@ struct OperandBox {
     return fields().fault == layout::Fault::none ? fields().bits() : tile_without_descriptor();
   }
 
-  /// Bytes from the start of the tile to where the instruction's operand begins, for a step of 16 along K: 32
+  /// Bytes from the start of the tile to where the operand of an instruction begins, the step-th along K: 32
   /// bytes of lines, or as many lines as they have elements.
   constexpr int k_step_offset(int step) const {
     return k_contiguous ? offset(step * 32, 0) : offset(0, step * 32 / element_bytes);

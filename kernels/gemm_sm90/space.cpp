@@ -14,6 +14,7 @@ constexpr auto settings = gemm_settings<Config>({
         "schedule"),
     word_setting<&Config::copy>("copy_engine", CopyEngine::tma),
     word_setting<&Config::orientation>("orientation", Orientation::direct),
+    word_setting<&Config::math>("math", Math::exact),
     setting<&Config::alignment>("alignment", "a"),
 });
 
@@ -29,8 +30,14 @@ Config mirrored(const Config& c) {
 
 // ---- Faults. Of the config whose device code runs: its m is along the instruction's rows.
 
-/// Types that wgmma.m64nNk16 takes, and an output that the sums are not narrowed for on the way.
-bool has_instruction(const Types& t) { return has_half_types(t); }
+/// Types that wgmma takes, and an output that the sums are not narrowed for on the way.
+bool has_instruction(const Types& t, Math math) {
+  if (math == Math::fast_tf32) return t == Types{DType::f32, DType::f32, DType::f32, DType::f32};
+  return math == Math::exact && (has_half_types(t) || has_fp8_types(t));
+}
+
+/// Bytes of what the copy engine moves at least.
+constexpr int copy_bytes = 16;
 
 /// What an extent of the device code's tile is called in the row's own orientation.
 std::string extent_name(const Config& c, bool m) {
@@ -45,10 +52,18 @@ std::string tile_fault(const Config& c, const Config& code) {
     return extent_name(c, false) + " must be a multiple of 8, up to 256";
   if (code.layouts.b == Layout::row && code.tile.n % 16 != 0)
     return extent_name(c, false) + " must be a multiple of 16 where it is contiguous in memory";
-  if (c.tile.k % instruction_k != 0 || c.tile.k > 256) return "tile.k must be a multiple of 16, up to 256";
-  const bool along_k = box_a(code).k_contiguous || box_b(code).k_contiguous;
-  if (along_k && c.tile.k > 64 && c.tile.k % 64 != 0)
-    return "tile.k must be up to 64 or a multiple of 64 where K is contiguous in memory";
+  const int step = instruction_k(c.types);
+  if (c.tile.k % step != 0 || c.tile.k > 16 * step)
+    return "tile.k must be a multiple of " + std::to_string(step) + ", up to " + std::to_string(16 * step);
+  const bool a_along_k = box_a(code).k_contiguous;
+  const bool b_along_k = box_b(code).k_contiguous;
+  if (step != 16 && !(a_along_k && b_along_k))
+    return "its matrix instruction takes operands that are contiguous along K: A must be row-major and B "
+           "column-major";
+  if ((a_along_k || b_along_k) && c.tile.k > 4 * step && c.tile.k % (4 * step) != 0) {
+    return "tile.k must be up to " + std::to_string(4 * step) + " or a multiple of " +
+           std::to_string(4 * step) + " where K is contiguous in memory";
+  }
   return "";
 }
 
@@ -85,11 +100,14 @@ std::string register_fault(const Config& code) {
 }
 
 std::string tma_fault(const Config& c) {
-  if (c.alignment == Alignment{8, 8}) return "";
-  return "alignment must be 8 and 8, as the copy engine tma moves 16 bytes";
+  const int elements = copy_bytes / bytes_of(c.types.a);
+  if (c.alignment == Alignment{elements, elements}) return "";
+  const std::string text = std::to_string(elements);
+  return "alignment must be " + text + " and " + text + ", as the copy engine tma moves 16 bytes";
 }
 
 std::string cp_async_fault(const Config& c, const Config& code) {
+  if (!is_half(c.types.a)) return "copy engine cp_async is for operands of f16 and bf16 alone";
   if (c.cluster != ClusterShape{1, 1}) return "copy engine cp_async shares nothing: cluster must be 1x1";
   if (c.schedule == Schedule::ping_pong) return "copy engine cp_async has no ping_pong schedule";
   for (const int alignment : {c.alignment.a, c.alignment.b}) {
@@ -116,7 +134,7 @@ std::string memory_fault(const Config& c, const Config& code) {
 
 std::string fault(const Config& c) {
   const Config code = entry(c);
-  if (!has_instruction(c.types)) return "no matrix instruction has these types";
+  if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   // One after another: what is computed for one relies on those before it.
   std::string why = tile_fault(c, code);
   if (why.empty()) why = cluster_fault(c, code);

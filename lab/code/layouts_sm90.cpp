@@ -54,7 +54,7 @@ std::string descriptor_text(const OperandBox& box, int block_step) {
                      number(fields.leading) + " bytes, stride " + number(fields.stride) + " bytes, mode " +
                      number(fields.mode) + " (" + text_of(box.permutation()) + ")\n";
   text += "    steps along k, bytes:";
-  for (int step = 0; step < box.k / gemm_sm90::instruction_k; ++step)
+  for (int step = 0; step < box.k * box.element_bytes / gemm_sm90::instruction_k_bytes; ++step)
     text += " +" + number(box.k_step_offset(step));
   text += "\n";
   if (block_step > 0) {

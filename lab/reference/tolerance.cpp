@@ -25,6 +25,10 @@ double accumulation(DType accumulator, DType out, MathUnit unit, double k) {
   return 0;
 }
 
+/// The same of 8-bit floating-point operands on tensor cores, whose sums keep 14 bits or so between
+/// instructions.
+double fp8_accumulation(double k) { return 0x1p-13 * (1 + k / 64); }
+
 /// What rounding both operands adds.
 double operand_rounding(Math math) {
   switch (math) {
@@ -38,12 +42,13 @@ double operand_rounding(Math math) {
 
 }  // namespace
 
-Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math) {
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math, DType operands) {
   Tolerance t;
   const bool adds_apart = math == Math::fast_f32;  // by instructions that round
+  const auto products = static_cast<double>(k);
   t.accumulation =
-      accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, static_cast<double>(k)) +
-      operand_rounding(math);
+      accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, products) + operand_rounding(math);
+  if (is_fp8(operands) && unit == MathUnit::tensor_core) t.accumulation = fp8_accumulation(products);
   t.output = unit_roundoff(out);
   if (is_floating(out)) t.smallest = info_of(out).smallest / 2;
   return t;
@@ -51,7 +56,7 @@ Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k,
 
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
   return tolerance(kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k,
-                   kernel.design.math);
+                   kernel.design.math, kernel.operands.a.dtype);
 }
 
 }  // namespace quarry::lab

@@ -28,6 +28,7 @@ namespace quarry::lab {
 /// | f64         | any         | 2^-53 (8 + 2 sqrt K)        |
 /// | f32         | simt        | 2^-24 (16 + 2 sqrt K)       |
 /// | f32         | tensor core | 2^-24 16 + 1e-8 K           |
+/// | f32         | tensor core, e4m3 and e5m2 operands | 2^-13 (1 + K / 64) |
 /// | f16         | any         | 2^-11 (2 + sqrt K + K / 64) |
 /// | s32         | any         | 0 to s32, otherwise 2^-24 8 |
 ///
@@ -37,20 +38,22 @@ namespace quarry::lab {
 ///
 /// Why: errors of rounding are random, so that they add up as sqrt K does; the f64 bound leaves room for the
 /// reference's own. f32 through FMA was measured as 1.2e-6 at K = 4096, where the bound is 8.6e-6. Tensor
-/// cores truncate f32 sums, which errs to one side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at
-/// 16384, a quarter of the bound. f16 sums are rounded after each product (simt) or each instruction's 16.
-/// s32 sums are exact (they wrap, and so does the reference), and so are s32 outputs; others are rounded by
-/// the epilogue, which computes in f32.
-/// The constants also cover the epilogue, whose f32 functions are within a few 1e-7. Bounds for f16 sums
-/// cannot tell whether a single product is lost; small integers can, whose sums are exact.
+/// cores truncate f32 sums, those of 8-bit floating-point operands behind 14 bits or so, which errs to one
+/// side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at 16384, a quarter of the bound. f16 sums are
+/// rounded after each product (simt) or each instruction's 16. s32 sums are exact (they wrap, and so does the
+/// reference), and so are s32 outputs; others are rounded by the epilogue, which computes in f32. The
+/// constants also cover the epilogue, whose f32 functions are within a few 1e-7. Bounds for f16 sums cannot
+/// tell whether a single product is lost; small integers can, whose sums are exact.
 struct Tolerance {
   double output = 0;
   double accumulation = 0;
   double smallest = 0;
 };
 
-/// The bounds for these types over K products.
-Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math = Math::exact);
+/// The bounds for these types over K products. @param operands the type of both, where it matters: e4m3
+/// stands for all of 8-bit floating point
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math = Math::exact,
+                    DType operands = DType::none);
 
 /// Those of a kernel.
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k);

@@ -54,7 +54,7 @@ std::string unknown_type(const Types& t) {
   return is_output_of_any(t.out) ? "" : "no kernel has an output of " + std::string(to_string(t.out));
 }
 
-/// Which rule about integer types they break; empty where none.
+/// Which rule about types of 8 bits and integers they break; empty where none.
 std::string_view broken_rule(const Types& t, bool interleaved) {
   const auto is_no_byte = [](DType type) { return is_integer(type) && !is_byte(type); };
   if (is_no_byte(t.a) || is_no_byte(t.b)) return "integer operands are s8 or u8";
@@ -63,6 +63,11 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
     return "s8 and u8 operands go with one another, or with f16 or bf16; then sums are f32, the output is of "
            "that type "
            "or f32";
+  }
+  if (is_fp8(t.a) || is_fp8(t.b)) {
+    return has_fp8_types(t) ? ""
+                            : "e4m3 and e5m2 operands go with one another; sums are f32, the output is f16, "
+                              "bf16 or f32";
   }
   if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
   if (is_byte(t.a) && !takes_integer_sums(t.out))

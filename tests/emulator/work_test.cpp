@@ -21,7 +21,7 @@ struct ByPlace {
   template <class Sum, class Out, EpilogueForm form>
   class For {
    public:
-    static constexpr bool has_plain_way = false;
+    static constexpr bool has_short_ways = false;
 
     template <class Params>
     For(const Params& params, int batch)

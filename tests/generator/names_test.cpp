@@ -140,6 +140,7 @@ TEST_CASE("words stand in names where they are not the usual ones", "[generator]
                                  {static_cast<int>(schedule)},
                                  {static_cast<int>(engine)},
                                  {static_cast<int>(orientation)},
+                                 {static_cast<int>(Math::exact)},
                                  {8, 8}});
     return values;
   };

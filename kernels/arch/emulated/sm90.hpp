@@ -7,4 +7,5 @@
 #include "arch/emulated/store_matrix.hpp"
 #include "arch/emulated/tensor_copy.hpp"
 #include "arch/emulated/warpgroup.hpp"
+#include "arch/emulated/warpgroup_along_k.hpp"
 #include "arch/types_sm90.hpp"

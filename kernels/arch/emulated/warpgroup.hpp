@@ -27,6 +27,11 @@ QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF32<N>& sums,
   emulator::warpgroup_hold(reinterpret_cast<emulator::SumWord*>(sums.v), sums.registers, site);
 }
 template <int N>
+QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsS32<N>& sums,
+                                  const emulator::Site& site = emulator::Site::current()) {
+  emulator::warpgroup_hold(reinterpret_cast<emulator::SumWord*>(sums.v), sums.registers, site);
+}
+template <int N>
 QUARRY_DEVICE void warpgroup_hold(WarpgroupSumsF16<N>& sums,
                                   const emulator::Site& site = emulator::Site::current()) {
   emulator::warpgroup_hold(reinterpret_cast<emulator::SumWord*>(sums.v), sums.registers, site);
@@ -42,33 +47,38 @@ QUARRY_DEVICE void take_registers(const emulator::Site& site = emulator::Site::c
   emulator::take_registers(Registers, site);
 }
 
-/// What the emulator calls a combination of types.
-template <class Input, class Sums>
-struct ProductOf;
+/// What the emulator calls the types of operands and of sums.
+template <class Input>
+inline constexpr auto product_input = emulator::ProductInput::f16;
+template <>
+inline constexpr auto product_input<BF16> = emulator::ProductInput::bf16;
+
+template <class Sums>
+struct ProductSumsOf;
 template <int N>
-struct ProductOf<F16, WarpgroupSumsF32<N>> {
-  static constexpr auto types = emulator::ProductTypes::f16_f32;
+struct ProductSumsOf<WarpgroupSumsF32<N>> {
+  static constexpr auto type = emulator::ProductSum::f32;
   static constexpr int n = N;
 };
 template <int N>
-struct ProductOf<BF16, WarpgroupSumsF32<N>> {
-  static constexpr auto types = emulator::ProductTypes::bf16_f32;
+struct ProductSumsOf<WarpgroupSumsF16<N>> {
+  static constexpr auto type = emulator::ProductSum::f16;
   static constexpr int n = N;
 };
 template <int N>
-struct ProductOf<F16, WarpgroupSumsF16<N>> {
-  static constexpr auto types = emulator::ProductTypes::f16_f16;
+struct ProductSumsOf<WarpgroupSumsS32<N>> {
+  static constexpr auto type = emulator::ProductSum::s32;
   static constexpr int n = N;
 };
 
 template <class Input, Major a_major, Major b_major, class Sums>
 QUARRY_DEVICE void warpgroup_multiply(Sums& sums, MatrixDescriptor a, MatrixDescriptor b, int accumulate,
                                       const emulator::Site& site = emulator::Site::current()) {
-  using Product = ProductOf<Input, Sums>;
+  using Product = ProductSumsOf<Sums>;
   static_assert(Product::n >= 8 && Product::n <= 256 && Product::n % 8 == 0,
                 "wgmma has 8 to 256 columns, in eights");
-  constexpr emulator::ProductShape shape = {Product::types, a_major == Major::mn, b_major == Major::mn,
-                                            Product::n};
+  constexpr emulator::ProductShape shape = {product_input<Input>, product_input<Input>, Product::type,
+                                            a_major == Major::mn, b_major == Major::mn, Product::n};
   auto* const words = reinterpret_cast<emulator::SumWord*>(sums.v);
   emulator::warpgroup_multiply(shape, words, a, b, accumulate != 0, site);
 }

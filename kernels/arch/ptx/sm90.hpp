@@ -7,4 +7,5 @@
 #include "arch/ptx/store_matrix.hpp"
 #include "arch/ptx/tensor_copy.hpp"
 #include "arch/ptx/warpgroup.hpp"
+#include "arch/ptx/warpgroup_along_k.hpp"
 #include "arch/types_sm90.hpp"

@@ -205,7 +205,7 @@ Tolerance CublasLtProblem::tolerance() const {
   constexpr double slices_in_the_output_type = 8;
   const Problem& p = problem_;
   const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
-  Tolerance tolerance = lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math);
+  Tolerance tolerance = lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype);
   for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= slices_in_the_output_type;
   return tolerance;
 }

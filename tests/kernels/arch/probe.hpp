@@ -58,6 +58,7 @@ struct Probe {
 
 /// Adds those of what a warpgroup does together.
 void add_warpgroup_probes(std::vector<Probe>& all);
+void add_along_k_probes(std::vector<Probe>& all);
 
 /// Adds those of clusters, barriers with phases, bulk tensor copies, kernels that overlap.
 void add_cluster_probes(std::vector<Probe>& all);

@@ -77,7 +77,7 @@ QUARRY_ENTRY(probe_pinned_fma, probes::ProbeParams, probes::pinned_fma, probes::
 QUARRY_ENTRY(probe_fma_saturated, probes::ProbeParams, probes::fma_saturated, probes::usual)
 QUARRY_ENTRY(probe_minimum, probes::ProbeParams, probes::minimum, probes::usual)
 QUARRY_ENTRY(probe_maximum, probes::ProbeParams, probes::maximum, probes::usual)
-QUARRY_ENTRY(probe_unknown, probes::ProbeParams, probes::unknown, probes::usual)
+QUARRY_ENTRY(probe_opaque, probes::ProbeParams, probes::opaque, probes::usual)
 QUARRY_ENTRY(probe_tanh_approximate, probes::ProbeParams, probes::tanh_approximate, probes::usual)
 QUARRY_ENTRY(probe_exp2_approximate, probes::ProbeParams, probes::exp2_approximate, probes::usual)
 QUARRY_ENTRY(probe_reciprocal_approximate, probes::ProbeParams, probes::reciprocal_approximate, probes::usual)

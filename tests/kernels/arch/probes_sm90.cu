@@ -28,6 +28,15 @@ struct Multiply {
   }
 };
 
+/// The same of operands contiguous along K.
+template <class InputA, class InputB, class Sums>
+struct MultiplyAlongK {
+  template <Block block>
+  QUARRY_DEVICE static void run(const ProbeParams& params) {
+    warpgroup_multiply_along_k<block, InputA, InputB, Sums>(params);
+  }
+};
+
 template <int n, int last>
 struct MultiplyN {
   template <Block block>
@@ -36,8 +45,9 @@ struct MultiplyN {
   }
 };
 
-/// 64 columns, with sums in f32 or f16.
+/// 64 columns, with sums in f32, s32 or f16.
 using WideSums = arch::WarpgroupSumsF32<64>;
+using WholeSums = arch::WarpgroupSumsS32<64>;
 using NarrowSums = arch::WarpgroupSumsF16<64>;
 
 using MultiplyF16KK = Multiply<arch::F16, arch::Major::k, arch::Major::k, WideSums>;
@@ -52,6 +62,15 @@ using MultiplyNarrowKK = Multiply<arch::F16, arch::Major::k, arch::Major::k, Nar
 using MultiplyNarrowKN = Multiply<arch::F16, arch::Major::k, arch::Major::mn, NarrowSums>;
 using MultiplyNarrowMK = Multiply<arch::F16, arch::Major::mn, arch::Major::k, NarrowSums>;
 using MultiplyNarrowMN = Multiply<arch::F16, arch::Major::mn, arch::Major::mn, NarrowSums>;
+using MultiplyTf32 = MultiplyAlongK<arch::TF32, arch::TF32, WideSums>;
+using MultiplyE4m3E4m3 = MultiplyAlongK<arch::E4M3, arch::E4M3, WideSums>;
+using MultiplyE4m3E5m2 = MultiplyAlongK<arch::E4M3, arch::E5M2, WideSums>;
+using MultiplyE5m2E4m3 = MultiplyAlongK<arch::E5M2, arch::E4M3, WideSums>;
+using MultiplyE5m2E5m2 = MultiplyAlongK<arch::E5M2, arch::E5M2, WideSums>;
+using MultiplyS8S8 = MultiplyAlongK<signed char, signed char, WholeSums>;
+using MultiplyS8U8 = MultiplyAlongK<signed char, unsigned char, WholeSums>;
+using MultiplyU8S8 = MultiplyAlongK<unsigned char, signed char, WholeSums>;
+using MultiplyU8U8 = MultiplyAlongK<unsigned char, unsigned char, WholeSums>;
 using MultiplyN64 = MultiplyN<8, 64>;
 using MultiplyN128 = MultiplyN<72, 128>;
 using MultiplyN192 = MultiplyN<136, 192>;
@@ -74,6 +93,15 @@ QUARRY_MULTIPLY_ENTRY(f16_f16_kk, MultiplyNarrowKK)
 QUARRY_MULTIPLY_ENTRY(f16_f16_kn, MultiplyNarrowKN)
 QUARRY_MULTIPLY_ENTRY(f16_f16_mk, MultiplyNarrowMK)
 QUARRY_MULTIPLY_ENTRY(f16_f16_mn, MultiplyNarrowMN)
+QUARRY_MULTIPLY_ENTRY(tf32, MultiplyTf32)
+QUARRY_MULTIPLY_ENTRY(e4m3_e4m3, MultiplyE4m3E4m3)
+QUARRY_MULTIPLY_ENTRY(e4m3_e5m2, MultiplyE4m3E5m2)
+QUARRY_MULTIPLY_ENTRY(e5m2_e4m3, MultiplyE5m2E4m3)
+QUARRY_MULTIPLY_ENTRY(e5m2_e5m2, MultiplyE5m2E5m2)
+QUARRY_MULTIPLY_ENTRY(s8_s8, MultiplyS8S8)
+QUARRY_MULTIPLY_ENTRY(s8_u8, MultiplyS8U8)
+QUARRY_MULTIPLY_ENTRY(u8_s8, MultiplyU8S8)
+QUARRY_MULTIPLY_ENTRY(u8_u8, MultiplyU8U8)
 QUARRY_MULTIPLY_ENTRY(n64, MultiplyN64)
 QUARRY_MULTIPLY_ENTRY(n128, MultiplyN128)
 QUARRY_MULTIPLY_ENTRY(n192, MultiplyN192)

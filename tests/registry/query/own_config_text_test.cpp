@@ -281,11 +281,15 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
     const std::string types = type + "_" + type + "_f32_f32";
     check("no matrix instruction", "gemm_sm80_" + types + "_rcr_64x64x64_w2x2x1_s3_a8x8");
     check("no matrix instruction", "gemm_sm80_f16_f16_f32_" + type + "_rcr_64x64x64_w2x2x1_s3_a8x8");
-    check("both f16, bf16, f32 or f64, or both s8 or u8", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
+    if (type.front() != 'e')
+      check("both f16, bf16, f32 or f64, or both s8 or u8", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
     check("must be f16, bf16, f32 or f64", "gemm_simt_f16_f16_f32_" + type + "_rcr_64x64x16_t4x4");
     check("must be s32, s8, u8 or f32", "gemm_simt_s8_s8_s32_" + type + "_rcr_64x64x16_t4x4");
     check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_" + type + "_f32_f32_rcr_64x64x16_t4x4");
   }
+  for (const std::string types :
+       {"e4m3_f16_f32_f16", "f32_e5m2_f32_f32", "e4m3_e4m3_f16_f16", "e4m3_e5m2_f32_e4m3"})
+    check("e4m3 and e5m2 operands go with one another", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
   check("must be s32, s8, u8 or f32", "gemm_simt_u8_s8_s32_f16_rcr_64x64x16_t4x4");
   check("multiple of 4 along K", "gemm_simt_s8_s8_s32_s8_rcr_64x64x18_t4x4");
   check("f64", "gemm_simt_f64_f64_f32_f32_rcr_64x64x16_t4x4");

@@ -146,7 +146,7 @@ QUARRY_DEVICE void maximum(const ProbeParams& params) {
 }
 
 template <Block block>
-QUARRY_DEVICE void unknown(const ProbeParams& params) {
+QUARRY_DEVICE void opaque(const ProbeParams& params) {
   map_items<block, int>(params, [](int x) { return arch::opaque(x); });
 }
 

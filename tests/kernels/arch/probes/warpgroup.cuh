@@ -27,10 +27,11 @@ QUARRY_DEVICE arch::MatrixDescriptor descriptor(const ProbeParams& params, int w
   return (static_cast<arch::MatrixDescriptor>(high) << 32 | low) + (base.value >> 4);
 }
 
-/// Two instructions in two groups, the second one on the sums of the first; `out` gets those of thread after
-/// thread.
-template <Block block, class Input, arch::Major a_major, arch::Major b_major, class Sums>
-QUARRY_DEVICE void show_sums(const ProbeParams& params, arch::SharedAddress base, unsigned* out) {
+/// Two instructions, as `multiply` starts them, in two groups, the second one on the sums of the first; `out`
+/// gets those of thread after thread.
+template <Block block, class Sums, class Multiply>
+QUARRY_DEVICE void show_sums_of(const ProbeParams& params, arch::SharedAddress base, unsigned* out,
+                                const Multiply& multiply) {
   const int me = arch::thread_index();
   Sums sums;
   using Sum = decltype(Sums{}.v[0] + 0);
@@ -45,9 +46,9 @@ QUARRY_DEVICE void show_sums(const ProbeParams& params, arch::SharedAddress base
   const arch::MatrixDescriptor next_b = descriptor(params, descriptors_at + 6, base);
   arch::warpgroup_hold(sums);
   arch::warpgroup_fence();
-  arch::warpgroup_multiply<Input, a_major, b_major>(sums, a, b, accumulate);
+  multiply(sums, a, b, accumulate);
   arch::warpgroup_commit();
-  arch::warpgroup_multiply<Input, a_major, b_major>(sums, next_a, next_b, 1);
+  multiply(sums, next_a, next_b, 1);
   arch::warpgroup_commit();
   arch::warpgroup_wait<1>();
   arch::warpgroup_wait<0>();
@@ -56,10 +57,28 @@ QUARRY_DEVICE void show_sums(const ProbeParams& params, arch::SharedAddress base
   for (int i = 0; i < Sums::registers; ++i) arch::global_store(out + me * Sums::registers + i, sums.v[i]);
 }
 
+template <Block block, class Input, arch::Major a_major, arch::Major b_major, class Sums>
+QUARRY_DEVICE void show_sums(const ProbeParams& params, arch::SharedAddress base, unsigned* out) {
+  show_sums_of<block, Sums>(
+      params, base, out, [](Sums& sums, arch::MatrixDescriptor a, arch::MatrixDescriptor b, int accumulate) {
+        arch::warpgroup_multiply<Input, a_major, b_major>(sums, a, b, accumulate);
+      });
+}
+
 /// For one N.
 template <Block block, class Input, arch::Major a_major, arch::Major b_major, class Sums>
 QUARRY_DEVICE void warpgroup_multiply(const ProbeParams& params) {
   show_sums<block, Input, a_major, b_major, Sums>(params, store_operands<block>(params), params.out);
+}
+
+/// For one N, of operands that are contiguous along K.
+template <Block block, class InputA, class InputB, class Sums>
+QUARRY_DEVICE void warpgroup_multiply_along_k(const ProbeParams& params) {
+  show_sums_of<block, Sums>(
+      params, store_operands<block>(params), params.out,
+      [](Sums& sums, arch::MatrixDescriptor a, arch::MatrixDescriptor b, int accumulate) {
+        arch::warpgroup_multiply_along_k<InputA, InputB>(sums, a, b, accumulate);
+      });
 }
 
 /// For each N from `n` to `last`, one after another.
