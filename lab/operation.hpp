@@ -23,9 +23,11 @@
 ///   reference(arguments, options)              the float64 result of each output
 ///   tolerance(kernel, arguments, output)       how far a right result may be from it
 /// about random problems for a kernel (quarry verify, quarry emulate)
+///   paths()                the ways that results take out of kernels, a problem of each
 ///   result_key(kernel)     a text: kernels that agree share problems, as these fit all of them
 ///   storage_key(kernel)    a text: kernels that agree share operands, stored alike
-///   random(kernel, seed, number)               problem `number`, by the kernel's result key
+///   random(kernel, seed, number)               problem `number`, by the kernel's result key: of the path
+///                                              of that number, behind the paths a mixed one
 ///   stored(problem, kernel, seed)              the same, stored as the kernel's storage key says
 ///   controls_for(kernel, problem)              the problem's controls as far as the kernel has them. Where
 ///                                              there are controls
@@ -39,9 +41,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/problems/held_arguments.hpp"
 #include "lab/problems/operands.hpp"
+#include "lab/problems/path.hpp"
 #include "lab/problems/problem.hpp"
 #include "lab/problems/settings.hpp"
 #include "lab/reference/reference.hpp"
@@ -101,6 +105,7 @@ struct OperationLab {
   Result<Reference> (*reference)(const Arguments& arguments, const ReferenceOptions& options);
   Tolerance (*tolerance)(const KernelMetadata& kernel, const Arguments& arguments, Operand output);
 
+  std::vector<Path> paths;
   std::string (*result_key)(const KernelMetadata& kernel);
   std::string (*storage_key)(const KernelMetadata& kernel);
   Problem (*random)(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);

@@ -113,6 +113,7 @@ OperationLab row_of(std::string_view name) {
                       .fill = nullptr,
                       .reference = &Call::reference,
                       .tolerance = &Call::tolerance,
+                      .paths = Lab::paths(),
                       .result_key = &Lab::result_key,
                       .storage_key = &Lab::storage_key,
                       .random = &Call::random,

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs kernels' own sources on the CPU, every access checked: a set that covers every pair of settings, and a random sample.
 #
-# Usage: tools/emulate_kernels.sh [--build FOLDER] [--no-cover] [SAMPLE [PROBLEMS [SEED]]]   (200 kernels, 6 problems; the seed is printed)
+# Kernels of the set have few problems each, from another path on each; those of the sample one on each of their paths, and mixed ones.
+#
+# Usage: tools/emulate_kernels.sh [--build FOLDER] [--no-cover] [SAMPLE [PROBLEMS [SEED]]]   (60 kernels, 6 problems; the seed is printed)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/lib/common.sh"
@@ -15,7 +17,7 @@ while [[ ${1:-} == --* ]]; do
     *) die "unknown flag $1" ;;
   esac
 done
-sample=${1:-200}
+sample=${1:-60}
 problems=${2:-6}
 seed=${3:-$RANDOM$RANDOM}
 quarry=$build/quarry
@@ -24,15 +26,15 @@ quarry=$build/quarry
 # What gemm_sm80 promises beside right results: no bank conflict. (Of f64 sums, the epilogue reads 32 bytes a lane, in two goes.)
 promising="family == gemm_sm80 and a.dtype != f64"
 status=0
-run() { shown "$quarry" emulate --problems "$problems" --seed "$seed" "$@" || status=1; }
+run() { shown "$quarry" emulate --seed "$seed" "$@" || status=1; }
 
 if [[ -n $cover ]]; then
   say "every pair of settings, $problems problems each, seed $seed"
-  run --cover --where "$promising" --no-conflicts
-  run --cover --where "not ($promising)"
+  run --problems "$problems" --cover --where "$promising" --no-conflicts
+  run --problems "$problems" --cover --where "not ($promising)"
 fi
 if ((sample > 0)); then
-  say "a sample of $sample kernels, $problems problems each, seed $seed"
+  say "a sample of $sample kernels on all of their paths, seed $seed"
   run --sample "$sample"
 fi
 say "emulated in $(elapsed); repeat it with the seed $seed"

@@ -29,7 +29,7 @@ step() {
 
 build() { step build sh -c 'cmake --preset release && cmake --build build/release'; }
 tests() { step tests ctest --test-dir build/release --label-regex gpu --output-on-failure; }
-verify() { step verify "$quarry" verify --on device --problems 3; }
+verify() { step verify "$quarry" verify --on device; }
 campaign() { step campaign "$quarry" verify --campaign 20000 --on device; }
 
 # Kernels of every kind of operand copy and layout, two of each family at least.
@@ -47,7 +47,7 @@ sample() {
 sanitize() {
   sample >"$logs/sample.txt"
   for tool in memcheck racecheck; do
-    step "$tool" sh -c "compute-sanitizer --tool $tool --error-exitcode 1 $quarry verify --on device --problems 2 - <$logs/sample.txt"
+    step "$tool" sh -c "compute-sanitizer --tool $tool --error-exitcode 1 $quarry verify --on device --problems 6 - <$logs/sample.txt"
   done
 }
 

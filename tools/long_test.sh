@@ -17,13 +17,13 @@ say "random problems"
 shown ctest --test-dir build/dev --output-on-failure --label-regex long --no-tests=error || status=1
 
 say "kernels in the emulator"
-shown tools/emulate_kernels.sh 120 3 "$seed" || status=1
+shown tools/emulate_kernels.sh 24 3 "$seed" || status=1
 
 say "the same with sanitizers (asan preset, host code only)"
 configure asan build/asan -DQUARRY_AOT=false
 shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
 shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
-shown tools/emulate_kernels.sh --build build/asan --no-cover 16 3 "$seed" || status=1
+shown tools/emulate_kernels.sh --build build/asan --no-cover 3 3 "$seed" || status=1
 shown build/asan/quarry verify --campaign 100 --on host || status=1
 
 if ((status == 0)); then say "all long tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi

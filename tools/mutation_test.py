@@ -5,6 +5,8 @@ Each mutant lacks one barrier, wait, fence, edge predicate, ... (see mutation/op
 `quarry emulate` must fail on it. Those that survive are listed, with the reason where mutation/survivors.txt or a survivors.txt
 beside the kernel has one. Exits with 1 when fewer than 95% are caught (of those that compile and are not explained as no mistake),
 when a survivor has no reason, or when a reason is not true any more; with 2 when the sources as they stand are not right.
+
+With --paths, the mistakes of mutation/planted.py: each stands on one path, whose problem must find it in every kernel that has the path.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mutation import report
+from mutation import planted, report
 from mutation.kernels import STAGES, stages_for
 from mutation.mutants import all_mutants, explanations, survivors_files
 from mutation.report import Fate, Result
@@ -30,8 +32,9 @@ NOT_COMPILED = "do not compile"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n")[1],
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog="\n\n".join(__doc__.split("\n\n")[1:]),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--paths", action="store_true", help="run the mistakes that stand on one path alone")
     parser.add_argument("--list", action="store_true", help="show the mutants, run none")
     parser.add_argument("--only", metavar="REGEX", default="", help="only mutants whose id, line or change it is found in")
     parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
@@ -138,7 +141,44 @@ def main():
     with tempfile.TemporaryDirectory(prefix="quarry-mutants-") as folder:
         # A copy, so that the sources may change while mutants run.
         shutil.copytree(options.root / "kernels", Path(folder) / "kernels")
-        return test(options, Path(folder))
+        return (test_planted if options.paths else test)(options, Path(folder))
+
+
+def test_planted(options, root):
+    """Runs each planted mistake and prints, as a table, in how many of the kernels with its path it was found."""
+    chosen = [p for p in planted.PLANTED if re.search(options.only, f"{p.path} {p.what} {p.edits[0][0]}")]
+    if options.list:
+        print("\n".join(f"{p.path}: {p.what} ({p.edits[0][0]}, {len(p.kernels)} kernels)" for p in chosen))
+        return 0
+    if not chosen:
+        raise SystemExit("mutation_test: there is no such mistake")
+
+    def run(mistake):
+        counts = [planted_counts(options, root, mistake, texts) for texts in ({}, planted.texts_of(root, mistake))]
+        print(f"{mistake.path}: {mistake.what}: {counts}", file=sys.stderr, flush=True)
+        return mistake, *counts
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(run, chosen))
+    print("| path | mistake | file | found in | of |\n| --- | --- | --- | ---: | ---: |")
+    for mistake, _, (found, kernels) in results:
+        print(f"| {mistake.path} | {mistake.what} | {mistake.edits[0][0]} | {found} | {kernels} |")
+    wrong = [m for m, unchanged, (found, kernels) in results if unchanged != (0, kernels) or found < kernels or kernels == 0]
+    print(f"{len(chosen)} mistakes with seed {options.seed}: {len(chosen) - len(wrong)} found in every kernel that has their path")
+    return 1 if wrong else 0
+
+
+def planted_counts(options, root, mistake, texts):
+    """(kernels that are wrong, kernels that have the path) with these texts in place of the sources' own."""
+    with tempfile.TemporaryDirectory(prefix="quarry-mutant-") as folder:
+        shutil.copytree(root / "kernels", Path(folder) / "kernels")
+        for path, text in texts.items():
+            (Path(folder) / path).write_text(text, encoding="utf-8")
+        words = planted.words_for(options.command, mistake, Path(folder) / "kernels", options.seed)
+        status, output = run_command(words, options.timeout * 10)
+        if status not in (0, 1):
+            raise SystemExit(f"mutation_test: exit status {status} of: {' '.join(words)}\n{output}")
+        return planted.counts_of(output)
 
 
 def test(options, root):

@@ -29,17 +29,19 @@ Result<emulator::CopyTiming> parse_copies(std::string_view word) {
                 "--copies: expected late, early or mixed, got " + detail::quoted(word));
 }
 
+std::vector<std::int64_t> numbers_for(const Kernel& kernel, const ProblemChoice& choice, std::uint64_t seed) {
+  return problem_numbers(kernel.metadata(), choice, derived_seed(seed, number_of(kernel.name())));
+}
+
 EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std::int64_t number,
                                    std::optional<emulator::CopyTiming> copies) {
   using emulator::CopyTiming;
-  constexpr CopyTiming turns[] = {CopyTiming::late,  CopyTiming::mixed, CopyTiming::late,
-                                  CopyTiming::early, CopyTiming::late,  CopyTiming::mixed};
-  static_assert(std::size(turns) == round_of_problems);
+  constexpr CopyTiming turns[] = {CopyTiming::late, CopyTiming::mixed, CopyTiming::late, CopyTiming::early};
   const std::uint64_t own_seed = derived_seed(seed, static_cast<std::uint64_t>(number));
   const KernelMetadata& metadata = kernel.metadata();
   return {.problem = lab_of(metadata.operation).emulated(metadata, own_seed, number),
           .seed = own_seed,
-          .copies = copies.value_or(turns[number % round_of_problems]),
+          .copies = copies.value_or(turns[derived_seed(own_seed, 2) % std::size(turns)]),
           .guarded = guarded_end(own_seed)};
 }
 

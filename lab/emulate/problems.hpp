@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "emulator/launch.hpp"
 #include "lab/emulate/trial.hpp"
 #include "lab/problems/problem.hpp"
+#include "lab/verify/path_order.hpp"
 #include "quarry/kernel.hpp"
 
 namespace quarry::lab::emulate {
@@ -20,11 +23,11 @@ struct EmulatedProblem {
   emulator::GuardedEnd guarded = emulator::GuardedEnd::back;
 };
 
-/// Problems in one round, whose kinds take turns (OperationLab::emulated). All strides are padded.
-inline constexpr std::int64_t round_of_problems = 6;
+/// The numbers of a kernel's problems in their order (problem_numbers): the seed and the kernel choose which
+/// path comes first.
+std::vector<std::int64_t> numbers_for(const Kernel& kernel, const ProblemChoice& choice, std::uint64_t seed);
 
-/// Problem number `number` of a kernel: sizes, strides at exactly the kernel's alignment, epilogue, controls.
-/// @param copies nothing: they take turns
+/// Problem `number` of a kernel (OperationLab::emulated). @param copies nothing: they take turns
 EmulatedProblem random_problem_for(const Kernel& kernel, std::uint64_t seed, std::int64_t number,
                                    std::optional<emulator::CopyTiming> copies);
 

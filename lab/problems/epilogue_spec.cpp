@@ -30,7 +30,7 @@ std::optional<OperandSpec> read_matrix(SettingReader& reader, std::string_view n
   const auto parts = reader.read(name, parse_operand);
   if (!parts) return std::nullopt;
   const std::optional<OperandSpec> spec = complete(parts, output.out.dtype);
-  check_array(reader, name, spec, output.batch);
+  check_batch(reader, name, spec, output.batch, name == "aux");
   return spec;
 }
 

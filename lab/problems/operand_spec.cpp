@@ -13,7 +13,8 @@ OperandSpec complete(const std::optional<OperandParts>& parts, DType otherwise) 
           .layout = parts->layout.value_or(Layout::row),
           .ld = parts->ld,
           .alignment = parts->alignment,
-          .array = parts->array};
+          .array = parts->array,
+          .shared = parts->shared};
 }
 
 void align(TensorView& view, const OperandSpec& spec) {
@@ -31,9 +32,10 @@ TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t row
   const auto make = makers[static_cast<std::size_t>(spec.layout)];
   const auto make_array =
       spec.layout == Layout::row ? &PointerArrayView::row_major : &PointerArrayView::column_major;
-  TensorView view = spec.array  ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
-                    : batch > 0 ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
-                                : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
+  const bool has_entries = batch > 0 && !spec.shared;
+  TensorView view = spec.array    ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
+                    : has_entries ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
+                                  : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
   align(view, spec);
   return view;
 }
@@ -49,14 +51,19 @@ std::string operand_text(const OperandSpec& spec) {
   if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
   if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
   if (spec.array) text += ":array";
+  if (spec.shared) text += ":shared";
   return text;
 }
 
-void check_array(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
-                 std::int64_t batch) {
-  if (!spec || !spec->array) return;
+void check_batch(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
+                 std::int64_t batch, bool is_output) {
+  if (!spec || (!spec->array && !spec->shared)) return;
   const auto wrong = [&](const std::string& why) { reader.fail(name, Status(StatusCode::parse_error, why)); };
-  if (is_interleaved(spec->layout))
+  if (spec->array && spec->shared)
+    return wrong("an array of pointers has a matrix for each entry of the batch");
+  if (spec->shared && is_output) return wrong("entries of a batch have outputs of their own");
+  if (spec->shared && batch == 0) return wrong("a shared matrix goes with a batch; say --batch N");
+  if (spec->array && is_interleaved(spec->layout))
     return wrong("the matrices of an array of pointers are stored by rows or columns, not interleaved");
   if (batch == 0) wrong("an array of pointers goes with a batch; say --batch N");
 }

@@ -21,6 +21,8 @@ struct OperandSpec {
   int alignment = 0;
   /// The matrices of a batch are found through an array of pointers, which promises that alignment.
   bool array = false;
+  /// One matrix for all entries of the batch.
+  bool shared = false;
   friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
 };
 
@@ -37,8 +39,9 @@ void align(TensorView& view, const OperandSpec& spec);
 std::string operand_text(const OperandSpec& spec);
 std::string typed_text(const OperandSpec& spec);
 
-/// Fails the reader where an array of pointers is interleaved or has no batch. @param name the flag's
-void check_array(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
-                 std::int64_t batch);
+/// Fails the reader where an array of pointers is interleaved, an output is shared, or there is no batch for
+/// either. @param name the flag's
+void check_batch(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
+                 std::int64_t batch, bool is_output = false);
 
 }  // namespace quarry::lab

@@ -20,7 +20,8 @@ constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
 /// What is wrong with `text` as a part of the operand `whole`.
 Status bad_part(std::string_view whole, std::string_view text) {
-  constexpr std::string_view parts[] = {"row", "col", "column", "row32", "col32", "ld=N", "align=N", "array"};
+  constexpr std::string_view parts[] = {"row",  "col",     "column", "row32", "col32",
+                                        "ld=N", "align=N", "array",  "shared"};
   return Status(StatusCode::parse_error, "operand " + quoted(whole) + ": expected a type such as f16, " +
                                              detail::join(parts, "or") + ", got " + quoted(text));
 }
@@ -66,9 +67,10 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
     if (parts.alignment != 0) return twice(whole, text);
     return read_alignment(text.substr(6), parts);
   }
-  if (text == "array") {
-    if (parts.array) return twice(whole, text);
-    parts.array = true;
+  if (text == "array" || text == "shared") {
+    bool& said = text == "array" ? parts.array : parts.shared;
+    if (said) return twice(whole, text);
+    said = true;
     return {};
   }
   if (text.empty() || text.find('=') != text.npos) return bad_part(whole, text);

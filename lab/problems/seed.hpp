@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "lab/problems/problem_text.hpp"
 
@@ -25,6 +26,13 @@ constexpr std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
   x = (x ^ x >> 27) * 0x94d049bb133111ebU;
   return (x ^ x >> 31) >> 32;
+}
+
+/// A number for a text (FNV-1a), the same on every machine.
+constexpr std::uint64_t number_of(std::string_view text) {
+  std::uint64_t number = 0xcbf29ce484222325U;
+  for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return number;
 }
 
 }  // namespace quarry::lab

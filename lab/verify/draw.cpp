@@ -42,6 +42,8 @@ void draw_usual(const EpilogueMetadata& kernel, EpilogueSpec& e, Dice& dice) {
 
 std::int64_t whole(std::int64_t extent) { return (extent + interleave - 1) / interleave * interleave; }
 
+int wide_alignment(DType out) { return std::max(16 / bytes_of(out), 4); }
+
 int small_size(Dice& dice) {
   constexpr int sizes[] = {1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 65, 70};
   return dice.one_of(sizes);
@@ -69,34 +71,31 @@ OperandSpec stored_at(DType dtype, Layout layout, int alignment, std::int64_t ro
   return {.dtype = dtype, .layout = layout, .ld = units * alignment, .alignment = alignment};
 }
 
-OutputStorage output_storage(const KernelMetadata& kernel, DType out, Dice& dice) {
-  const OperandsMetadata& operands = kernel.operands;
-  const int wide = dice.one_in(2) ? 16 / bytes_of(out) : 1;
-  return {.out = operands.out.layout,
-          .c = operands.c.layout,
-          .out_alignment = std::max(operands.out.alignment, wide),
-          .c_alignment = std::max(operands.c.alignment, wide),
-          .wide = wide};
-}
-
-void store_output(const OutputStorage& storage, OutputSpec& output, EpilogueSpec& e, Dice& dice) {
-  const DType type = output.out.dtype;
-  const auto store = [&](Layout layout, int alignment) {
-    return stored_at(type, layout, alignment, output.m, output.n, dice);
+void store_output(const KernelMetadata& kernel, OutputSpec& output, EpilogueSpec& e, Dice& dice) {
+  const OperandMetadata& out = kernel.operands.out;
+  const OperandMetadata& c = kernel.operands.c;
+  const bool is_asked = output.out.alignment > 0;
+  const int drawn = is_asked ? output.out.alignment : dice.one_in(2) ? wide_alignment(output.out.dtype) : 1;
+  const auto store = [&](const OperandSpec& asked, Layout layout, int least) {
+    const int alignment = std::max(least, asked.alignment > 0 ? asked.alignment : drawn);
+    OperandSpec spec = stored_at(output.out.dtype, layout, alignment, output.m, output.n, dice);
+    spec.array = asked.array;
+    spec.shared = asked.shared;
+    return spec;
   };
-  output.out = store(storage.out, std::max(storage.out_alignment, e.in_place ? storage.c_alignment : 1));
-  if (e.beta != 0 && !e.in_place) e.c = store(storage.c, storage.c_alignment);
+  output.out = store(output.out, out.layout, std::max(out.alignment, e.in_place ? c.alignment : 1));
+  if (e.beta != 0 && !e.in_place) e.c = store(e.c.value_or(OperandSpec{}), c.layout, c.alignment);
   for (std::optional<OperandSpec>* extra : {&e.residual, &e.aux}) {
     if (!*extra) continue;
-    const bool other = dice.one_in(4) && !is_interleaved(storage.out);
-    *extra = store(other ? transposed(storage.out) : storage.out, storage.wide);
+    const bool other = !is_asked && dice.one_in(4) && !is_interleaved(out.layout);
+    *extra = store(**extra, other ? transposed(out.layout) : out.layout, 1);
   }
 }
 
 void choose_arrays(std::span<OperandSpec* const> operands, EpilogueSpec& epilogue, Dice& dice) {
   const auto choose = [&dice](OperandSpec& operand) {
     const bool array = dice.one_in(2);
-    operand.array = array && !is_interleaved(operand.layout);
+    operand.array = array && !operand.shared && !is_interleaved(operand.layout);
   };
   for (OperandSpec* operand : operands) choose(*operand);
   for (std::optional<OperandSpec>* operand : {&epilogue.c, &epilogue.residual, &epilogue.aux}) {

@@ -32,6 +32,9 @@ class KeyText {
 /// The next multiple of what interleaved layouts keep together.
 std::int64_t whole(std::int64_t extent);
 
+/// Elements that all ways to store an output at once take as aligned: 16 bytes, and four elements.
+int wide_alignment(DType out);
+
 /// Sizes around and below one tile.
 int small_size(Dice& dice);
 
@@ -49,23 +52,12 @@ void make_whole(EpilogueSpec& epilogue);
 OperandSpec stored_at(DType dtype, Layout layout, int alignment, std::int64_t rows, std::int64_t columns,
                       Dice& dice);
 
-/// How the operands of an output are stored.
-struct OutputStorage {
-  Layout out = Layout::row;
-  Layout c = Layout::row;
-  /// In elements; what kernels need, or more.
-  int out_alignment = 1;
-  int c_alignment = 1;
-  int wide = 1;  ///< of residual and aux
-};
+/// Stores the output as a kernel needs it, and the matrices of the epilogue: at the alignment that their
+/// specs ask for. Where the output's asks for none, at what the kernel needs or, by chance, at
+/// wide_alignment; then residual and aux are transposed now and then.
+void store_output(const KernelMetadata& kernel, OutputSpec& output, EpilogueSpec& epilogue, Dice& dice);
 
-/// What a kernel needs; by chance with more than that, as wider stores are a path of their own.
-OutputStorage output_storage(const KernelMetadata& kernel, DType out, Dice& dice);
-
-/// Stores the output so, and the matrices of the epilogue.
-void store_output(const OutputStorage& storage, OutputSpec& output, EpilogueSpec& epilogue, Dice& dice);
-
-/// Makes arrays of pointers of some operands, of those that are not interleaved.
+/// Makes arrays of pointers of some operands, of those that are not interleaved nor shared.
 void choose_arrays(std::span<OperandSpec* const> operands, EpilogueSpec& epilogue, Dice& dice);
 
 }  // namespace quarry::lab

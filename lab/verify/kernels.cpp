@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "lab/operation.hpp"
 #include "lab/problems/seed.hpp"
@@ -14,6 +15,8 @@ namespace {
 /// A kernel on its way.
 struct Progressing {
   Kernel kernel;
+  /// Of its problems.
+  std::vector<std::int64_t> numbers;
   std::int64_t wrong_problems = 0;
   std::string reason = {};
   std::string replay = {};
@@ -21,6 +24,7 @@ struct Progressing {
 
 /// A problem that kernels share, with its reference.
 struct SharedProblem {
+  std::int64_t number = 0;
   Problem problem;
   std::uint64_t seed = 0;
   Reference reference;
@@ -41,32 +45,41 @@ using StorageGroups = std::map<std::string, std::vector<Progressing>>;
 /// Kernels a task: few enough to keep all processors busy, enough to share operands.
 constexpr std::size_t task_kernels = 16;
 /// Problems whose references are kept at the same time.
-constexpr std::int64_t problems_at_once = 16;
+constexpr std::size_t problems_at_once = 16;
 
-/// A number for a key (FNV-1a), the same on every machine.
-std::uint64_t number_of(const std::string& key) {
-  std::uint64_t number = 0xcbf29ce484222325U;
-  for (const char c : key) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return number;
+bool has_number(const Progressing& kernel, std::int64_t number) {
+  return std::ranges::find(kernel.numbers, number) != kernel.numbers.end();
+}
+
+/// The numbers of all problems that some of these kernels have.
+std::vector<std::int64_t> all_numbers(const StorageGroups& groups) {
+  std::set<std::int64_t> numbers;
+  for (const auto& [storage, kernels] : groups) {
+    for (const Progressing& kernel : kernels) numbers.insert(kernel.numbers.begin(), kernel.numbers.end());
+  }
+  return {numbers.begin(), numbers.end()};
 }
 
 /// What all threads share.
 class Verification {
  public:
-  Verification(const VerifyOptions& options, VerifyRecord& record, Progress& progress)
-      : options_(options), record_(record), progress_(progress) {}
+  /// @param report what is known before anything runs
+  Verification(const VerifyOptions& options, VerifyRecord& record, Progress& progress, VerifyReport report)
+      : options_(options), record_(record), progress_(progress), report_(std::move(report)) {}
 
   /// All problems for the kernels of one result key.
   void run_group(const std::string& key, StorageGroups& groups) {
     const std::vector<Task> tasks = split(groups);
     const int threads = options_.place == Place::host ? host::default_threads() : 1;
-    for (std::int64_t first = 0; first < options_.problems && status_; first += problems_at_once) {
-      const std::int64_t end = std::min(first + problems_at_once, options_.problems);
-      const std::vector<SharedProblem> problems = share(key, tasks[0].kernel(), first, end);
+    const std::vector<std::int64_t> numbers = all_numbers(groups);
+    for (std::span<const std::int64_t> left = numbers; !left.empty() && status_;) {
+      const auto some = left.first(std::min(problems_at_once, left.size()));
+      left = left.subspan(some.size());
+      const std::vector<SharedProblem> problems = share(key, tasks[0].kernel(), some);
       host::parallel_for(std::ssize(tasks), threads, [&](int, std::int64_t i) {
         const Task& task = tasks[static_cast<std::size_t>(i)];
         for (const SharedProblem& problem : problems) run_task(task, problem);
-        if (end == options_.problems) finish(task);
+        if (left.empty()) finish(task);
       });
     }
   }
@@ -90,15 +103,17 @@ class Verification {
     return tasks;
   }
 
-  /// Problems first to end, with references, which do not depend on how operands are stored: any way will do.
-  std::vector<SharedProblem> share(const std::string& key, const KernelMetadata& any, std::int64_t first,
-                                   std::int64_t end) {
+  /// Problems of these numbers, with references, which do not depend on how operands are stored: any way
+  /// will do.
+  std::vector<SharedProblem> share(const std::string& key, const KernelMetadata& any,
+                                   std::span<const std::int64_t> numbers) {
     const OperationLab& lab = lab_of(any.operation);
     std::vector<SharedProblem> problems;
-    for (std::int64_t number = first; number < end; ++number) {
+    for (const std::int64_t number : numbers) {
       const std::uint64_t seed =
           derived_seed(options_.seed + number_of(key), static_cast<std::uint64_t>(number));
-      SharedProblem& shared = problems.emplace_back(SharedProblem{lab.random(any, seed, number), seed, {}});
+      SharedProblem& shared =
+          problems.emplace_back(SharedProblem{number, lab.random(any, seed, number), seed, {}});
       const Result<TrialProblem> trial =
           TrialProblem::make(lab.stored(shared.problem, any, seed), seed, Place::host);
       if (!trial) {
@@ -116,7 +131,8 @@ class Verification {
   }
 
   void run_task(const Task& task, const SharedProblem& shared) {
-    if (stopped()) return;
+    const auto runs = [&](const Progressing& each) { return has_number(each, shared.number); };
+    if (stopped() || std::ranges::none_of(task.kernels, runs)) return;
     const OperationLab& lab = lab_of(task.kernel().operation);
     const Problem problem =
         lab.stored(shared.problem, task.kernel(), derived_seed(shared.seed, number_of(task.storage)));
@@ -124,6 +140,7 @@ class Verification {
     if (!trial) return stop(trial.status());
     for (Progressing& each : task.kernels) {
       if (stopped()) return;
+      if (!runs(each)) continue;
       const Controls controls = lab.controls_for(each.kernel.metadata(), shared.problem);
       const std::string command = replay(with(controls, problem), each.kernel, shared.seed);
       if (options_.say) say(command);
@@ -157,7 +174,7 @@ class Verification {
         continue;
       }
       ++report_.right;
-      status_ = record_.add(kernel.kernel.name());
+      status_ = record_.add(kernel.kernel.name(), std::ssize(kernel.numbers));
     }
   }
 
@@ -193,15 +210,28 @@ class Verification {
 
 }  // namespace
 
+std::int64_t problems_for(const Kernel& kernel, const VerifyOptions& options) {
+  return std::ssize(problem_numbers(kernel.metadata(), options.problems, 0));
+}
+
 Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const VerifyOptions& options,
                                     VerifyRecord& record, Progress& progress) {
   std::map<std::pair<Operation, std::string>, StorageGroups> groups;
+  VerifyReport report;
   for (const Kernel& kernel : kernels) {
     const KernelMetadata& metadata = kernel.metadata();
     const OperationLab& lab = lab_of(metadata.operation);
-    groups[{metadata.operation, lab.result_key(metadata)}][lab.storage_key(metadata)].push_back({kernel});
+    const std::string key = lab.result_key(metadata);
+    std::vector<std::int64_t> numbers =
+        problem_numbers(metadata, options.problems, derived_seed(options.seed, number_of(key)));
+    const std::int64_t count = std::ssize(numbers);
+    report.least_problems = report.problems == 0 ? count : std::min(report.least_problems, count);
+    report.most_problems = std::max(report.most_problems, count);
+    report.problems += count;
+    report.paths.add(metadata, numbers, options.problems.path);
+    groups[{metadata.operation, key}][lab.storage_key(metadata)].push_back({kernel, std::move(numbers)});
   }
-  Verification verification(options, record, progress);
+  Verification verification(options, record, progress, std::move(report));
   for (auto& [key, storages] : groups) verification.run_group(key.second, storages);
   return std::move(verification).report();
 }

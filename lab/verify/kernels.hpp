@@ -8,6 +8,7 @@
 
 #include "lab/progress.hpp"
 #include "lab/trials/trial.hpp"
+#include "lab/verify/path_order.hpp"
 #include "lab/verify/record.hpp"
 #include "quarry/kernel.hpp"
 
@@ -16,7 +17,7 @@ namespace quarry::lab {
 struct VerifyOptions {
   Place place = Place::host;
   /// Random problems for each kernel.
-  std::int64_t problems = 3;
+  ProblemChoice problems = {};
   std::uint64_t seed = 0;
   /// Where not empty, is told the command that repeats each trial before it is made: by one thread at a time.
   std::function<void(const std::string&)> say = {};
@@ -33,8 +34,16 @@ struct WrongKernel {
 
 struct VerifyReport {
   std::int64_t right = 0;
+  /// Of all kernels together, and the least and the most of one.
+  std::int64_t problems = 0;
+  std::int64_t least_problems = 0;
+  std::int64_t most_problems = 0;
+  PathCounts paths = {};
   std::vector<WrongKernel> wrong = {};
 };
+
+/// How many problems a kernel is run on.
+std::int64_t problems_for(const Kernel& kernel, const VerifyOptions& options);
 
 /// Runs each kernel on its problems. Passed kernels go into the record at once. Kernels run on all processors
 /// where the place is the host. Fails when memory runs out, the record cannot be written, or the device stops

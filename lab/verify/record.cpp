@@ -1,5 +1,6 @@
 #include "lab/verify/record.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -17,10 +18,10 @@ Status file_error(const std::string& path, std::string_view what) {
 
 }  // namespace
 
-Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, std::int64_t problems) {
+Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
   VerifyRecord record;
   record.path_ = path;
-  record.prefix_ = std::string(to_string(place)) + " " + std::to_string(problems) + " ";
+  record.place_ = place;
   record.file_.reset(std::fopen(path.c_str(), "a"));
   if (!record.file_) return file_error(path, "write");
 
@@ -34,7 +35,9 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, st
     std::string where, name, more;
     std::int64_t count = 0;
     if (!whole || !(words >> where >> count >> name) || words >> more) continue;
-    if (where == to_string(place) && count >= problems) record.passed_.insert(name);
+    if (where != to_string(place)) continue;
+    std::int64_t& most = record.passed_[name];
+    most = std::max(most, count);
   }
   if (!whole && (std::fputc('\n', record.file_.get()) == EOF || std::fflush(record.file_.get()) != 0)) {
     return file_error(path, "write");
@@ -42,9 +45,10 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place, st
   return record;
 }
 
-Status VerifyRecord::add(std::string_view name) {
+Status VerifyRecord::add(std::string_view name, std::int64_t problems) {
   if (!file_) return {};
-  const std::string line = prefix_ + std::string(name) + "\n";
+  const std::string line =
+      std::string(to_string(place_)) + " " + std::to_string(problems) + " " + std::string(name) + "\n";
   const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
   if (!written || std::fflush(file_.get()) != 0) return file_error(path_, "write");
   return {};

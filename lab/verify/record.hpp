@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "lab/trials/trial.hpp"
 #include "quarry/status.hpp"
@@ -22,23 +22,27 @@ class VerifyRecord {
   VerifyRecord() = default;
 
   /// Opens or makes the file. Fails with device_error when it cannot be read or written.
-  static Result<VerifyRecord> open(const std::string& path, Place place, std::int64_t problems);
+  static Result<VerifyRecord> open(const std::string& path, Place place);
 
-  /// Whether the kernel passed at this place with at least as many problems.
-  bool passed(std::string_view name) const { return passed_.contains(std::string(name)); }
+  /// Whether the kernel passed at this place with at least so many problems.
+  bool passed(std::string_view name, std::int64_t problems) const {
+    const auto found = passed_.find(std::string(name));
+    return found != passed_.end() && found->second >= problems;
+  }
 
-  /// Notes that it did, at once.
-  Status add(std::string_view name);
+  /// Notes that it did with so many, at once.
+  Status add(std::string_view name, std::int64_t problems);
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  std::unordered_set<std::string> passed_;
+  /// The most problems that a kernel passed with.
+  std::unordered_map<std::string, std::int64_t> passed_;
   std::unique_ptr<std::FILE, Close> file_;
   std::string path_;
-  std::string prefix_;
+  Place place_ = Place::host;
 };
 
 }  // namespace quarry::lab

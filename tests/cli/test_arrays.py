@@ -66,6 +66,17 @@ class Arrays(CommandTest):
         self.refused("run", "gemm", "8x8x8", "--a", "f16:array:array", "--batch", "2", says="`array` says again")
         self.refused("run", "gemm", "8x8x8", "--a", "f16:arrays", "--batch", "2", says="arrays")
 
+    def test_one_matrix_for_all_of_a_batch(self):
+        done = self.quarry("run", "gemm", "40x24x32", "f16", "--c", "f16:ld=28:shared", "--b", "f16:shared", "--batch", "3", *HOST)
+        self.assertIn("--b f16:row:shared --c f16:row:ld=28:shared", done.lines[0])
+        wrong = (("--a", "f16:array:shared", "a matrix for each entry"), ("--out", "f16:shared", "outputs of their own"),
+                 ("--aux", "f16:shared", "outputs of their own"), ("--a", "f16:shared:shared", "`shared` says again"))
+        for flag, text, says in wrong:
+            self.refused("run", "gemm", "8x8x8", "f16", flag, text, "--batch", "2", *HOST, says=[flag, says])
+        self.refused("run", "gemm", "8x8x8", "f16", "--c", "f16:shared", *HOST, says="--c: a shared matrix goes with a batch; say --batch N")
+        self.refused("run", "reorder", "32x32", "s8", "--from", "row:shared", *HOST, says="--from: a reorder copies")
+        self.refused("run", "reduce_split_k", "2x32x32", "f32", "--partials", "f32:shared", *HOST, says="packed")
+
     def test_shapes_files_take_them(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump({"problems": [{"m": 32, "n": 40, "k": 48, "batch": 2, "a": "f32:row:array", "out": "array"}]}, file)
@@ -74,7 +85,7 @@ class Arrays(CommandTest):
         self.assertIn("--a f32:row:array --b f32:row --out f32:row:array --batch 2", done.lines[0])
 
     def test_verify_draws_them(self):
-        done = self.quarry("verify", "--where", "family == gemm_simt and a.dtype == f32 and out.layout == column", "--problems", "9",
+        done = self.quarry("verify", "--where", "family == gemm_simt and a.dtype == f32 and out.layout == column", "--problems", "30",
                            "--trials", *HOST)
         self.assertIn(":array", done.out + done.err)
 

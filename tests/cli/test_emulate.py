@@ -76,6 +76,14 @@ class Emulating(CommandTest):
     def test_a_sample_of_a_filter(self):
         done = self.quarry("emulate", "--where", "family == gemm_simt", "--sample", "3", "--problems", "2", "--seed", "4")
         self.assertEqual(done.lines[-1], "3 kernels, 6 runs: 0 wrong; seed 4")
+        self.assertRegex(done.out, r"\npaths met: .*\d of 3")
+
+    def test_every_path_of_a_kernel(self):
+        name = "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2"
+        document = self.quarry("emulate", name, "--seed", "4", "--format", "json").json
+        self.assertEqual(document["wrong"], [])
+        self.assertTrue(all(path["met"] == path["kernels"] == 1 for path in document["paths"]))
+        self.assertEqual(document["trials"], len(document["paths"]) + 3)
 
     def test_a_covering_set_has_every_pair(self):
         def pairs(names):

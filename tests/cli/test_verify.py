@@ -14,9 +14,9 @@ SOME = "family == gemm_simt and a.dtype == f64"
 class Verifying(CommandTest):
     def test_a_filter(self):
         names = self.quarry("list", "--where", SOME, "--format", "names").lines
-        done = self.quarry("verify", "--where", SOME, *HOST, "--seed", "11")
-        self.assertEqual(done.out, f"{len(names)} kernels: {len(names)} right, 0 wrong; 3 problems each on the host "
-                                   "executor, seed 11\n")
+        done = self.quarry("verify", "--where", SOME, *HOST, "--seed", "11", "--problems", "3")
+        self.assertEqual(done.lines[-1], f"{len(names)} kernels, {3 * len(names)} problems: {len(names)} right, 0 wrong; 3 each on the "
+                                         "host executor, seed 11")
         self.assertEqual(done.err, "")  # no progress bar into a pipe
 
     def test_names_from_standard_input(self):
@@ -33,29 +33,43 @@ class Verifying(CommandTest):
         self.assertGreater(document["summary"]["right"], 50)
         self.assertEqual(document["summary"]["problems_each"], 6)
 
+    def test_every_path_of_a_kernel_is_met(self):
+        where = "family == gemm_sm80 and a.dtype == f16 and tile.m == 32 and tile.n == 32 and a.alignment == 8 and out.dtype == f16"
+        summary = self.quarry("verify", "--where", where, *HOST, "--format", "json").json["summary"]
+        paths = {path["path"]: path for path in summary["paths"]}
+        self.assertIsNone(summary["problems_each"])
+        self.assertEqual(summary["right"], summary["kernels"])
+        for name in ("plain", "bias_row", "bias_column", "activation", "c", "unaligned_out", "split_k_serial", "split_k_parallel",
+                     "shared_c", "array", "alpha_0"):
+            self.assertEqual(paths[name]["kernels"], summary["kernels"], name)
+        self.assertTrue(all(path["met"] == path["kernels"] for path in paths.values()))
+        self.assertEqual(summary["problems"], sum(path["met"] for path in paths.values()) + 3 * summary["kernels"])
+        few = self.quarry("verify", "--where", where, *HOST, "--problems", "2")
+        self.assertRegex(few.out, r"(?s)^paths met: plain \d.*, array \d")
+
     def test_trials_can_be_repeated_one_by_one(self):
         name = self.quarry("list", "--where", "family == gemm_sm80 and a.alignment == 2", "--limit", "1", "--format",
                            "names").lines[0]
-        done = self.quarry("verify", name, "--problems", "9", *HOST, "--trials", "--seed", "1")  # one with all of the parts below
+        done = self.quarry("verify", name, *HOST, "--trials", "--seed", "1")
         commands = [line.removeprefix("quarry: quarry ") for line in done.err.splitlines()]
-        self.assertEqual(len(commands), 9)
+        self.assertGreater(len(commands), 15)
         for command in commands:
             with self.subTest(command=command):
                 again = self.quarry(*shlex.split(command), "--format", "json").json["runs"][0]
                 self.assertTrue(again["right"])
                 self.assertEqual(again["kernel"], name)
         text = "\n".join(commands)
-        for part in ("--batch", "--beta", "--activation", "--bias", "--mode split_k", "align=2"):
+        for part in ("--batch", ":shared", ":array", "--beta", "--activation", "--bias", "--mode split_k", "align=2"):
             self.assertIn(part, text)
 
     def test_a_seed_makes_the_same_trials(self):
         def trials(seed):
-            return self.quarry("verify", "--where", SOME + " and tile.m == 64", *HOST, "--trials", "--seed", seed).err
+            return self.quarry("verify", "--where", SOME + " and tile.m == 64", *HOST, "--problems", "3", "--trials", "--seed", seed).err
         self.assertEqual(sorted(trials("1").splitlines()), sorted(trials("1").splitlines()))
         self.assertNotEqual(sorted(trials("1").splitlines()), sorted(trials("2").splitlines()))
 
     def test_a_bar_on_a_terminal_only(self):
-        status, shown = run_on_terminal("verify", "--where", SOME, *HOST)
+        status, shown = run_on_terminal("verify", "--where", SOME, *HOST, "--problems", "3")
         self.assertEqual(status, 0)
         self.assertRegex(shown, r"verify \[[#.]{30}\] \d+/\d+")
         self.assertRegex(shown.splitlines()[-1], r"right, 0 wrong")
@@ -74,7 +88,8 @@ class Resuming(CommandTest):
         self.names = self.quarry("list", "--where", SOME, "--format", "names").lines
 
     def verify(self, *flags):
-        done = self.quarry("verify", "--where", SOME, *HOST, "--resume", self.path, "--format", "json", *flags)
+        problems = () if "--problems" in flags else ("--problems", "3")
+        done = self.quarry("verify", "--where", SOME, *HOST, "--resume", self.path, "--format", "json", *problems, *flags)
         summary = done.json["summary"]
         return summary["right"], summary["resumed"]
 

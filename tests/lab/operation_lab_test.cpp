@@ -13,6 +13,7 @@
 #include "lab/problems/kernel_problem.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/trials/trial.hpp"
+#include "lab/verify/path_order.hpp"
 #include "operations/common/host/element.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -105,8 +106,9 @@ TEST_CASE("random problems fit their kernels, and their text gives them back", "
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   for (const OperationLab& lab : operation_labs()) {
-    for (const Kernel& kernel : some_kernels(lab.operation, 60, random)) {
-      for (std::int64_t number = 0; number < 6; ++number) {
+    for (const Kernel& kernel : some_kernels(lab.operation, 40, random)) {
+      const auto numbers = problem_numbers(kernel.metadata(), {}, random());
+      for (const std::int64_t number : numbers) {
         const std::uint64_t own = random();
         for (const bool emulated : {false, true}) {
           const Problem problem =
@@ -154,7 +156,8 @@ TEST_CASE("operands are made, run and judged in the same way for every operation
   std::mt19937_64 random(seed);
   for (const OperationLab& lab : operation_labs()) {
     for (const Kernel& kernel : some_kernels(lab.operation, 6, random)) {
-      const Problem problem = problem_for(kernel, random(), 1);
+      const auto paths = static_cast<std::int64_t>(lab.paths.size());
+      const Problem problem = problem_for(kernel, random(), paths + 1);  // of small sizes
       INFO(kernel.name() << ": " << command_text(problem));
       Result<TrialProblem> trial = TrialProblem::make(problem, random(), Place::host);
       REQUIRE(trial);

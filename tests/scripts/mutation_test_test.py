@@ -19,6 +19,7 @@ import mutation_test  # noqa: E402
 from mutation import operators, report  # noqa: E402
 from mutation.kernels import STAGES, stages_for  # noqa: E402
 from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written, survivors_files  # noqa: E402
+from mutation.planted import PLANTED, texts_of  # noqa: E402
 from mutation.report import Fate, Result  # noqa: E402
 from mutation.source import Source, brackets, code_only  # noqa: E402
 
@@ -223,6 +224,37 @@ class TreeTest(unittest.TestCase):
         for old in ("no such text", "QUARRY_DEVICE"):
             with self.assertRaises(SystemExit):
                 list(of_hand_written(ROOT, [HandWritten("wrong stage", "x", [("kernels/gemm_sm80/kernel.cuh", old, "y")])]))
+
+
+# Finds so many of two kernels wrong where a source is not the tree's.
+PATHS_STAND_IN = """\
+#!/usr/bin/env python3
+import filecmp, json, sys
+from pathlib import Path
+kernels = Path(sys.argv[sys.argv.index("--kernels") + 1])
+changed = not all(filecmp.cmp(f, Path("{root}/kernels") / f.relative_to(kernels), False) for f in kernels.rglob("*.cuh"))
+print(json.dumps({{"wrong": [1] * ({found} if changed else 0), "paths": [{{"path": "x", "kernels": 2, "met": 2}}]}}))
+"""
+
+
+class PlantedTest(unittest.TestCase):
+    def test_each_stands_in_the_sources_once(self):
+        for mistake in PLANTED:
+            with self.subTest(path=mistake.path, what=mistake.what):
+                for path, text in texts_of(ROOT, mistake).items():
+                    self.assertNotEqual(text, (ROOT / path).read_text())
+
+    def test_all_kernels_must_be_found(self):
+        for found, status in ((2, 0), (1, 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                command = Path(folder) / "command"
+                command.write_text(PATHS_STAND_IN.format(root=ROOT, found=found))
+                command.chmod(0o755)
+                done = subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--command", command, "--only", "cluster"],
+                                      capture_output=True, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(f"| split_k_cluster | each block reads its own sums only | kernels/gemm_sm90/cluster_sum.cuh | {found} | 2 |", done.stdout)
+            self.assertIn(f"1 mistakes with seed 1: {2 - status - 1} found in every kernel", done.stdout)
 
 
 class ReportTest(unittest.TestCase):

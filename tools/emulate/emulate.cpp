@@ -16,6 +16,7 @@
 #include "quarry/registry.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
+#include "tools/command/common/paths.hpp"
 #include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
@@ -31,7 +32,7 @@ using emulate::Verdict;
 struct EmulateFlags {
   SelectionFlags selection;
   lab::SettingTexts settings;
-  std::string problems;
+  ProblemChoiceFlags problems;
   std::string sample;
   std::string seed;
   std::string copies;
@@ -46,7 +47,7 @@ struct Request {
   std::vector<Kernel> kernels = {};
   /// Of the one kernel; otherwise problems are random.
   std::optional<lab::Problem> problem = {};
-  std::int64_t problems = emulate::round_of_problems;
+  lab::ProblemChoice problems = {};
   std::uint64_t seed = 0;
   std::optional<emulator::CopyTiming> copies = {};
   std::string sources;
@@ -63,6 +64,7 @@ struct Finding {
 
 struct Findings {
   std::int64_t trials = 0;
+  lab::PathCounts paths = {};
   std::vector<Finding> wrong;
   emulator::Counters counters;
 };
@@ -82,11 +84,6 @@ Status read_numbers(const EmulateFlags& flags, Request& request) {
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
   request.seed = *seed;
-  if (!flags.problems.empty()) {
-    const Result<std::int64_t> problems = lab::parse_integer("--problems", flags.problems, 1, 1'000'000);
-    if (!problems) return problems.status();
-    request.problems = *problems;
-  }
   if (!flags.copies.empty()) {
     const Result<emulator::CopyTiming> copies = emulate::parse_copies(flags.copies);
     if (!copies) return copies.status();
@@ -102,6 +99,9 @@ Status read_numbers(const EmulateFlags& flags, Request& request) {
 Status choose_kernels(const EmulateFlags& flags, Request& request) {
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
+  Result<lab::ProblemChoice> problems = read_problem_choice(flags.problems, *kernels);
+  if (!problems) return problems.status();
+  request.problems = *std::move(problems);
   std::vector<Kernel> chosen;
   if (flags.cover) chosen = emulate::covering(*kernels);
   if (!flags.sample.empty()) {
@@ -133,13 +133,15 @@ Result<Request> read_request(EmulateFlags flags) {
   }
   if (Status s = choose_kernels(flags, request); !s) return s;
   if (shape.empty()) return request;
+  if (!flags.problems.path.empty())
+    return Status(StatusCode::parse_error, "--path chooses random problems: it does not go with a shape");
   Result<lab::Problem> problem = lab::problem_for(request.kernels[0], shape, flags.settings);
   if (!problem) return problem.status();
   request.problem = *std::move(problem);
   return request;
 }
 
-/// Problem `number` of a kernel: the one that was asked for, or a random one.
+/// Problem `number` of a kernel (OperationLab::emulated): the one that was asked for, or a random one.
 EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::int64_t number) {
   if (!request.problem) return emulate::random_problem_for(kernel, request.seed, number, request.copies);
   return {*request.problem, request.seed, request.copies.value_or(emulator::CopyTiming::late),
@@ -174,15 +176,20 @@ std::string fault_of(const Request& request, const Verdict& verdict) {
 Findings run_all(const Request& request, const Modules& modules) {
   Findings findings;
   std::mutex mutex;
-  lab::Progress progress("emulate", request.kernels.size() * static_cast<std::size_t>(request.problems));
+  std::size_t trials = 0;
+  for (const Kernel& kernel : request.kernels)
+    trials += emulate::numbers_for(kernel, request.problems, request.seed).size();
+  lab::Progress progress("emulate", trials);
+  std::vector<std::vector<std::int64_t>> met(request.kernels.size());  // numbers, by kernel
   lab::parallel_for(std::ssize(request.kernels), lab::default_threads(), [&](int, std::int64_t i) {
     const Kernel& kernel = request.kernels[static_cast<std::size_t>(i)];
-    for (std::int64_t number = 0; number < request.problems; ++number) {
+    for (const std::int64_t number : emulate::numbers_for(kernel, request.problems, request.seed)) {
       const EmulatedProblem problem = problem_of(request, kernel, number);
       const Verdict verdict = run_one(kernel, problem, modules, 1);
       const std::string fault = fault_of(request, verdict);
       const std::lock_guard lock(mutex);
       ++findings.trials;
+      met[static_cast<std::size_t>(i)].push_back(number);
       findings.counters += verdict.counters;
       progress.advance(1);
       if (!fault.empty()) {
@@ -191,6 +198,8 @@ Findings run_all(const Request& request, const Modules& modules) {
       }
     }
   });
+  for (std::size_t i = 0; i < met.size(); ++i)
+    findings.paths.add(request.kernels[i].metadata(), met[i], request.problems.path);
   std::ranges::sort(findings.wrong, {}, &Finding::kernel);
   return findings;
 }
@@ -216,6 +225,7 @@ void print_findings(const Request& request, const Findings& findings) {
     document["kernels"] = nlohmann::ordered_json::array();
     for (const Kernel& kernel : request.kernels) document["kernels"].push_back(std::string(kernel.name()));
     document["trials"] = findings.trials;
+    document["paths"] = paths_json(findings.paths);
     document["counters"] = emulate::counters_json(findings.counters);
     document["wrong"] = nlohmann::ordered_json::array();
     for (const Finding& each : findings.wrong) {
@@ -228,7 +238,7 @@ void print_findings(const Request& request, const Findings& findings) {
   for (const Finding& each : findings.wrong) {
     text += "WRONG " + each.kernel + ": " + each.reason + "\n  " + each.replay + "\n";
   }
-  text += emulate::counters_text(findings.counters);
+  text += emulate::counters_text(findings.counters) + paths_text(findings.paths);
   const std::size_t kernels = request.kernels.size();
   text += std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") +
           std::to_string(findings.trials) + (findings.trials == 1 ? " run: " : " runs: ") +
@@ -265,15 +275,17 @@ void add_emulate(CLI::App& app, Action& action) {
        .notes =
            "With a shape, one kernel runs on one problem, and what it did is counted. Without one, kernels "
            "run on random problems:\n"
-           "ragged, tiny, long, in slices, with batches, all strides padded. Races, reads of what was "
-           "never written or has not\n"
-           "landed, accesses out of bounds and deadlocks are reported with their places in the source; "
-           "results are compared with\n"
-           "float64 and with the host executor. The seed repeats a run exactly. See docs/emulator.md."});
+           "one of each path, of the ways that results take out of it, then mixed ones, all strides padded. "
+           "Races, reads of what\n"
+           "was never written or has not landed, accesses out of bounds and deadlocks are reported with "
+           "their places in the source; "
+           "results are\n"
+           "compared with float64 and with the host executor. The seed repeats a run exactly. See "
+           "docs/emulator.md."});
   add_selection_flags(*command, flags->selection);
   command->add_flag("--cover", flags->cover, "Of the kernels, a few that cover every two values of settings");
   command->add_option("--sample", flags->sample, "So many of the kernels, drawn by the seed")->type_name("N");
-  command->add_option("--problems", flags->problems, "Random problems for each kernel (6)")->type_name("N");
+  add_problem_choice_flags(*command, flags->problems);
   command->add_option("--seed", flags->seed, "Seed of operands and order; otherwise a fresh one")
       ->type_name("N");
   command

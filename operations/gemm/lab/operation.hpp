@@ -36,8 +36,11 @@ struct Lab {
 
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);
-  /// Problems take turns between several ragged tiles, sizes around and below one tile down to 0 and 1, and
-  /// long sums in slices, with batches. All the rest is random.
+  /// Those of the output, then each way to cut sums, and arrays of pointers.
+  static std::vector<Path> paths();
+  /// Of a path, sizes are a whole tile and more. Mixed problems take turns between several ragged tiles,
+  /// sizes around and below one tile down to 0 and 1, and long sums in slices, with batches; all the rest is
+  /// random.
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   /// Pointers and leading dimensions are multiples of what the kernel needs, and no more; the leading
   /// dimensions have random padding, and some operands of batches are arrays of pointers where the kernel
@@ -45,8 +48,7 @@ struct Lab {
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
   /// Its modes, and no more slices than it has K tiles.
   static Controls controls_for(const KernelMetadata& kernel, const Problem& problem);
-  /// Rounds of six problems: the three kinds, then the same with a batch and slices that are reduced. Some
-  /// have a short epilogue, as kernels which know one leave it.
+  /// Of a path, sizes go by the kernel's own tile.
   static Problem emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);

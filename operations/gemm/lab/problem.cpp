@@ -63,6 +63,8 @@ std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGran
 
 DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
 
+DType Problem::compute() const { return compute_type(sums(), out.dtype); }
+
 GemmArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
   return {.a = view_of(p.a, p.batch, p.m, p.k),
@@ -75,7 +77,7 @@ GemmArguments Lab::arguments(const Problem& p) {
           .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
           .accumulator = p.accumulator,
           .math = p.math,
-          .epilogue = epilogue_of(p.epilogue, output, compute_type(p.sums(), p.out.dtype)),
+          .epilogue = epilogue_of(p.epilogue, output, p.compute()),
           .controls = p.controls};
 }
 
@@ -87,9 +89,9 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.accumulator = reader.read("accumulator", parse_dtype);
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
   if (Status s = read_operands(reader, problem); !s) return s;
-  check_array(reader, "a", problem.a, problem.batch);
-  check_array(reader, "b", problem.b, problem.batch);
-  check_array(reader, "out", problem.out, problem.batch);
+  check_batch(reader, "a", problem.a, problem.batch);
+  check_batch(reader, "b", problem.b, problem.batch);
+  check_batch(reader, "out", problem.out, problem.batch, true);
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.epilogue = read_epilogue(reader, problem.output());

@@ -32,6 +32,8 @@ struct Problem {
   OutputSpec output() const { return {out, batch, m, n}; }
   /// The type that products are summed in.
   DType sums() const;
+  /// The type that the epilogue computes in.
+  DType compute() const;
 };
 
 }  // namespace quarry::lab::gemm

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 
 #include "common/config_parts.hpp"
 #include "lab/problems/byte_sums.hpp"
@@ -7,6 +6,7 @@
 #include "lab/problems/seed.hpp"
 #include "lab/verify/draw.hpp"
 #include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm/lab/paths.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -50,17 +50,19 @@ Whole whole_extents(const KernelMetadata& kernel) {
 /// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte.
 void fit_integers(Problem& problem) {
   if (problem.sums() != DType::s32) return;
-  if (compute_type(problem.sums(), problem.out.dtype) == DType::s32) return make_whole(problem.epilogue);
+  if (problem.compute() == DType::s32) return make_whole(problem.epilogue);
   problem.epilogue.alpha *=
       alpha_of_byte_sums(problem.a.dtype, problem.b.dtype, problem.out.dtype, problem.k);
 }
 
-/// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each.
+/// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each. Where
+/// nothing says how sums are cut, it may be by stream-K.
 void random_order(Problem& problem, Dice& dice) {
   constexpr int swizzles[] = {1, 2, 4, 8};
   problem.controls.swizzle = dice.one_of(swizzles);
   problem.controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
-  if (!dice.one_in(3)) problem.controls.multiprocessors = static_cast<int>(dice.between(1, 6));
+  if (!dice.one_in(3) && !problem.controls.multiprocessors)
+    problem.controls.multiprocessors = static_cast<int>(dice.between(1, 6));
   if (!problem.controls.mode && !dice.one_in(4)) problem.controls.mode = Mode::stream_k;
 }
 
@@ -91,53 +93,48 @@ int least_multiprocessors(const DesignMetadata& design) {
 /// Bytes are read one by one, or as words where they are so aligned: both are met.
 int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_in(2) ? 4 : 1; }
 
-/// The problem, stored as the kernel needs it, the output at least so aligned.
-Problem stored_at_least(const Problem& problem, const KernelMetadata& kernel, int out_alignment,
-                        std::uint64_t seed) {
-  Dice dice(seed);
-  Problem result = problem;
-  OutputStorage storage = output_storage(kernel, problem.out.dtype, dice);
-  storage.out_alignment = std::max(storage.out_alignment, out_alignment);
-  const OperandMetadata& a = kernel.operands.a;
-  const OperandMetadata& b = kernel.operands.b;
-  const int a_alignment = std::max(a.alignment, words_of_bytes(problem.a.dtype, dice));
-  const int b_alignment = std::max(b.alignment, words_of_bytes(problem.b.dtype, dice));
-  result.a = stored_at(problem.a.dtype, a.layout, a_alignment, problem.m, problem.k, dice);
-  result.b = stored_at(problem.b.dtype, b.layout, b_alignment, problem.k, problem.n, dice);
-  OutputSpec output = problem.output();
-  store_output(storage, output, result.epilogue, dice);
-  result.out = output.out;
-  OperandSpec* const matrices[] = {&result.a, &result.b, &result.out};
-  if (kernel.modes.array && problem.batch > 0 && dice.one_in(2))
-    choose_arrays(matrices, result.epilogue, dice);
-  return result;
-}
-
-/// What only some kernels are asked for beside: slices within a cluster, tiles along M first, blocks that
-/// walk over several tiles.
-Controls further_controls(const KernelMetadata& kernel, Controls controls, bool in_cluster,
-                          std::uint64_t seed) {
-  const auto draw = [&](std::uint64_t number, std::uint64_t sides) {
-    return static_cast<int>(derived_seed(seed, number) % sides);
-  };
-  constexpr int most_in_cluster = 8;
-  if (!kernel.design.schedule) return controls;
-  if (kernel.modes.split_k_cluster && controls.split_k_slices && in_cluster) {
-    controls.mode = Mode::split_k_cluster;
-    controls.split_k_slices = std::min(*controls.split_k_slices, most_in_cluster);
+/// A problem of all parts at random, of one of three kinds of sizes.
+void draw_mixed(std::int64_t number, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  switch (number % 3) {
+    case 0: several_tiles(problem, dice); break;
+    case 1: small_sizes(problem, dice); break;
+    default: long_sums(problem, dice); break;
   }
-  controls.raster = draw(2, 2) == 0 ? Raster::along_n : Raster::along_m;
-  const Cluster cluster = kernel.design.cluster.value_or(Cluster{});
-  if (*kernel.design.schedule != Schedule::one_tile)
-    controls.multiprocessors = cluster.m * cluster.n * (1 + draw(3, 3));
-  return controls;
+  if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
+  draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
 }
 
-/// A short epilogue: alpha alone.
-void make_plain(Problem& problem) {
-  const double alpha = problem.epilogue.alpha;
-  problem.epilogue = {};
-  problem.epilogue.alpha = alpha != 0 ? alpha : problem.out.dtype == DType::s32 ? 2 : 0.5;
+/// Problem `number`: of a path, or behind these a mixed one. @param tile that paths draw sizes around
+Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number, const Extent3& tile) {
+  Dice dice(seed);
+  const OperandsMetadata& operands = kernel.operands;
+  Problem problem{.a = {.dtype = operands.a.dtype},
+                  .b = {.dtype = operands.b.dtype},
+                  .out = {.dtype = operands.out.dtype},
+                  .accumulator = operands.accumulator,
+                  .math = kernel.design.math};
+  if (number < path_count())
+    draw_path(number, kernel, tile, problem, dice);
+  else
+    draw_mixed(number - path_count(), kernel, problem, dice);
+  if (kernel.epilogue.fast_clamp && problem.k > fast_clamp_most_k)
+    problem.k = fast_clamp_most_k - dice.between(0, 3);
+  const Whole extents = whole_extents(kernel);
+  if (extents.m) problem.m = whole(problem.m);
+  if (extents.n) problem.n = whole(problem.n);
+  if (extents.k) problem.k = whole(problem.k);
+  random_order(problem, dice);
+  fit_integers(problem);
+  return problem;
+}
+
+/// What blocks that walk over several tiles are asked for beside.
+Controls further_controls(const KernelMetadata& kernel, Controls controls, std::uint64_t seed) {
+  const bool has_number = controls.mode == Mode::stream_k && controls.multiprocessors;
+  if (has_number || !kernel.design.schedule || *kernel.design.schedule == Schedule::one_tile) return controls;
+  const Cluster cluster = kernel.design.cluster.value_or(Cluster{});
+  controls.multiprocessors = cluster.m * cluster.n * (1 + static_cast<int>(derived_seed(seed, 3) % 3));
+  return controls;
 }
 
 }  // namespace
@@ -151,6 +148,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(operands.accumulator)
       .add(operands.out.dtype)
       .add(to_string(kernel.design.math))
+      .add(operands.out.layout)
       .add_if(kernel.epilogue.activation, "activation")
       .add_if(kernel.epilogue.bias, "bias")
       .add_if(kernel.epilogue.fast_clamp, "fast_clamp")
@@ -168,34 +166,30 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 }
 
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
-  Dice dice(seed);
-  const OperandsMetadata& operands = kernel.operands;
-  Problem problem{.a = {.dtype = operands.a.dtype},
-                  .b = {.dtype = operands.b.dtype},
-                  .out = {.dtype = operands.out.dtype},
-                  .accumulator = operands.accumulator,
-                  .math = kernel.design.math};
-  switch (number % 3) {
-    case 0: several_tiles(problem, dice); break;
-    case 1: small_sizes(problem, dice); break;
-    default: long_sums(problem, dice); break;
-  }
-  if (kernel.epilogue.fast_clamp && problem.k > fast_clamp_most_k)
-    problem.k = fast_clamp_most_k - dice.between(0, 3);
-  const Whole extents = whole_extents(kernel);
-  if (extents.m) problem.m = whole(problem.m);
-  if (extents.n) problem.n = whole(problem.n);
-  if (extents.k) problem.k = whole(problem.k);
-  if (problem.controls.mode == std::nullopt && dice.one_in(4)) problem.batch = dice.between(1, 2);
-  random_order(problem, dice);
-  const DType compute = compute_type(operands.accumulator, operands.out.dtype);
-  draw_epilogue(kernel.epilogue, compute, operands.out.dtype, problem.epilogue, dice);
-  fit_integers(problem);
-  return problem;
+  constexpr Extent3 largest_tile = {256, 256, 256};
+  return drawn(kernel, seed, number, largest_tile);
 }
 
 Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed) {
-  return stored_at_least(problem, kernel, 1, seed);
+  Dice dice(seed);
+  Problem result = problem;
+  const bool is_asked = problem.out.alignment > 0;
+  const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, std::int64_t rows,
+                         std::int64_t columns) {
+    const int alignment = std::max(needed.alignment, words_of_bytes(operand.dtype, dice));
+    const bool array = operand.array;
+    operand = stored_at(operand.dtype, needed.layout, alignment, rows, columns, dice);
+    operand.array = array && !is_interleaved(needed.layout);
+  };
+  store(result.a, kernel.operands.a, problem.m, problem.k);
+  store(result.b, kernel.operands.b, problem.k, problem.n);
+  OutputSpec output = problem.output();
+  store_output(kernel, output, result.epilogue, dice);
+  result.out = output.out;
+  OperandSpec* const matrices[] = {&result.a, &result.b, &result.out};
+  if (!is_asked && kernel.modes.array && problem.batch > 0 && dice.one_in(2))
+    choose_arrays(matrices, result.epilogue, dice);
+  return result;
 }
 
 Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
@@ -224,18 +218,8 @@ Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem)
 }
 
 Problem Lab::emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
-  constexpr std::int64_t round = 6;
-  const bool second_half = number % round >= round / 2;
-  Problem problem = random(kernel, seed, number);
-  if (second_half) problem.batch = 2;
-  if (problem.controls.mode)
-    problem.controls.mode = second_half ? Mode::split_k_parallel : Mode::split_k_serial;
-  // Kernels that know a short epilogue need an output as aligned as can be for it.
-  const std::uint64_t drawn = derived_seed(seed, std::hash<std::string_view>()(kernel.name));
-  const bool is_plain = drawn % (kernel.design.schedule ? 2 : 4) == 0;
-  if (is_plain) make_plain(problem);
-  problem = stored_at_least(problem, kernel, is_plain ? 16 / bytes_of(problem.out.dtype) : 1, seed);
-  problem.controls = further_controls(kernel, controls_for(kernel, problem), !second_half, seed);
+  Problem problem = stored(drawn(kernel, seed, number, kernel.design.tile), kernel, seed);
+  problem.controls = further_controls(kernel, controls_for(kernel, problem), seed);
   return problem;
 }
 

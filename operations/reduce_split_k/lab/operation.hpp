@@ -55,11 +55,11 @@ struct Lab {
 
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);
-  /// One to 17 slices, of one to several blocks, of a batch now and then.
+  /// Those of the output, and partial sums that are not aligned.
+  static std::vector<Path> paths();
+  /// Behind the paths: one to 17 slices, of one to several blocks, of a batch now and then.
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
-  /// The second half of each round of six problems has a batch.
-  static Problem emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
 };

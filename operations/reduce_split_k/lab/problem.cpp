@@ -23,7 +23,7 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   const auto partials = reader.read("partials", parse_operand);
   const auto out = reader.read("out", parse_operand);
   if (!reader.status()) return reader.status();
-  if (partials && (partials->layout || partials->ld != 0 || partials->array))
+  if (partials && (partials->layout || partials->ld != 0 || partials->array || partials->shared))
     return Status(StatusCode::parse_error, "--partials: partial sums are packed: expected TYPE[:align=N]");
   problem.partials = complete(partials, type.value_or(DType::none));
   if (problem.partials.dtype == DType::none) {
@@ -50,7 +50,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   Problem problem{.slices = (*sizes)[0], .m = (*sizes)[1], .n = (*sizes)[2]};
   problem.batch = read_batch(reader);
   if (Status s = read_operands(reader, problem); !s) return s;
-  check_array(reader, "out", problem.out, problem.batch);
+  check_batch(reader, "out", problem.out, problem.batch, true);
   problem.epilogue = read_epilogue(reader, problem.output());
   return problem;
 }

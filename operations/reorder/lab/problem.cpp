@@ -11,6 +11,8 @@ std::optional<OperandParts> read_matrix(SettingReader& reader, std::string_view 
   const auto parts = reader.read(name, parse_operand);
   if (parts && parts->array)
     reader.fail(name, Status(StatusCode::parse_error, "a reorder takes no array of pointers"));
+  if (parts && parts->shared)
+    reader.fail(name, Status(StatusCode::parse_error, "a reorder copies a matrix for each entry of the batch"));
   return parts;
 }
 

@@ -54,13 +54,15 @@ std::string problem_notes() {
     text.append(lab.name).append(" ").append(lab.words.shape).append(": ").append(lab.words.notes) += "\n";
   }
   return text +
-         "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:array], of which any part may be left "
+         "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:array|shared], of which any part may be "
+         "left "
          "out:\n"
          "row-major, packed and aligned unless told. ld (elements from one row or column to the next) and "
          "align\n"
          "(of the pointer) count elements. An array holds a pointer to each matrix of a --batch, and "
          "promises "
-         "that alignment.";
+         "that alignment;\n"
+         "a shared matrix is the same for all of the batch.";
 }
 
 void add_setting_flags(CLI::App& app, lab::SettingTexts& settings) {

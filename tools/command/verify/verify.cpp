@@ -8,6 +8,7 @@
 #include "quarry/system.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
+#include "tools/command/common/paths.hpp"
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
 #include "tools/command/verify/campaign.hpp"
@@ -18,7 +19,7 @@ namespace {
 struct VerifyFlags {
   SelectionFlags selection;
   ListingFlags listing;
-  std::string problems = "3";
+  ProblemChoiceFlags problems;
   std::string campaign;
   std::string seed;
   std::string on;
@@ -40,23 +41,34 @@ struct Summary {
 nlohmann::ordered_json json_of(const Summary& s) {
   return {{"on", std::string(to_string(s.options.place))},
           {"seed", s.options.seed},
-          {"problems_each", s.options.problems},
+          {"problems_each",
+           s.options.problems.count ? nlohmann::ordered_json(*s.options.problems.count) : nullptr},
+          {"problems", s.report.problems},
           {"kernels", s.kernels},
           {"right", s.report.right},
           {"wrong", s.report.wrong.size()},
           {"skipped", s.skipped},
-          {"resumed", s.resumed}};
+          {"resumed", s.resumed},
+          {"paths", paths_json(s.report.paths)}};
+}
+
+/// "3", or "12 to 17" where kernels have more or fewer.
+std::string problems_each(const lab::VerifyReport& report) {
+  const std::string least = std::to_string(report.least_problems);
+  if (report.least_problems == report.most_problems) return least;
+  return least + " to " + std::to_string(report.most_problems);
 }
 
 std::string text_of(const Summary& s) {
-  std::string text = std::to_string(s.kernels) + (s.kernels == 1 ? " kernel: " : " kernels: ") +
+  const std::int64_t problems = s.report.problems;
+  std::string text = std::to_string(s.kernels) + (s.kernels == 1 ? " kernel, " : " kernels, ") +
+                     std::to_string(problems) + (problems == 1 ? " problem: " : " problems: ") +
                      std::to_string(s.report.right) + " right, " + std::to_string(s.report.wrong.size()) +
                      " wrong";
   if (s.skipped > 0)
     text += ", " + std::to_string(s.skipped) + " skipped (not precompiled for this device, and no compiler)";
   if (s.resumed > 0) text += ", " + std::to_string(s.resumed) + " passed before";
-  text += "; " + std::to_string(s.options.problems) + (s.options.problems == 1 ? " problem" : " problems") +
-          " each on ";
+  text += "; " + problems_each(s.report) + " each on ";
   text += s.options.place == lab::Place::host ? "the host executor" : "the device";
   return text + ", seed " + std::to_string(s.options.seed);
 }
@@ -76,7 +88,7 @@ Status print_summary(const Summary& summary, const ListingFlags& flags) {
   const std::vector<lab::WrongKernel>& wrong = summary.report.wrong;
   if (flags.format == Format::table && flags.columns.empty()) {
     print_wrong(wrong, row_limit(flags));
-    write_output(text_of(summary) + "\n");
+    write_output(paths_text(summary.report.paths) + text_of(summary) + "\n");
     return {};
   }
   if (flags.format != Format::json) message(text_of(summary));
@@ -98,8 +110,11 @@ Status print_summary(const Summary& summary, const ListingFlags& flags) {
 
 /// Takes out of `kernels` those that need not or cannot run.
 void set_aside(std::vector<Kernel>& kernels, const lab::VerifyRecord& record, Summary& summary) {
-  summary.resumed = static_cast<std::int64_t>(
-      std::erase_if(kernels, [&](const Kernel& kernel) { return record.passed(kernel.name()); }));
+  summary.resumed = std::ssize(kernels);
+  std::erase_if(kernels, [&](const Kernel& kernel) {
+    return record.passed(kernel.name(), lab::problems_for(kernel, summary.options));
+  });
+  summary.resumed -= std::ssize(kernels);
   if (summary.options.place == lab::Place::host) return;
   if (compiler_status()) return;
   const int cc = default_device_model().cc;
@@ -108,28 +123,33 @@ void set_aside(std::vector<Kernel>& kernels, const lab::VerifyRecord& record, Su
 }
 
 Result<Summary> verify_selected(const VerifyFlags& flags) {
-  const Result<std::int64_t> problems = lab::parse_integer("--problems", flags.problems, 1, 1'000'000);
-  if (!problems) return problems.status();
+  lab::VerifyOptions options;
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
+  Result<lab::ProblemChoice> problems = read_problem_choice(flags.problems, *kernels);
+  if (!problems) return problems.status();
+  options.problems = *std::move(problems);
   const Result<lab::Place> place = lab::read_place(flags.on);
   if (!place) return place.status();
+  options.place = *place;
+  options.seed = *seed;
+  if (flags.trials) options.say = message;
 
   lab::VerifyRecord record;
   if (!flags.resume.empty()) {
-    Result<lab::VerifyRecord> opened = lab::VerifyRecord::open(flags.resume, *place, *problems);
+    Result<lab::VerifyRecord> opened = lab::VerifyRecord::open(flags.resume, *place);
     if (!opened) return opened.status();
     record = *std::move(opened);
   }
-  Summary summary{.options = {.place = *place, .problems = *problems, .seed = *seed, .say = {}},
-                  .kernels = std::ssize(*kernels),
-                  .report = {}};
-  if (flags.trials) summary.options.say = message;
+  Summary summary{.options = std::move(options), .kernels = std::ssize(*kernels), .report = {}};
   set_aside(*kernels, record, summary);
   if (*place == lab::Place::device) lab::compile_missing(*kernels, default_device_model().cc);
-  lab::Progress progress("verify", kernels->size() * static_cast<std::size_t>(*problems));
+  std::size_t trials = 0;
+  for (const Kernel& kernel : *kernels)
+    trials += static_cast<std::size_t>(lab::problems_for(kernel, summary.options));
+  lab::Progress progress("verify", trials);
   Result<lab::VerifyReport> report = lab::verify_kernels(*kernels, summary.options, record, progress);
   if (!report) return report.status();
   summary.report = *std::move(report);
@@ -142,6 +162,7 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
 int campaign(const VerifyFlags& flags, bool has_problems) {
   const char* const other = !flags.selection.names.empty() ? "a kernel's name"
                             : has_problems                 ? "--problems"
+                            : !flags.problems.path.empty() ? "--path"
                             : !flags.resume.empty()        ? "--resume"
                                                            : nullptr;
   if (other != nullptr) {
@@ -176,18 +197,23 @@ void add_verify(CLI::App& app, Action& action) {
        .examples = {"quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
                     "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json",
                     "quarry verify --campaign 200 --on host"},
-       .notes = "`-` reads names from standard input. Problems are random: ragged, tiny, long, padded, at "
-                "exactly the alignment that a\n"
-                "kernel needs, with batches, split-K and every part of an epilogue; outputs are poisoned and "
-                "guarded. Kernels that are\n"
-                "not precompiled are compiled first; where there is no compiler, they count as skipped.\n"
-                "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "
-                "strides and controls, and\n"
-                "asks the registry. The first and another kernel that it offers, and kernels picked at "
-                "random, must be right or\n"
-                "refuse with a cause that is true. Problem number i of seed S is problem 0 of seed S + i."});
+       .notes =
+           "`-` reads names from standard input. Problems are random. Of a kernel's first ones, each is of "
+           "another path, of the ways\n"
+           "that results take out of it: the plain store, each part of an epilogue alone and all together, "
+           "unaligned operands, each\n"
+           "way to cut K, batches. Others are mixed: ragged, tiny, long, padded, at exactly the alignment "
+           "that a kernel needs.\n"
+           "Outputs are poisoned and guarded. Kernels that are not precompiled are compiled first; where "
+           "there is no compiler,\n"
+           "they count as skipped.\n"
+           "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "
+           "strides and controls, and\n"
+           "asks the registry. The first and another kernel that it offers, and kernels picked at "
+           "random, must be right or\n"
+           "refuse with a cause that is true. Problem number i of seed S is problem 0 of seed S + i."});
   add_selection_flags(*command, flags->selection);
-  command->add_option("--problems", flags->problems, "Random problems for each kernel (3)")->type_name("N");
+  add_problem_choice_flags(*command, flags->problems);
   command
       ->add_option("--campaign", flags->campaign,
                    "Instead, draw so many problems of any kind, and ask who takes them")

@@ -1,0 +1,89 @@
+#include "operations/gemm/lab/paths.hpp"
+
+#include <iterator>
+
+#include "operations/gemm/lab/operation.hpp"
+
+namespace quarry::lab::gemm {
+namespace {
+
+/// A path of GEMMs alone.
+struct OwnPath {
+  Path path;
+  void (*draw)(Problem& problem, const Extent3& tile, Dice& dice);
+};
+
+/// Sums that are cut into slices. The last tile of K is not whole.
+template <Mode mode>
+void cut_k(Problem& problem, const Extent3& tile, Dice& dice) {
+  problem.k = 2 * tile.k + dice.between(1, tile.k);
+  problem.controls.mode = mode;
+  problem.controls.split_k_slices = static_cast<int>(dice.between(2, 4));
+}
+
+/// Tiles are cut where they do not come out even: an odd number of them, for an even number of blocks. Twice
+/// a tile and a little more are an odd number of tiles, of smaller ones too whose extents are powers of two.
+void cut_tiles(Problem& problem, const Extent3& tile, Dice& dice) {
+  cut_k<Mode::stream_k>(problem, tile, dice);
+  const OutputExtents little = {dice.between(1, 16), dice.between(1, 16)};
+  const bool by_rows = has_contiguous_rows(problem.out.layout);
+  problem.m = 2 * tile.m + (by_rows ? little.m : 16);
+  problem.n = 2 * tile.n + (by_rows ? 16 : little.n);
+  problem.controls.multiprocessors = 2;
+}
+
+/// Matrices of an array are not interleaved.
+bool finds_arrays(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return kernel.modes.array &&
+         !(is_interleaved(o.a.layout) && is_interleaved(o.b.layout) && is_interleaved(o.out.layout));
+}
+
+void draw_arrays(Problem& problem, const Extent3&, Dice& dice) {
+  problem.batch = dice.between(2, 3);
+  problem.a.array = problem.b.array = true;
+  problem.out.array = !is_interleaved(problem.out.layout);
+  problem.epilogue.beta = 1;
+  problem.epilogue.c = problem.out;
+}
+
+constexpr OwnPath own_paths[] = {
+    {{"split_k_serial", [](const KernelMetadata& kernel) { return kernel.modes.split_k_serial; }},
+     cut_k<Mode::split_k_serial>},
+    {{"split_k_parallel", [](const KernelMetadata& kernel) { return kernel.modes.split_k_parallel; }},
+     cut_k<Mode::split_k_parallel>},
+    {{"split_k_cluster", [](const KernelMetadata& kernel) { return kernel.modes.split_k_cluster; }},
+     cut_k<Mode::split_k_cluster>},
+    {{"stream_k", [](const KernelMetadata& kernel) { return kernel.modes.stream_k; }}, cut_tiles},
+    {{"array", finds_arrays}, draw_arrays},
+};
+
+}  // namespace
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OutputPath& each : output_paths()) all.push_back(each.path);
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
+  return all;
+}
+
+std::int64_t path_count() { return std::ssize(output_paths()) + std::ssize(own_paths); }
+
+void draw_path(std::int64_t path, const KernelMetadata& kernel, const Extent3& tile, Problem& problem,
+               Dice& dice) {
+  const OperandsMetadata& operands = kernel.operands;
+  problem.out.layout = operands.out.layout;
+  const OutputExtents extents =
+      extents_around({tile.m, tile.n}, operands.out.dtype, operands.out.layout, dice);
+  problem.m = extents.m;
+  problem.n = extents.n;
+  problem.k = dice.between(17, 100);
+  problem.controls.mode = Mode::gemm;
+  begin_path(problem.out, problem.epilogue, dice);
+  const std::int64_t own = path - std::ssize(output_paths());
+  if (own >= 0) return own_paths[own].draw(problem, tile, dice);
+  OutputParts parts = {problem.batch, problem.out, problem.epilogue, problem.compute()};
+  output_paths()[static_cast<std::size_t>(path)].draw(parts, dice);
+}
+
+}  // namespace quarry::lab::gemm

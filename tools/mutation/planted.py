@@ -1,0 +1,124 @@
+"""Mistakes that stand on one path alone: the problem of that path must find each in every kernel that has the path.
+
+`quarry emulate --path NAME` draws the problem; without --path it is one of a kernel's first problems, with the same numbers.
+"""
+
+import json
+from dataclasses import dataclass
+
+from mutation.kernels import REORDER, REDUCE, SIMT, SM80_PATHS, SM90_PATHS, STREAM_PATHS
+
+EPILOGUE = "kernels/common/epilogue.cuh"
+MATRIX_VIEW = "kernels/common/matrix_view.cuh"
+STAGED = "kernels/common/staged_tile.cuh"
+WRITER = "kernels/common/tile_writer.cuh"
+STREAM_WRITER = "kernels/common/stream_writer.cuh"
+REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
+REDUCE_KERNEL = "kernels/reduce_split_k/kernel.cuh"
+TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
+BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
+BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
+CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
+BIAS = "kernels/gemm_sm90/bias.cuh"
+
+TILES = SM80_PATHS + SIMT
+QUADS = TILES + REDUCE  # by the epilogue that they share
+PLAIN_TILES = tuple(kernel for kernel in TILES if "_t2x2" not in kernel)  # whose passes have fewer rows than it takes
+
+
+@dataclass
+class Planted:
+    path: str
+    what: str
+    kernels: tuple
+    edits: list  # of (file, text, replacement); each text stands there exactly once
+
+
+PLANTED = [
+    # The epilogue of quads.
+    Planted("plain", "a plain quad becomes 0", QUADS, [(EPILOGUE, "return by_alpha(sum);", "return {};")]),
+    Planted("plain", "a plain tile is not stored", PLAIN_TILES,
+            [(STAGED, "    plain.write(rows.tile_row(0, below), arch::shared_load<Quad<Compute>>(staged.at(row + below, column)));\n", "")]),
+    *(Planted(path, "the bias is not read", QUADS, [(EPILOGUE, "if (params_.bias != nullptr)", "if (params_.bias == &params_)")])
+      for path in ("bias_row", "bias_column")),
+    Planted("activation", "the activation is left out", QUADS, [(EPILOGUE, "    activate(params_.activation, params_.leaky_slope, x.v);\n", "")]),
+    Planted("c", "C is not read", QUADS, [(EPILOGUE, "if (beta_ != 0) source.c", "if (beta_ == 77) source.c")]),
+    Planted("residual", "the residual is not read", QUADS, [(EPILOGUE, "if (params_.residual.data != nullptr) {", "if (false) {")]),
+    Planted("aux", "aux is not written", QUADS, [(EPILOGUE, "view<Out, interleaved>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")]),
+    Planted("everything", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) {", "if (false) {")]),
+    Planted("unaligned_out", "of whole quads that are not aligned three outputs are stored", QUADS,
+            [(MATRIX_VIEW, "if (i < count) arch::global_store(", "if (i < count && i < 3) arch::global_store(")]),
+    Planted("unaligned_c", "of whole quads that are not aligned three values are read", QUADS,
+            [(MATRIX_VIEW, "if (i < count) quad.v[i]", "if (i < count && i < 3) quad.v[i]")]),
+    Planted("unaligned_partials", "of whole quads that are not aligned three values are read", REDUCE,
+            [(MATRIX_VIEW, "if (i < count) quad.v[i]", "if (i < count && i < 3) quad.v[i]")]),
+    Planted("batch", "all entries have one place", QUADS, [(MATRIX_VIEW, "return batch * m.batch_stride;", "return 0 * batch;")]),
+    Planted("shared_c", "entries that share a matrix lie an element apart", QUADS,
+            [(MATRIX_VIEW, "return batch * m.batch_stride;", "return batch * (m.batch_stride == 0 ? 1 : m.batch_stride);")]),
+    Planted("alpha_0", "with alpha 0 the sums are 1", QUADS, [(EPILOGUE, "alpha_ == 0 ? 0 : multiplied(alpha_, z.v[i]);", "alpha_ == 0 ? 1 : multiplied(alpha_, z.v[i]);")]),
+    # How sums are cut, and arrays.
+    Planted("split_k_serial", "the second slice forgets the first", TILES, [(WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),
+    Planted("split_k_parallel", "partial sums are not stored", TILES,
+            [(WRITER, "      partial_output().store(first_row, first_column, count, sum);\n", "")]),
+    Planted("stream_k", "the second part forgets the first", STREAM_PATHS, [(STREAM_WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),
+    Planted("array", "an array of pointers is taken for the matrices", TILES, [(MATRIX_VIEW, "&& is_pointer_array(m)) {", "&& false) {")]),
+    # The tile store of gemm_sm90.
+    Planted("plain", "a plain tile is not stored", SM90_PATHS,
+            [(TILE_STORE, "      store_short<false>(sums, work, lane);", "      if (added() != Added::nothing) store_short<false>(sums, work, lane);")]),
+    *(Planted(path, "the bias is not read", SM90_PATHS, [(BIAS, "if (first + i < extent) {", "if (first + i < extent - extent) {")])
+      for path in ("bias_row", "bias_column")),
+    Planted("activation", "the activation is left out", SM90_PATHS,
+            [(TILE_STORE, "if (epilogue().activation != Activation::identity) activate_step(step, x);", "")]),
+    Planted("c", "C is read and not added", SM90_PATHS, [(TILE_STORE, "step.add(x, factor);", "step.add(x, 0 * factor);")]),
+    Planted("residual", "the residual is read and not added", SM90_PATHS,
+            [(TILE_STORE, "step.read(e.residual);\n      step.add(x, 1);", "step.read(e.residual);\n      step.add(x, 0);")]),
+    Planted("aux", "aux is not written", SM90_PATHS, [(TILE_STORE, "step.write(e.aux);", "")]),
+    Planted("everything", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
+    Planted("unaligned_out", "lanes do not store the output", SM90_PATHS,
+            [(TILE_STORE, "if (general && !params().stores_boxes) step.write(params().gemm.out);", "")]),
+    Planted("unaligned_c", "lanes do not read C", SM90_PATHS, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),
+    Planted("words", "words are not moved", SM90_PATHS, [(BOX_LANES, "move_accesses<part, 4, to_global>(buffer, first_column, place);", "")]),
+    Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS,
+            [(TILE_STORE, "step.write_dense(partial_output(step.work), box.row_major ? step.work.n() : step.work.m(), x);", "")]),
+    Planted("split_k_cluster", "each block reads its own sums only", SM90_PATHS,
+            [(CLUSTER_SUM, "peer_load<Quad>(at, block)", "peer_load<Quad>(at, arch::cluster_rank())")]),
+    Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,
+            [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
+    Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(TILE_STORE, "if (source.batch_stride == 0) at.batch = 0;", "")]),
+    Planted("alpha_0", "with alpha 0 the sums are 1", SM90_PATHS, [(TILE_STORE, "return alpha_ == 0 ? 0 : v;", "return alpha_ == 0 ? 1 : v;")]),
+    # Reorders.
+    Planted("plain", "fours are not read", REORDER, [(REORDER_KERNEL, "return arch::global_load<Quad<T>>(at(place, 0));", "return {};")]),
+    Planted("plain", "fours are not stored", REORDER, [(REORDER_KERNEL, "arch::global_store(const_cast<T*>(at(place, 0)), quad);", "")]),
+    Planted("unaligned_from", "of fours that are not aligned three elements are read", REORDER,
+            [(REORDER_KERNEL, "if (i < place.count) quad.v[i] = arch::global_load", "if (i < place.count && i < 3) quad.v[i] = arch::global_load")]),
+    Planted("unaligned_to", "of fours that are not aligned three elements are stored", REORDER,
+            [(REORDER_KERNEL, "if (i < place.count) arch::global_store(", "if (i < place.count && i < 3) arch::global_store(")]),
+    Planted("same_order", "a matrix in the same order is not stored", REORDER,
+            [(REORDER_KERNEL, "    to.store(place, quad);", "    if (params.from.lines_are_rows != params.to.lines_are_rows) to.store(place, quad);")]),
+    Planted("batch", "all entries have one place", REORDER, [(REORDER_KERNEL, "batch * side.batch_stride)", "0 * batch)")]),
+    *(Planted(path, "an interleaved matrix is taken for a plain one", REORDER,
+              [(REORDER_KERNEL, "distance(side_.interleaved, place", "distance(false, place")])
+      for path in ("interleaved_from", "interleaved_to")),
+]
+
+
+def texts_of(root, planted):
+    """The files that a mistake changes, by name, as they are with it."""
+    texts = {}
+    for path, old, new in planted.edits:
+        text = texts.get(path) or (root / path).read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise SystemExit(f"mutation/planted.py: {planted.path}, '{planted.what}': not exactly once in {path}: {old!r}")
+        texts[path] = text.replace(old, new)
+    return texts
+
+
+def words_for(command, planted, kernels, seed):
+    """The run that must find the mistake in the folder `kernels`."""
+    return [command, "emulate", *planted.kernels, "--path", planted.path, "--kernels", str(kernels), "--seed", str(seed), "--format", "json"]
+
+
+def counts_of(output):
+    """(kernels that were found wrong, kernels that have the path) as the run's JSON says."""
+    document = json.loads(output)
+    return len(document["wrong"]), sum(path["kernels"] for path in document["paths"])
