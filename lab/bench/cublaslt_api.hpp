@@ -73,8 +73,24 @@ enum CublasLtCompute : int {
 };
 /// cublasOperation_t.
 enum CublasLtOperation : std::int32_t { lt_as_it_is = 0, lt_transposed = 1 };
-/// cublasLtMatmulDescAttributes_t; values are int32.
-enum CublasLtDescAttribute : int { lt_transpose_a = 3, lt_transpose_b = 4 };
+/// cublasLtMatmulDescAttributes_t; int32, a uint32, pointers, and int64 in elements.
+enum CublasLtDescAttribute : int {
+  lt_transpose_a = 3,
+  lt_transpose_b = 4,
+  lt_epilogue = 7,
+  lt_bias_pointer = 8,
+  lt_aux_pointer = 11,
+  lt_aux_ld = 12,
+  lt_aux_batch_stride = 13
+};
+/// cublasLtEpilogue_t: parts that go together, or the first one alone.
+enum CublasLtEpilogueFunction : std::uint32_t {
+  lt_epilogue_default = 1,
+  lt_epilogue_relu = 2,
+  lt_epilogue_bias = 4,
+  lt_epilogue_gelu = 32,
+  lt_epilogue_aux = 128
+};
 /// cublasLtMatrixLayoutAttribute_t: int32 and int64, in elements.
 enum CublasLtLayoutAttribute : int { lt_batch_count = 5, lt_batch_stride = 6 };
 /// cublasLtMatmulPreferenceAttributes_t: bytes, a uint64 and uint32 each.

@@ -111,21 +111,43 @@ PlanOperands BenchOperands::operands(std::size_t set) const {
   return pointers;
 }
 
-Status BenchOperands::reset() {
-  const NamedTensor& out = host_.tensors().front();
-  if (host_.options().in_place.empty() && !out.tensor.view().is_pointer_array)
-    return rotating_.front().buffer.fill(poison);
+Result<Reference> BenchOperands::reference_of(const Problem& other) {
+  host_.reset_outputs();  // what is in the first one's place stands there again
+  HeldArguments arguments = arguments_of(other);
+  const std::vector<Operand>& in_place = host_.options().in_place;
+  const Status bound = arguments.edit_operands([&](const detail::OperandRef& operand, TensorView& view) {
+    const bool is_first = std::ranges::find(in_place, operand.name) != in_place.end();
+    view = is_first ? host_.tensors().front().tensor.view() : host_[operand.name].view();
+    return Status();
+  });
+  if (!bound) return bound;
+  return compute_reference(arguments, {.max_multiplications = reference_multiplications});
+}
+
+/// Makes one output ready.
+Status BenchOperands::reset(std::size_t tensor) {
+  const GuardedTensor& out = host_.tensors()[tensor].tensor;
+  const bool is_read = tensor == 0 && !host_.options().in_place.empty();
+  if (!is_read && !out.view().is_pointer_array) return rotating_[tensor].buffer.fill(poison);
   host_.reset_outputs();
-  return rotating_.front().buffer.upload(out.tensor.storage(), out.tensor.storage_bytes());
+  return rotating_[tensor].buffer.upload(out.storage(), out.storage_bytes());
+}
+
+Status BenchOperands::reset() {
+  for (std::size_t i = 0; i < rotating_.size(); ++i) {
+    if (!host_.tensors()[i].is_output) continue;
+    if (Status s = reset(i); !s) return s;
+  }
+  return {};
 }
 
 /// The reference's rows, of an output whose rows are contiguous.
-Status BenchOperands::download_rows(const Expected& expected) {
-  const NamedTensor& out = host_.tensors().front();
+Status BenchOperands::download_rows(std::size_t tensor, const Expected& expected) {
+  const NamedTensor& out = host_.tensors()[tensor];
   const Matrices m(out.tensor.view());
   const auto element = static_cast<std::size_t>(bytes_of(m.type()));
   const std::size_t bytes = static_cast<std::size_t>(m.columns()) * element;
-  const Rotating& rotating = rotating_.front();
+  const Rotating& rotating = rotating_[tensor];
   for (std::int64_t matrix = 0; matrix < m.count(); ++matrix) {
     for (const std::int64_t row : expected.rows) {
       const auto index = static_cast<std::size_t>(m.start(matrix) + m.index(row, 0));
@@ -136,16 +158,28 @@ Status BenchOperands::download_rows(const Expected& expected) {
   return {};
 }
 
-Result<Comparison> BenchOperands::check(const Tolerance& tolerance) {
-  const GuardedTensor& out = host_.tensors().front().tensor;
+Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Expected& expected) {
+  const auto place = std::ranges::find(host_.tensors(), expected.name, &NamedTensor::name);
+  const auto tensor = static_cast<std::size_t>(place - host_.tensors().begin());
+  const GuardedTensor& out = place->tensor;
   const TensorView& view = out.view();
-  const Expected& expected = reference_.outputs.front();
   const bool by_rows =
       out.storage_bytes() > small_output && view.strides[view.rank - 1U] == 1 && !view.is_pointer_array;
-  const Status copied = by_rows ? download_rows(expected)
-                                : rotating_.front().buffer.download(out.storage(), 0, out.storage_bytes());
+  const Status copied = by_rows ? download_rows(tensor, expected)
+                                : rotating_[tensor].buffer.download(out.storage(), 0, out.storage_bytes());
   if (!copied) return copied;
   return compare(expected, view, tolerance);
+}
+
+Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Reference& reference) {
+  Comparison compared;
+  for (const Expected& expected : reference.outputs) {
+    const Result<Comparison> output = check(tolerance, expected);
+    if (!output) return output.status();
+    if (compared.within()) compared = *output;
+    if (!compared.within()) break;
+  }
+  return compared;
 }
 
 }  // namespace quarry::lab

@@ -30,11 +30,15 @@ class BenchOperands {
   /// The pointers of a set.
   PlanOperands operands(std::size_t set) const;
 
+  /// What should come of another problem over the same operands, of which it may leave some out.
+  Result<Reference> reference_of(const Problem& other);
+
   /// Poisons the outputs, or makes the first one of the first set what it is in the place of.
   Status reset();
-  /// Waits for the device and compares the first set's first output with the reference: all of a small one,
-  /// else some rows.
-  Result<Comparison> check(const Tolerance& tolerance);
+  /// Waits for the device and compares the first set's outputs with the problem's own reference, or another
+  /// one: all of a small one, else some rows. The first output that is wrong counts.
+  Result<Comparison> check(const Tolerance& tolerance) { return check(tolerance, reference_); }
+  Result<Comparison> check(const Tolerance& tolerance, const Reference& reference);
 
  private:
   /// One operand: its sets lie `period` bytes apart, the first element (of an array of pointers: the array)
@@ -52,7 +56,9 @@ class BenchOperands {
   BenchOperands(Operands host, std::size_t sets)
       : sets_(sets), host_(std::move(host)), arguments_(host_.arguments()) {}
   Status copy(const GuardedTensor& tensor);
-  Status download_rows(const Expected& expected);
+  Status reset(std::size_t tensor);
+  Result<Comparison> check(const Tolerance& tolerance, const Expected& expected);
+  Status download_rows(std::size_t tensor, const Expected& expected);
 
   std::size_t sets_;
   Operands host_;

@@ -47,6 +47,8 @@ struct BenchResult {
   std::vector<Finalist> algorithms;
   /// The problem's types, in its words: "f16 x f16 to f16".
   std::string types;
+  /// What cuBLASLt does with the sums (Yardstick::epilogue); empty without it.
+  std::string yardstick_epilogue;
   /// Its own first choice.
   std::optional<std::size_t> algorithm_first;
   std::vector<BriefTime> brief;

@@ -90,8 +90,8 @@ class ShapeBench {
   std::size_t kernels() const { return candidates_.size(); }
 
   /// Whether the contestant takes part: its first result is right. Says what is wrong otherwise; a failure of
-  /// the device ends all.
-  Result<bool> admit(DeviceBursts& bursts, Contestant contestant) {
+  /// the device ends all. @param reference null: the problem's own
+  Result<bool> admit(DeviceBursts& bursts, Contestant contestant, const Reference* reference = nullptr) {
     const auto refuse = [&](const std::string& why) {
       setting_.say(shape_text(result_.problem) + ": left out " + contestant.name + ": " + why);
       result_.wrong.push_back(contestant.name);
@@ -99,7 +99,9 @@ class ShapeBench {
     };
     if (Status s = operands_->reset(); !s) return s;
     if (Status s = contestant.launch(operands_->operands(0), nullptr); !s) return refuse(s.message());
-    const Result<Comparison> compared = operands_->check(contestant.tolerance);
+    const Result<Comparison> compared = reference == nullptr
+                                            ? operands_->check(contestant.tolerance)
+                                            : operands_->check(contestant.tolerance, *reference);
     if (!compared)
       return Status(compared.status().code(), contestant.name + ": " + compared.status().message());
     if (!compared->within()) {
@@ -167,15 +169,21 @@ class ShapeBench {
     }
     algorithms_ = *std::move(made);
     result_.types = algorithms_->types();
+    result_.yardstick_epilogue = algorithms_->epilogue();
+    // It may solve but a part of the problem, which must be right, too.
+    const Result<Reference> reference = operands_->reference_of(algorithms_->solved());
+    if (!reference) return reference.status();
     for (std::size_t i = 0; i < algorithms_->algorithms(); ++i) {
       const Result<bool> right =
-          admit(bursts, {.name = "cuBLASLt algorithm " + std::to_string(i + 1),
-                         .launch =
-                             [this, i](const PlanOperands& operands, CUstream_st* stream) {
-                               return algorithms_->run(i, operands, setting_.workspace.data(), stream);
-                             },
-                         .expected_seconds = candidates_.front().predicted_seconds(),
-                         .tolerance = algorithms_->tolerance()});
+          admit(bursts,
+                {.name = "cuBLASLt algorithm " + std::to_string(i + 1),
+                 .launch =
+                     [this, i](const PlanOperands& operands, CUstream_st* stream) {
+                       return algorithms_->run(i, operands, setting_.workspace.data(), stream);
+                     },
+                 .expected_seconds = candidates_.front().predicted_seconds(),
+                 .tolerance = algorithms_->tolerance()},
+                &*reference);
       if (!right) return right.status();
       if (*right && i == 0) has_first_algorithm_ = true;
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "lab/problems/problem.hpp"
 #include "lab/reference/tolerance.hpp"
 #include "quarry/kernel.hpp"
 
@@ -26,6 +27,12 @@ class Yardstick {
   virtual Tolerance tolerance() const = 0;
   /// The problem's types, for a title: "f16 x f16 to f16".
   virtual std::string types() const = 0;
+  /// The problem that it solves: where it cannot do all of the one that it was made for, a part of it, with
+  /// the same operands.
+  virtual Problem solved() const = 0;
+  /// The epilogue of that in few words: "bias, gelu_tanh"; where it is but a part, with why: "plain (it has
+  /// no silu)".
+  virtual std::string epilogue() const = 0;
 };
 
 }  // namespace quarry::lab

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 #include <span>
 #include <utility>
@@ -31,7 +30,7 @@ std::optional<CublasLtType> type_of(DType type) {
 /// The type of alpha and beta: f16 beside sums in f16, else as ours.
 DType scalar_of(const Problem& problem) {
   const DType accumulator = problem.sums();
-  return accumulator == DType::f16 ? accumulator : compute_type(accumulator, problem.out.dtype);
+  return accumulator == DType::f16 ? accumulator : problem.compute();
 }
 
 /// How products are computed. It has no 3xTF32: beside fast_f32 it multiplies f32 as they are.
@@ -54,26 +53,12 @@ CublasLtCompute compute_of(const Problem& problem) {
   }
 }
 
-/// Bytes that all pointers of an operand are a multiple of.
-std::uint32_t alignment_of(const OperandSpec& spec) {
-  constexpr std::uint32_t allocated = 256;
-  if (spec.alignment == 0) return allocated;
-  const auto bytes = static_cast<std::uint32_t>(spec.alignment * bytes_of(spec.dtype));
-  return std::min(allocated, std::uint32_t{1} << std::countr_zero(bytes));
-}
-
 Status check_problem(const Problem& problem) {
-  const EpilogueSpec& e = problem.epilogue;
-  if (e.bias || e.activation != Activation::identity)
-    return unsupported("the problem has a bias or an activation");
   if (problem.a_scale || problem.b_scale) return unsupported("the problem has scales of operands");
-  if (e.scale || e.residual || e.residual_in_place || e.aux)
-    return unsupported("the problem has a scale, a residual or an aux");
-  if (e.clamp != Clamp{}) return unsupported("the problem has a clamp");
   if (is_interleaved(problem.a.layout) || is_interleaved(problem.b.layout) ||
       is_interleaved(problem.out.layout))
     return unsupported("the problem has interleaved operands");
-  for (const OperandSpec& spec : {problem.a, problem.b, e.c.value_or(problem.out), problem.out}) {
+  for (const OperandSpec& spec : {problem.a, problem.b, problem.out}) {
     if (spec.array) return unsupported("the problem has arrays of pointers");
   }
   const DType accumulator = problem.sums();
@@ -82,8 +67,6 @@ Status check_problem(const Problem& problem) {
   }
   if (accumulator == DType::bf16) return unsupported("it has no such types");
   if (is_byte(problem.a.dtype) != is_byte(problem.b.dtype)) return unsupported("it has no such types");
-  if (e.c && e.beta != 0 && e.c->layout != problem.out.layout)
-    return unsupported("C and the output are stored differently");
   return {};
 }
 
@@ -101,7 +84,7 @@ Status CublasLtProblem::make_layout(const OperandSpec& spec, std::int64_t rows, 
   // The library sees columns: the rows of a row-major matrix.
   const std::int64_t along = spec.layout == Layout::row ? columns : rows;
   const std::int64_t across = spec.layout == Layout::row ? rows : columns;
-  const std::int64_t ld = spec.ld > 0 ? spec.ld : along;
+  const std::int64_t ld = leading_dimension(spec, along);
   CublasLtMatrixLayout* made = nullptr;
   if (Status s = check(f.layout_create(&made, *type_of(spec.dtype), static_cast<std::uint64_t>(along),
                                        static_cast<std::uint64_t>(across), ld),
@@ -111,7 +94,7 @@ Status CublasLtProblem::make_layout(const OperandSpec& spec, std::int64_t rows, 
   layout = Owned<CublasLtMatrixLayout>(made, CublasLtDestroy{f});
   if (batch == 0) return {};
   const auto count = static_cast<std::int32_t>(batch);
-  const std::int64_t stride = across * ld;
+  const std::int64_t stride = spec.shared ? 0 : across * ld;
   if (Status s = check(f.layout_set(made, lt_batch_count, &count, sizeof count), "describe a batch"); !s)
     return s;
   return check(f.layout_set(made, lt_batch_stride, &stride, sizeof stride), "describe a batch");
@@ -138,15 +121,36 @@ Status CublasLtProblem::describe(const Problem& p) {
 
   Owned<CublasLtMatrixLayout>& a = exchanged_ ? b_ : a_;
   Owned<CublasLtMatrixLayout>& b = exchanged_ ? a_ : b_;
-  reads_c_ = p.epilogue.beta != 0;
-  const OperandSpec& c = reads_c_ && p.epilogue.c ? *p.epilogue.c : p.out;
   if (Status s = make_layout(p.a, p.m, p.k, p.batch, a); !s) return s;
   if (Status s = make_layout(p.b, p.k, p.n, p.batch, b); !s) return s;
-  if (Status s = make_layout(c, p.m, p.n, p.batch, c_); !s) return s;
+  if (Status s = make_layout(gemm::c_of(epilogue_, p), p.m, p.n, p.batch, c_); !s) return s;
   if (Status s = make_layout(p.out, p.m, p.n, p.batch, out_); !s) return s;
   host::write_element(scalar_of(p), alpha_.bytes, 0, p.epilogue.alpha);
-  host::write_element(scalar_of(p), beta_.bytes, 0, p.epilogue.beta);
-  return {};
+  host::write_element(scalar_of(p), beta_.bytes, 0, epilogue_.beta);
+  return describe_epilogue(p);
+}
+
+Status CublasLtProblem::set(int attribute, const void* value, std::size_t bytes) const {
+  return check(library_->functions().desc_set(desc_.get(), attribute, value, bytes), "be told the epilogue");
+}
+
+/// Pointers come with each run; algorithms are offered for those that are aligned as memory is.
+Status CublasLtProblem::describe_epilogue(const Problem& p) {
+  if (epilogue_.function == lt_epilogue_default) return {};
+  const auto function = static_cast<std::uint32_t>(epilogue_.function);
+  if (Status s = set(lt_epilogue, &function, sizeof function); !s) return s;
+  constexpr std::uintptr_t aligned = 256;
+  const void* const anywhere = reinterpret_cast<const void*>(aligned);
+  if (epilogue_.has_bias()) {
+    if (Status s = set(lt_bias_pointer, &anywhere, sizeof anywhere); !s) return s;
+  }
+  if (!epilogue_.has_aux()) return {};
+  const bool by_rows = p.out.layout == Layout::row;
+  const std::int64_t ld = leading_dimension(*p.epilogue.aux, by_rows ? p.n : p.m);
+  const std::int64_t stride = ld * (by_rows ? p.m : p.n);
+  if (Status s = set(lt_aux_pointer, &anywhere, sizeof anywhere); !s) return s;
+  if (Status s = set(lt_aux_ld, &ld, sizeof ld); !s) return s;
+  return p.batch == 0 ? Status() : set(lt_aux_batch_stride, &stride, sizeof stride);
 }
 
 Status CublasLtProblem::ask(const Problem& p) {
@@ -159,11 +163,11 @@ Status CublasLtProblem::ask(const Problem& p) {
                        "be told of the workspace");
       !s)
     return s;
-  const OperandSpec& c = reads_c_ && p.epilogue.c ? *p.epilogue.c : p.out;
-  const std::pair<int, std::uint32_t> alignments[] = {{lt_alignment_a, alignment_of(exchanged_ ? p.b : p.a)},
-                                                      {lt_alignment_b, alignment_of(exchanged_ ? p.a : p.b)},
-                                                      {lt_alignment_c, alignment_of(c)},
-                                                      {lt_alignment_d, alignment_of(p.out)}};
+  const std::pair<int, std::uint32_t> alignments[] = {
+      {lt_alignment_a, alignment_of(exchanged_ ? p.b : p.a)},
+      {lt_alignment_b, alignment_of(exchanged_ ? p.a : p.b)},
+      {lt_alignment_c, alignment_of(gemm::c_of(epilogue_, p))},
+      {lt_alignment_d, alignment_of(p.out)}};
   for (const auto& [attribute, bytes] : alignments) {
     if (Status s = check(f.preference_set(made, attribute, &bytes, sizeof bytes), "be told alignments"); !s)
       return s;
@@ -179,21 +183,48 @@ Status CublasLtProblem::ask(const Problem& p) {
   return {};
 }
 
-Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem) {
-  if (Status s = check_problem(problem); !s) return s;
+Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem,
+                                              const CublasLtEpilogue& epilogue) {
   CublasLtProblem made;
   made.library_ = &library;
   made.problem_ = problem;
+  made.epilogue_ = epilogue;
   if (Status s = made.describe(problem); !s) return s;
   if (Status s = made.ask(problem); !s) return s;
   return made;
+}
+
+Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Problem& problem) {
+  if (Status s = check_problem(problem); !s) return s;
+  std::string lacks;
+  Status last;
+  for (const Problem& simpler : simpler_problems(problem)) {
+    const Result<CublasLtEpilogue> epilogue = cublaslt_epilogue(simpler);
+    if (epilogue) {
+      Result<CublasLtProblem> made = make(library, simpler, *epilogue);
+      if (made) made->lacks_ = lacks;
+      if (made || made.status().code() != StatusCode::unsupported) return made;
+      last = made.status();
+    }
+    if (lacks.empty())
+      lacks = epilogue ? "no algorithm with " + epilogue->text() : epilogue.status().message();
+  }
+  return last;
 }
 
 Status CublasLtProblem::run(std::size_t algorithm, const PlanOperands& operands, void* workspace,
                             CUstream_st* stream) const {
   const void* const a = exchanged_ ? operands[Operand::b] : operands[Operand::a];
   const void* const b = exchanged_ ? operands[Operand::a] : operands[Operand::b];
-  const void* const c = reads_c_ ? operands[Operand::c] : operands[Operand::out];
+  const void* const c = operands[epilogue_.c == Operand::none ? Operand::out : epilogue_.c];
+  if (epilogue_.has_bias()) {
+    const void* const bias = operands[Operand::bias];
+    if (Status s = set(lt_bias_pointer, &bias, sizeof bias); !s) return s;
+  }
+  if (epilogue_.has_aux()) {
+    const void* const aux = operands[Operand::aux];
+    if (Status s = set(lt_aux_pointer, &aux, sizeof aux); !s) return s;
+  }
   const int status = library_->functions().matmul(
       library_->context(), desc_.get(), alpha_.bytes, a, a_.get(), b, b_.get(), beta_.bytes, c, c_.get(),
       const_cast<void*>(operands[Operand::out]), out_.get(), &offers_[algorithm].algorithm, workspace,
@@ -208,6 +239,10 @@ Tolerance CublasLtProblem::tolerance() const {
   Tolerance tolerance = lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype);
   for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= slices_in_the_output_type;
   return tolerance;
+}
+
+std::string CublasLtProblem::epilogue() const {
+  return lacks_.empty() ? epilogue_.text() : epilogue_.text() + " (it has " + lacks_ + ")";
 }
 
 std::string CublasLtProblem::types() const {

@@ -7,6 +7,7 @@
 
 #include "lab/bench/cublaslt.hpp"
 #include "lab/bench/yardstick.hpp"
+#include "operations/gemm/lab/cublaslt_epilogue.hpp"
 #include "operations/gemm/lab/problem.hpp"
 
 namespace quarry::lab::gemm {
@@ -22,7 +23,8 @@ struct CublasLtFactor {
 /// One problem: descriptors and the algorithms offered for it. Movable; the library must outlive it.
 class CublasLtProblem final : public Yardstick {
  public:
-  /// Fails with unsupported for a problem that cuBLASLt does not solve, or not in one call.
+  /// Where cuBLASLt has not the problem's epilogue, or no algorithm with it, it is asked for what is left
+  /// without (simpler_problems). Fails with unsupported for a problem that it does not solve so either.
   static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem);
 
   std::size_t algorithms() const override { return offers_.size(); }
@@ -31,12 +33,19 @@ class CublasLtProblem final : public Yardstick {
   /// As of kernels on tensor cores, times 8: some algorithms add slices of K in the output's type.
   Tolerance tolerance() const override;
   std::string types() const override;
+  lab::Problem solved() const override { return problem_; }
+  std::string epilogue() const override;
 
  private:
   template <class Object>
   using Owned = std::unique_ptr<Object, CublasLtDestroy>;
 
+  /// Of a problem whose epilogue it has. Fails with unsupported where there is no algorithm.
+  static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem,
+                                      const CublasLtEpilogue& epilogue);
   Status describe(const Problem& problem);
+  Status describe_epilogue(const Problem& problem);
+  Status set(int attribute, const void* value, std::size_t bytes) const;
   Status make_layout(const OperandSpec& spec, std::int64_t rows, std::int64_t columns, std::int64_t batch,
                      Owned<CublasLtMatrixLayout>& layout) const;
   Status ask(const Problem& problem);
@@ -46,7 +55,9 @@ class CublasLtProblem final : public Yardstick {
   Problem problem_;
   /// A row-major output is the transposed problem, whose operands are exchanged.
   bool exchanged_ = false;
-  bool reads_c_ = false;
+  CublasLtEpilogue epilogue_;
+  /// What it lacks, where the problem is not the one that was asked for.
+  std::string lacks_;
   CublasLtFactor alpha_;
   CublasLtFactor beta_;
   Owned<CublasLtMatmulDesc> desc_;

@@ -1,6 +1,9 @@
 // How problems are told to cuBLASLt: a stand-in for the library, which multiplies by columns in host memory
 // as cublasLtMatmul documents it, must give the result of the problem, whatever the layouts.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -19,6 +22,11 @@ struct CublasLtContext {};
 struct CublasLtMatmulDesc {
   int scale_type;
   std::int32_t transposed[2] = {};
+  std::uint32_t epilogue = lt_epilogue_default;
+  const void* bias = nullptr;
+  void* aux = nullptr;
+  std::int64_t aux_ld = 0;
+  std::int64_t aux_stride = 0;
 };
 struct CublasLtMatrixLayout {
   int type;
@@ -65,6 +73,29 @@ double get(const void* data, const CublasLtMatrixLayout& m, std::int64_t entry, 
       entry * m.batch_stride + static_cast<std::int64_t>(column) * m.ld + static_cast<std::int64_t>(row));
 }
 
+double activated(double x, std::uint32_t epilogue) {
+  if ((epilogue & lt_epilogue_relu) != 0) return std::max(x, 0.0);
+  if ((epilogue & lt_epilogue_gelu) == 0) return x;
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+/// From what stands in D before the epilogue to the output. The bias lies along the rows, one for all
+/// entries of a batch.
+double finished(const CublasLtMatmulDesc& desc, DType type, std::int64_t entry, std::uint64_t row,
+                std::uint64_t column, double value) {
+  if ((desc.epilogue & lt_epilogue_bias) != 0)
+    value += host::read_element(type, desc.bias, static_cast<std::int64_t>(row));
+  if ((desc.epilogue & lt_epilogue_aux) != 0) {
+    REQUIRE(desc.aux_ld % 8 == 0);
+    REQUIRE(desc.aux_stride % 8 == 0);
+    host::write_element(type, desc.aux,
+                        entry * desc.aux_stride + static_cast<std::int64_t>(column) * desc.aux_ld +
+                            static_cast<std::int64_t>(row),
+                        value);
+  }
+  return activated(value, desc.epilogue);
+}
+
 int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha, const void* a,
            CublasLtMatrixLayout* la, const void* b, CublasLtMatrixLayout* lb, const void* beta, const void* c,
            CublasLtMatrixLayout* lc, void* d, CublasLtMatrixLayout* ld, const CublasLtAlgorithm* algorithm,
@@ -91,11 +122,30 @@ int matmul(CublasLtContext*, CublasLtMatmulDesc* desc, const void* alpha, const 
         host::write_element(dtype_of(ld->type), d,
                             entry * ld->batch_stride + static_cast<std::int64_t>(column) * ld->ld +
                                 static_cast<std::int64_t>(row),
-                            value);
+                            finished(*desc, dtype_of(ld->type), entry, row, column, value));
       }
     }
   }
   return 0;
+}
+
+/// What the library would be told, all of it.
+int set_desc(CublasLtMatmulDesc* desc, int attribute, const void* value, std::size_t bytes) {
+  const auto read = [&](auto& member) {
+    if (bytes != sizeof member) return 7;
+    std::memcpy(&member, value, bytes);
+    return 0;
+  };
+  switch (attribute) {
+    case 3: return read(desc->transposed[0]);
+    case 4: return read(desc->transposed[1]);
+    case 7: return read(desc->epilogue);
+    case 8: return read(desc->bias);
+    case 11: return read(desc->aux);
+    case 12: return read(desc->aux_ld);
+    case 13: return read(desc->aux_stride);
+    default: return 7;
+  }
 }
 
 /// Alignments that were last told, and how many objects there are.
@@ -130,11 +180,7 @@ CublasLtFunctions stand_in() {
     return keep(desc, new CublasLtMatmulDesc{type});
   };
   f.desc_destroy = destroy<CublasLtMatmulDesc>;
-  f.desc_set = [](CublasLtMatmulDesc* desc, int attribute, const void* value, std::size_t bytes) {
-    if (bytes != 4 || (attribute != 3 && attribute != 4)) return 7;
-    desc->transposed[attribute - 3] = *static_cast<const std::int32_t*>(value);
-    return 0;
-  };
+  f.desc_set = set_desc;
   f.layout_create = [](CublasLtMatrixLayout** layout, int type, std::uint64_t rows, std::uint64_t columns,
                        std::int64_t ld) {
     return keep(layout, new CublasLtMatrixLayout{type, rows, columns, ld});
@@ -179,8 +225,8 @@ CublasLtFunctions stand_in() {
   return f;
 }
 
-/// The problem solved by the stand-in, compared with float64.
-void check(const Gemm& problem, std::uint64_t seed) {
+/// The problem solved by the stand-in, compared with float64. @param epilogue what it must be told to do
+void check(const Gemm& problem, std::uint64_t seed, const std::string& epilogue = "") {
   INFO(Lab::command_text(problem) << ", seed " << seed);
   auto made = lab::OperandsOf<GemmArguments>::make(Lab::arguments(problem),
                                                    {.seed = seed, .in_place = Lab::in_place(problem)});
@@ -193,6 +239,8 @@ void check(const Gemm& problem, std::uint64_t seed) {
   const auto solved = CublasLtProblem::make(library, problem);
   REQUIRE(solved);
   CHECK(solved->algorithms() == 1);  // the others are refused, or need too much
+  CHECK(Lab::command_text(solved->solved().as<Gemm>()) == Lab::command_text(problem));
+  if (!epilogue.empty()) CHECK(solved->epilogue() == epilogue);
   const PlanOperands operands = detail::operands_of(args);
   REQUIRE(solved->run(0, operands, nullptr, nullptr));
   CHECK(made->check_outputs());
@@ -232,6 +280,130 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
     check(problem, seed + round);
   }
   CHECK(objects == 0);
+}
+
+TEST_CASE("cuBLASLt is told the epilogue where it has it") {
+  const std::uint64_t seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937 dice(static_cast<unsigned>(seed));
+  for (const Layout layout : {Layout::row, Layout::column}) {
+    for (const DType type : {DType::f32, DType::bf16}) {
+      for (const std::int64_t batch : {0, 3}) {
+        Gemm plain{.m = 1 + static_cast<int>(dice() % 20), .n = 1 + static_cast<int>(dice() % 20), .k = 5};
+        for (OperandSpec* spec : {&plain.a, &plain.b, &plain.out}) *spec = {.dtype = type, .layout = layout};
+        plain.batch = batch;
+        const auto with = [&](auto change) {
+          Gemm changed = plain;
+          change(changed.epilogue);
+          return changed;
+        };
+        const BiasAxis bias = layout == Layout::row ? BiasAxis::column : BiasAxis::row;
+        const OperandSpec stored = {.dtype = type, .layout = layout, .ld = 24};
+        check(plain, seed, "plain");
+        check(with([&](auto& e) { e.bias = bias; }), seed, "bias");
+        check(with([&](auto& e) { e.activation = Activation::relu; }), seed, "relu");
+        check(with([&](auto& e) { e.activation = Activation::gelu_tanh; }), seed, "gelu_tanh");
+        check(with([&](auto& e) { e.bias = bias, e.activation = Activation::relu; }), seed, "bias, relu");
+        check(with([&](auto& e) { e.bias = bias, e.activation = Activation::gelu_tanh, e.aux = stored; }),
+              seed, "bias, gelu_tanh, aux");
+        check(with([&](auto& e) { e.activation = Activation::gelu_tanh, e.aux = stored; }), seed,
+              "gelu_tanh, aux");
+        check(with([&](auto& e) { e.beta = -2, e.c = stored, e.bias = bias; }), seed, "c, bias");
+        check(with([&](auto& e) { e.beta = 1, e.in_place = true, e.activation = Activation::relu; }), seed,
+              "c, relu");
+        check(with([&](auto& e) { e.residual = stored, e.alpha = 0.5; }), seed, "residual");
+        check(with([&](auto& e) { e.residual_in_place = true, e.bias = bias; }), seed, "residual, bias");
+        if (batch == 0) continue;
+        OperandSpec shared = stored;
+        shared.shared = true;
+        check(with([&](auto& e) { e.beta = 0.5, e.c = shared; }), seed, "c");
+      }
+    }
+  }
+  CHECK(objects == 0);
+}
+
+TEST_CASE("what cuBLASLt has no epilogue for is told, and what takes its place") {
+  using lab::gemm::cublaslt_epilogue;
+  CublasLt library = CublasLt::of(stand_in());
+  REQUIRE(library.start());
+  Gemm problem{.m = 8, .n = 8, .k = 8};
+  for (OperandSpec* spec : {&problem.a, &problem.b, &problem.out}) spec->dtype = DType::f16;
+  const auto check_lacks = [&](const std::string& why, auto change, const std::string& instead = "plain") {
+    Gemm changed = problem;
+    change(changed);
+    INFO(Lab::command_text(changed));
+    CHECK(cublaslt_epilogue(changed).status().message() == why);
+    const auto solved = CublasLtProblem::make(library, changed);
+    REQUIRE(solved);
+    CHECK(solved->epilogue() == instead + " (it has " + why + ")");
+    const auto& e = solved->solved().as<Gemm>().epilogue;
+    CHECK_FALSE((e.bias || e.scale || e.residual || e.residual_in_place || e.aux));
+    CHECK(e.clamp == Clamp{});
+    CHECK(e.activation == Activation::identity);
+    CHECK(e.alpha == changed.epilogue.alpha);
+    CHECK((e.beta != 0) == (instead == "c"));
+  };
+  const OperandSpec column = {.dtype = DType::f16, .layout = Layout::column};
+  check_lacks("no bias by row of a row-major output", [](Gemm& p) { p.epilogue.bias = BiasAxis::row; });
+  check_lacks("no bias by column of a column-major output", [](Gemm& p) {
+    p.out.layout = Layout::column;
+    p.epilogue.bias = BiasAxis::column;
+  });
+  check_lacks("no silu", [](Gemm& p) { p.epilogue.activation = Activation::silu, p.epilogue.alpha = 2; });
+  check_lacks("no gelu", [](Gemm& p) { p.epilogue.activation = Activation::gelu; });
+  check_lacks("no scale", [](Gemm& p) { p.epilogue.scale = ScaleAxis::tensor; });
+  check_lacks("no clamp", [](Gemm& p) { p.epilogue.clamp.low = 0; });
+  check_lacks("no residual behind an activation", [](Gemm& p) {
+    p.epilogue.residual = p.out;
+    p.epilogue.activation = Activation::relu;
+  });
+  check_lacks(
+      "no residual beside C", [](Gemm& p) { p.epilogue.residual = p.out, p.epilogue.beta = 1; }, "c");
+  check_lacks(
+      "no silu",
+      [](Gemm& p) {
+        p.epilogue.in_place = true, p.epilogue.beta = 1, p.epilogue.activation = Activation::silu;
+      },
+      "c");
+  check_lacks("no residual that is stored in another way than out",
+              [&](Gemm& p) { p.epilogue.residual = column; });
+  check_lacks("no c that is stored in another way than out",
+              [&](Gemm& p) { p.epilogue.beta = 1, p.epilogue.c = column; });
+  check_lacks("no aux but that of gelu_tanh", [](Gemm& p) { p.epilogue.aux = p.out; });
+  check_lacks("no aux but that of gelu_tanh",
+              [](Gemm& p) { p.epilogue.aux = p.out, p.epilogue.activation = Activation::relu; });
+  const auto with_aux = [](OperandSpec aux) {
+    return [aux](Gemm& p) { p.epilogue.aux = aux, p.epilogue.activation = Activation::gelu_tanh; };
+  };
+  check_lacks("no aux that is stored in another way than out", with_aux(column));
+  const std::string lines = "no aux whose lines are not multiples of 8 elements";
+  check_lacks(lines, with_aux({.dtype = DType::f16, .ld = 12}));
+  check_lacks(lines, with_aux({.dtype = DType::f16, .alignment = 4}));
+  check_lacks("no bias of whole numbers", [](Gemm& p) {
+    p.a.dtype = p.b.dtype = DType::s8;
+    p.out.dtype = DType::s32;
+    p.epilogue.bias = BiasAxis::column;
+  });
+}
+
+TEST_CASE("an epilogue without an algorithm gives way to a simpler one") {
+  CublasLtFunctions functions = stand_in();
+  functions.heuristic = [](CublasLtContext* context, CublasLtMatmulDesc* desc, CublasLtMatrixLayout* a,
+                           CublasLtMatrixLayout* b, CublasLtMatrixLayout* c, CublasLtMatrixLayout* d,
+                           CublasLtPreference* preference, int asked, CublasLtOffer* offers, int* given) {
+    if (desc->epilogue != lt_epilogue_default) return 15;
+    return stand_in().heuristic(context, desc, a, b, c, d, preference, asked, offers, given);
+  };
+  CublasLt library = CublasLt::of(functions);
+  REQUIRE(library.start());
+  Gemm problem{.m = 8, .n = 8, .k = 8};
+  for (OperandSpec* spec : {&problem.a, &problem.b, &problem.out}) spec->dtype = DType::f64;
+  problem.epilogue.bias = BiasAxis::column;
+  problem.epilogue.activation = Activation::relu;
+  const auto solved = CublasLtProblem::make(library, problem);
+  REQUIRE(solved);
+  CHECK(solved->epilogue() == "plain (it has no algorithm with bias, relu)");
 }
 
 TEST_CASE("cuBLASLt is told how to multiply, and takes factors of the type that the epilogue computes in") {
@@ -289,24 +461,12 @@ TEST_CASE("problems that cuBLASLt does not solve in one call are refused with th
     change(changed);
     return CublasLtProblem::make(library, changed).status().message();
   };
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.bias = BiasAxis::row; }), Catch::Contains("bias"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.activation = Activation::relu; }), Catch::Contains("activation"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.scale = ScaleAxis::tensor; }), Catch::Contains("scale"));
   CHECK_THAT(why([](Gemm& p) { p.a_scale = ScaleGranularity::row; }), Catch::Contains("scales of operands"));
   CHECK_THAT(why([](Gemm& p) { p.b_scale = ScaleGranularity::tensor; }),
              Catch::Contains("scales of operands"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.residual_in_place = true; }), Catch::Contains("residual"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.residual = p.out; }), Catch::Contains("residual"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.aux = p.out; }), Catch::Contains("aux"));
-  CHECK_THAT(why([](Gemm& p) { p.epilogue.clamp.low = 0; }), Catch::Contains("clamp"));
   CHECK_THAT(why([](Gemm& p) { p.a.dtype = DType::s8; }), Catch::Contains("types"));
   CHECK_THAT(why([](Gemm& p) { p.a.dtype = p.b.dtype = DType::u8; }), Catch::Contains("types"));
   CHECK_THAT(why([](Gemm& p) { p.accumulator = DType::bf16; }), Catch::Contains("types"));
-  CHECK_THAT(why([](Gemm& p) {
-               p.epilogue.beta = 1;
-               p.epilogue.c = OperandSpec{.dtype = DType::f16, .layout = Layout::column};
-             }),
-             Catch::Contains("C and the output"));
   CublasLtFunctions none = stand_in();
   none.heuristic = [](CublasLtContext*, CublasLtMatmulDesc*, CublasLtMatrixLayout*, CublasLtMatrixLayout*,
                       CublasLtMatrixLayout*, CublasLtMatrixLayout*, CublasLtPreference*, int, CublasLtOffer*,
