@@ -9,6 +9,7 @@
 #include "quarry/device_model.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/export.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/fields.hpp"
 #include "quarry/filter.hpp"
 #include "quarry/kernel.hpp"
