@@ -64,14 +64,15 @@ class Parser {
 
   /// Tells the builder which names statements assign, so that it knows what is used too early.
   void find_assignments() {
-    Symbol before;
+    bool begins = true;
     Symbol symbol = next_symbol(text_, 0);
     while (symbol.kind != SymbolKind::end && symbol.kind != SymbolKind::error && !build_.failed()) {
-      if (symbol.kind == SymbolKind::assign && before.kind == SymbolKind::name) {
-        build_.expect_assignment(before.text, before.offset);
+      const Symbol after = next_symbol(text_, symbol.next);
+      if (begins && symbol.kind == SymbolKind::name && after.kind == SymbolKind::assign) {
+        build_.expect_assignment(symbol.text, symbol.offset);
       }
-      before = symbol;
-      symbol = next_symbol(text_, symbol.next);
+      begins = symbol.kind == SymbolKind::semicolon;
+      symbol = after;
     }
   }
 
@@ -151,7 +152,8 @@ class Parser {
   }
 
   Term enclosed(std::size_t offset) {
-    const Term inner = nested(offset, Binding::disjunction);
+    Term inner = nested(offset, Binding::disjunction);
+    inner.offset = offset;
     expect(SymbolKind::close, ")");
     return inner;
   }

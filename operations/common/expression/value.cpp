@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "basic/text.hpp"
+#include "operations/common/expression/lexer.hpp"
 #include "operations/common/expression/parser.hpp"
 #include "operations/common/expression/printer.hpp"
 #include "operations/common/expression/value_tree.hpp"
@@ -22,6 +23,9 @@ Value made(ValueTree tree) { return Value(std::make_shared<const ValueTree>(std:
 class Speller {
  public:
   Status add(const expression::NamedValue& output) {
+    if (!detail::is_tensor_name(output.name)) {
+      return error(detail::quoted(output.name) + " cannot be the name of an output");
+    }
     const Result<std::size_t> value = visit(output.value.tree().get());
     if (!value) return value.status();
     const bool is_declared = output.dtype != DType::none || output.shape.has_value();
@@ -68,6 +72,8 @@ class Speller {
     spelled.text = tree.name;
     if (const auto function = detail::find_function(tree.name, tree.operands.size())) {
       spelled.binding = detail::functions()[*function].binding;
+    } else if (!detail::is_tensor_name(tree.name) && tree.name != "sum") {
+      return error("unknown function " + detail::quoted(tree.name));
     }
     return {};
   }
