@@ -205,6 +205,17 @@ bool GraphBuilder::accepts(const Function& f, const Term& operand, ValueType typ
   return !failed();
 }
 
+/// The value of an operator between constants.
+std::optional<double> GraphBuilder::folded(const Function& f, std::span<const Term> operands) const {
+  double values[max_operands] = {};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool is_node = operands[i].kind == Term::Kind::node;
+    if (is_node && at(operands[i]).kind != NodeKind::constant) return std::nullopt;
+    values[i] = is_node ? at(operands[i]).value : operands[i].constant;
+  }
+  return f.in_f64(values);
+}
+
 Term GraphBuilder::apply(std::uint16_t which, std::span<const Term> operands, std::size_t offset) {
   const Function& f = functions()[which];
   const bool selects = f.domain == Domain::selection;
@@ -212,13 +223,13 @@ Term GraphBuilder::apply(std::uint16_t which, std::span<const Term> operands, st
   const auto is_node = [](const Term& term) { return term.kind == Term::Kind::node; };
   const auto typed_one =
       std::find_if(operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end(), is_node);
-  if (typed_one == operands.end() && f.is_operator() && f.domain != Domain::logic &&
-      f.domain != Domain::comparison) {
-    double values[max_operands] = {};
-    for (std::size_t i = 0; i < operands.size(); ++i) values[i] = operands[i].constant;
-    return constant(f.in_f64(values), operands[0].offset);
-  }
   const ValueType type = typed_one == operands.end() ? ValueType::f32 : at(*typed_one).type;
+  if (f.is_operator() && f.domain != Domain::logic && f.domain != Domain::comparison) {
+    if (const auto value = folded(f, operands)) {
+      const Term result = constant(*value, operands[0].offset);
+      return typed_one == operands.end() ? result : typed(result, type);
+    }
+  }
   Node node = {.kind = NodeKind::call, .type = type, .which = which};
   if (f.domain == Domain::comparison || f.domain == Domain::logic) node.type = ValueType::boolean;
   for (const Term& operand : operands) {

@@ -78,6 +78,7 @@ class GraphBuilder {
   Term convert(DType type, const Term& operand, std::size_t offset);
   Term reduce(std::uint16_t which, const Term& operand, std::size_t offset);
   Term apply(std::uint16_t which, std::span<const Term> operands, std::size_t offset);
+  std::optional<double> folded(const Function& f, std::span<const Term> operands) const;
   bool accepts(const Function& f, const Term& operand, ValueType type);
   bool spread(Node& node, std::size_t offset);
   Term unknown_function(std::string_view name, std::size_t operands, std::size_t offset);

@@ -31,16 +31,17 @@ T apply(const T* x) {
 }
 
 template <Domain domain, class F>
-constexpr Function row(std::string_view name, Binding binding, std::string_view device, F) {
-  Function function = {name,  operands_of<F>(), domain, binding, apply<float, F>, apply<double, F>, nullptr,
-                       device};
+constexpr Function row(std::string_view name, Binding binding, Accuracy accuracy, std::string_view device,
+                       F) {
+  Function function = {
+      name, operands_of<F>(), domain, binding, accuracy, apply<float, F>, apply<double, F>, nullptr, device};
   if constexpr (domain != Domain::floating) function.in_s32 = apply<std::int32_t, F>;
   return function;
 }
 
 template <Domain domain = Domain::floating, class F>
-constexpr Function function(std::string_view name, F f) {
-  return row<domain>(name, Binding::tight, name, f);
+constexpr Function function(std::string_view name, Accuracy accuracy, F f) {
+  return row<domain>(name, Binding::tight, accuracy, name, f);
 }
 
 /// An activation of the standard epilogue.
@@ -64,53 +65,55 @@ constexpr auto magnitude = [](auto x) {
     return std::abs(x);
 };
 
+using enum Accuracy;
+
 // clang-format off
 constexpr Function table[] = {
-    row<Domain::logic>("or", Binding::disjunction, "either", [](auto a, auto b) { return a != 0 || b != 0; }),
-    row<Domain::logic>("and", Binding::conjunction, "both", [](auto a, auto b) { return a != 0 && b != 0; }),
-    row<Domain::logic>("not", Binding::negation, "opposite", [](auto a) { return a == 0; }),
-    row<Domain::comparison>("==", Binding::comparison, "is_equal", [](auto a, auto b) { return a == b; }),
-    row<Domain::comparison>("!=", Binding::comparison, "is_unequal", [](auto a, auto b) { return a != b; }),
-    row<Domain::comparison>("<", Binding::comparison, "is_less", [](auto a, auto b) { return a < b; }),
-    row<Domain::comparison>("<=", Binding::comparison, "is_at_most", [](auto a, auto b) { return a <= b; }),
-    row<Domain::comparison>(">", Binding::comparison, "is_greater", [](auto a, auto b) { return a > b; }),
-    row<Domain::comparison>(">=", Binding::comparison, "is_at_least", [](auto a, auto b) { return a >= b; }),
-    row<Domain::numbers>("+", Binding::sum, "plus", [](auto a, auto b) { return host::added(a, b); }),
-    row<Domain::numbers>("-", Binding::sum, "minus", [](auto a, auto b) { return host::added(a, negated(b)); }),
-    row<Domain::numbers>("*", Binding::product, "times", [](auto a, auto b) { return host::multiplied(a, b); }),
-    row<Domain::floating>("/", Binding::product, "quotient", [](auto a, auto b) { return a / b; }),
-    row<Domain::numbers>("-", Binding::sign, "negative", negated),
+    row<Domain::logic>("or", Binding::disjunction, exact, "either", [](auto a, auto b) { return a != 0 || b != 0; }),
+    row<Domain::logic>("and", Binding::conjunction, exact, "both", [](auto a, auto b) { return a != 0 && b != 0; }),
+    row<Domain::logic>("not", Binding::negation, exact, "opposite", [](auto a) { return a == 0; }),
+    row<Domain::comparison>("==", Binding::comparison, exact, "is_equal", [](auto a, auto b) { return a == b; }),
+    row<Domain::comparison>("!=", Binding::comparison, exact, "is_unequal", [](auto a, auto b) { return a != b; }),
+    row<Domain::comparison>("<", Binding::comparison, exact, "is_less", [](auto a, auto b) { return a < b; }),
+    row<Domain::comparison>("<=", Binding::comparison, exact, "is_at_most", [](auto a, auto b) { return a <= b; }),
+    row<Domain::comparison>(">", Binding::comparison, exact, "is_greater", [](auto a, auto b) { return a > b; }),
+    row<Domain::comparison>(">=", Binding::comparison, exact, "is_at_least", [](auto a, auto b) { return a >= b; }),
+    row<Domain::numbers>("+", Binding::sum, rounded, "plus", [](auto a, auto b) { return host::added(a, b); }),
+    row<Domain::numbers>("-", Binding::sum, rounded, "minus", [](auto a, auto b) { return host::added(a, negated(b)); }),
+    row<Domain::numbers>("*", Binding::product, rounded, "times", [](auto a, auto b) { return host::multiplied(a, b); }),
+    row<Domain::floating>("/", Binding::product, rounded, "quotient", [](auto a, auto b) { return a / b; }),
+    row<Domain::numbers>("-", Binding::sign, exact, "negative", negated),
 
-    function<Domain::selection>("select", [](auto condition, auto a, auto b) { return condition != 0 ? a : b; }),
-    function<Domain::numbers>("min", minimum),
-    function<Domain::numbers>("max", maximum),
-    function<Domain::numbers>("clamp", [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); }),
-    function<Domain::numbers>("abs", magnitude),
-    function("exp", [](auto x) { return std::exp(x); }),
-    function("log", [](auto x) { return std::log(x); }),
-    function("sqrt", [](auto x) { return std::sqrt(x); }),
-    function("rsqrt", [](auto x) { return 1 / std::sqrt(x); }),
-    function("erf", [](auto x) { return std::erf(x); }),
+    function<Domain::selection>("select", exact, [](auto condition, auto a, auto b) { return condition != 0 ? a : b; }),
+    function<Domain::numbers>("min", exact, minimum),
+    function<Domain::numbers>("max", exact, maximum),
+    function<Domain::numbers>("clamp", exact, [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); }),
+    function<Domain::numbers>("abs", exact, magnitude),
+    function("exp", accurate, [](auto x) { return std::exp(x); }),
+    function("log", accurate, [](auto x) { return std::log(x); }),
+    function("sqrt", rounded, [](auto x) { return std::sqrt(x); }),
+    function("rsqrt", accurate, [](auto x) { return 1 / std::sqrt(x); }),
+    function("erf", composite, [](auto x) { return std::erf(x); }),
 
-    function<Domain::numbers>("relu", [](auto x) { return x < 0 ? decltype(x){0} : x; }),
-    function("leaky_relu", [](auto x) { return x < 0 ? x * static_cast<decltype(x)>(0.01F) : x; }),
-    function("leaky_relu", [](auto x, auto slope) { return x < 0 ? x * slope : x; }),
-    function("tanh", activation<Activation::tanh>),
-    function("sigmoid", activation<Activation::sigmoid>),
-    function("silu", activation<Activation::silu>),
-    function("hardswish", activation<Activation::hardswish>),
-    function("gelu", activation<Activation::gelu>),
-    function("gelu_tanh", activation<Activation::gelu_tanh>),
+    function<Domain::numbers>("relu", exact, [](auto x) { return x < 0 ? decltype(x){0} : x; }),
+    function("leaky_relu", rounded, [](auto x) { return x < 0 ? x * static_cast<decltype(x)>(0.01F) : x; }),
+    function("leaky_relu", rounded, [](auto x, auto slope) { return x < 0 ? x * slope : x; }),
+    function("tanh", composite, activation<Activation::tanh>),
+    function("sigmoid", composite, activation<Activation::sigmoid>),
+    function("silu", composite, activation<Activation::silu>),
+    function("hardswish", composite, activation<Activation::hardswish>),
+    function("gelu", composite, activation<Activation::gelu>),
+    function("gelu_tanh", composite, activation<Activation::gelu_tanh>),
 
-    function("relu_derivative", derivative<Activation::relu>),
-    function("leaky_relu_derivative", [](auto x) { return x != x ? x : x > 0 ? 1 : static_cast<decltype(x)>(0.01F); }),
-    function("leaky_relu_derivative", [](auto x, auto slope) { return x != x ? x : x > 0 ? 1 : slope; }),
-    function("tanh_derivative", derivative<Activation::tanh>),
-    function("sigmoid_derivative", derivative<Activation::sigmoid>),
-    function("silu_derivative", derivative<Activation::silu>),
-    function("hardswish_derivative", derivative<Activation::hardswish>),
-    function("gelu_derivative", derivative<Activation::gelu>),
-    function("gelu_tanh_derivative", derivative<Activation::gelu_tanh>),
+    function("relu_derivative", exact, derivative<Activation::relu>),
+    function("leaky_relu_derivative", exact, [](auto x) { return x != x ? x : x > 0 ? 1 : static_cast<decltype(x)>(0.01F); }),
+    function("leaky_relu_derivative", exact, [](auto x, auto slope) { return x != x ? x : x > 0 ? 1 : slope; }),
+    function("tanh_derivative", composite, derivative<Activation::tanh>),
+    function("sigmoid_derivative", composite, derivative<Activation::sigmoid>),
+    function("silu_derivative", composite, derivative<Activation::silu>),
+    function("hardswish_derivative", composite, derivative<Activation::hardswish>),
+    function("gelu_derivative", composite, derivative<Activation::gelu>),
+    function("gelu_tanh_derivative", composite, derivative<Activation::gelu_tanh>),
 };
 
 constexpr Reduction reduction_table[] = {

@@ -21,6 +21,14 @@ enum class Domain : std::uint8_t {
   selection,   ///< a condition and two numbers of a type, and gives that
 };
 
+/// How far a result may lie from the exact one, in units u of rounding (2^-24 in f32, 2^-53 in f64).
+enum class Accuracy : std::uint8_t {
+  exact,
+  rounded,    ///< u |result|
+  accurate,   ///< 4 u |result|
+  composite,  ///< 8 u (|result| + min(|x|, 1)), x the first operand
+};
+
 /// How tightly an operator binds, loosest first. A function binds as tightly as a name.
 enum class Binding : std::uint8_t {
   disjunction,
@@ -40,6 +48,7 @@ struct Function {
   int operands;
   Domain domain;
   Binding binding;
+  Accuracy accuracy;
   /// As the CPU computes it in each type; null where the domain does not have the type.
   float (*in_f32)(const float* x);
   double (*in_f64)(const double* x);

@@ -12,7 +12,7 @@ namespace quarry::host {
 template <class T>
 T derivative(Activation function, float leaky_slope, T x) {
   if (x != x) return x;
-  const T s = 1 / (1 + std::exp(-x));
+  const auto logistic = [](T y) { return 1 / (1 + std::exp(-y)); };
   switch (function) {
     case Activation::identity: return 1;
     case Activation::relu: return x > 0 ? 1 : 0;
@@ -21,8 +21,8 @@ T derivative(Activation function, float leaky_slope, T x) {
       const T t = std::tanh(x);
       return 1 - t * t;
     }
-    case Activation::sigmoid: return s * (1 - s);
-    case Activation::silu: return s * (1 + x * (1 - s));
+    case Activation::sigmoid: return logistic(x) * logistic(-x);
+    case Activation::silu: return logistic(x) * (1 + x * logistic(-x));
     case Activation::hardswish: return x <= -3 ? 0 : x <= 3 ? (2 * x + 3) / 6 : 1;
     case Activation::gelu: {
       if (x < -30 || x > 30) return x < 0 ? 0 : 1;
@@ -31,10 +31,11 @@ T derivative(Activation function, float leaky_slope, T x) {
     }
     case Activation::gelu_tanh: {
       if (x < -30 || x > 30) return x < 0 ? 0 : 1;
+      // (1 + tanh u) / 2 is the logistic function of 2 u; here u is twice as large.
       const T cube = static_cast<T>(0.044715) * x * x;
-      const T factor = static_cast<T>(0.79788456080286536);
-      const T t = std::tanh(factor * x * (1 + cube));
-      return (1 + t) / 2 + x * (1 - t * t) / 2 * factor * (1 + 3 * cube);
+      const T factor = static_cast<T>(2 * 0.79788456080286536);
+      const T u = factor * x * (1 + cube);
+      return logistic(u) * (1 + x * logistic(-u) * factor * (1 + 3 * cube));
     }
   }
   return 1;

@@ -1,0 +1,67 @@
+#include "lab/expression/reference.hpp"
+
+namespace quarry::lab {
+namespace {
+
+std::int64_t groups_of(std::int64_t columns) {
+  return (columns + expression::group_columns - 1) / expression::group_columns;
+}
+
+host::Extents4 extents_after(expression::Extent extent, host::Extents4 extents) {
+  using expression::Extent;
+  switch (extent) {
+    case Extent::element: return extents;
+    case Extent::group: return {extents[0], extents[1], extents[2], groups_of(extents[3])};
+    case Extent::row: return {extents[0], extents[1], extents[2], 1};
+    case Extent::column: return {extents[0], extents[1], 1, extents[3]};
+    default: return {1, 1, 1, 1};
+  }
+}
+
+struct KeepExpected {
+  std::vector<ExpectedOutput>& outputs;
+
+  void operator()(std::size_t output, const host::Place& place, const Bounded& value) const {
+    outputs[output].values[outputs[output].index(place)] = value;
+  }
+};
+
+}  // namespace
+
+std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
+                                                 std::span<const host::HostOperand> inputs, SumsAt sums,
+                                                 const void* context) {
+  std::vector<ExpectedOutput> outputs;
+  for (const expression::Output& output : expression.outputs()) {
+    const host::Extents4 after = extents_after(output.extent, extents);
+    const std::int64_t count = after[0] * after[1] * after[2] * after[3];
+    outputs.push_back({after, std::vector<Bounded>(static_cast<std::size_t>(count))});
+  }
+  // A part's values are added up one after another, and then those of the parts.
+  const std::int64_t parts = extents[0] * extents[1] * extents[2] * groups_of(extents[3]);
+  const double terms = static_cast<double>(expression::group_columns + parts);
+  host::Interpreter<BoundedArithmetic, KeepExpected> interpreter(expression.graph(), extents, inputs,
+                                                                 BoundedArithmetic(terms), {outputs});
+  interpreter.run(
+      [&](const host::Place& place) { return sums == nullptr ? host::PartSums() : sums(context, place); });
+  return outputs;
+}
+
+std::int64_t wrong_elements(const ExpectedOutput& expected, const host::HostOperand& output,
+                            std::int64_t& unknown) {
+  std::int64_t wrong = 0;
+  host::Place place = {};
+  const auto all = [&](std::size_t along, const auto& inner) {
+    for (place[along] = 0; place[along] < expected.extents[along]; ++place[along]) inner();
+  };
+  const auto element = [&] {
+    const Bounded& value = expected.values[expected.index(place)];
+    const double got = host::read_element(output.type, output.data, output.index(place));
+    if (!value.is_known()) ++unknown;
+    if (!could_be_stored(value, output.type, got)) ++wrong;
+  };
+  all(0, [&] { all(1, [&] { all(2, [&] { all(3, element); }); }); });
+  return wrong;
+}
+
+}  // namespace quarry::lab

@@ -1,0 +1,42 @@
+/// What an expression gives, in float64.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lab/expression/bounded.hpp"
+#include "operations/common/expression/interpreter.hpp"
+#include "quarry/expression.hpp"
+
+namespace quarry::lab {
+
+/// The values of an output, by outer extents, rows and columns, of which a reduction leaves 1, or one for
+/// each group of columns.
+struct ExpectedOutput {
+  host::Extents4 extents = {};
+  std::vector<Bounded> values;
+
+  std::size_t index(const host::Place& place) const {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < 4; ++i) at = at * extents[i] + place[i];
+    return static_cast<std::size_t>(at);
+  }
+};
+
+/// The sums of the part of a row that begins at a place, as an operation computes them; null for those that
+/// there are not.
+using SumsAt = host::PartSums (*)(const void* context, const host::Place& place);
+
+/// All outputs of an expression, in its order.
+/// @param inputs in its order
+std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
+                                                 std::span<const host::HostOperand> inputs,
+                                                 SumsAt sums = nullptr, const void* context = nullptr);
+
+/// How many of an output's elements in host memory cannot be the values of the reference.
+/// @param unknown counts those of which the reference says nothing
+std::int64_t wrong_elements(const ExpectedOutput& expected, const host::HostOperand& output,
+                            std::int64_t& unknown);
+
+}  // namespace quarry::lab
