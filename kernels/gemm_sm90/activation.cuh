@@ -16,12 +16,12 @@ QUARRY_DEVICE void activate_box(Activation function, float leaky_slope, arch::Sh
   for (int column = first; column < first + columns; column += 8) {
     const int upper = box.moved(offset, 0, column);
     const int lower = box.moved(offset, 8, column);
-    const arch::Vector<float, 2> first_pair = get_pair<box>(buffer, upper);
-    const arch::Vector<float, 2> second_pair = get_pair<box>(buffer, lower);
+    const arch::Vector<float, 2> first_pair = get_pair<box, float>(buffer, upper);
+    const arch::Vector<float, 2> second_pair = get_pair<box, float>(buffer, lower);
     float x[4] = {first_pair.v[0], first_pair.v[1], second_pair.v[0], second_pair.v[1]};
     activate(function, leaky_slope, x);
-    put_pair<box>(buffer, upper, {x[0], x[1]});
-    put_pair<box>(buffer, lower, {x[2], x[3]});
+    put_pair<box, float>(buffer, upper, {x[0], x[1]});
+    put_pair<box, float>(buffer, lower, {x[2], x[3]});
   }
 }
 

@@ -1,10 +1,11 @@
-/// The bias, on its way ahead of the sums: the copying warpgroup loads a tile's part, as f32, while the tile
-/// is multiplied; those that multiply read it from shared memory when they have their sums.
+/// The bias, on its way ahead of the sums: the copying warpgroup loads a tile's part, as the values are,
+/// while the tile is multiplied; those that multiply read it from shared memory when they have their sums.
 #pragma once
 
 #include "common/element.cuh"
 #include "gemm/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
+#include "gemm_sm90/sums.cuh"
 #include "gemm_sm90/work_list.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -85,9 +86,9 @@ QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, c
   ring.acquire();
   QUARRY_ROLLED
   for (int i = thread; i < count; i += threads) {
-    float value = 0;
+    ValueType<config> value = 0;
     if (first + i < extent) {
-      value = to_compute<float>(
+      value = to_compute<ValueType<config>>(
           arch::global_load<Out>(static_cast<const Out*>(params.epilogue.bias) + (base + first + i)));
     }
     arch::shared_store(ring.at(i), value);

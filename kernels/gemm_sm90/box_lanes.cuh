@@ -41,6 +41,10 @@ template <>
 struct AccessOf<2> {
   using Type = unsigned short;
 };
+template <>
+struct AccessOf<1> {
+  using Type = unsigned char;
+};
 
 /// Moves a part in accesses of `bytes` bytes, neighbouring lanes taking neighbouring ones. What does not
 /// exist becomes 0 in the box.

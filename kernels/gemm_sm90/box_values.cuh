@@ -9,9 +9,9 @@ namespace quarry::gemm_sm90 {
 
 /// The values of a lane in a part of its warp's 16 rows: of each group of eight columns four, columns 2 (lane
 /// % 4) and the next of row lane / 4, then of row lane / 4 + 8 (PTX ISA, wgmma register fragments).
-template <int count>
+template <int count, class Value = float>
 struct StepValues {
-  float v[count];
+  Value v[count];
 };
 
 /// A matrix of 8 x 8 elements of 16 bits as a lane holds it: the pair of group `group` and half `half`.
@@ -29,9 +29,9 @@ QUARRY_DEVICE int matrix_line(int lane, bool is_whole) {
   return box.row_major ? box.offset(lane % 16, second) : box.offset(lane / 8 % 2 * 8, second + lane % 8);
 }
 
-/// A lane's pair of neighbouring columns in a box of 32-bit elements.
-template <OutputBox box>
-QUARRY_DEVICE void put_pair(arch::SharedAddress buffer, int offset, const arch::Vector<float, 2>& pair) {
+/// A lane's pair of neighbouring columns in a box of elements of 32 or 8 bits.
+template <OutputBox box, class Out>
+QUARRY_DEVICE void put_pair(arch::SharedAddress buffer, int offset, const arch::Vector<Out, 2>& pair) {
   if constexpr (box.row_major) {
     arch::shared_store(buffer + offset, pair);
   } else {
@@ -39,13 +39,13 @@ QUARRY_DEVICE void put_pair(arch::SharedAddress buffer, int offset, const arch::
     arch::shared_store(buffer + box.moved(offset, 0, 1), pair.v[1]);
   }
 }
-template <OutputBox box>
-QUARRY_DEVICE arch::Vector<float, 2> get_pair(arch::SharedAddress buffer, int offset) {
+template <OutputBox box, class Out>
+QUARRY_DEVICE arch::Vector<Out, 2> get_pair(arch::SharedAddress buffer, int offset) {
   if constexpr (box.row_major) {
-    return arch::shared_load<arch::Vector<float, 2>>(buffer + offset);
+    return arch::shared_load<arch::Vector<Out, 2>>(buffer + offset);
   } else {
-    return {arch::shared_load<float>(buffer + offset),
-            arch::shared_load<float>(buffer + box.moved(offset, 0, 1))};
+    return {arch::shared_load<Out>(buffer + offset),
+            arch::shared_load<Out>(buffer + box.moved(offset, 0, 1))};
   }
 }
 
@@ -62,8 +62,9 @@ QUARRY_DEVICE void for_each_pair(int lane, int first, int groups, const Each& ea
 }
 
 /// Rounds values and puts them into columns [first, first + count / 2) of a box.
-template <OutputBox box, class Out, int count>
-QUARRY_DEVICE void put_values(arch::SharedAddress buffer, int first, int lane, const StepValues<count>& x) {
+template <OutputBox box, class Out, int count, class Value>
+QUARRY_DEVICE void put_values(arch::SharedAddress buffer, int first, int lane,
+                              const StepValues<count, Value>& x) {
   constexpr int groups = count / 4;
   if constexpr (sizeof(Out) == 2) {
     QUARRY_UNROLL
@@ -84,17 +85,18 @@ QUARRY_DEVICE void put_values(arch::SharedAddress buffer, int first, int lane, c
     }
   } else {
     for_each_pair<box>(lane, first, groups, [&](int group, int half, int offset) {
-      put_pair<box>(buffer, offset, {x.v[4 * group + 2 * half], x.v[4 * group + 2 * half + 1]});
+      const int i = 4 * group + 2 * half;
+      put_pair<box, Out>(buffer, offset, {to_element<Out>(x.v[i]), to_element<Out>(x.v[i + 1])});
     });
   }
 }
 
 /// x + factor * values that lie in those columns.
-template <OutputBox box, class Out, int count>
-QUARRY_DEVICE void add_values(StepValues<count>& x, float factor, arch::SharedAddress buffer, int first,
-                              int lane) {
+template <OutputBox box, class Out, int count, class Value>
+QUARRY_DEVICE void add_values(StepValues<count, Value>& x, Value factor, arch::SharedAddress buffer,
+                              int first, int lane) {
   constexpr int groups = count / 4;
-  const auto add = [&](int i, float value) { x.v[i] = arch::fma(factor, value, x.v[i]); };
+  const auto add = [&](int i, Value value) { x.v[i] = multiplied_added(factor, value, x.v[i]); };
   if constexpr (sizeof(Out) == 2) {
     QUARRY_UNROLL
     for (int group = 0; group < groups; group += 2) {
@@ -112,9 +114,9 @@ QUARRY_DEVICE void add_values(StepValues<count>& x, float factor, arch::SharedAd
     }
   } else {
     for_each_pair<box>(lane, first, groups, [&](int group, int half, int offset) {
-      const arch::Vector<float, 2> pair = get_pair<box>(buffer, offset);
-      add(4 * group + 2 * half, pair.v[0]);
-      add(4 * group + 2 * half + 1, pair.v[1]);
+      const arch::Vector<Out, 2> pair = get_pair<box, Out>(buffer, offset);
+      add(4 * group + 2 * half, to_compute<Value>(pair.v[0]));
+      add(4 * group + 2 * half + 1, to_compute<Value>(pair.v[1]));
     });
   }
 }

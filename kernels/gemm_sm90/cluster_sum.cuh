@@ -22,19 +22,19 @@ QUARRY_DEVICE void leave_sums(const Sums<config>& sums, arch::SharedAddress memo
                       warpgroup_threads * consumers(config));  // nobody multiplies from the stages any more
   QUARRY_UNROLL
   for (int i = 0; i < blocks_m(config) * groups; ++i) {
-    const arch::Vector<float, 2> upper = sum_pair(sums.block[i / groups], i % groups, 0);
-    const arch::Vector<float, 2> lower = sum_pair(sums.block[i / groups], i % groups, 1);
+    const arch::Vector<SumType<config>, 2> upper = sum_pair(sums.block[i / groups], i % groups, 0);
+    const arch::Vector<SumType<config>, 2> lower = sum_pair(sums.block[i / groups], i % groups, 1);
     arch::shared_store(left_sums<config>(memory, i),
-                       arch::Vector<float, 4>{upper.v[0], upper.v[1], lower.v[0], lower.v[1]});
+                       arch::Vector<SumType<config>, 4>{upper.v[0], upper.v[1], lower.v[0], lower.v[1]});
   }
 }
 
 /// x + factor * sums of a step, as add_step of sums that all blocks of the cluster have left. Only one block
 /// may ask for a step: it keeps what has been added up in the place of its own.
-template <Config config, int count>
-QUARRY_DEVICE void add_cluster_step(StepValues<count>& x, float factor, arch::SharedAddress memory,
+template <Config config, int count, class Value>
+QUARRY_DEVICE void add_cluster_step(StepValues<count, Value>& x, Value factor, arch::SharedAddress memory,
                                     int step) {
-  using Quad = arch::Vector<float, 4>;
+  using Quad = arch::Vector<SumType<config>, 4>;
   constexpr int quads = count / 4;
   const int blocks = arch::cluster_blocks();
   QUARRY_ROLLED
@@ -43,14 +43,15 @@ QUARRY_DEVICE void add_cluster_step(StepValues<count>& x, float factor, arch::Sh
     Quad parts[most_cluster_slices];  // all on their way before the first is added
     QUARRY_UNROLL
     for (int block = 0; block < most_cluster_slices; ++block) {
-      if (block < blocks) parts[block] = arch::peer_load<Quad>(at, block);
+      if (block < blocks)
+        parts[block] = __builtin_bit_cast(Quad, arch::peer_load<arch::Vector<float, 4>>(at, block));
     }
     Quad sum = parts[0];
     QUARRY_UNROLL
     for (int block = 1; block < most_cluster_slices; ++block) {
       if (block >= blocks) continue;
       QUARRY_UNROLL
-      for (int j = 0; j < 4; ++j) sum.v[j] += parts[block].v[j];
+      for (int j = 0; j < 4; ++j) sum.v[j] = added(sum.v[j], parts[block].v[j]);
     }
     arch::shared_store(at, sum);
   }
@@ -58,7 +59,8 @@ QUARRY_DEVICE void add_cluster_step(StepValues<count>& x, float factor, arch::Sh
   for (int i = 0; i < quads; ++i) {
     const auto sum = arch::shared_load<Quad>(left_sums<config>(memory, step * quads + i));
     QUARRY_UNROLL
-    for (int j = 0; j < 4; ++j) x.v[4 * i + j] = arch::fma(factor, sum.v[j], x.v[4 * i + j]);
+    for (int j = 0; j < 4; ++j)
+      x.v[4 * i + j] = multiplied_added(factor, static_cast<Value>(sum.v[j]), x.v[4 * i + j]);
   }
 }
 

@@ -23,6 +23,10 @@ struct SumsOf {
   using Type = arch::WarpgroupSumsF32<n>;
 };
 template <int n>
+struct SumsOf<DType::s32, n> {
+  using Type = arch::WarpgroupSumsS32<n>;
+};
+template <int n>
 struct SumsOf<DType::f16, n> {
   using Type = arch::WarpgroupSumsF16<n>;
 };

@@ -65,8 +65,9 @@ constexpr OutputBox output_box(bool row_major, int n, int element_bytes) {
   int best = 8;
   for (int columns = 8; columns <= most_columns; columns += 8) {
     const int chunks = columns * element_bytes / 16;
+    const bool is_whole = !row_major || columns * element_bytes % 16 == 0;
     const bool conflict_free = !row_major || chunks % 2 == 1 || chunks == 2 || chunks == 4 || chunks == 8;
-    if (n % columns == 0 && conflict_free) best = columns;
+    if (n % columns == 0 && is_whole && conflict_free) best = columns;
   }
   return {row_major, best, element_bytes};
 }

@@ -15,9 +15,10 @@ class PairStore {
   static constexpr int block_steps = config.tile.n / step_columns(config);
   static constexpr int steps = blocks_m(config) * block_steps;
   using Out = Element<config.types.out>;
-  using Values = StepValues<step_values(config)>;
+  using Sum = SumType<config>;
+  using Values = StepValues<step_values(config), Sum>;
   using Finish =
-      typename Epilogue::template For<float, Out,
+      typename Epilogue::template For<Sum, Out,
                                       EpilogueForm{.by_columns = !by_rows, .batches = Batches::strided}>;
 
  public:
@@ -38,7 +39,7 @@ class PairStore {
         QUARRY_ROLLED
         for (int step = arch::cluster_rank(); step < steps; step += arch::cluster_blocks()) {
           Values x = {};
-          add_cluster_step<config>(x, 1, memory_, step);
+          add_cluster_step<config>(x, Sum{1}, memory_, step);
           write(epilogue, work, step, x);
         }
       }
@@ -47,7 +48,7 @@ class PairStore {
     QUARRY_UNROLL
     for (int step = 0; step < steps; ++step) {
       Values x = {};
-      add_products<config>(x, 1, sums, step / block_steps, step % block_steps * step_columns(config));
+      add_products<config>(x, Sum{1}, sums, step / block_steps, step % block_steps * step_columns(config));
       write(epilogue, work, step, x);
     }
   }
@@ -64,7 +65,7 @@ class PairStore {
       const int column = first_column + pair / 2 * 8;
       const int left = work.n() - column;
       if (row >= work.m() || left <= 0) continue;
-      const Quad<float> both = {x.v[2 * pair], x.v[2 * pair + 1], 0, 0};
+      const Quad<Sum> both = {x.v[2 * pair], x.v[2 * pair + 1], 0, 0};
       if (by_rows) {
         write_line(epilogue, work, row, column, left < 2 ? left : 2, both);
       } else {
@@ -76,12 +77,12 @@ class PairStore {
 
   /// `count` neighbours of a line: a row of the problem, or a column.
   QUARRY_DEVICE void write_line(const Finish& epilogue, const TileWork& work, int line, int element,
-                                int count, const Quad<float>& sum) const {
+                                int count, const Quad<Sum>& sum) const {
     if (params_.mode == Mode::split_k_parallel) {
       const int elements = by_rows ? work.n() : work.m();
       const long long matrix = static_cast<long long>(work.slice) * params_.batch + work.batch;
-      const MatrixView<float> partial(static_cast<float*>(params_.partials) + matrix * work.m() * work.n(),
-                                      elements, 1);
+      const MatrixView<Sum> partial(static_cast<Sum*>(params_.partials) + matrix * work.m() * work.n(),
+                                    elements, 1);
       partial.store(line, element, count, sum);
       return;
     }

@@ -33,7 +33,8 @@ Config mirrored(const Config& c) {
 /// Types that wgmma takes, and an output that the sums are not narrowed for on the way.
 bool has_instruction(const Types& t, Math math) {
   if (math == Math::fast_tf32) return t == Types{DType::f32, DType::f32, DType::f32, DType::f32};
-  return math == Math::exact && (has_half_types(t) || has_fp8_types(t));
+  const bool bytes = is_byte(t.a) && is_byte(t.b) && t.accumulator == DType::s32 && takes_integer_sums(t.out);
+  return math == Math::exact && (has_half_types(t) || has_fp8_types(t) || bytes);
 }
 
 /// Bytes of what the copy engine moves at least.
@@ -52,6 +53,11 @@ std::string tile_fault(const Config& c, const Config& code) {
     return extent_name(c, false) + " must be a multiple of 8, up to 256";
   if (code.layouts.b == Layout::row && code.tile.n % 16 != 0)
     return extent_name(c, false) + " must be a multiple of 16 where it is contiguous in memory";
+  if (is_byte(c.types.a) && code.tile.n > 32 && code.tile.n % 16 != 0)
+    return extent_name(c, false) + " must be a multiple of 16 with operands of bytes, beyond 32";
+  if (box_out(code).line_bytes() % 16 != 0)
+    return extent_name(c, false) +
+           " must be a multiple of 16 where the output has bytes and they are contiguous along it";
   const int step = instruction_k(c.types);
   if (c.tile.k % step != 0 || c.tile.k > 16 * step)
     return "tile.k must be a multiple of " + std::to_string(step) + ", up to " + std::to_string(16 * step);

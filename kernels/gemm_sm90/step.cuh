@@ -7,14 +7,15 @@
 #include "common/tile_scheduler.cuh"
 #include "gemm_sm90/box_lanes.cuh"
 #include "gemm_sm90/box_values.cuh"
+#include "gemm_sm90/sums.cuh"
 
 namespace quarry::gemm_sm90 {
 
 /// The values of a step whose columns are all alike: one value for the upper of the lane's two rows, one for
 /// the lower.
-template <int count>
-QUARRY_DEVICE StepValues<count> broadcast_rows(float upper, float lower) {
-  StepValues<count> x;
+template <int count, class Value>
+QUARRY_DEVICE StepValues<count, Value> broadcast_rows(Value upper, Value lower) {
+  StepValues<count, Value> x;
   QUARRY_UNROLL
   for (int i = 0; i < count; ++i) x.v[i] = i / 2 % 2 == 0 ? upper : lower;
   return x;
@@ -29,7 +30,8 @@ class EpilogueStep {
   using Out = Element<config.types.out>;
 
  public:
-  using Values = StepValues<count>;
+  using Value = ValueType<config>;
+  using Values = StepValues<count, Value>;
 
   const TileWork& work;
   arch::SharedAddress buffer;  ///< the box that the step is of
@@ -47,7 +49,7 @@ class EpilogueStep {
   }
 
   /// x + factor * values that lie in the box. All lanes have read them before any goes on.
-  QUARRY_DEVICE void add(Values& x, float factor) const {
+  QUARRY_DEVICE void add(Values& x, Value factor) const {
     add_values<part.box, Out>(x, factor, buffer, box_column, lane);
     arch::warp_barrier();
   }
@@ -80,16 +82,17 @@ class EpilogueStep {
     }
   }
 
-  /// Writes values as they are to a dense matrix of f32, line after line of so many elements as the output's
+  /// Writes sums as they are to a dense matrix, line after line of so many elements as the output's
   /// are.
-  QUARRY_DEVICE void write_dense(float* matrix, int line_elements, const Values& x) const {
+  template <class Sum>
+  QUARRY_DEVICE void write_dense(Sum* matrix, int line_elements, const StepValues<count, Sum>& x) const {
     constexpr bool by_rows = part.box.row_major;
     const int lane_row = lane / 4;
     const int lane_column = lane % 4 * 2;
     const long long row_stride = by_rows ? line_elements : 1;
     const long long column_stride = by_rows ? 1 : line_elements;
-    float* const first = matrix + ((work.tile_m * config.tile.m + tile_row + lane_row) * row_stride +
-                                   (work.tile_n * config.tile.n + tile_column + lane_column) * column_stride);
+    Sum* const first = matrix + ((work.tile_m * config.tile.m + tile_row + lane_row) * row_stride +
+                                 (work.tile_n * config.tile.n + tile_column + lane_column) * column_stride);
     const int lane_rows = rows() - lane_row;
     const int lane_columns = columns() - lane_column;
     QUARRY_UNROLL

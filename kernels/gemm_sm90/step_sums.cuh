@@ -7,20 +7,30 @@
 
 namespace quarry::gemm_sm90 {
 
+/// x + factor * sum. @tparam pinned the compiler keeps to the place
+template <bool pinned>
+QUARRY_DEVICE float added_product(float x, float factor, float sum) {
+  return pinned ? arch::pinned_fma(factor, sum, x) : arch::fma(factor, sum, x);
+}
+template <bool pinned>
+QUARRY_DEVICE int added_product(int x, int factor, int sum) {
+  return multiplied_added(factor, sum, x);
+}
+
 /// x + factor * sums, of the columns of a block from `first` on. All but `x` and `factor` must be known when
 /// compiled, as registers have no index. @tparam pinned the compiler keeps to the place
-template <Config config, bool pinned = false, int count>
-QUARRY_DEVICE void add_products(StepValues<count>& x, float factor, const Sums<config>& sums, int block,
-                                int first) {
+template <Config config, bool pinned = false, int count, class Value>
+QUARRY_DEVICE void add_products(StepValues<count, Value>& x, Value factor, const Sums<config>& sums,
+                                int block, int first) {
   QUARRY_UNROLL
   for (int group = 0; group < count / 4; ++group) {
     QUARRY_UNROLL
     for (int half = 0; half < 2; ++half) {
-      const arch::Vector<float, 2> pair = sum_pair(sums.block[block], first / 8 + group, half);
+      const auto pair = sum_pair(sums.block[block], first / 8 + group, half);
       QUARRY_UNROLL
       for (int i = 0; i < 2; ++i) {
-        float& value = x.v[4 * group + 2 * half + i];
-        value = pinned ? arch::pinned_fma(factor, pair.v[i], value) : arch::fma(factor, pair.v[i], value);
+        Value& value = x.v[4 * group + 2 * half + i];
+        value = added_product<pinned>(value, factor, static_cast<Value>(pair.v[i]));
       }
     }
   }
@@ -29,8 +39,8 @@ QUARRY_DEVICE void add_products(StepValues<count>& x, float factor, const Sums<c
 /// x + factor * sums of step `step`, of the steps [from, to), which is known when running only: a tree of
 /// branches.
 template <Config config, int from = 0, int to = blocks_m(config) * config.tile.n / step_columns(config),
-          int count>
-QUARRY_DEVICE void add_step(StepValues<count>& x, float factor, const Sums<config>& sums, int step) {
+          int count, class Value>
+QUARRY_DEVICE void add_step(StepValues<count, Value>& x, Value factor, const Sums<config>& sums, int step) {
   constexpr int block_steps = config.tile.n / step_columns(config);
   if constexpr (to - from == 1) {
     add_products<config, true>(x, factor, sums, from / block_steps,

@@ -1,15 +1,27 @@
-/// The sums of a warpgroup as the epilogue reads them.
+/// The sums of a warpgroup as the epilogue reads them, and what it computes with.
 #pragma once
 
 #include "arch/sm90.hpp"
+#include "common/epilogue.cuh"
 #include "gemm_sm90/config.hpp"
 
 namespace quarry::gemm_sm90 {
+
+/// What sums are, and what the standard chain makes of them: whole numbers where the output is s32, else
+/// numbers of f32.
+template <Config config>
+using SumType = Compute<config.types.accumulator>;
+template <Config config>
+using ValueType = typename EpilogueCompute<SumType<config>, Element<config.types.out>>::Type;
 
 /// The neighbouring sums that a lane holds in columns 8 group + 2 (lane % 4) and the next: of row lane / 4 of
 /// its warp's 16 (`half` 0) or of the row eight further down (1).
 template <int n>
 QUARRY_DEVICE arch::Vector<float, 2> sum_pair(const arch::WarpgroupSumsF32<n>& sums, int group, int half) {
+  return {sums.v[4 * group + 2 * half], sums.v[4 * group + 2 * half + 1]};
+}
+template <int n>
+QUARRY_DEVICE arch::Vector<int, 2> sum_pair(const arch::WarpgroupSumsS32<n>& sums, int group, int half) {
   return {sums.v[4 * group + 2 * half], sums.v[4 * group + 2 * half + 1]};
 }
 template <int n>

@@ -34,7 +34,11 @@ class TileStore {
   /// be kept in memory, and that costs every step of the other.
   static constexpr bool has_simple_steps = has_crowded_registers(config);
   using Out = Element<config.types.out>;
-  using Values = StepValues<count>;
+  using Sum = SumType<config>;
+  using Value = ValueType<config>;
+  using Values = StepValues<count, Value>;
+  static constexpr bool is_whole =
+      is_integer(partial_type(config.types.accumulator)) && config.types.out == DType::s32;
 
  public:
   /// @param group the warpgroup among those that multiply. @param first_row row of the tile where its rows
@@ -99,10 +103,10 @@ class TileStore {
     return epilogue().bias_axis == BiasAxis::column ? Added::by_column : Added::by_row;
   }
 
-  QUARRY_DEVICE static float scalar(double given, const void* pointer) {
-    return pointer == nullptr ? static_cast<float>(given) : arch::global_load<float>(pointer);
+  QUARRY_DEVICE static Value scalar(double given, const void* pointer) {
+    return pointer == nullptr ? static_cast<Value>(given) : arch::global_load<Value>(pointer);
   }
-  QUARRY_DEVICE float beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
+  QUARRY_DEVICE Value beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
 
   /// Row of the problem where this warp's part of a tile begins, and column.
   QUARRY_DEVICE int tile_row(const TileWork& work) const { return work.tile_m * config.tile.m + first_row_; }
@@ -139,8 +143,8 @@ class TileStore {
   QUARRY_DEVICE void store_short(const Sums<config>& sums, const TileWork& work, int lane) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks_m(config); ++block) {
-      const arch::Vector<float, 2> rows =
-          by_column ? arch::Vector<float, 2>{}
+      const arch::Vector<Value, 2> rows =
+          by_column ? arch::Vector<Value, 2>{}
                     : row_addends(added(), first_row_ + block * instruction_m, lane);
       QUARRY_UNROLL
       for (int i = 0; i < block_boxes; ++i) {
@@ -149,12 +153,12 @@ class TileStore {
         for (int column = 0; column < box.columns; column += 16) {
           const int first = i * box.columns + column;
           if (column + 8 < box.columns) {
-            StepValues<8> x =
+            StepValues<8, Value> x =
                 by_column ? column_addends<8>(first, lane) : broadcast_rows<8>(rows.v[0], rows.v[1]);
             add_products<config>(x, alpha_, sums, block, first);
             put_values<box, Out>(buffer, column, lane, x);
           } else {
-            StepValues<4> x =
+            StepValues<4, Value> x =
                 by_column ? column_addends<4>(first, lane) : broadcast_rows<4>(rows.v[0], rows.v[1]);
             add_products<config>(x, alpha_, sums, block, first);
             put_values<box, Out>(buffer, column, lane, x);
@@ -193,7 +197,16 @@ class TileStore {
   QUARRY_DEVICE void store_step(const Sums<config>& sums, const EpilogueStep<config>& step,
                                 int number) const {
     const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
-    const float factor = is_partial ? 1 : alpha_;
+    const int line = box.row_major ? step.work.n() : step.work.m();
+    if constexpr (is_integer(config.types.accumulator) && !is_whole) {
+      if (is_partial) {  // sums, not values
+        StepValues<count, Sum> left = {};
+        add_step<config>(left, Sum{1}, sums, number);
+        step.write_dense(partial_output(step.work), line, left);
+        return;
+      }
+    }
+    const Value factor = is_partial ? 1 : alpha_;
     Values x = {};
     if (!general || adds_first()) x = addends(step);
     if (general && shares()) {
@@ -201,9 +214,11 @@ class TileStore {
     } else {
       add_step<config>(x, factor, sums, number);
     }
-    if (is_partial) {
-      step.write_dense(partial_output(step.work), box.row_major ? step.work.n() : step.work.m(), x);
-      return;
+    if constexpr (!is_integer(config.types.accumulator) || is_whole) {
+      if (is_partial) {
+        step.write_dense(partial_output(step.work), line, x);
+        return;
+      }
     }
     if (general && is_general()) before_activation(step, x);
     if (epilogue().activation != Activation::identity) activate_step(step, x);
@@ -248,22 +263,24 @@ class TileStore {
   }
 
   /// The dense output of this slice and batch entry in the workspace.
-  QUARRY_DEVICE float* partial_output(const TileWork& work) const {
+  QUARRY_DEVICE Sum* partial_output(const TileWork& work) const {
     const long long matrix = static_cast<long long>(work.slice) * params().gemm.batch + work.batch;
-    return static_cast<float*>(params().gemm.partials) + matrix * work.m() * work.n();
+    return static_cast<Sum*>(params().gemm.partials) + matrix * work.m() * work.n();
   }
 
   /// From alpha times the sums, and the addends if they were added first, to z.
   QUARRY_DEVICE void before_activation(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (!adds_first()) {
-      replace_each(x.v, [this](float v) { return alpha_ == 0 ? 0 : v; });
-      if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
+      replace_each(x.v, [this](Value v) { return alpha_ == 0 ? 0 : v; });
+      if constexpr (!is_whole) {
+        if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
+      }
       const Values addend = addends(step);
       QUARRY_UNROLL
-      for (int i = 0; i < count; ++i) x.v[i] += addend.v[i];
+      for (int i = 0; i < count; ++i) x.v[i] = quarry::added(x.v[i], addend.v[i]);
     }
-    if (const float factor = beta(); factor != 0) {
+    if (const Value factor = beta(); factor != 0) {
       if (params().fetched != Fetched::c) step.read(params().gemm.c);
       step.add(x, factor);
     }
@@ -275,7 +292,9 @@ class TileStore {
 
   QUARRY_DEVICE void activate_step(const EpilogueStep<config>& step, Values& x) const {
     const EpilogueParams& e = epilogue();
-    if constexpr (sizeof(Out) == 4) {
+    if constexpr (is_whole) {
+      activate(e.activation, e.leaky_slope, x.v);
+    } else if constexpr (sizeof(Out) == 4) {
       step.put(x);
       activate_box<box>(e.activation, e.leaky_slope, step.buffer, step.box_column, step_columns(config),
                         step.lane);
@@ -293,27 +312,31 @@ class TileStore {
       step.add(x, 1);
     }
     if (e.clamps) {
-      const auto low = static_cast<float>(e.clamp_low);
-      const auto high = static_cast<float>(e.clamp_high);
-      replace_each(x.v, [&](float v) { return arch::minimum(arch::maximum(v, low), high); });
+      const auto low = static_cast<Value>(e.clamp_low);
+      const auto high = static_cast<Value>(e.clamp_high);
+      if constexpr (is_whole) {
+        replace_each(x.v, [&](Value v) { return v < low ? low : v > high ? high : v; });
+      } else {
+        replace_each(x.v, [&](Value v) { return arch::minimum(arch::maximum(v, low), high); });
+      }
     }
   }
 
   /// What is added to the values of a step.
   QUARRY_DEVICE Values addends(const EpilogueStep<config>& step) const {
     if (added() == Added::by_column) return column_addends<count>(step.tile_column, step.lane);
-    const arch::Vector<float, 2> rows = row_addends(added(), step.tile_row, step.lane);
+    const arch::Vector<Value, 2> rows = row_addends(added(), step.tile_row, step.lane);
     return broadcast_rows<count>(rows.v[0], rows.v[1]);
   }
 
   /// Of the columns from `first` of the tile on.
   template <int n>
-  QUARRY_DEVICE StepValues<n> column_addends(int first, int lane) const {
-    StepValues<n> x;
+  QUARRY_DEVICE StepValues<n, Value> column_addends(int first, int lane) const {
+    StepValues<n, Value> x;
     QUARRY_UNROLL
     for (int group = 0; group < n / 4; ++group) {
       const auto pair =
-          arch::shared_load<arch::Vector<float, 2>>(biases_.at(first + 8 * group + lane % 4 * 2));
+          arch::shared_load<arch::Vector<Value, 2>>(biases_.at(first + 8 * group + lane % 4 * 2));
       QUARRY_UNROLL
       for (int i = 0; i < 4; ++i) x.v[4 * group + i] = pair.v[i % 2];
     }
@@ -321,10 +344,10 @@ class TileStore {
   }
 
   /// Of the lane's two rows of the 16 from `first` of the tile on.
-  QUARRY_DEVICE arch::Vector<float, 2> row_addends(Added added, int first, int lane) const {
+  QUARRY_DEVICE arch::Vector<Value, 2> row_addends(Added added, int first, int lane) const {
     if (added != Added::by_row) return {0, 0};
-    return {arch::shared_load<float>(biases_.at(first + lane / 4)),
-            arch::shared_load<float>(biases_.at(first + lane / 4 + 8))};
+    return {arch::shared_load<Value>(biases_.at(first + lane / 4)),
+            arch::shared_load<Value>(biases_.at(first + lane / 4 + 8))};
   }
 
   const TensorGemmParams& params_;
@@ -332,7 +355,7 @@ class TileStore {
   BoxRing<config> ring_;
   BiasRing<config> biases_;
   int first_row_;  ///< of the warp in its tile
-  float alpha_;
+  Value alpha_;
   int zero_ = 0;
 };
 

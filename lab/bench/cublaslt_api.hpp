@@ -73,7 +73,7 @@ enum CublasLtCompute : int {
 };
 /// cublasOperation_t.
 enum CublasLtOperation : std::int32_t { lt_as_it_is = 0, lt_transposed = 1 };
-/// cublasLtMatmulDescAttributes_t; int32, a uint32, pointers, and int64 in elements.
+/// cublasLtMatmulDescAttributes_t; int32, a uint32, pointers, int64 in elements, and an int8.
 enum CublasLtDescAttribute : int {
   lt_transpose_a = 3,
   lt_transpose_b = 4,
@@ -81,7 +81,8 @@ enum CublasLtDescAttribute : int {
   lt_bias_pointer = 8,
   lt_aux_pointer = 11,
   lt_aux_ld = 12,
-  lt_aux_batch_stride = 13
+  lt_aux_batch_stride = 13,
+  lt_fast_accumulation = 25
 };
 /// cublasLtEpilogue_t: parts that go together, or the first one alone.
 enum CublasLtEpilogueFunction : std::uint32_t {

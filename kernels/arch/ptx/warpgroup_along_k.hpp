@@ -44,15 +44,15 @@ QUARRY_DEVICE void warpgroup_multiply_along_k(Sums& sums, MatrixDescriptor a, Ma
   QUARRY_MULTIPLY(E5M2, E5M2, WarpgroupSumsF32<N>, #N "k32", ".f32.e5m2.e5m2", ", 1, 1", registers, "f", a, \
                   b, c)
 
-#define QUARRY_MULTIPLIES_BYTES(N, registers, a, b, c)                                                       \
-  QUARRY_MULTIPLY(signed char, signed char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.s8.s8", "", registers, "r", \
-                  a, b, c)                                                                                   \
-  QUARRY_MULTIPLY(signed char, unsigned char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.s8.u8", "", registers,    \
-                  "r", a, b, c)                                                                              \
-  QUARRY_MULTIPLY(unsigned char, signed char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.u8.s8", "", registers,    \
-                  "r", a, b, c)                                                                              \
-  QUARRY_MULTIPLY(unsigned char, unsigned char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.u8.u8", "", registers,  \
-                  "r", a, b, c)
+#define QUARRY_MULTIPLIES_BYTES(N, registers, a, b, c)                                                     \
+  QUARRY_MULTIPLY(signed char, signed char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.s8.s8", "",     \
+                  registers, "r", a, b, c)                                                                 \
+  QUARRY_MULTIPLY(signed char, unsigned char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.s8.u8", "",   \
+                  registers, "r", a, b, c)                                                                 \
+  QUARRY_MULTIPLY(unsigned char, signed char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.u8.s8", "",   \
+                  registers, "r", a, b, c)                                                                 \
+  QUARRY_MULTIPLY(unsigned char, unsigned char, WarpgroupSumsS32<N>, #N "k32", ".satfinite.s32.u8.u8", "", \
+                  registers, "r", a, b, c)
 
 QUARRY_MULTIPLIES_FLOAT(8, 4, 4, 5, 6)
 QUARRY_MULTIPLIES_FLOAT(16, 8, 8, 9, 10)

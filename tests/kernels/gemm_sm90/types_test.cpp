@@ -9,6 +9,7 @@ using namespace quarry;
 namespace {
 
 constexpr const char* fp8 = "gemm_sm90_e4m3_e5m2_f32_bf16_rcr_128x128x128_c1x1_s6_cooperative_a16x16";
+constexpr const char* bytes = "gemm_sm90_s8_u8_s32_s8_rcr_128x128x128_c1x1_s6_cooperative_a16x16";
 constexpr const char* tf32 = "gemm_sm90_f32_f32_f32_f32_rcr_128x128x32_c1x1_s6_cooperative_fast_tf32_a4x4";
 
 /// `name` with `part` in place of `old`.
@@ -28,7 +29,7 @@ void check_refused(const std::string& name, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("gemm_sm90 has 8-bit floating point and tf32, 32 bytes of K an instruction") {
+TEST_CASE("gemm_sm90 has 8-bit floating point, bytes and tf32, 32 bytes of K an instruction") {
   const Result<Kernel> eight = make_kernel(fp8);
   REQUIRE(eight);
   CHECK(eight->metadata().design.instruction->k == 32);
@@ -37,7 +38,12 @@ TEST_CASE("gemm_sm90 has 8-bit floating point and tf32, 32 bytes of K an instruc
   REQUIRE(wide);
   CHECK(wide->metadata().design.instruction->k == 8);
   CHECK(wide->metadata().design.math == Math::fast_tf32);
-  for (const char* const name : {fp8, tf32}) {
+  const Result<Kernel> whole = make_kernel(bytes);
+  REQUIRE(whole);
+  CHECK(whole->metadata().design.instruction->k == 32);
+  CHECK(whole->metadata().modes.split_k_parallel);
+  CHECK_FALSE(whole->metadata().modes.split_k_serial);
+  for (const char* const name : {fp8, tf32, bytes}) {
     CHECK(make_kernel(with(with(name, "cooperative", "cooperative_exchanged"), "_rcr_", "_rcc_")));
     check_refused(with(name, "_rcr_", "_rrr_"), "contiguous along K");
     check_refused(with(name, "_rcr_", "_ccr_"), "contiguous along K");
@@ -51,6 +57,12 @@ TEST_CASE("what gemm_sm90 lacks of other types is named") {
   check_refused(with(fp8, "_a16x16", "_fast_tf32_a16x16"), "no matrix instruction");
   check_refused(with(fp8, "_f32_bf16_", "_f32_e4m3_"), "no matrix instruction");
   check_refused(with(fp8, "_f32_bf16_", "_f16_f16_"), "no matrix instruction");
+  check_refused(with(bytes, "_s32_s8_", "_s32_f16_"), "no matrix instruction");
+  check_refused(with(bytes, "_s32_s8_", "_f32_f32_"), "no matrix instruction");
+  check_refused(with(bytes, "128x128x128", "128x120x128"), "tile.n must be a multiple of 16");
+  check_refused(with(with(bytes, "_s32_s8_", "_s32_s32_"), "128x128x128", "128x40x128"),
+                "with operands of bytes");
+  check_refused(with(bytes, "128x128x128", "128x24x128"), "where the output has bytes");
   check_refused(with(fp8, "a16x16", "a8x8"), "alignment must be 16 and 16");
   check_refused(with(tf32, "a4x4", "a8x8"), "alignment must be 4 and 4");
   check_refused(with(fp8, "128x128x128", "128x128x48"), "tile.k must be a multiple of 32");
