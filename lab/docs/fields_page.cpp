@@ -12,10 +12,10 @@ constexpr std::string_view introduction =
     R"(<!-- Generated from registry/metadata/fields.cpp; do not edit. -->
 # Metadata fields
 
-What can be asked of a kernel: in a filter (`--where`, `Filter::parse`, `QUARRY_AOT`, the constraints of a
-`space.json`), as a column of the command's tables, and in its JSON. A field goes by any end of its full path that no other
-field has; the shortest one is listed first. A kernel may lack a field that is marked optional: every comparison with it is
-then false, and `has(field)` tells.
+Fields describe a kernel. Filters (`--where`, `Filter::parse`, `QUARRY_AOT`, the constraints of a `space.json`) compare them, and
+the command shows them as columns and in JSON. The name of a field is its full path or any end of the path that belongs to no
+other field; the table lists the shortest name first. A kernel may lack a field that is marked optional. Then every comparison
+with it is false; `has(field)` says whether the kernel has it.
 
 | field | full path | type | meaning |
 | --- | --- | --- | --- |
@@ -26,7 +26,7 @@ constexpr std::string_view language = R"(
 
     cc == 80 and a.dtype in (f16, bf16) and tile.m * tile.n >= 128 * 128 and not split_k_serial
 
-From the loosest binding to the tightest:
+Operators, from the lowest precedence to the highest:
 
 | operator | meaning |
 | --- | --- |
@@ -41,9 +41,9 @@ From the loosest binding to the tightest:
 | `-` | negation |
 | `(...)`, `has(field)` | grouping; whether the kernel has a field or any field of a part, such as `has(warps)` |
 
-Values are integers (64 bits), decimals (`1.5`, `2e3`), `'text'` or `"text"`, `true`, `false`, fields, and words: a bare word
-stands for itself beside a field that takes words or text. A comparison is false when it needs a field that the kernel lacks,
-divides by zero or leaves the range of its numbers, so `not (stages == 3)` takes kernels that have no stages.
+Values are integers (64 bits), decimals (`1.5`, `2e3`), `'text'` or `"text"`, `true`, `false`, fields, and words. A bare word that
+is compared with a field of words or text stands for itself. A comparison is false if it needs a field that the kernel lacks,
+divides by zero, or overflows. So `not (stages == 3)` also selects kernels that have no stages.
 )";
 
 /// The words a field may hold: "`row`, `column`".

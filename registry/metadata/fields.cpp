@@ -71,7 +71,7 @@ constexpr std::string_view alignment_help =
 // clang-format off
 constexpr Field fields[] = {
     text("name", [](K k) { return k.name; }, "unique, stable name"),
-    text("family", [](K k) { return k.family; }, "kernel implementation that it is an instance of"),
+    text("family", [](K k) { return k.family; }, "kernel implementation, such as gemm_sm80"),
     word("operation", operation_words, [](K k) { return value(k.operation); }, "what is computed"),
     integer("cc", [](K k) -> Number { return k.cc; }, "least compute capability, as 80 or 90"),
     integer("max_cc", [](K k) -> Number { return k.max_cc; }, "greatest compute capability; absent: open"),
@@ -118,7 +118,7 @@ constexpr Field fields[] = {
     integer("design.instruction.k", [](K k) { return extent(k.design.instruction, &Extent3::k); },
             "K extent of the matrix instruction"),
     word("design.math", math_words, [](K k) { return of_product(k, value(k.design.math)); },
-         "what it does to f32 operands before it multiplies them"),
+         "how f32 operands are rounded before the multiplication"),
     word("design.math_unit", math_unit_words, [](K k) { return of_product(k, value(k.design.math_unit)); },
          "functional unit that multiplies"),
     integer("design.threads", [](K k) -> Number { return k.design.threads; }, "threads of a block"),
@@ -133,10 +133,10 @@ constexpr Field fields[] = {
     boolean("epilogue.residual", [](K k) -> Number { return k.epilogue.residual; },
             "adds a residual after the activation"),
     boolean("epilogue.aux", [](K k) -> Number { return k.epilogue.aux; },
-            "writes what the activation is applied to, too"),
+            "also writes the input of the activation"),
     boolean("epilogue.clamp", [](K k) -> Number { return k.epilogue.clamp; }, "clamps outputs"),
     boolean("epilogue.fast_clamp", [](K k) -> Number { return k.epilogue.fast_clamp; },
-            "turns sums into bytes by additions, which is exact up to K = 256, the most it takes"),
+            "fast conversion of sums to bytes, exact for K <= 256; larger K is refused"),
 
     boolean("modes.split_k_serial", [](K k) { return of_product(k, k.modes.split_k_serial); }, "permits serial split-K"),
     boolean("modes.split_k_parallel", [](K k) { return of_product(k, k.modes.split_k_parallel); },
