@@ -1,4 +1,4 @@
-/// Arguments of any operation, as calls take them.
+/// Arguments of any operation, as a parameter type.
 #pragma once
 
 #include <concepts>
@@ -8,8 +8,8 @@
 
 namespace quarry {
 
-/// A reference to the arguments of one operation: GemmArguments, ReduceSplitKArguments, ... Made from each of
-/// them where a call takes arguments; it owns nothing, and is used up during the call.
+/// A reference to the arguments of one operation: GemmArguments, ReduceSplitKArguments, ... Each of these
+/// structs converts to it. It owns nothing; use it only during the call.
 class Arguments {
  public:
   /// From a struct that names its operation in a static member `operation`.
@@ -20,11 +20,11 @@ class Arguments {
   Arguments& operator=(const Arguments&) = delete;
 
   Operation operation() const { return operation_; }
-  /// The struct, and its size as its author compiled it.
+  /// The struct, and its size in the program that made it.
   const void* data() const { return data_; }
   std::uint32_t bytes() const { return bytes_; }
 
-  /// The struct of a known operation; null where it is of another one.
+  /// The struct, if it belongs to the operation of A; otherwise null.
   template <class A>
   const A* as() const {
     return operation_ == A::operation ? static_cast<const A*>(data_) : nullptr;

@@ -1,4 +1,4 @@
-/// What is known of kernels' machine code without compiling any.
+/// What the library knows about the machine code of kernels, without compiling any.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,26 @@
 
 namespace quarry {
 
-/// The name of the device function, the entry, that a kernel runs: that of Artifact::entry. Kernels that are
-/// each other's transposition share one, and those of types that are the same to the device. Valid for the
-/// life of the process.
+/// The name of the device function (the entry) that a kernel runs, as in Artifact::entry. Kernels share an
+/// entry if one is the transposition of the other, or if their types are the same to the device. Valid for
+/// the life of the process.
 std::string_view entry_name(const Kernel& kernel);
 
-/// What was recorded when a kernel's entry was compiled for a target (80, 90): with the library, by this
-/// process, or, by the compiler that would be used now, for the cache on disk. Absent where it never was.
-/// Compiles nothing.
+/// The resources of the machine code of a kernel for a target (80, 90). They were recorded when the entry was
+/// compiled: with the library, by this process, or for the cache on disk by the compiler that would be used
+/// now. Absent if the entry was never compiled. Compiles nothing.
 std::optional<CodeResources> known_resources(const Kernel& kernel, int target);
 
-/// The compute capabilities that the library holds machine code for, ascending; empty where it holds none.
+/// The compute capabilities for which the library holds machine code, ascending; empty if it holds no machine
+/// code.
 std::span<const int> precompiled_targets();
 
 /// How much machine code the library holds.
 struct PrecompiledCode {
-  /// Entries of all registered kernels, and those of them that are precompiled.
+  /// Entries of all registered kernels, and how many of them are precompiled.
   std::size_t entries = 0;
   std::size_t precompiled = 0;
-  /// The embedded fatbins, which hold many entries each, and their bytes.
+  /// The number of embedded fatbins, each with many entries, and their size in bytes.
   std::size_t units = 0;
   std::uint64_t bytes = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace quarry {
 
-/// Run-time performance choices. What is unset, the registry chooses.
+/// Run-time performance choices. The registry chooses the ones that are unset.
 struct Controls {
   std::optional<Mode> mode = std::nullopt;
   /// Slices of K, 1 or more; more than one needs a split-K mode.
@@ -16,7 +16,7 @@ struct Controls {
   std::optional<int> swizzle = std::nullopt;
   /// Along which extent of the output tiles are walked first.
   std::optional<Raster> raster = std::nullopt;
-  /// Most multiprocessors that the kernel may use, 1 or more; only persistent kernels keep to it.
+  /// The most multiprocessors that the kernel may use, 1 or more. Only persistent kernels obey it.
   std::optional<int> multiprocessors = std::nullopt;
 };
 

@@ -1,5 +1,5 @@
-/// What ranking needs to know of a device, as a value, so that kernels can be ranked for a device that is not
-/// there.
+/// The properties of a device that the ranking uses. A plain value, so kernels can be ranked for a device
+/// that this machine does not have.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ struct WgmmaRates {
 
 /// Copies to the shared memory of one multiprocessor, in clocks.
 struct CopyRates {
-  /// For each byte from L2 while all multiprocessors ask.
+  /// For each byte from L2 while all multiprocessors copy.
   double clocks_per_byte = 0;
-  /// From the request to the arrival: of threads' copies from device memory, of bulk copies of a K tile from
-  /// L2.
+  /// From the request to the arrival: for copies by threads, from device memory; for bulk copies, of a K tile
+  /// from L2.
   double latency = 0;
 
   friend constexpr bool operator==(const CopyRates&, const CopyRates&) = default;
@@ -49,18 +49,19 @@ struct MemoryRates {
   CopyRates thread_copies = {1.0 / 40, 700};
   /// Bulk copies (TMA) and the rest down to kept_operand_bytes: fitted to an H200.
   CopyRates bulk_copies = {0.0135, 1130};
-  /// The share by which bulk_copies.latency is longer where a copy comes from device memory.
+  /// The share by which bulk_copies.latency is longer if a copy comes from device memory.
   double device_latency = 0.71;
-  /// The share of bulk_copies.clocks_per_byte that is left while hardly any other multiprocessor asks.
+  /// The share of bulk_copies.clocks_per_byte that remains while few other multiprocessors copy.
   double alone_share = 0.42;
-  /// By how much clocks_per_byte grows where lines begin in the middle of lines of L2.
+  /// By how much clocks_per_byte grows if rows begin in the middle of L2 lines.
   double split_lines = 2.15;
-  /// Bytes of an operand that stay in L2 while the other one passes by: about half of the L2 of an H200.
+  /// Bytes of an operand that stay in L2 while the other operand passes through it: about half of the L2 of
+  /// an H200.
   double kept_operand_bytes = 24e6;
   /// Bytes of shared memory a clock: 32 banks of 4 bytes (CUDA C++ programming guide).
   double shared_bytes_per_clock = 128;
-  /// How many times faster than device memory partial sums are written and read again: they are in L2,
-  /// mostly. Set by hand with the first split-K kernels.
+  /// How many times faster than device memory partial sums are written and read, because most of them stay in
+  /// L2. Set by hand with the first split-K kernels.
   double partial_sums_speedup = 1.5;
 
   friend constexpr bool operator==(const MemoryRates&, const MemoryRates&) = default;
@@ -72,22 +73,23 @@ struct LaunchCosts {
   /// with the first kernels.
   double first = 2.5e-6;
   double next = 1.8e-6;
-  /// Where launches overlap (programmatic dependent launch): from one to the next beyond the work, and for
-  /// the reduction after it. Fitted to an H200.
+  /// With overlapping launches (programmatic dependent launch): the time between two launches in addition to
+  /// their work, and the time of the reduction that follows. Fitted to an H200.
   double overlapped = 1.7e-6;
   double overlapped_reduction = 6e-6;
-  /// From one kernel's end to the next one's first results: the floor of a reduction by itself. Set by hand.
+  /// From the end of one kernel to the first results of the next one: the least time of a reduction alone.
+  /// Set by hand.
   double reduction = 3e-6;
 
   friend constexpr bool operator==(const LaunchCosts&, const LaunchCosts&) = default;
 };
 
-/// What it costs blocks to exchange partial sums of a tile, in clocks beside the traffic.
+/// The cost of exchanging partial sums of a tile between blocks, in clocks, in addition to the traffic.
 struct ExchangeCosts {
   /// To hand a tile of split_k_serial or stream_k to the next block. Set by hand with the first kernels.
   double turn = 1500;
-  /// In a cluster, fitted to an H200: for the slices to meet and part, for each slice beyond the first, and
-  /// for each round in which the threads ask all blocks for four sums each.
+  /// In a cluster, fitted to an H200: for synchronising the slices before and after, for each slice beyond
+  /// the first, and for each round in which every thread reads four sums from every block.
   double cluster_turn = 3100;
   double cluster_slice = 20;
   double cluster_round = 870;
@@ -95,9 +97,10 @@ struct ExchangeCosts {
   friend constexpr bool operator==(const ExchangeCosts&, const ExchangeCosts&) = default;
 };
 
-/// Rates and costs of a device by unit. The defaults are those of the built-in models, so that a model made
-/// by hand needs none of them. "Fitted to an H200": about 300 kernels and orders of tiles on each of 39 bf16
-/// problems; the numbers mean something together only, with those of kernels/gemm_sm90/estimate.cpp.
+/// Rates and costs of a device by unit. The built-in models use the defaults, so a model made by hand may
+/// keep them. "Fitted to an H200" means: about 300 kernels and orders of tiles on each of 39 bf16 problems.
+/// The fitted numbers are valid only together, and together with the constants of
+/// kernels/gemm_sm90/estimate.cpp.
 struct DeviceRates {
   MmaRates mma = {};
   WgmmaRates wgmma = {};
@@ -148,13 +151,14 @@ bool is_complete(const DeviceModel& model);
 /// The built-in models: A100, H100 and H200 in their SXM form.
 std::span<const DeviceModel> device_models();
 
-/// A built-in model by name. Unknown: not_found, with the names there are.
+/// A built-in model by name. Fails with not_found and the existing names.
 Result<DeviceModel> find_device_model(std::string_view name);
 
-/// The model of CUDA device `device` of this machine; no_device when there is no such device or no driver.
+/// The model of CUDA device `device` of this machine. Fails with no_device if there is no such device or no
+/// driver.
 Result<DeviceModel> device_model(int device);
 
-/// The model used when nobody names one: CUDA device 0 where there is one, the H200 otherwise.
+/// The default model: CUDA device 0 if there is one, otherwise the H200.
 const DeviceModel& default_device_model();
 
 }  // namespace quarry

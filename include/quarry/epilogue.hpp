@@ -1,5 +1,4 @@
-/// The standard epilogue: what happens to the sums of an operation before they are stored, chosen at run
-/// time.
+/// The standard epilogue: it turns the sums of an operation into outputs. All of it is chosen at run time.
 #pragma once
 
 #include <limits>
@@ -10,10 +9,10 @@
 
 namespace quarry {
 
-/// alpha or beta: a host value, or a device pointer to one value of the compute type that is read
-/// when the kernel runs: f64 when the accumulator is f64, s32 when accumulator and output are s32, f32
-/// otherwise. With host tensors the pointer is a host pointer. In s32, host values must be whole numbers of
-/// 32 bits, arithmetic wraps, and only the activations identity and relu are there.
+/// alpha or beta: a host value, or a device pointer to one value that is read when the kernel runs (for host
+/// tensors, a host pointer). The value has the compute type: f64 if the accumulator is f64, s32 if
+/// accumulator and output are s32, f32 otherwise. In s32, host values must be whole numbers of 32 bits,
+/// overflow wraps, and the activation must be identity or relu.
 struct Scalar {
   double value = 0;
   const void* pointer = nullptr;
@@ -28,7 +27,8 @@ struct Scalar {
   }
 };
 
-/// Bounds of an output, infinite: none. With an s32 output of s32 sums they are whole numbers or infinite.
+/// Bounds of an output. An infinite bound is no bound. For an s32 output of s32 sums a bound must be a whole
+/// number or infinite.
 struct Clamp {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -48,13 +48,13 @@ struct Epilogue {
   std::optional<TensorView> bias = std::nullopt;
   BiasAxis bias_axis = BiasAxis::column;
   /// A contiguous vector of the compute type (see Scalar), f32 or f64: M values when `scale_axis` is row, N
-  /// when it is column, or one value for all. There is none where that type is s32.
+  /// when it is column, or one value for all. Refused if the compute type is s32.
   std::optional<TensorView> scale = std::nullopt;
   BiasAxis scale_axis = BiasAxis::column;
-  /// Same type and extents as `out` (rank 2 beside a batch: the same for all of it); may be `out` itself.
+  /// Same type and extents as `out` (rank 2 beside a batch: one matrix for all entries); may be `out` itself.
   std::optional<TensorView> residual = std::nullopt;
-  /// Same type and extents as `out`, in memory of its own: z, rounded, is written to it (through the view's
-  /// pointer), for training.
+  /// Same type and extents as `out`, without overlap with another operand. The kernel writes z to it,
+  /// rounded, through the pointer of the view. Training needs it.
   std::optional<TensorView> aux = std::nullopt;
   Clamp clamp = {};
 };

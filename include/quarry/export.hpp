@@ -1,4 +1,4 @@
-/// Kernels for other runtimes: machine code, and all that is needed to launch it without this library.
+/// Kernels for other runtimes: machine code, and everything that a launch without this library needs.
 #pragma once
 
 #include <string>
@@ -10,37 +10,40 @@
 
 namespace quarry {
 
-/// Writes a kernel into a folder, which is made where it is not there:
-///   NAME.cubin  its code for one target, compiled now where the library does not hold it alone
-///   NAME.h      a header for C11 and C++11 that computes grid, parameters and workspace, and needs nothing
-///   of
-///               this library
+/// Writes a kernel into a folder, and creates the folder if it does not exist:
+///
+///   NAME.cubin  its code for one target; compiled now unless the library holds exactly this code
+///   NAME.h      a header for C11 and C++11 that computes grid, parameters and workspace. It needs no file
+///               of this library
 ///   NAME.json   the same for programs: entry, threads, shared memory, formulas, offsets of parameters
-/// and the code of the reduction that follows a parallel split-K, where the kernel has that mode. Existing
-/// files are replaced; NAME.json is written last. Fails as Kernel::compile does, with nothing written, with
-/// unsupported for a kernel that takes tensor maps (gemm_sm90) or shares tiles (modes.stream_k), and a
-/// reduction by itself (export_plan takes all of them), and with device_error where the folder cannot be made
-/// or written.
+///
+/// It also writes the code of the reduction if the kernel has the mode split_k_parallel. Existing files are
+/// replaced; NAME.json is written last.
+///
+/// Fails, with nothing written, as Kernel::compile does; with unsupported for a kernel that takes tensor maps
+/// (gemm_sm90), that shares tiles (modes.stream_k), or that is a reduction (export_plan takes all of these);
+/// and with device_error if the folder cannot be created or written.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
 
 struct ExportPlanOptions {
   /// As for export_kernel.
   CompileOptions compile = {};
-  /// What files are called, and names in the header begin with: a C identifier. Empty: the kernel's name.
+  /// Name of the files, and prefix of the names in the header: a C identifier. Empty: the name of the kernel.
   std::string name = {};
 };
 
-/// Writes a kernel made ready for one problem, whose shapes, strides, epilogue and controls are frozen;
-/// pointers alone are given at a run. It does so for every kernel, those with tensor maps and shared tiles
-/// included:
+/// Writes a kernel for one problem. Shapes, strides, epilogue and controls are fixed; each run supplies only
+/// pointers. Works for every kernel, also with tensor maps or shared tiles:
+///
 ///   NAME.cubin   its code for one target, and ENTRY.cubin for a kernel that follows it (a reduction)
 ///   NAME.plan.h  a header for C11 and C++11 with a function that fills the parameters, and a list of
-///   launches. It needs nothing of this library; where there are tensor maps it includes <cuda.h>, and is
-///   given cuTensorMapEncodeTiled.
-/// Controls that are open are chosen as Kernel::prepare does; where no operand lies on a device, by the
-/// default device model. Existing files are replaced; the header is written last. Fails as Kernel::supports
-/// and Kernel::compile do, with nothing written, with invalid_arguments for an output without elements or a
-/// bad name, and with device_error where the folder cannot be made or written.
+///                launches. It needs no file of this library. With tensor maps, it includes <cuda.h>, and
+///                the program passes cuTensorMapEncodeTiled to it.
+///
+/// Open controls are chosen as by Kernel::prepare; if no operand is on a device, for the default device
+/// model. Existing files are replaced; the header is written last. Fails, with nothing written, as
+/// Kernel::supports and Kernel::compile do; with invalid_arguments for an output without elements or a bad
+/// name; and with device_error if the folder cannot be created or written.
 Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
                    const ExportPlanOptions& options = {});
 

@@ -1,4 +1,4 @@
-/// Choosing kernels by what they are: a predicate in C++, or an expression in text.
+/// Filters select kernels by their metadata: a predicate in C++, or an expression in text.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class Filter {
 
   Filter() = default;
 
-  /// From any callable on `const KernelMetadata&` that gives a bool. It must not throw.
+  /// From any callable on `const KernelMetadata&` that returns a bool. It must not throw.
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Filter> &&
            std::is_invocable_r_v<bool, F, const KernelMetadata&>) Filter(F&& predicate)
@@ -28,10 +28,10 @@ class Filter {
   /// From text, such as `cc == 80 and a.dtype in (f16, bf16) and tile.m * tile.n >= 128 * 128`.
   ///
   /// Values: numbers, 'strings' or "strings", true, false, fields by their shortest unambiguous path (tile.m,
-  /// a.dtype, stages), and bare words where they are compared with a field that takes words. Operators,
-  /// loosest first: `or` (`||`), `and` (`&&`), `not` (`!`), comparisons (`== != < <= > >=`, `in (...)`, `~`
-  /// for contains), `+ -`, `* / %`, unary `-`; parentheses; `has(field)`. A comparison with an absent field
-  /// is false.
+  /// a.dtype, stages), and bare words in comparisons with a field of words. Operators, lowest
+  /// precedence first: `or` (`||`), `and` (`&&`), `not` (`!`), comparisons (`== != < <= > >=`, `in (...)`,
+  /// `~` for contains), `+ -`, `* / %`, unary `-`; parentheses; `has(field)`. A comparison with an absent
+  /// field is false.
   ///
   /// On an error the Status (parse_error, or not_found for an unknown field) has three lines: what is wrong,
   /// the text, and a caret under the column at fault.

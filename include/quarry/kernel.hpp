@@ -1,4 +1,4 @@
-/// A registered kernel: ask it, prepare it, run it.
+/// A kernel: questions, plans and runs.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 #include "quarry/plan_operands.hpp"
 #include "quarry/status.hpp"
 
-/// The CUDA runtime's stream, `cudaStream_t` being a pointer to it; named here so that no CUDA header is
-/// needed.
+/// The type that `cudaStream_t` points to. It is declared here, so that no CUDA header is needed.
 struct CUstream_st;
 
 namespace quarry {
@@ -33,19 +32,19 @@ struct Workspace {
 };
 
 struct RunOptions {
-  /// Stream that the work is put on, of the device where the tensors lie (device_error otherwise); null is
-  /// the legacy default stream of that device. Ignored for host tensors.
+  /// Stream for the work. It must belong to the device of the tensors (device_error otherwise). Null is the
+  /// legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
   /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.
   bool assume_supported = false;
-  /// Compile the kernel, on first use, where there is no machine code of it for the device. Otherwise such a
-  /// kernel answers not_precompiled.
+  /// Compile the kernel on first use if there is no machine code for the device. If false, such a kernel
+  /// fails with not_precompiled.
   bool compile = true;
-  /// Let the kernel start while the one before it on the stream still ends, if that one allows it
-  /// (programmatic dependent launch): setting up then costs no time. It waits before it touches memory, so
-  /// that the order of the stream holds; results are the same. Kernels that do not know of it are launched as
-  /// usual.
+  /// Allows this kernel to start before its predecessor on the stream finishes, if the predecessor permits it
+  /// (programmatic dependent launch). This hides the set-up time. The kernel waits before it accesses memory,
+  /// so the order of the stream holds and the results are the same. Kernels without support for it are
+  /// launched as usual.
   bool overlap = true;
 };
 
@@ -56,25 +55,27 @@ struct PrepareOptions {
   bool overlap = true;
 };
 
-/// A kernel made ready for one set of shapes, strides, epilogue and controls: running it only launches.
-/// Copies share what is prepared; safe to run from many threads.
+/// A kernel prepared for one set of shapes, strides, epilogue and controls. A run only launches. Copies share
+/// the prepared state. Many threads may run a plan at the same time.
 class Plan {
  public:
-  /// Puts the work on `stream` with new pointers: no check but null, alignment, workspace size and device, no
-  /// load, no allocation, no synchronisation; can be captured into a CUDA graph. Plans of host tensors
-  /// compute before they return.
+  /// Launches on `stream` with new pointers. Checks only null pointers, alignment, workspace size and device.
+  /// It does not load, allocate or synchronise, and can be captured into a CUDA graph. A plan of host tensors
+  /// computes before it returns.
   ///
-  /// Before anything is launched, a stream of another device than the plan's is refused with device_error,
-  /// and so are pointers that lead to memory of another device, with invalid_arguments or, of the workspace,
-  /// invalid_workspace; also where that device's memory could be reached, as Kernel::run does. On a machine
-  /// with one device that costs nothing; otherwise CUDA is asked twice for the stream and once for each
-  /// pointer. The same holds for a stream that is being captured, and a refusal does not end the capture.
+  /// Fails before any launch: with device_error if the stream belongs to another device than the plan, with
+  /// invalid_arguments if an operand is in the memory of another device, and with invalid_workspace if the
+  /// workspace is. Kernel::run fails in the same way. This holds even if the devices can access each other's
+  /// memory. On a machine with one device these checks cost nothing. Otherwise they ask CUDA twice about the
+  /// stream and once about each pointer. They also work while the stream is being captured, and a failure
+  /// does not end the capture.
   Status run(const PlanOperands& operands, CUstream_st* stream, Workspace workspace = {}) const;
 
-  /// The same with the pointers of other arguments, of the plan's operation: nothing else of them counts.
+  /// The same with the pointers of `arguments`, which must be of the operation of the plan. Everything else
+  /// in them is ignored.
   Status run(Arguments arguments, CUstream_st* stream, Workspace workspace = {}) const;
 
-  /// What a run must be given: every other operand is ignored.
+  /// The operands that a run needs. Other operands are ignored.
   std::span<const PlanOperandNeed> operands() const;
 
   /// Bytes of workspace that each run needs.
@@ -87,15 +88,15 @@ class Plan {
   std::shared_ptr<const detail::PlanState> state_;
 };
 
-/// A light handle to one row of the registry, with the controls that a query chose for it, if it came from
-/// one. Valid for the life of the process; copyable; safe from any number of threads.
+/// A light handle to one row of the registry, with the controls that a query chose for it, if it comes from a
+/// query. Valid for the life of the process; copyable; safe from any number of threads.
 class Kernel {
  public:
   const KernelMetadata& metadata() const;
   std::string_view name() const { return metadata().name; }
 
-  /// Controls that a run uses where the arguments leave them unset; empty for a kernel found by name, which
-  /// chooses by itself.
+  /// Controls that a run uses if the arguments leave them unset. Empty for a kernel found by name; its runs
+  /// choose their controls.
   const Controls& controls() const { return controls_; }
 
   /// Whether the library holds machine code of this kernel for compute capability `cc` (80, 90), without
@@ -109,20 +110,21 @@ class Kernel {
   /// Bytes of workspace that `run` needs for these arguments; often 0. Fails as `supports` does.
   Result<std::size_t> workspace_size(Arguments arguments) const;
 
-  /// Machine code of this kernel for a target: what the library holds, or else compiled now, from sources
-  /// that are part of the library. Asked again in the same process, the answer is in memory. Fails with
-  /// unsupported for a target that the kernel does not run on, no_compiler and compile_error.
+  /// Machine code of this kernel for a target: the code in the library, or otherwise compiled now from
+  /// sources that are part of the library. A repeated call in the same process returns the code from memory.
+  /// Fails with unsupported for a target on which the kernel does not run, with no_compiler, and with
+  /// compile_error.
   Result<Artifact> compile() const;
   Result<Artifact> compile(const CompileOptions& options) const;
 
-  /// Checks, loads the code (compiles it, where need be) and computes the launch once. Needs real pointers,
-  /// or fake ones whose `memory` is set.
+  /// Checks the arguments, loads the code (compiles it if necessary) and computes the launch, once for all
+  /// runs of the plan. Needs real pointers, or fake tensors with `memory` set.
   Result<Plan> prepare(Arguments arguments, const PrepareOptions& options = {}) const;
 
-  /// Runs on the device where the tensors lie, on the host executor when they are plain host memory. Returns
-  /// when the work is on the stream (device) or done (host). Loads the kernel's code on first use, and
-  /// compiles it where there is none; after that it neither allocates nor synchronises. While the stream is
-  /// being captured, a kernel that is not loaded answers not_loaded.
+  /// Runs on the device of the tensors, or on the host executor if they are in plain host memory. Returns
+  /// when the work is on the stream (device) or done (host). Loads the code of the kernel on first use, and
+  /// compiles it if there is no code; after that it neither allocates nor synchronises. While the stream is
+  /// being captured, a kernel that is not loaded fails with not_loaded.
   Status run(Arguments arguments, const RunOptions& options = {}) const;
 
   bool operator==(const Kernel& other) const { return row_ == other.row_; }
@@ -135,8 +137,7 @@ class Kernel {
   Controls controls_;
 };
 
-/// A kernel as the answer to a problem: with controls chosen, a predicted time and the workspace that it
-/// needs.
+/// A kernel that can solve a problem, with chosen controls, a predicted time and the workspace that it needs.
 class Candidate : public Kernel {
  public:
   /// Seconds on the device model of the query, by the ranking's estimate.

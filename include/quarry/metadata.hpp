@@ -1,7 +1,7 @@
-/// What can be asked of a registered kernel. Plain data; a part that a family lacks is an empty optional.
+/// The metadata of a kernel. Plain data; a part that a family lacks is an empty optional.
 ///
-/// The fields are listed once more, with their names and help, in registry/metadata/fields.cpp: from that
-/// list come the filter language, the command's columns, its JSON and the reference page.
+/// The fields are listed once more, with their names and help, in registry/metadata/fields.cpp. The filter
+/// language, the columns of the command, its JSON and the reference page come from that list.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,11 @@
 
 namespace quarry {
 
-/// One matrix operand of a kernel. Where the operation has no such operand, its type is none.
+/// One matrix operand of a kernel. Its type is `none` if the operation has no such operand.
 struct OperandMetadata {
   DType dtype = DType::none;
   Layout layout = Layout::row;
-  /// Alignment in elements that the kernel needs of the pointer, the leading dimension and the batch stride.
-  /// 1: any.
+  /// Alignment in elements that pointer, leading dimension and batch stride must have. 1: any.
   int alignment = 1;
 };
 
@@ -62,7 +61,7 @@ struct DesignMetadata {
   std::optional<Orientation> orientation = std::nullopt;
   /// Shape of the matrix instruction.
   std::optional<Extent3> instruction = std::nullopt;
-  /// What it does to f32 operands.
+  /// How it rounds f32 operands.
   Math math = Math::exact;
   MathUnit math_unit = MathUnit::simt;
   /// Threads of a block.
@@ -72,7 +71,7 @@ struct DesignMetadata {
 };
 
 struct EpilogueMetadata {
-  /// Any Activation can be asked for at run time.
+  /// A problem may ask for any Activation at run time.
   bool activation = false;
   /// A bias vector is taken, along either axis.
   bool bias = false;
@@ -80,30 +79,30 @@ struct EpilogueMetadata {
   bool scale = false;
   /// A residual is added after the activation.
   bool residual = false;
-  /// What the activation is applied to can be written beside the output.
+  /// The input of the activation can be written to a second output.
   bool aux = false;
   /// Outputs can be clamped.
   bool clamp = false;
-  /// Sums become outputs faster, in a way that is exact up to K = 256, which the kernel is limited to.
+  /// Fast conversion of sums to outputs, exact for K <= 256; larger K is refused.
   bool fast_clamp = false;
 };
 
-/// Which modes a kernel permits: ways of covering K, and of finding the matrices of a batch.
+/// The modes that a kernel permits: ways of covering K, and of finding the matrices of a batch.
 struct ModesMetadata {
   bool split_k_serial = false;
   bool split_k_parallel = false;
   bool split_k_cluster = false;
   bool stream_k = false;
-  /// Batches whose matrices lie a stride apart.
+  /// Batches with a constant stride between the matrices.
   bool batched = false;
-  /// Batches whose matrices are found through arrays of pointers (PointerArrayView).
+  /// Batches with an array of pointers to the matrices (PointerArrayView).
   bool array = false;
 };
 
-/// Everything that is known of a kernel before it is compiled.
+/// Everything that is known about a kernel before it is compiled.
 struct KernelMetadata {
-  /// Unique and stable; also the name of the device function's entry (of the kernel that it shares code
-  /// with).
+  /// Unique and stable. It is also the name of the device function, unless the kernel shares the code of
+  /// another kernel (entry_name()).
   std::string_view name;
   std::string_view family;
   Operation operation = Operation::gemm;

@@ -1,20 +1,20 @@
-/// What can be computed.
+/// The operations.
 #pragma once
 
 #include <string_view>
 
 namespace quarry {
 
-/// The operations. This list is the only one: the build reads it, and finds of each operation `name` the
-/// header quarry/name.hpp and the folder operations/name/.
+/// The operations. This is the only list of them. The build reads it, and expects for each operation `name`
+/// the header quarry/name.hpp and the folder operations/name/.
 enum class Operation : unsigned char {
   gemm,            ///< GemmArguments
   reduce_split_k,  ///< ReduceSplitKArguments
   reorder,         ///< ReorderArguments
 };
 
-/// Whether kernels of an operation multiply tiles of A and B. Others lack these operands, tiles, modes, and
-/// all else in their metadata that belongs to a product.
+/// Whether kernels of an operation multiply tiles of A and B. Kernels of other operations lack these
+/// operands, tiles, modes, and everything else in the metadata that belongs to a product.
 constexpr bool is_product(Operation operation) { return operation == Operation::gemm; }
 
 /// "gemm", "reduce_split_k", ...

@@ -1,8 +1,8 @@
-/// Packs: the machine code of many kernels in one file, for programs that shall not compile.
+/// Packs: the machine code of many kernels in one file, for programs that must not compile.
 ///
-/// A pack is one relocatable file: it holds no path, and any machine can load it that runs the same version
-/// of the library. The packs that the environment variable QUARRY_PACKS names (FILE:FILE...) are loaded when
-/// machine code is first needed; an invalid pack is skipped with a warning on standard error.
+/// A pack is one relocatable file. It holds no path. Any machine with the same version of the library can
+/// load it. The packs that the environment variable QUARRY_PACKS names (FILE:FILE...) are loaded when machine
+/// code is first needed; an invalid pack is skipped with a warning on standard error.
 #pragma once
 
 #include <span>
@@ -15,25 +15,26 @@
 
 namespace quarry {
 
-/// Writes artifacts into a file. An existing file is replaced by the whole new one, or stays as it is; an
-/// entry and target that is given several times is written once. Fails with invalid_arguments where there is
-/// no artifact, or one that is precompiled (its code is part of the library: compile it with
-/// CompileOptions::force), and with device_error where the file cannot be written.
+/// Writes artifacts into a file. An existing file is replaced by the complete new file, or stays as it is.
+/// Artifacts with the same entry and target are written once. Fails with invalid_arguments if there is no
+/// artifact, or if one is precompiled (its code is part of the library: compile it with
+/// CompileOptions::force), and with device_error if the file cannot be written.
 Status write_pack(std::span<const Artifact> artifacts, const std::string& path);
 
-/// The artifacts of a pack, checked but not added to anything. Fails with invalid_artifact when the file
-/// cannot be read, is no pack, is damaged or cut short, or of another format or version of the library.
+/// The artifacts of a pack, checked but not added to this process. Fails with invalid_artifact if the file
+/// cannot be read, is not a pack, is damaged or cut short, or has another format or version of the library.
 Result<std::vector<Artifact>> read_pack(const std::string& path);
 
-/// Adds the artifacts of a pack to this process, all of them or, on failure, none: their kernels run without
-/// being compiled. Code that is there already stays in use. Fails with invalid_artifact as read_pack does,
-/// where a kernel of it is not one of this library, where it was compiled from other sources, and where there
-/// are devices and all of it is for others.
+/// Adds all artifacts of a pack to this process, or none on failure. Their kernels then run without a
+/// compiler. Code that is already present stays in use. Fails with invalid_artifact as read_pack does; if a
+/// kernel of the pack is not in this library; if it was compiled from other sources; and if this machine has
+/// devices and all of the code is for other devices.
 Status load_pack(const std::string& path);
 
-/// Compiles kernels for a pack: as `compile` does, but also those that are precompiled, whose code in the
-/// library is not theirs alone, and the reductions that follow a parallel split-K of the kernels, without
-/// which a pack is not complete.
+/// Compiles kernels for a pack. Unlike `compile`, it also compiles precompiled kernels, because the library
+/// holds their code only together with others. It adds the reductions that a parallel split-K of the kernels
+/// needs.
+///
 /// @return an artifact or a failure for each kernel, in their order, then one for each reduction
 std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels,
                                                const CompileOptions& options = {},

@@ -9,10 +9,10 @@
 
 namespace quarry {
 
-/// Pointers by operand, which must lie in memory of the same kind, aligned as the plan's operands were
-/// (PlanOperandNeed): `{{Operand::a, a}, {Operand::b, b}, {Operand::out, out}}`. Of an operand that is an
-/// array of pointers (PointerArrayView): the array, whose pointers keep to what that promised. Outputs are
-/// written through theirs.
+/// Pointers by operand: `{{Operand::a, a}, {Operand::b, b}, {Operand::out, out}}`. They must be in the same
+/// kind of memory as the operands of the plan, with the same alignment (PlanOperandNeed). For an operand that
+/// is an array of pointers (PointerArrayView), pass the address of the array; its pointers must keep the
+/// promises of the view. The kernel writes outputs through their pointers.
 class PlanOperands {
  public:
   /// One pointer with its name.
@@ -34,7 +34,7 @@ class PlanOperands {
   const void*& operator[](Operand operand) { return data_[number(operand)]; }
   const void* operator[](Operand operand) const { return data_[number(operand)]; }
 
-  /// An operand that was named twice, which a run refuses; `none` where there is no such.
+  /// An operand that was named twice, which every run refuses; otherwise `none`.
   Operand named_twice() const { return twice_; }
 
  private:
@@ -47,15 +47,15 @@ class PlanOperands {
   Operand twice_ = Operand::none;
 };
 
-/// What a plan needs of one operand in each run.
+/// An operand that each run of a plan needs.
 struct PlanOperandNeed {
   Operand name;
   DType dtype;
   /// An array of pointers to matrices.
   bool is_array;
-  /// What its address must be a multiple of, in bytes.
+  /// Alignment of its address in bytes.
   std::uint16_t alignment;
-  /// It is written; others are read.
+  /// The kernel writes it. It reads all other operands.
   bool is_output = false;
 };
 

@@ -1,4 +1,4 @@
-/// Batches whose matrices lie anywhere: an array of pointers, in the memory where the problem runs.
+/// Batches with matrices anywhere in memory: an array of pointers.
 #pragma once
 
 #include <array>
@@ -8,23 +8,23 @@
 
 namespace quarry {
 
-/// A batch of matrices of one shape, each at an address of its own. Goes wherever a batch does as a
-/// TensorView, for a, b, c, out, residual and aux, beside batches with strides and matrices that are the same
-/// for the whole batch: `args.a = PointerArrayView::row_major(pointers, DType::f16, batch, {m, k})`.
+/// A batch of matrices of one shape, each at its own address. It can stand for a, b, c, out, residual and
+/// aux, together with strided batches and with matrices that all entries share: `args.a =
+/// PointerArrayView::row_major(pointers, DType::f16, batch, {m, k})`.
 ///
-/// What cannot be seen from the host is the caller's to keep: no pointer is null, each keeps to `alignment`,
-/// matrices of an output overlap neither one another nor an input (but for C and the residual, which may be
-/// the output entry by entry). On plain host memory all of that is checked.
+/// The library cannot check pointers in device memory. The caller must ensure that no pointer is null, that
+/// each has the promised `alignment`, and that matrices of an output overlap neither one another nor an input
+/// (C and the residual may equal the output entry by entry). In plain host memory all of this is checked.
 struct PointerArrayView {
-  /// `count` addresses, in device memory for problems that run on a device (managed and pinned memory will
-  /// do). They are read when the kernel runs. Matrices of an output are written through them. Null: a fake
-  /// array, good for discovery but not for running.
+  /// `count` addresses, in device memory for problems that run on a device (managed and pinned memory also
+  /// work). They are read when the kernel runs. Matrices of an output are written through them. Null: a fake
+  /// array, which works for queries but not for runs.
   const void* const* pointers = nullptr;
   DType dtype = DType::none;
-  /// Bytes that every pointer is promised to be a multiple of: a power of two. 0: those of an element, which
-  /// is always right; many kernels need more, mostly 16.
+  /// Promise that every pointer is a multiple of this many bytes, a power of two. 0: multiples of one
+  /// element, which is always true. Many kernels need more, mostly 16.
   std::uint16_t alignment = 0;
-  /// Where the array itself lies; the matrices lie in memory of the same kind.
+  /// Where the array itself lies. The matrices lie in memory of the same kind.
   Memory memory = {};
   /// Entries of the batch.
   std::int64_t count = 0;
@@ -50,7 +50,7 @@ struct PointerArrayView {
     return view;
   }
 
-  /// The same view of an array in memory of a known kind, which saves asking the driver.
+  /// The same view of an array in memory of a known kind. The library then does not ask the driver.
   PointerArrayView on(Memory where) const {
     PointerArrayView view = *this;
     view.memory = where;

@@ -1,4 +1,4 @@
-/// Errors as values: `Status` says whether something worked and why not, `Result<T>` is a value or a Status.
+/// Errors as values: `Status` says whether a call worked and why not, `Result<T>` is a value or a Status.
 #pragma once
 
 #include <cassert>
@@ -67,8 +67,8 @@ namespace detail {
 /// The parts of Controls, as messages name them.
 enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle, raster, multiprocessors };
 
-/// Why, for reasons that must cost nothing until somebody reads them. What `expected` and `got` hold is said
-/// beside each; Status::message() turns them into a sentence.
+/// The reason of a failure, in a form that costs nothing until a message is composed. The comments say what
+/// `expected` and `got` hold; Status::message() makes a sentence of them.
 enum class Reason : std::uint8_t {
   none,
   text,                 ///< the message is a string of its own
@@ -87,7 +87,7 @@ enum class Reason : std::uint8_t {
   stride_limit,         ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
   null_data,            ///< the operand needs data and has none
   missing,              ///< the operand is required and absent
-  mixed_devices,        ///< expected, got: devices; or both the first operand, beside which it does not lie
+  mixed_devices,        ///< expected, got: devices; or both the first operand, whose device differs
   array_place,          ///< the operand's array of pointers lies in host memory, other operands on a device
   output_overlap,       ///< got: the output (Operand) it overlaps; expected: 1 if inputs may be exactly that
   compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
@@ -131,7 +131,7 @@ class [[nodiscard]] Status {
   StatusCode code() const { return code_; }
   /// The operand at fault, or `none`.
   Operand operand() const { return operand_; }
-  /// Why, in compact form: what explanations count by.
+  /// The reason in compact form; explanations count by it.
   detail::Reason reason() const { return reason_; }
   /// One line for a person, without a newline; "ok" on success.
   std::string message() const;

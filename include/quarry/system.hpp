@@ -1,4 +1,5 @@
-/// What of this machine the library can use: driver, devices, compilers. Nothing here changes anything.
+/// The parts of this machine that the library can use: driver, devices, compilers. These calls change
+/// nothing.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ struct CudaVersions {
 };
 CudaVersions cuda_versions();
 
-/// Ok when there is a driver, new enough, and at least one device; otherwise no_device with the cause. Asked
-/// once, on the first call. Safe from any thread, as all of these are.
+/// Ok when there is a driver, new enough, and at least one device; otherwise no_device with the cause. The
+/// driver is asked once, on the first call. All functions of this header are safe from any thread.
 Status cuda_status();
 /// Ok when there is a CUDA device of this number; no_device otherwise.
 Status cuda_status(int device);
@@ -24,12 +25,12 @@ Status cuda_status(int device);
 /// CUDA devices of this machine; 0 unless cuda_status() is ok.
 int device_count();
 
-/// Whether kernels can be compiled by this backend. Fails with no_compiler, and says where it was looked for,
-/// when there is none, when it is too old, and when QUARRY_COMPILER is off.
+/// Whether this backend can compile kernels. Fails with no_compiler if there is no compiler (the message says
+/// where the library looked), if it is too old, or if QUARRY_COMPILER is off.
 Status compiler_status(CompilerBackend backend = CompilerBackend::automatic);
 
-/// The file of the compiler that this backend would use: NVRTC's library or nvcc. It is neither opened nor
-/// run. Fails with no_compiler, and says where it was looked for.
+/// The file of the compiler that this backend would use: the library NVRTC, or nvcc. It is neither opened nor
+/// run. Fails with no_compiler, and says where the library looked.
 Result<std::string> compiler_path(CompilerBackend backend);
 
 }  // namespace quarry

@@ -12,10 +12,10 @@
 
 namespace quarry {
 
-/// What kind of memory a tensor lies in.
+/// The kind of memory that holds a tensor.
 enum class MemoryKind : std::uint8_t {
-  automatic,  ///< ask the driver about the pointer when it matters; plain host memory where there is no
-              ///< driver
+  automatic,  ///< the library asks the driver about the pointer when it matters; plain host memory if there
+              ///< is no driver
   host,       ///< plain host memory: problems on it run on the host executor
   device,     ///< device memory
   managed,    ///< CUDA managed memory: runs on the device
@@ -29,30 +29,30 @@ struct Memory {
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-/// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns), rank 3 has a batch
-/// extent in front of it (or slices, ReduceSplitKArguments). A null `data` makes a *fake* tensor, good for
-/// discovery but not for running.
+/// A tensor of rank 1 to 4 that somebody else owns. Rank 2 is a matrix (rows, columns). Rank 3 has a batch
+/// extent in front of it (or slices, ReduceSplitKArguments). A null `data` makes a *fake* tensor, which works
+/// for queries but not for runs.
 struct TensorView {
   static constexpr int max_rank = 4;
 
-  /// First element. A view that is passed as `out` is written through this pointer. Of a pointer array: the
-  /// array.
+  /// First element. A view that is passed as `out` is written through this pointer. For an array of pointers:
+  /// the array.
   const void* data = nullptr;
   DType dtype = DType::none;
   std::uint8_t rank = 0;
-  /// Alignment in bytes that is assumed of a fake tensor's pointer, and of all pointers of an array; a power
-  /// of two.
+  /// Alignment in bytes that the library assumes for the pointer of a fake tensor, and for all pointers of an
+  /// array; a power of two.
   std::uint16_t assumed_alignment = 16;
   Memory memory = {};
-  /// `data` is an array of pointers, one for each batch entry of a view of rank 3, whose first stride says
-  /// nothing then; see PointerArrayView, which makes such views.
+  /// `data` is an array of pointers, one for each batch entry of a view of rank 3. The first stride is then
+  /// ignored. PointerArrayView makes such views.
   bool is_pointer_array = false;
   /// Elements along each extent, outermost first. 0 is legal.
   std::array<std::int64_t, max_rank> extents = {};
   /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.
   std::array<std::int64_t, max_rank> strides = {};
-  /// Interleaved: a matrix, or a batch of them, whose extents are multiples of 32. The stride along the
-  /// extent that is cut (rows of row_interleaved32) leads from one group of 32 to the next, the other one
+  /// Interleaved: a matrix or a batch of matrices, whose extents are multiples of 32. The stride along the
+  /// extent that is cut (rows of row_interleaved32) leads from one group of 32 to the next; the other stride
   /// is 32.
   LayoutTag tag = LayoutTag::strided;
 
@@ -68,8 +68,8 @@ struct TensorView {
                                  std::int64_t ld = 0);
 
   /// A matrix (or batch of matrices) in groups of 32 rows; see Layout. `ld` is the elements from one group to
-  /// the next, 0 for a packed matrix; a batch is packed. Extents that are no multiples of 32 make a view that
-  /// every call refuses, as types do that are not interleaved.
+  /// the next, 0 for a packed matrix; a batch is packed. Every call refuses a view whose extents are not
+  /// multiples of 32, or whose type has no interleaved layout.
   static TensorView row_interleaved32(const void* data, DType dtype,
                                       std::initializer_list<std::int64_t> extents, std::int64_t ld = 0);
 
@@ -84,7 +84,7 @@ struct TensorView {
   /// A contiguous vector, such as a bias.
   static TensorView vector(const void* data, DType dtype, std::int64_t extent);
 
-  /// The same view in memory of a known kind, which saves asking the driver.
+  /// The same view in memory of a known kind. The library then does not ask the driver.
   TensorView on(Memory where) const {
     TensorView view = *this;
     view.memory = where;
@@ -92,8 +92,8 @@ struct TensorView {
   }
 
   /// A view of a DLPack tensor (any version's `DLTensor`): byte_offset and null strides are honoured. The
-  /// tensor stays owned by whom it was. Fails on a rank over four, a type or a device that the library does
-  /// not know.
+  /// ownership of the tensor does not change. Fails for a rank over four, and for a type or a device that the
+  /// library does not know.
   template <class DLTensor>
   static Result<TensorView> from_dlpack(const DLTensor& tensor);
 };
@@ -124,7 +124,7 @@ Result<TensorView> TensorView::from_dlpack(const DLTensor& tensor) {
                               tensor.byte_offset});
 }
 
-/// The name of a type ("f16"), and the type of a name.
+/// The name of a type ("f16"), and back.
 std::string_view to_string(DType type);
 Result<DType> parse_dtype(std::string_view name);
 /// "row", "column", "row_interleaved32" or "column_interleaved32".

@@ -9,13 +9,13 @@ namespace quarry {
 /// these numbers. `type_table` says what each type is.
 enum class DType : unsigned char { none, f16, bf16, f32, f64, s8, u8, s32, e4m3, e5m2, s4, u4 };
 
-/// What the values of an element type are.
+/// The class of the values of an element type.
 enum class TypeClass : unsigned char { none, floating, signed_integer, unsigned_integer };
 
-/// Number of a type in another library that has no such type.
+/// Stands for the number of a type that another library does not have.
 inline constexpr int no_code = -1;
 
-/// What is known of an element type.
+/// The properties of an element type.
 struct TypeInfo {
   DType type;
   const char* name;
@@ -36,7 +36,7 @@ struct TypeInfo {
   int cuda_type;
 };
 
-/// How many types there are, `none` included.
+/// Number of types, including `none`.
 inline constexpr int dtype_count = static_cast<int>(DType::u4) + 1;
 
 /// A row for each type.
@@ -44,7 +44,7 @@ struct TypeTable {
   TypeInfo rows[dtype_count];
 };
 
-/// The element types, by enumerator. What depends on a type follows from its row.
+/// The element types, by enumerator. Everything that depends on a type follows from its row.
 // clang-format off
 constexpr TypeTable type_table() {
   return {{
@@ -66,14 +66,14 @@ constexpr TypeTable type_table() {
 // clang-format on
 
 #ifdef __CUDACC_RTC__
-/// The row of a type. Code that is compiled at run time would carry a constant table along, so it has none:
-/// it asks only while it is compiled.
+/// The row of a type. Code that is compiled at run time would contain a constant table, so it computes rows
+/// while it is compiled.
 constexpr TypeInfo info_of(DType type) { return type_table().rows[static_cast<int>(type)]; }
 #else
 /// The table, for host code.
 inline constexpr TypeTable element_types = type_table();
 
-/// The row of a type; that of `none` for a number that is no type.
+/// The row of a type; the row of `none` for a number that is not a type.
 constexpr const TypeInfo& info_of(DType type) {
   const int row = static_cast<int>(type);
   return element_types.rows[row < dtype_count ? row : 0];
@@ -86,11 +86,11 @@ constexpr int bits_of(DType type) { return info_of(type).bits; }
 /// Bytes of one element; 0 for `none` and for types whose elements are not whole bytes.
 constexpr int bytes_of(DType type) { return bits_of(type) / 8; }
 
-/// Bytes of the least piece of memory with an address that holds whole elements; 0 for `none`.
+/// Bytes of the smallest addressable piece of memory that holds whole elements; 0 for `none`.
 constexpr int unit_bytes(DType type) { return (bits_of(type) + 7) / 8; }
 
-/// Bytes of so many elements that lie next to each other, rounded up to whole bytes. @pre elements >= 0, and
-/// their bytes fit in 63 bits
+/// Bytes of `elements` neighbouring elements, rounded up to whole bytes. @pre elements >= 0, and their bytes
+/// fit in 63 bits
 constexpr long long bytes_for(DType type, long long elements) {
   const int bytes = bytes_of(type);
   return bytes > 0 ? elements * bytes : elements / 8 * bits_of(type) + (elements % 8 * bits_of(type) + 7) / 8;
@@ -115,18 +115,18 @@ constexpr double lowest_of(DType type) {
   return info.kind == TypeClass::signed_integer ? -info.largest - 1 : 0;
 }
 
-/// Whether numbers that are too large for a type become its greatest finite one; otherwise they become
+/// Whether numbers that are too large for a type become its greatest finite number; otherwise they become
 /// infinity.
 constexpr bool saturates(DType type) { return is_integer(type) || bits_of(type) == 8; }
 
-/// Half a unit in the last place of a number near 1: what rounding to this type errs by at most, relative to
-/// the number; 0 for types that are not floating-point.
+/// Half a unit in the last place of a number near 1: the greatest relative error of rounding to this type; 0
+/// for types that are not floating-point.
 constexpr double unit_roundoff(DType type) {
   const int bits = info_of(type).significand_bits;
   return bits == 0 ? 0 : 1 / static_cast<double>(1LL << bits);
 }
 
-/// Whether elements of this type are whole numbers of one byte, four of which one instruction multiplies.
+/// Whether elements of this type are whole numbers of one byte. One instruction multiplies four of them.
 constexpr bool is_byte(DType type) { return is_integer(type) && bits_of(type) == 8; }
 
 /// Whether elements of this type are floating-point numbers of 16 bits.
@@ -140,14 +140,14 @@ inline constexpr int interleave = 32;
 
 /// Which extent of a matrix is contiguous in memory: `row` keeps the elements of a row next to each other.
 ///
-/// The interleaved ones, of bytes and of what their products become, cut one extent into groups of 32, whose
-/// elements lie next to each other; both extents are multiples of 32. With `ld` elements from one group to
-/// the next, element (r, c) lies at
+/// The interleaved layouts (for s8, u8, s32 and f32) cut one extent into groups of 32, whose elements are
+/// neighbours in memory. Both extents must be multiples of 32. With `ld` elements from one group to the next,
+/// element (r, c) lies at
 ///   row_interleaved32:    r / 32 * ld + c * 32 + r % 32, packed where ld is columns * 32
 ///   column_interleaved32: c / 32 * ld + r * 32 + c % 32, packed where ld is rows * 32
 enum class Layout : unsigned char { row, column, row_interleaved32, column_interleaved32 };
 
-/// How many there are.
+/// Number of layouts.
 inline constexpr int layout_count = 4;
 
 /// The layout of the transposed matrix over the same memory.
@@ -171,7 +171,7 @@ constexpr bool has_contiguous_rows(Layout layout) {
   return layout == Layout::row || layout == Layout::column_interleaved32;
 }
 
-/// What a tensor says of its layout: that its strides say it, or that it is an interleaved one.
+/// The layout of a tensor: given by its strides, or interleaved.
 enum class LayoutTag : unsigned char { strided, row_interleaved32, column_interleaved32 };
 
 /// The layout of a tag that is not `strided`.
@@ -179,7 +179,7 @@ constexpr Layout layout_of(LayoutTag tag) {
   return tag == LayoutTag::row_interleaved32 ? Layout::row_interleaved32 : Layout::column_interleaved32;
 }
 
-/// How a GEMM covers its K extent. Batched problems go with any mode.
+/// How a GEMM covers its K extent. A batch works with every mode.
 enum class Mode : unsigned char {
   gemm,              ///< one block computes an output tile over all of K
   split_k_serial,    ///< blocks of a tile add their slices of K one after another, the last one finishes
@@ -188,7 +188,7 @@ enum class Mode : unsigned char {
   stream_k,          ///< the K tiles of all output tiles are shared evenly among persistent blocks
 };
 
-/// Along which extent of the output blocks walk first.
+/// The extent of the output along which blocks walk first.
 enum class Raster : unsigned char {
   along_n,  ///< tiles that are neighbours along N run at the same time, in groups of `swizzle` columns
   along_m,  ///< the same with M and N exchanged
@@ -208,13 +208,14 @@ enum class CopyEngine : unsigned char {
   cp_async,  ///< copies by threads
 };
 
-/// Which operand goes to the rows of the matrix instruction.
+/// The operand that goes to the rows of the matrix instruction.
 enum class Orientation : unsigned char {
   direct,     ///< A: a tile's M is a multiple of 64
   exchanged,  ///< B, that is, the transposed problem: a tile's N is a multiple of 64, its M of 8
 };
 
-/// Function applied last in the epilogue. `gelu` is exact (erf), `gelu_tanh` its usual approximation.
+/// Function of the epilogue, applied before residual and clamp. `gelu` is exact (erf), `gelu_tanh` its usual
+/// approximation.
 enum class Activation : unsigned char {
   identity,
   relu,
@@ -227,13 +228,13 @@ enum class Activation : unsigned char {
   gelu_tanh,
 };
 
-/// Along which extent of the output a vector, a bias or a scale, lies.
+/// The extent of the output along which a vector (bias or scale) lies.
 enum class BiasAxis : unsigned char {
   row,     ///< one value for each row: M values
   column,  ///< one value for each column: N values
 };
 
-/// What a kernel may do to f32 operands before it multiplies them, to be faster. Sums are f32 all the same.
+/// How a kernel may round f32 operands before it multiplies them, for speed. Sums are always f32.
 enum class Math : unsigned char {
   exact,      ///< nothing
   fast_tf32,  ///< rounded to 11 significant bits (tf32)
