@@ -78,7 +78,7 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::no_operand: return {operand + " is unsupported", "none", "a tensor"};
     default: {
       const std::string output = "`" + std::string(to_string(static_cast<Operand>(got))) + "`";
-      const std::string exception = expected != 0 ? ", or exactly that of " + output : "";
+      const std::string exception = expected != 0 ? ", or exactly the memory of " + output : "";
       return {operand + " overlaps " + output, "memory of its own" + exception, "a part of it"};
     }
   }

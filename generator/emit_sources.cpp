@@ -53,7 +53,7 @@ class Walk {
     if (root == nullptr) {
       return {StatusCode::not_found,
               from + ": device code includes only our own files, by their names below " + roots_[0].string() +
-                  " or " + roots_[1].string() + ", and " + detail::quoted(name) + " is none"};
+                  " or " + roots_[1].string() + ", got " + detail::quoted(name)};
     }
     const fs::path path = *root / name;
     Result<std::string> text = read_text(path);

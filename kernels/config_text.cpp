@@ -120,7 +120,7 @@ char letter_of(Layout layout) { return layout_letters[static_cast<std::size_t>(l
 
 std::string interleave_fault(const Types& types, const Layouts& layouts) {
   if (!is_interleaved(layouts) || (is_byte(types.a) && is_byte(types.b))) return "";
-  return "interleaved layouts are those of s8 and u8 operands and their outputs";
+  return "only s8 and u8 operands and their outputs have interleaved layouts";
 }
 
 SettingValues unsaid_values(const ConfigSpace& space) {

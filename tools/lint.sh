@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks format (clang-format), scripts (shellcheck) and code (clang-tidy) of our own sources.
+# Checks format (clang-format), scripts (shellcheck), wording (plain_words.py) and code (clang-tidy) of our own sources.
 # Usage: tools/lint.sh [--fix-format] [--tidy] [FILE.cpp...]
 # clang-tidy reads the files that are named, or with --tidy every source of the library, the generator and the command.
 # Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.
@@ -39,6 +39,9 @@ if command -v shellcheck >/dev/null; then
   say "scripts"
   shellcheck --severity=warning --shell=bash --exclude=SC2154,SC2164 tools/*.sh tools/lib/*.sh tests/scripts/*.sh .ci/run || status=1
 fi
+
+say "wording"
+python3 tests/scripts/plain_words.py || status=1
 
 if [[ -n $tidy_all || $# -gt 0 ]] && tidy=$(clang_tool clang-tidy); then
   say "clang-tidy"

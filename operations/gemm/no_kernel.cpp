@@ -75,7 +75,7 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
   if (!is_byte(t.a) && t.accumulator == DType::s32) return "only s8 and u8 operands are summed in s32";
   if (!is_byte(t.a) && is_integer(t.out)) return "only s8 and u8 operands have an integer output";
   if (interleaved && !(is_byte(t.a) && is_byte(t.b)))
-    return "interleaved layouts are those of s8 and u8 operands and their outputs";
+    return "only s8 and u8 operands and their outputs have interleaved layouts";
   return "";
 }
 

@@ -113,7 +113,7 @@ Result<Artifacts> pack_from_bytes(std::span<const std::byte> bytes) {
     Result<std::shared_ptr<ArtifactData>> artifact = from_bytes(part);
     if (!artifact) {
       return invalid("Artifact " + std::to_string(artifacts.size() + 1) +
-                     " of the pack is no good: " + artifact.status().message());
+                     " of the pack is invalid: " + artifact.status().message());
     }
     (*artifact)->origin = ArtifactOrigin::loaded;
     artifacts.push_back(*std::move(artifact));

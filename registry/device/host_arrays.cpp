@@ -25,14 +25,14 @@ Status check_pointers(const TensorView& view, Operand name) {
   const auto* const pointers = static_cast<const void* const*>(view.data);
   for (std::int64_t entry = 0; entry < view.extents[0]; ++entry) {
     const void* const matrix = pointers[entry];
-    if (matrix == nullptr) return invalid("Null is " + entry_text(name, entry));
+    if (matrix == nullptr) return invalid("Null pointer: " + entry_text(name, entry));
     if (reinterpret_cast<std::uintptr_t>(matrix) % view.assumed_alignment != 0) {
-      return invalid("Misaligned is " + entry_text(name, entry) + ": it is not a multiple of the " +
+      return invalid("Misaligned pointer: " + entry_text(name, entry) + ": it is not a multiple of the " +
                      std::to_string(view.assumed_alignment) + " bytes that are promised");
     }
     if (locate(matrix).kind == MemoryKind::device) {
-      return invalid("Device memory is what " + entry_text(name, entry) +
-                     " points to, and the array lies in host memory: it must lie in device memory, too");
+      return invalid("Pointer to device memory in an array in host memory: " + entry_text(name, entry) +
+                     "; the array must be in device memory too");
     }
   }
   return {};

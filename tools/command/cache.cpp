@@ -154,9 +154,9 @@ void add_cache(CLI::App& app, Action& action) {
        .examples = {"quarry cache info", "quarry cache list --sort -bytes --limit 5",
                     "quarry cache verify --format json", "quarry cache clear"},
        .notes =
-           "They are in QUARRY_CACHE_DIR, else in $XDG_CACHE_HOME/quarry, else in ~/.cache/quarry. Beyond\n"
-           "QUARRY_CACHE_SIZE MiB (1024 unless set; 0: no cache) what was not used for longest is removed.\n"
-           "`verify` names the entries that are bad, which makes its exit status 1."});
+           "The cache is in QUARRY_CACHE_DIR, else in $XDG_CACHE_HOME/quarry, else in ~/.cache/quarry. If it exceeds\n"
+           "QUARRY_CACHE_SIZE MiB (1024 unless set; 0: no cache), the least recently used entries are removed.\n"
+           "`verify` names damaged entries; its exit status is then 1."});
   command->add_option("action", flags->action, "info, list, verify or clear")
       ->required()
       ->check(CLI::IsMember({"info", "list", "verify", "clear"}))

@@ -99,7 +99,7 @@ void add_export(CLI::App& app, Action& action) {
       ->type_name("FOLDER");
   command
       ->add_option("--target", flags->target,
-                   "Compute capability, as 80; otherwise that of the device, 90 where there is none")
+                   "Compute capability, as 80 (default: the device's, or 90 without a device)")
       ->type_name("CC");
   command->add_option("--name", flags->name, "What a plan is called, in files and C (the kernel's name)")
       ->type_name("NAME");

@@ -203,7 +203,7 @@ void add_pack(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<PackFlags>();
   CLI::App* command = add_command(
       app, "pack",
-      {.help = "Compile kernels into one file, for programs that shall not compile",
+      {.help = "Compile kernels into one file, for programs that must not compile",
        .usage = "[NAME...] [FLAGS]",
        .examples =
            {"quarry pack --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o simt.pack",
@@ -211,14 +211,14 @@ void add_pack(CLI::App& app, Action& action) {
        .notes =
            "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "
            "A pack belongs to one\n"
-           "version of the library. Where a kernel cannot be compiled, no file is written. Kernels that are "
-           "precompiled are\n"
-           "compiled anew, and reductions of split-K go along."});
+           "version of the library. If a kernel cannot be compiled, no file is written. Precompiled kernels are "
+           "compiled\n"
+           "again. The pack also holds the reductions that split-K kernels need."});
   add_selection_flags(*command, flags->selection);
   command->add_option("-o,--output", flags->output, "File to write")->type_name("FILE");
   command
       ->add_option("--target", flags->targets,
-                   "Compute capabilities, as 80,90; otherwise that of the device, 90 where there is none")
+                   "Compute capabilities, as 80,90 (default: the device's, or 90 without a device)")
       ->type_name("CC,...");
   command->add_option("--threads", flags->threads, "Kernels compiled at a time; otherwise one a processor")
       ->type_name("N");

@@ -151,7 +151,7 @@ std::string introduction(const ExportedKernel& kernel) {
           shared_memory_lines(kernel);
   if (kernel.exchanged) {
     text +=
-        " * The code is that of the transposed problem, out^T = b^T a^T: a and b, m and n, the strides of "
+        " * The code computes the transposed problem, out^T = b^T a^T: a and b, m and n, the strides of "
         "every matrix and the\n"
         " * axis of the bias are exchanged in its parameters. The functions below do that.\n";
   }

@@ -141,7 +141,7 @@ std::string export_json(const ExportedKernel& kernel) {
   if (kernel.exchanged) {
     json.text("exchange",
               "the code computes out^T = b^T a^T: in its parameters a and b, m and n, row_stride and "
-              "column_stride of every matrix, those of the epilogue too, and the values of bias_axis and "
+              "column_stride of every matrix (also in the epilogue), and the values of bias_axis and "
               "raster are exchanged");
   }
   write_launch(json, kernel);

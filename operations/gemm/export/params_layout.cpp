@@ -36,11 +36,11 @@ constexpr std::string_view c_type() {
 static_assert(pointer_array_stride == -1);
 constexpr ParamField matrix_fields[] = {
     QUARRY_FIELD(MatrixParams, data,
-                 "address of the first element; of an array of pointers: the array's, in device memory"),
+                 "address of the first element; for an array of pointers, address of the array in device memory"),
     QUARRY_FIELD(MatrixParams, row_stride, "elements from one row to the next"),
     QUARRY_FIELD(MatrixParams, column_stride, "elements from one column to the next"),
     QUARRY_FIELD(MatrixParams, batch_stride,
-                 "elements from one batch entry to the next; 0: all the same; -1: the address is that of an "
+                 "elements from one batch entry to the next; 0: all the same; -1: the address leads to an "
                  "array of pointers, one to the first element of each batch entry"),
 };
 

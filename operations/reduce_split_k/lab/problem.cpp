@@ -28,7 +28,7 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   problem.partials = complete(partials, type.value_or(DType::none));
   if (problem.partials.dtype == DType::none) {
     return Status(StatusCode::parse_error,
-                  "which type? Say that of the partial sums behind the shape (reduce_split_k 8x512x512 f32)");
+                  "which type? Give the type of the partial sums after the shape (reduce_split_k 8x512x512 f32)");
   }
   problem.out = complete(out, problem.partials.dtype);
   return {};

@@ -23,7 +23,7 @@ LabWords Lab::words() {
   return {
       .shape = "MxN",
       .problem = "4096x4096 s8",
-      .notes = "The matrix `from` (MxN) is copied to `to`, from one layout to another. TYPE is that of both.",
+      .notes = "Copies the matrix `from` (MxN) to `to`, from one layout to another. Both have the type TYPE.",
       .examples = examples};
 }
 

@@ -35,7 +35,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.to = complete(to, type.value_or(of_from));
   if (bits_of(problem.from.dtype) == 0 || bits_of(problem.to.dtype) == 0) {
     return Status(StatusCode::parse_error,
-                  "which type? Say that of the matrices behind the shape (reorder 4096x4096 s8)");
+                  "which type? Give the type of the matrices after the shape (reorder 4096x4096 s8)");
   }
   return problem;
 }

@@ -174,7 +174,7 @@ TEST_CASE("types that are not interleaved are refused", "[interleaved]") {
   const Status status = get_kernels(args).status();
   CHECK(status.code() == StatusCode::no_kernel);
   CHECK_THAT(status.message(), Catch::Contains("out f32 column_interleaved32") &&
-                                   Catch::Contains("interleaved layouts are those of s8 and u8 operands"));
+                                   Catch::Contains("only s8 and u8 operands and their outputs have interleaved layouts"));
 }
 
 TEST_CASE("strides, ranks and tags that are wrong are refused", "[interleaved]") {
@@ -317,11 +317,11 @@ TEST_CASE("configs of one's own can be interleaved, of bytes alone", "[interleav
     CHECK_THAT(make_kernel(name).status().message(), Catch::Contains(words));
   };
   refuses("gemm_sm80_f16_f16_f32_f16_CRC_64x64x32_w2x2x1_s3_a8x8",
-          "interleaved layouts are those of s8 and u8");
+          "only s8 and u8 operands and their outputs have interleaved");
   refuses("gemm_sm80_f16_s8_f32_f16_rRr_64x64x64_w2x2x1_s3_a8x16",
-          "interleaved layouts are those of s8 and u8");
+          "only s8 and u8 operands and their outputs have interleaved");
   refuses("gemm_sm80_s8_s8_s32_s8_RCC_64x64x64_w2x2x1_s3_a16x16", "bytes must be contiguous along K");
-  refuses("gemm_simt_f32_f32_f32_f32_rrC_64x64x16_t4x4", "interleaved layouts are those of s8 and u8");
+  refuses("gemm_simt_f32_f32_f32_f32_rrC_64x64x16_t4x4", "only s8 and u8 operands and their outputs have interleaved");
   refuses("gemm_simt_s8_s8_s32_s8_CRC_64x64x16_t4x4", "multiple of 32");
   refuses("gemm_sm90_bf16_bf16_f32_bf16_CRC_128x256x64_c2x1_s4_cooperative_a8x8", "not interleaved");
   refuses("gemm_simt_s8_s8_s32_s8_CXC_64x64x64_t4x4", "layouts");

@@ -152,10 +152,10 @@ TEST_CASE("on the host null and misaligned pointers are refused by their place",
     const std::string entry = "entry 1 of the array of pointers `" + std::string(to_string(name)) + "`";
     problem.reset_outputs();
     pointer = nullptr;
-    CHECK(run(args).message() == "Null is " + entry);
+    CHECK(run(args).message() == "Null pointer: " + entry);
     pointer = static_cast<const std::byte*>(right) + 2;
     CHECK(run(args).message() ==
-          "Misaligned is " + entry + ": it is not a multiple of the 16 bytes that are promised");
+          "Misaligned pointer: " + entry + ": it is not a multiple of the 16 bytes that are promised");
     pointer = right;
     CHECK_FALSE(problem.check_outputs());  // nothing was written
   }
@@ -186,7 +186,7 @@ TEST_CASE("on the host outputs of arrays keep to themselves", "[array]") {
     CHECK(run(args).message() == message);
     pointer = right;
   };
-  const std::string own = ": expected memory of its own, or exactly that of `out`, got a part of it";
+  const std::string own = ": expected memory of its own, or exactly the memory of `out`, got a part of it";
   const std::string aux_own = ": expected memory of its own, got a part of it";
   check(out[2], out[0],
         "Operand `out` overlaps itself: entries 0 and 2 of its array of pointers share memory");
