@@ -251,7 +251,9 @@ TEST_CASE("an array of pointers in host memory beside device memory is refused b
   left.controls.mode = Mode::gemm;
   auto* const pointers = static_cast<const void**>(const_cast<void*>(left.a.data));
   pointers[1] = c.arguments().a.data;
-  CHECK(kernel.run(left).message().find("Pointer to device memory in an array in host memory: entry 1 of the array of pointers `a`") == 0);
+  CHECK(kernel.run(left).message().find(
+            "Pointer to device memory in an array in host memory: entry 1 of the array of pointers `a`") ==
+        0);
   check_no_error_left();
 }
 

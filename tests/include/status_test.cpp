@@ -69,7 +69,8 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::output_overlap, Operand::out, 0, number(Operand::aux)) ==
         "Operand `out` overlaps `aux`: expected memory of its own, got a part of it");
   CHECK(sentence(Reason::output_overlap, Operand::c, 1, number(Operand::out)) ==
-        "Operand `c` overlaps `out`: expected memory of its own, or exactly the memory of `out`, got a part of it");
+        "Operand `c` overlaps `out`: expected memory of its own, or exactly the memory of `out`, got a part "
+        "of it");
 }
 
 TEST_CASE("Refusals of shapes are sentences", "[status]") {

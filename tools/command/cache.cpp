@@ -147,16 +147,17 @@ int cache(const CacheFlags& flags) {
 
 void add_cache(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<CacheFlags>();
-  CLI::App* command = add_command(
-      app, "cache",
-      {.help = "Show, check or clear the compiled kernels that are kept on disk",
-       .usage = "info|list|verify|clear [FLAGS]",
-       .examples = {"quarry cache info", "quarry cache list --sort -bytes --limit 5",
-                    "quarry cache verify --format json", "quarry cache clear"},
-       .notes =
-           "The cache is in QUARRY_CACHE_DIR, else in $XDG_CACHE_HOME/quarry, else in ~/.cache/quarry. If it exceeds\n"
-           "QUARRY_CACHE_SIZE MiB (1024 unless set; 0: no cache), the least recently used entries are removed.\n"
-           "`verify` names damaged entries; its exit status is then 1."});
+  CLI::App* command =
+      add_command(app, "cache",
+                  {.help = "Show, check or clear the compiled kernels that are kept on disk",
+                   .usage = "info|list|verify|clear [FLAGS]",
+                   .examples = {"quarry cache info", "quarry cache list --sort -bytes --limit 5",
+                                "quarry cache verify --format json", "quarry cache clear"},
+                   .notes = "The cache is in QUARRY_CACHE_DIR, else in $XDG_CACHE_HOME/quarry, else in "
+                            "~/.cache/quarry. If it exceeds\n"
+                            "QUARRY_CACHE_SIZE MiB (1024 unless set; 0: no cache), the least recently used "
+                            "entries are removed.\n"
+                            "`verify` names damaged entries; its exit status is then 1."});
   command->add_option("action", flags->action, "info, list, verify or clear")
       ->required()
       ->check(CLI::IsMember({"info", "list", "verify", "clear"}))

@@ -79,13 +79,14 @@ void add_coverage(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<CoverageFlags>();
   CLI::App* command = add_command(
       app, "coverage",
-      {.help = "Tell which types, layouts, modes and epilogues there are kernels for",
+      {.help = "List the types, layouts, modes and epilogues that kernels support",
        .usage = "[NAME...] [FLAGS]",
        .examples = {"quarry coverage", "quarry coverage --where 'family == gemm_sm80' --format markdown",
                     "quarry coverage --where 'a.dtype == f16' --columns out.dtype,modes,alignments"},
-       .notes = "A line for each combination of types and math. A number in brackets says how many of its "
-                "kernels have something,\n"
-                "where not all have it. any_problem: kernels that take every size, stride and alignment."});
+       .notes = "One line for each combination of types and math. A number in brackets counts the kernels "
+                "that have a "
+                "feature,\n"
+                "if not all have it. any_problem: kernels that take every size, stride and alignment."});
   add_selection_flags(*command, flags->selection);
   add_listing_flags(*command, flags->listing);
   command->callback([flags, &action] { action = [flags] { return print_coverage(*flags); }; });

@@ -95,13 +95,13 @@ void add_export(CLI::App& app, Action& action) {
            "parameters\n"
            "from pointers and lists the launches, and NAME.cubin. Prints the path of NAME.plan.h."});
   add_selection_flags(*command, flags->selection);
-  command->add_option("-o,--output", flags->folder, "Folder to write into; made where it is not there")
+  command->add_option("-o,--output", flags->folder, "Folder to write into; created if it does not exist")
       ->type_name("FOLDER");
   command
       ->add_option("--target", flags->target,
                    "Compute capability, as 80 (default: the device's, or 90 without a device)")
       ->type_name("CC");
-  command->add_option("--name", flags->name, "What a plan is called, in files and C (the kernel's name)")
+  command->add_option("--name", flags->name, "Name of a plan, in files and C (default: the kernel's name)")
       ->type_name("NAME");
   add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] { action = [flags] { return export_selected(*flags); }; });

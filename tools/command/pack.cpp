@@ -211,7 +211,8 @@ void add_pack(CLI::App& app, Action& action) {
        .notes =
            "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "
            "A pack belongs to one\n"
-           "version of the library. If a kernel cannot be compiled, no file is written. Precompiled kernels are "
+           "version of the library. If a kernel cannot be compiled, no file is written. Precompiled kernels "
+           "are "
            "compiled\n"
            "again. The pack also holds the reductions that split-K kernels need."});
   add_selection_flags(*command, flags->selection);

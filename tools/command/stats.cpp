@@ -116,7 +116,7 @@ void add_stats(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<StatsFlags>();
   CLI::App* command = add_command(
       app, "stats",
-      {.help = "Count kernels by what they are",
+      {.help = "Count kernels by metadata fields",
        .usage = "[NAME...] [FLAGS]",
        .examples = {"quarry stats", "quarry stats --by tile.m,tile.n --sort -kernels --limit 5",
                     "quarry stats --where 'family == gemm_sm80' --by a.layout,b.layout --format json"}});

@@ -35,8 +35,9 @@ constexpr std::string_view c_type() {
 
 static_assert(pointer_array_stride == -1);
 constexpr ParamField matrix_fields[] = {
-    QUARRY_FIELD(MatrixParams, data,
-                 "address of the first element; for an array of pointers, address of the array in device memory"),
+    QUARRY_FIELD(
+        MatrixParams, data,
+        "address of the first element; for an array of pointers, address of the array in device memory"),
     QUARRY_FIELD(MatrixParams, row_stride, "elements from one row to the next"),
     QUARRY_FIELD(MatrixParams, column_stride, "elements from one column to the next"),
     QUARRY_FIELD(MatrixParams, batch_stride,

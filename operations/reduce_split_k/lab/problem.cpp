@@ -27,8 +27,9 @@ Status read_operands(SettingReader& reader, Problem& problem) {
     return Status(StatusCode::parse_error, "--partials: partial sums are packed: expected TYPE[:align=N]");
   problem.partials = complete(partials, type.value_or(DType::none));
   if (problem.partials.dtype == DType::none) {
-    return Status(StatusCode::parse_error,
-                  "which type? Give the type of the partial sums after the shape (reduce_split_k 8x512x512 f32)");
+    return Status(
+        StatusCode::parse_error,
+        "which type? Give the type of the partial sums after the shape (reduce_split_k 8x512x512 f32)");
   }
   problem.out = complete(out, problem.partials.dtype);
   return {};

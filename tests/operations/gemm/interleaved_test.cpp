@@ -173,8 +173,9 @@ TEST_CASE("types that are not interleaved are refused", "[interleaved]") {
                               .out = TensorView::column_interleaved32(nullptr, DType::f32, {64, 64})};
   const Status status = get_kernels(args).status();
   CHECK(status.code() == StatusCode::no_kernel);
-  CHECK_THAT(status.message(), Catch::Contains("out f32 column_interleaved32") &&
-                                   Catch::Contains("only s8 and u8 operands and their outputs have interleaved layouts"));
+  CHECK_THAT(status.message(),
+             Catch::Contains("out f32 column_interleaved32") &&
+                 Catch::Contains("only s8 and u8 operands and their outputs have interleaved layouts"));
 }
 
 TEST_CASE("strides, ranks and tags that are wrong are refused", "[interleaved]") {
@@ -321,7 +322,8 @@ TEST_CASE("configs of one's own can be interleaved, of bytes alone", "[interleav
   refuses("gemm_sm80_f16_s8_f32_f16_rRr_64x64x64_w2x2x1_s3_a8x16",
           "only s8 and u8 operands and their outputs have interleaved");
   refuses("gemm_sm80_s8_s8_s32_s8_RCC_64x64x64_w2x2x1_s3_a16x16", "bytes must be contiguous along K");
-  refuses("gemm_simt_f32_f32_f32_f32_rrC_64x64x16_t4x4", "only s8 and u8 operands and their outputs have interleaved");
+  refuses("gemm_simt_f32_f32_f32_f32_rrC_64x64x16_t4x4",
+          "only s8 and u8 operands and their outputs have interleaved");
   refuses("gemm_simt_s8_s8_s32_s8_CRC_64x64x16_t4x4", "multiple of 32");
   refuses("gemm_sm90_bf16_bf16_f32_bf16_CRC_128x256x64_c2x1_s4_cooperative_a8x8", "not interleaved");
   refuses("gemm_simt_s8_s8_s32_s8_CXC_64x64x64_t4x4", "layouts");
