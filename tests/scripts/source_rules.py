@@ -148,12 +148,23 @@ def check_mirror(root, own):
             yield f"{folder}:1: tests mirror the tree, and there is no folder {tested}"
 
 
+def check_links(root, own):
+    """Links of pages lead to files of the tree. Headings within a page are not checked."""
+    code = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+    for path in (path for path in own if path.suffix == ".md"):
+        text = code.sub(lambda m: "\n" * m[0].count("\n"), (root / path).read_text(encoding="utf-8"))
+        for link in re.finditer(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if "://" not in link[1] and not (root / path.parent / link[1]).exists():
+                line = text.count("\n", 0, link.start()) + 1
+                yield f"{path}:{line}: pages link to files of the tree: {link[1]}"
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     check_rules()
     own = files(root)
     breaches = [b for path in own for b in check_lines(root, path)] + list(check_device_includes(root))
-    breaches += check_mirror(root, own)
+    breaches += [*check_mirror(root, own), *check_links(root, own)]
     print("\n".join(breaches) if breaches else f"{len(own)} files keep the {len(RULES)} rules")
     return 1 if breaches or not own else 0
 
