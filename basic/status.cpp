@@ -56,7 +56,7 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
       return {operand + " is misaligned", "a multiple of " + count(expected, "elements"),
               std::to_string(got)};
     case Reason::tag:
-      return {operand + " is stored otherwise than `out`", word(detail::tag_words, expected),
+      return {operand + " is stored differently from `out`", word(detail::tag_words, expected),
               word(detail::tag_words, got)};
     case Reason::null_data: return {operand + " has no data", "a pointer", "null"};
     case Reason::missing: return {operand + " is missing", "a value", "none"};

@@ -50,8 +50,8 @@ std::string fault(const Config& c) {
   if (std::string wrong = interleave_fault(c.types, c.layouts); !wrong.empty()) return wrong;
   if (is_interleaved(c.layouts) &&
       (c.tile.m % interleave != 0 || c.tile.n % interleave != 0 || c.tile.k % interleave != 0))
-    return "the tile is not a multiple of 32, as groups of interleaved operands are";
-  if (c.tile.k % packed_k(c) != 0) return "the tile is not a multiple of 4 along K, of which words hold four";
+    return "the tile must be a multiple of 32 for interleaved operands";
+  if (c.tile.k % packed_k(c) != 0) return "the tile must be a multiple of 4 along K: a word holds four bytes";
   if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
     return "the tile is not a multiple of a thread's part";
   // The output leaves in fours, along N of the entry; and stages begin where vectors of four are aligned.

@@ -42,9 +42,9 @@ bool has_instruction(const Types& t, Math math) {
 /// Why an instruction cannot be chosen, "" where it can.
 std::string instruction_fault(const Config& c) {
   const bool halves = c.types.a == c.types.b && is_half(c.types.a);
-  if (c.instruction == Instruction::m16n8k8 && !halves) return "m16n8k8 is a choice for f16 and bf16 alone";
+  if (c.instruction == Instruction::m16n8k8 && !halves) return "m16n8k8 can be chosen only for f16 and bf16";
   if (c.instruction == Instruction::m16n8k16 && c.types.a != DType::f64)
-    return "m16n8k16 is a choice for f64 alone: f16 and bf16 have it unless told otherwise";
+    return "m16n8k16 can be chosen only for f64: for f16 and bf16 it is the default";
   return "";
 }
 
@@ -53,7 +53,7 @@ std::string instruction_fault(const Config& c) {
 std::string epilogue_fault(const Config& c) {
   const Types& t = c.types;
   const bool all_s8 = t.a == DType::s8 && t.b == t.a && t.out == t.a;
-  return c.epilogue == EpilogueKind::fast_clamp && !all_s8 ? "fast_clamp is a choice for s8 alone" : "";
+  return c.epilogue == EpilogueKind::fast_clamp && !all_s8 ? "fast_clamp can be chosen only for s8" : "";
 }
 
 /// Why threads cannot share the copies of an operand, "" where they can. See operand_copy.cuh.

@@ -23,7 +23,7 @@ std::string fault(const Config& c) {
   if (c.partial == DType::s32) {
     return takes_integer_sums(c.out) ? "" : "the output of s32 sums must be s32, s8, u8 or f32";
   }
-  if (is_interleaved(c.layout)) return "outputs of s32 sums alone are interleaved";
+  if (is_interleaved(c.layout)) return "only outputs of s32 sums can be interleaved";
   if (!is_floating(c.out)) return "the output of floating-point sums must be floating-point";
   return bits_of(c.out) >= 16 ? "" : "the output of floating-point sums must be f16, bf16, f32 or f64";
 }

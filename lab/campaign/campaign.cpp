@@ -203,12 +203,12 @@ class Campaign {
         find_.availability == Availability::any || kernel.precompiled(default_device_model().cc);
     if (status && runs) {
       if (!offered)
-        return note(drawn, kernel.name(), "it takes the problem, and the query does not offer it");
+        return note(drawn, kernel.name(), "it takes the problem, but the query does not offer it");
       return add_taker(kernel, drawn);
     }
     if (status) return;
     std::string fault = fault_of_refusal(status, kernel.metadata(), drawn);
-    if (offered) fault = "the query offers it, and it refuses: " + status.message();
+    if (offered) fault = "the query offers it, but it refuses: " + status.message();
     if (!fault.empty()) return note(drawn, kernel.name(), fault);
     const std::lock_guard lock(mutex_);
     ++report_.refusals;

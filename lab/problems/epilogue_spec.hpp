@@ -43,7 +43,7 @@ struct OutputSpec {
 
 /// The settings of C, and those of the rest.
 inline constexpr Setting c_settings[] = {
-    {"c", "OPERAND", "How C is stored (as the output), or `out`: in its memory; makes beta 1"},
+    {"c", "OPERAND", "How C is stored (default: as the output), or `out`: C is the output; sets beta to 1"},
     {"out", "OPERAND", "How the output is stored"},
     {"batch", "N", "Entries of a batch"},
 };
@@ -54,8 +54,9 @@ inline constexpr Setting epilogue_settings[] = {
     {"slope", "X", "Slope of leaky_relu for negative values (0.01)"},
     {"bias", "row|column", "Add a bias vector, one value for each row or column of the output"},
     {"scale", "row|column|tensor", "A factor of the product for each row, each column, or for all"},
-    {"residual", "OPERAND", "Add a matrix after the activation, stored so, or `out`: in the output's memory"},
-    {"aux", "OPERAND", "Write what the activation is applied to, stored so"},
+    {"residual", "OPERAND",
+     "How a matrix is stored that is added after the activation; `out`: it is the output"},
+    {"aux", "OPERAND", "How a second output is stored that gets the input of the activation"},
     {"clamp", "LOW:HIGH", "Bounds of the output; either may be left out"},
 };
 

@@ -73,7 +73,7 @@ Status TrialWorkspace::check() const {
     std::copy_n(static_cast<const std::byte*>(workspace().data) + bytes_, guard_bytes, guard.data());
   }
   if (std::ranges::count(guard, std::byte{poison}) == std::ranges::ssize(guard)) return {};
-  return Status(StatusCode::device_error, "the kernel wrote behind its workspace");
+  return Status(StatusCode::device_error, "the kernel wrote past the end of its workspace");
 }
 
 Verdict run_trial(const Kernel& kernel, const Controls& controls, TrialProblem& problem,

@@ -64,8 +64,7 @@ Status check_memory(const OperandList& operands) {
   for (const OperandRef& operand : operands) {
     const TensorView& view = *operand.view;
     if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {
-      return invalid("Operand `" + std::string(to_string(operand.name)) +
-                     "` lies in no kind of memory that there is");
+      return invalid("Operand `" + std::string(to_string(operand.name)) + "` has an unknown kind of memory");
     }
     if (!place.admits(view)) return placing.elsewhere(view, view.memory.kind, operand.name);
     placing.note(view, view.memory.kind, operand.name);

@@ -60,9 +60,9 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
   if (is_no_byte(t.a) || is_no_byte(t.b)) return "integer operands are s8 or u8";
   if (is_mixed(t)) {
     if (has_mixed_types(t)) return "";
-    return "s8 and u8 operands go with one another, or with f16 or bf16; then sums are f32, the output is of "
-           "that type "
-           "or f32";
+    return "s8 and u8 operands go with one another, or with f16 or bf16; with these, sums are f32 and the "
+           "output "
+           "is f32 or the 16-bit type";
   }
   if (is_fp8(t.a) || is_fp8(t.b)) {
     return has_fp8_types(t) ? ""

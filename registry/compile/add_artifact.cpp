@@ -26,7 +26,7 @@ Status check_target(const detail::ArtifactData& artifact) {
   constexpr int most = 999;
   if (artifact.target < least || artifact.target > most) {
     return invalid("The code of " + detail::quoted(artifact.entry) +
-                   " is for no compute capability that there is: " + std::to_string(artifact.target));
+                   " is for an unknown compute capability: " + std::to_string(artifact.target));
   }
   const std::optional<std::uint32_t> number = detail::find_entry(artifact.entry);
   if (!number || *number >= detail::entries().size()) return {};
@@ -56,7 +56,7 @@ Status detail::check_artifact(const ArtifactData& artifact) {
   const std::string name = quoted(artifact.entry);
   if (artifact.key.empty()) {
     return invalid("The code of " + name +
-                   " was precompiled, and does not say from what: compile it with `force` to take it along");
+                   " is precompiled and does not name its sources: compile it with `force`");
   }
   const Result<EntrySource> source = entry_source(artifact.entry);
   if (!source) return invalid("No kernel of this library is called " + name);

@@ -68,7 +68,8 @@ Result<std::shared_ptr<ArtifactData>> from_bytes(std::span<const std::byte> byte
   if (bytes.size() < head_bytes) {
     return invalid("The artifact is cut short: " + std::to_string(bytes.size()) + " bytes");
   }
-  if (std::memcmp(bytes.data(), magic, sizeof magic) != 0) return invalid("This is no artifact of Quarry");
+  if (std::memcmp(bytes.data(), magic, sizeof magic) != 0)
+    return invalid("This is not an artifact of Quarry");
   ByteReader reader(bytes.subspan(sizeof magic));
   const auto version = reader.number<std::uint32_t>();
   const auto target = reader.number<std::uint32_t>();

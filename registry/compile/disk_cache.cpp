@@ -63,7 +63,7 @@ DiskCache::DiskCache(CacheSettings settings) : settings_(std::move(settings)) {}
 void DiskCache::complain(const Status& status) {
   if (complained_.exchange(true)) return;
   warn("the cache of compiled kernels is not used: " + status.message() +
-       " (QUARRY_CACHE_DIR=FOLDER is another one, QUARRY_CACHE_SIZE=0 none)");
+       " (QUARRY_CACHE_DIR=FOLDER selects another folder, QUARRY_CACHE_SIZE=0 turns the cache off)");
 }
 
 Result<Folder> DiskCache::folder(bool make) {

@@ -49,7 +49,7 @@ Result<NvrtcFunctions> open_nvrtc(const std::string& path) {
   if (const char* missing = look_up_all(library, functions)) {
     return Status(
         StatusCode::no_compiler,
-        detail::quoted(path) + " is no NVRTC that can be used: it has no function " + std::string(missing));
+        detail::quoted(path) + " is not a usable NVRTC: it has no function " + std::string(missing));
   }
   return functions;
 }

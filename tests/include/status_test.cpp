@@ -50,7 +50,7 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
         "Operand `out` is misaligned: expected a multiple of 8 elements, got 2");
   CHECK(sentence(Reason::tag, Operand::c, number(LayoutTag::column_interleaved32),
                  number(LayoutTag::strided)) ==
-        "Operand `c` is stored otherwise than `out`: expected column_interleaved32, got strided");
+        "Operand `c` is stored differently from `out`: expected column_interleaved32, got strided");
   CHECK(sentence(Reason::null_data, Operand::c) == "Operand `c` has no data: expected a pointer, got null");
   CHECK(sentence(Reason::missing, Operand::c) == "Operand `c` is missing: expected a value, got none");
   CHECK(sentence(Reason::mixed_devices, Operand::bias, number(Operand::out), number(Operand::out)) ==

@@ -17,10 +17,10 @@ Status check_export(const Row& row) {
   const auto spaces = config_spaces();
   const auto space = std::ranges::find(spaces, kernel.family, &ConfigSpace::family);
   if (kernel.modes.stream_k) {
-    return {StatusCode::unsupported,
-            quoted(kernel.name) +
-                " cannot be exported: its blocks share the tiles (stream_k), as many as the device holds, "
-                "which the exported functions do not know"};
+    return {StatusCode::unsupported, quoted(kernel.name) +
+                                         " cannot be exported for any shape: its blocks share the tiles "
+                                         "(stream_k), and their number depends "
+                                         "on the device; export it for one problem"};
   }
   if (space != spaces.end() && (*space)->params == gemm_params) return {};
   return {

@@ -18,7 +18,7 @@ constexpr Setting operand_settings[] = {
 constexpr Setting sum_settings[] = {
     {"accumulator", "TYPE",
      "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},
-    {"math", "NAME", "What may be done to f32 operands: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
+    {"math", "NAME", "How f32 operands may be rounded: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
 };
 constexpr auto all_settings =
     joined(operand_settings, c_settings, sum_settings, epilogue_settings, controls_settings);

@@ -231,7 +231,8 @@ TEST_CASE("C, residual and aux are interleaved as the output is", "[interleaved]
     return args;
   };
   for (const char* name : {"c", "residual", "aux"}) {
-    const std::string begin = "Operand `" + std::string(name) + "` is stored otherwise than `out`: expected ";
+    const std::string begin =
+        "Operand `" + std::string(name) + "` is stored differently from `out`: expected ";
     refused(with(name, plain(), strided), begin + "column_interleaved32, got strided");
     refused(with(name, plain(), other), begin + "column_interleaved32, got row_interleaved32");
     CHECK(checked(with(name, plain(), like_out)));

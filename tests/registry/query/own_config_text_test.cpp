@@ -258,8 +258,8 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("stages must be 2 to 8", sm80 + "64x64x32_w2x2x1_s1_a8x8");
   check("stages must be 2 to 8", sm80 + "64x64x32_w2x2x1_s9_a8x8");
   check("alignment must be", sm80 + "64x64x32_w2x2x1_s3_a16x8");
-  check("fast_clamp is a choice for s8 alone", sm80 + "64x64x32_w2x2x1_s3_fast_clamp_a8x8");
-  check("fast_clamp is a choice for s8 alone",
+  check("fast_clamp can be chosen only for s8", sm80 + "64x64x32_w2x2x1_s3_fast_clamp_a8x8");
+  check("fast_clamp can be chosen only for s8",
         "gemm_sm80_s8_s8_s32_s32_rcr_64x64x64_w2x2x1_s3_fast_clamp_a16x16");
   check("alignment must be", sm80 + "64x64x32_w2x2x1_s3_a8x3");
   check("shared memory", sm80 + "256x128x64_w4x2x1_s5_a8x8");
