@@ -8,8 +8,6 @@
 namespace quarry {
 namespace {
 
-using detail::Reason;
-
 /// What a sentence about a refusal is made of: "<about>: expected <expected>, got <got>".
 struct Refusal {
   std::string about;
@@ -52,9 +50,16 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::layout:
       return {operand + " is unsupported", word(detail::layout_words, expected) + " layout",
               got < 0 ? "neither row nor column layout" : word(detail::layout_words, got) + " layout"};
-    case Reason::alignment:
-      return {operand + " is misaligned", "a multiple of " + count(expected, "elements"),
+    case Reason::pointer_alignment:
+      return {operand + " is misaligned", "a pointer that is a multiple of " + count(expected, "elements"),
+              "a multiple of " + std::to_string(got)};
+    case Reason::leading_alignment:
+      return {operand + " is misaligned",
+              "a leading dimension that is a multiple of " + count(expected, "elements"),
               std::to_string(got)};
+    case Reason::batch_alignment:
+      return {operand + " is misaligned",
+              "a batch stride that is a multiple of " + count(expected, "elements"), std::to_string(got)};
     case Reason::tag:
       return {operand + " is stored differently from `out`", word(detail::tag_words, expected),
               word(detail::tag_words, got)};
@@ -155,7 +160,9 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
   switch (reason) {
     case Reason::dtype:
     case Reason::layout:
-    case Reason::alignment:
+    case Reason::pointer_alignment:
+    case Reason::leading_alignment:
+    case Reason::batch_alignment:
     case Reason::tag:
     case Reason::null_data:
     case Reason::missing:

@@ -73,6 +73,9 @@ std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_
 Result<DType> parse_dtype(std::string_view name) {
   return parse("type", name, std::span(detail::dtype_words).subspan(1), DType::f16);
 }
+Result<Layout> parse_layout(std::string_view name) {
+  return parse<Layout>("layout", name, detail::layout_words);
+}
 Result<Mode> parse_mode(std::string_view name) { return parse<Mode>("mode", name, detail::mode_words); }
 Result<Raster> parse_raster(std::string_view name) {
   return parse<Raster>("raster", name, detail::raster_words);

@@ -66,9 +66,11 @@ std::string_view to_string(Operand operand);
 namespace detail {
 /// The parts of Controls, as messages name them.
 enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle, raster, multiprocessors };
+}  // namespace detail
 
-/// The reason of a failure, in a form that costs nothing until a message is composed. The comments say what
-/// `expected` and `got` hold; Status::message() makes a sentence of them.
+/// Why a call refused: what Status::reason() says. It costs nothing until somebody reads it:
+/// Status::message() turns it into a sentence, with two numbers, `expected` and `got`, which are said beside
+/// each reason.
 enum class Reason : std::uint8_t {
   none,
   text,                 ///< the message is a string of its own
@@ -106,7 +108,6 @@ enum class Reason : std::uint8_t {
   tag,                  ///< expected and got: LayoutTag
   interleaved_extent,   ///< expected: what the extents are multiples of; got: the extent
 };
-}  // namespace detail
 
 /// The outcome of a call: ok, or a code and a reason. 40 bytes; a refusal allocates nothing until
 /// `message()`.
@@ -117,13 +118,10 @@ class [[nodiscard]] Status {
 
   /// A failure with a message of its own.
   Status(StatusCode code, std::string message)
-      : code_(code),
-        reason_(detail::Reason::text),
-        text_(std::make_shared<const std::string>(std::move(message))) {}
+      : code_(code), reason_(Reason::text), text_(std::make_shared<const std::string>(std::move(message))) {}
 
   /// A failure whose message is composed only when asked for.
-  Status(StatusCode code, detail::Reason reason, Operand operand, std::int64_t expected = 0,
-         std::int64_t got = 0)
+  Status(StatusCode code, Reason reason, Operand operand, std::int64_t expected = 0, std::int64_t got = 0)
       : code_(code), reason_(reason), operand_(operand), expected_(expected), got_(got) {}
 
   /// True when the call succeeded.
@@ -131,14 +129,14 @@ class [[nodiscard]] Status {
   StatusCode code() const { return code_; }
   /// The operand at fault, or `none`.
   Operand operand() const { return operand_; }
-  /// The reason in compact form; explanations count by it.
-  detail::Reason reason() const { return reason_; }
+  /// Why, in compact form: what explanations count by.
+  Reason reason() const { return reason_; }
   /// One line for a person, without a newline; "ok" on success.
   std::string message() const;
 
  private:
   StatusCode code_ = StatusCode::ok;
-  detail::Reason reason_ = detail::Reason::none;
+  Reason reason_ = Reason::none;
   Operand operand_ = Operand::none;
   std::int64_t expected_ = 0;
   std::int64_t got_ = 0;
@@ -163,6 +161,16 @@ class [[nodiscard]] Result {
   T&& operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
+
+  /// The value, or `otherwise` where there is none.
+  template <class U>
+  T value_or(U&& otherwise) const& {
+    return value_.value_or(std::forward<U>(otherwise));
+  }
+  template <class U>
+  T value_or(U&& otherwise) && {
+    return std::move(value_).value_or(std::forward<U>(otherwise));
+  }
 
  private:
   std::optional<T> value_;

@@ -127,8 +127,9 @@ Result<TensorView> TensorView::from_dlpack(const DLTensor& tensor) {
 /// The name of a type ("f16"), and back.
 std::string_view to_string(DType type);
 Result<DType> parse_dtype(std::string_view name);
-/// "row", "column", "row_interleaved32" or "column_interleaved32".
+/// "row", "column", "row_interleaved32" or "column_interleaved32"; and back.
 std::string_view to_string(Layout layout);
+Result<Layout> parse_layout(std::string_view name);
 /// "strided", or as a layout.
 std::string_view to_string(LayoutTag tag);
 /// "gemm", "split_k_serial", ...; and back.

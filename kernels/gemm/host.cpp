@@ -17,14 +17,33 @@ constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
 
-/// Why an operand whose alignment is less than needed is refused. @param layout as which the kernel reads it
+/// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line.
+std::int64_t leading_dimension(const MatrixParams& matrix, Layout layout, int rows, int columns) {
+  const bool by_rows = layout == Layout::row || layout == Layout::row_interleaved32;
+  const int lines = (by_rows ? rows : columns) / (is_interleaved(layout) ? interleave : 1);
+  if (lines <= 1) return 0;
+  return by_rows ? matrix.row_stride : matrix.column_stride;
+}
+
+/// Why an operand whose alignment is less than needed is refused: leading dimension, batch stride, or else
+/// the pointer. @param layout as which the kernel reads it
 Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int needed) {
-  const ProblemOperand& operand = name == Operand::a ? problem.a : problem.b;
+  constexpr auto code = StatusCode::unsupported;
+  const bool is_a = name == Operand::a;
+  const ProblemOperand& operand = is_a ? problem.a : problem.b;
   const int given = operand.alignment[static_cast<int>(layout)];
   const Operand who = callers(name, problem);
-  if (given > 0) return {StatusCode::unsupported, detail::Reason::alignment, who, needed, given};
+  if (given > 0) {
+    const std::int64_t leading =
+        leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k, is_a ? problem.k : problem.n);
+    if (leading % needed != 0) return {code, Reason::leading_alignment, who, needed, leading};
+    const bool has_stride = !is_pointer_array(operand.matrix);
+    if (has_stride && operand.matrix.batch_stride % needed != 0)
+      return {code, Reason::batch_alignment, who, needed, operand.matrix.batch_stride};
+    return {code, Reason::pointer_alignment, who, needed, given};
+  }
   const Layout asked = problem.is_exchanged ? transposed(layout) : layout;
-  return {StatusCode::unsupported, detail::Reason::layout, who, static_cast<int>(asked), -1};
+  return {StatusCode::unsupported, Reason::layout, who, static_cast<int>(asked), -1};
 }
 
 /// Tiles of the output over all batch entries. @pre at most grid_limit
@@ -141,17 +160,16 @@ Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const 
     return misaligned(problem, Operand::b, kernel.layouts.b, kernel.alignment.b);
   }
   if (kernel.shared_memory > device.shared_memory_per_block) {
-    return {code, detail::Reason::shared_memory, Operand::none, kernel.shared_memory,
-            device.shared_memory_per_block};
+    return {code, Reason::shared_memory, Operand::none, kernel.shared_memory, device.shared_memory_per_block};
   }
   if (kernel.most_k != 0 && problem.k > kernel.most_k) {
-    return {code, detail::Reason::k_limit, Operand::none, kernel.most_k, problem.k};
+    return {code, Reason::k_limit, Operand::none, kernel.most_k, problem.k};
   }
   const int slices = problem.controls.split_k_slices.value_or(1);
   if (const int most = most_slices(kernel, problem); slices > 1 && slices > most) {
-    return {code, detail::Reason::split_k_slices, Operand::none, most, slices};
+    return {code, Reason::split_k_slices, Operand::none, most, slices};
   }
-  return {code, detail::Reason::grid_limit, Operand::none, grid_limit, gemm_blocks(kernel, problem, slices)};
+  return {code, Reason::grid_limit, Operand::none, grid_limit, gemm_blocks(kernel, problem, slices)};
 }
 
 StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,

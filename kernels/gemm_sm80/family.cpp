@@ -90,8 +90,7 @@ const Config& config_of(const void* config) { return *static_cast<const Config*>
 /// those of a broadcast operand do.
 Status check_lines(const GemmProblem& problem, Operand name, long long line_stride, int extent) {
   if (line_stride >= extent) return {};
-  return {StatusCode::unsupported, detail::Reason::overlapping_stride, callers(name, problem), extent,
-          line_stride};
+  return {StatusCode::unsupported, Reason::overlapping_stride, callers(name, problem), extent, line_stride};
 }
 
 Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {

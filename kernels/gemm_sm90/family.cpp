@@ -16,18 +16,18 @@ Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
   constexpr auto code = StatusCode::unsupported;
   const int slices = problem.controls.split_k_slices.value_or(1);
   if (problem.controls.mode == Mode::split_k_cluster && !kernel.cuts_by_cluster) {
-    return {code, detail::Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
+    return {code, Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
   }
   if (problem.controls.mode == Mode::split_k_cluster && slices > most_cluster_slices) {
-    return {code, detail::Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
+    return {code, Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
   }
   const int multiprocessors = problem.controls.multiprocessors.value_or(kernel.cluster);
   if (multiprocessors < kernel.cluster) {
-    return {code, detail::Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
+    return {code, Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
   }
   if (kernel.cluster > 1) {
     const std::int64_t blocks = gemm_blocks(kernel, problem, slices) * kernel.cluster;
-    if (blocks > grid_limit) return {code, detail::Reason::grid_limit, Operand::none, grid_limit, blocks};
+    if (blocks > grid_limit) return {code, Reason::grid_limit, Operand::none, grid_limit, blocks};
   }
   if (!kernel.maps_operands || has_plain_strides(kernel.layouts, problem)) return {};
   return check_maps(kernel.layouts, problem);

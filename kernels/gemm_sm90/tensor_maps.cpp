@@ -58,10 +58,10 @@ Status check(const Lines& l, const GemmProblem& problem, Operand name) {
   const bool repeats = l.lines > 1 && l.line_stride == 0;
   const Operand who = callers(name, problem);
   const int bytes = bytes_of(l.dtype);
-  if (repeats) return {StatusCode::unsupported, detail::Reason::overlapping_stride, who, 16 / bytes, 0};
+  if (repeats) return {StatusCode::unsupported, Reason::overlapping_stride, who, 16 / bytes, 0};
   if (!has_long_strides(l)) return {};
   const bool by_line = is_too_long(l.lines, l.line_stride, bytes);
-  return {StatusCode::unsupported, detail::Reason::stride_limit, who, map_stride_limit,
+  return {StatusCode::unsupported, Reason::stride_limit, who, map_stride_limit,
           (by_line ? l.line_stride : l.batch_stride) * bytes};
 }
 

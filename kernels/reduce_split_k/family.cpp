@@ -24,7 +24,7 @@ class ReduceSplitK final : public ReduceFamily {
               "extents behind it, got other strides"};
     }
     if (is_empty(problem) || blocks(problem) <= grid_limit) return {};
-    return {code, detail::Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
+    return {code, Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
   }
 
   /// It moves memory, and waits for nothing else.

@@ -18,7 +18,7 @@ class ReorderMatrix final : public ReorderFamily {
 
   Status supports(const void*, const ReorderProblem& problem) const override {
     if (blocks(problem) <= grid_limit) return {};
-    return {StatusCode::unsupported, detail::Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
+    return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
   }
 
   /// Each element is read and written once.

@@ -46,9 +46,9 @@ bool names(std::string_view message, Operand operand) {
 bool is_badly_interleaved(const Status& status, const Arguments& arguments, LayoutTag out) {
   const TensorView* const view = view_of(arguments, status.operand());
   if (view == nullptr || !names(status.message(), status.operand())) return false;
-  if (status.reason() == detail::Reason::tag) return view->tag != out;
+  if (status.reason() == Reason::tag) return view->tag != out;
   const auto odd = [&](std::size_t extent) { return view->extents[view->rank - extent] % interleave != 0; };
-  return status.reason() == detail::Reason::interleaved_extent && view->tag != LayoutTag::strided &&
+  return status.reason() == Reason::interleaved_extent && view->tag != LayoutTag::strided &&
          (odd(1) || odd(2));
 }
 

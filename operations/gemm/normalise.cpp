@@ -74,8 +74,6 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   problem.has_arrays = array_operand(problem) != Operand::none;
 }
 
-}  // namespace
-
 Status normalise(const GemmArguments& args, const OperandList& operands, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));

@@ -19,7 +19,7 @@ int target_of(const CompileOptions& options) {
 Status check_target(const KernelMetadata& kernel, int target) {
   if (target >= kernel.cc && target <= kernel.max_cc.value_or(target)) return {};
   const int needed = target < kernel.cc ? kernel.cc : *kernel.max_cc;
-  return {StatusCode::unsupported, detail::Reason::compute_capability, Operand::none, needed, target};
+  return {StatusCode::unsupported, Reason::compute_capability, Operand::none, needed, target};
 }
 
 }  // namespace

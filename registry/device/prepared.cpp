@@ -41,7 +41,8 @@ static Status misaligned(const PlanOperandNeed& use, const void* data) {
   if (use.is_array) return check_array_address(use.name, data);
   const int element = bytes_of(use.dtype);
   const auto got = std::int64_t{1} << std::countr_zero(reinterpret_cast<std::uintptr_t>(data));
-  return {StatusCode::unsupported, Reason::alignment, use.name, use.alignment / element, got / element};
+  return {StatusCode::unsupported, Reason::pointer_alignment, use.name, use.alignment / element,
+          got / element};
 }
 
 Status check_alignments(const Launch& launch, const PlanOperands& pointers) {

@@ -21,6 +21,17 @@ TEST_CASE("Every type but none parses back", "[words]") {
   CHECK_FALSE(parse_dtype("none"));
 }
 
+TEST_CASE("Every layout parses back", "[words]") {
+  for (int i = 0; i < layout_count; ++i) {
+    const auto parsed = parse_layout(to_string(static_cast<Layout>(i)));
+    REQUIRE(parsed);
+    CHECK(static_cast<int>(*parsed) == i);
+  }
+  CHECK(parse_layout("rows").status().code() == StatusCode::not_found);
+  CHECK(parse_layout("rows").status().message() == "unknown layout `rows`; did you mean `row`?");
+  CHECK(parse_layout("").status().code() == StatusCode::parse_error);
+}
+
 TEST_CASE("Every mode and activation parses back", "[words]") {
   for (int i = 0; i <= static_cast<int>(Mode::split_k_cluster); ++i) {
     const auto parsed = parse_mode(to_string(static_cast<Mode>(i)));

@@ -182,7 +182,7 @@ TEST_CASE("host memory beside device memory is refused by name") {
   args.b.data = c.problem[Operand::b].data();
   args.b.memory = {};
   const Status status = kernel.run(args);
-  CHECK(status.reason() == detail::Reason::mixed_devices);
+  CHECK(status.reason() == Reason::mixed_devices);
   CHECK(status.operand() == Operand::b);
 
   const float alpha = 1;  // host memory, which the kernel could not read
@@ -243,7 +243,7 @@ TEST_CASE("an array of pointers in host memory beside device memory is refused b
   args.b.data = c.problem.arguments.b.data;
   args.b.memory = {};  // the driver is asked
   const Status status = kernel.run(args);
-  CHECK(status.reason() == detail::Reason::array_place);
+  CHECK(status.reason() == Reason::array_place);
   CHECK(status.operand() == Operand::b);
 
   // Arrays that all are host memory, and point to the device.
@@ -317,5 +317,5 @@ TEST_CASE("tensors run on their device, whichever is current") {
   GemmArguments mixed = c.arguments();
   DeviceCase other(f16_shape(128, 64, 96));
   mixed.a = other.arguments().a;
-  CHECK(kernel.run(mixed).reason() == detail::Reason::mixed_devices);
+  CHECK(kernel.run(mixed).reason() == Reason::mixed_devices);
 }

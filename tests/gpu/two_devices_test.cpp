@@ -77,7 +77,7 @@ void check_stream_refused(const Status& status) {
 
 void check_pointer_refused(const Status& status, Operand name) {
   INFO(status.message());
-  CHECK(status.reason() == detail::Reason::mixed_devices);
+  CHECK(status.reason() == Reason::mixed_devices);
   CHECK(status.operand() == name);
   CHECK(status.message().find("expected memory of CUDA device 1, got memory of device 0") !=
         std::string::npos);
@@ -110,7 +110,7 @@ void check_refusals(const Kernel& kernel, const Plan& plan, const Side& right, c
   GemmArguments mixed = args;
   mixed.a = wrong.automatic().a;
   CHECK(kernel.run(mixed, {.stream = *right.stream, .workspace = right.workspace}).reason() ==
-        detail::Reason::mixed_devices);
+        Reason::mixed_devices);
 }
 
 /// Whether a plan and a run still give their results, whichever device is current.

@@ -1,6 +1,7 @@
 /// Every refusal makes one sentence that names what is at fault, what was expected and what was got.
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -10,8 +11,6 @@
 
 namespace quarry {
 namespace {
-
-using detail::Reason;
 
 std::string sentence(Reason reason, Operand operand, std::int64_t expected = 0, std::int64_t got = 0) {
   return Status(StatusCode::unsupported, reason, operand, expected, got).message();
@@ -39,6 +38,23 @@ TEST_CASE("A failure without a reason says its code", "[status]") {
   CHECK(sentence(Reason::none, Operand::none) == "unsupported");
 }
 
+TEST_CASE("A result gives its value, or another one", "[status]") {
+  const Result<int> seven = 7;
+  const Result<int> none = Status(StatusCode::not_found, "no such number");
+  CHECK(seven.value_or(3) == 7);
+  CHECK(none.value_or(3) == 3);
+  using Text = Result<std::unique_ptr<int>>;
+  CHECK(*Text(std::make_unique<int>(5)).value_or(nullptr) == 5);
+  CHECK(Text(Status(StatusCode::not_found, "no such number")).value_or(nullptr) == nullptr);
+}
+
+TEST_CASE("A program can ask why a call refused", "[status]") {
+  const quarry::Reason why =
+      Status(StatusCode::unsupported, Reason::k_limit, Operand::none, 256, 300).reason();
+  CHECK(why == Reason::k_limit);
+  CHECK(Status().reason() == Reason::none);
+}
+
 TEST_CASE("Refusals of operands are sentences", "[status]") {
   CHECK(sentence(Reason::dtype, Operand::a, number(DType::f16), number(DType::bf16)) ==
         "Operand `a` is unsupported: expected f16, got bf16");
@@ -46,8 +62,13 @@ TEST_CASE("Refusals of operands are sentences", "[status]") {
         "Operand `b` is unsupported: expected row layout, got column layout");
   CHECK(sentence(Reason::layout, Operand::b, number(Layout::column), -1) ==
         "Operand `b` is unsupported: expected column layout, got neither row nor column layout");
-  CHECK(sentence(Reason::alignment, Operand::out, 8, 2) ==
-        "Operand `out` is misaligned: expected a multiple of 8 elements, got 2");
+  CHECK(sentence(Reason::pointer_alignment, Operand::out, 8, 2) ==
+        "Operand `out` is misaligned: expected a pointer that is a multiple of 8 elements, got a multiple of "
+        "2");
+  CHECK(sentence(Reason::leading_alignment, Operand::a, 8, 36) ==
+        "Operand `a` is misaligned: expected a leading dimension that is a multiple of 8 elements, got 36");
+  CHECK(sentence(Reason::batch_alignment, Operand::b, 8, 1156) ==
+        "Operand `b` is misaligned: expected a batch stride that is a multiple of 8 elements, got 1156");
   CHECK(sentence(Reason::tag, Operand::c, number(LayoutTag::column_interleaved32),
                  number(LayoutTag::strided)) ==
         "Operand `c` is stored differently from `out`: expected column_interleaved32, got strided");

@@ -143,7 +143,7 @@ TEST_CASE("a problem that names a kernel is in its types and layouts", "[lab]") 
       REQUIRE(problem);
       const Status status = kernel.supports(arguments_of(*problem));
       // All but one thing, such as a K that is too long for it.
-      const bool fits = status.reason() != detail::Reason::dtype && status.reason() != detail::Reason::layout;
+      const bool fits = status.reason() != Reason::dtype && status.reason() != Reason::layout;
       INFO(status.message());
       CHECK(fits);
     }

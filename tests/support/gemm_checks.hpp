@@ -28,7 +28,7 @@ inline Status refused(const GemmArguments& args) {
   return status;
 }
 
-inline void check_refused(const GemmArguments& args, detail::Reason reason, Operand operand) {
+inline void check_refused(const GemmArguments& args, Reason reason, Operand operand) {
   const Status status = refused(args);
   INFO(status.message());
   CHECK(status.reason() == reason);

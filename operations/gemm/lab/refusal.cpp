@@ -10,8 +10,6 @@
 namespace quarry::lab::gemm {
 namespace {
 
-using detail::Reason;
-
 const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand) {
   switch (operand) {
     case Operand::a: return &kernel.operands.a;
@@ -51,11 +49,9 @@ bool is_other_layout(const TensorView& view, Layout wanted) {
   return lines.length > 1 && lines.along != 1;
 }
 
-bool is_misaligned(const TensorView& view, const OperandMetadata& wanted) {
-  const Lines lines = lines_of(view, wanted.layout);
-  const std::int64_t unit = wanted.alignment;
-  return view.assumed_alignment % (unit * bytes_of(view.dtype)) != 0 ||
-         (lines.count > 1 && lines.across % unit != 0) || lines.batch_stride % unit != 0;
+/// Whether a view's pointer is less aligned than a kernel needs.
+bool has_misaligned_pointer(const TensorView& view, const OperandMetadata& wanted) {
+  return view.assumed_alignment % (wanted.alignment * bytes_of(view.dtype)) != 0;
 }
 
 /// Whether an operand has what it was refused for.
@@ -65,7 +61,9 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   switch (reason) {
     case Reason::dtype: return view.dtype != wanted.dtype;
     case Reason::layout: return is_other_layout(view, wanted.layout);
-    case Reason::alignment: return is_misaligned(view, wanted);
+    case Reason::pointer_alignment: return has_misaligned_pointer(view, wanted);
+    case Reason::leading_alignment: return lines.count > 1 && lines.across % wanted.alignment != 0;
+    case Reason::batch_alignment: return lines.batch_stride % wanted.alignment != 0;
     case Reason::mode_array: return view.is_pointer_array && !modes.array;
     case Reason::overlapping_stride: return lines.count > 1 && lines.across < lines.length;
     default: return false;

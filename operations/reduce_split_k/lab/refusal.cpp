@@ -8,8 +8,6 @@
 namespace quarry::lab::reduce_split_k {
 namespace {
 
-using detail::Reason;
-
 bool holds(const std::string& message, std::string_view words) { return message.find(words) != message.npos; }
 
 /// Whether the operand that a message names is an array of pointers.

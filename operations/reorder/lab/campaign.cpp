@@ -9,8 +9,6 @@
 namespace quarry::lab::reorder {
 namespace {
 
-using detail::Reason;
-
 /// Copying an element and comparing it takes as long as so many multiplications.
 constexpr double cost_of_element = 256;
 

@@ -7,7 +7,6 @@
 namespace {
 
 using namespace quarry;
-using detail::Reason;
 using test::bf16_problem;
 using test::check_refused;
 using test::h200;
@@ -33,10 +32,14 @@ TEST_CASE("operands that the copy engine cannot address are refused with the rea
     (void)launch_of(kernel, good);
     GemmArguments bad = good;
     bad.a.assumed_alignment = 8;
-    check_refused(kernel, bad, "Operand `a` is misaligned: expected a multiple of 8 elements, got 4");
+    check_refused(kernel, bad,
+                  "Operand `a` is misaligned: expected a pointer that is a multiple of 8 elements, got a "
+                  "multiple of 4");
     bad = good;
     bad.b.strides[1] = 260;
-    check_refused(kernel, bad, "Operand `b` is misaligned: expected a multiple of 8 elements, got 4");
+    check_refused(
+        kernel, bad,
+        "Operand `b` is misaligned: expected a leading dimension that is a multiple of 8 elements, got 260");
     bad = good;
     bad.a.strides[0] = 0;
     check_refused(kernel, bad,
@@ -100,7 +103,9 @@ TEST_CASE("kernels whose threads copy take what they can reach", "[sm90]") {
   args.a.strides[0] = std::int64_t{1} << 41;
   (void)launch_of(kernel, args);
   args.a.strides[0] = 258;
-  check_refused(kernel, args, "Operand `a` is misaligned: expected a multiple of 4 elements, got 2");
+  check_refused(
+      kernel, args,
+      "Operand `a` is misaligned: expected a leading dimension that is a multiple of 4 elements, got 258");
 }
 
 TEST_CASE("devices other than Hopper, and smaller ones, are refused", "[sm90]") {

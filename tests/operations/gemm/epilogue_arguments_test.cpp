@@ -9,7 +9,6 @@
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using test::accepted;
 
 namespace {

@@ -17,7 +17,6 @@
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using test::Random;
 
 namespace {

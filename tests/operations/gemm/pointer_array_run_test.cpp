@@ -21,7 +21,6 @@
 
 using namespace quarry;
 using namespace quarry::test;
-using detail::Reason;
 using RandomProblem = lab::OperandsOf<GemmArguments>;
 
 namespace {

@@ -13,7 +13,6 @@
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using namespace quarry::test;
 
 TEST_CASE("an array of pointers is a view of rank 3", "[array]") {
@@ -76,8 +75,10 @@ TEST_CASE("alignment is what an array promises, and what kernels go by", "[array
   REQUIRE_FALSE(found.empty());
   args.a.assumed_alignment = 2;
   const Status status = found.front().supports(args);
-  CHECK(status.reason() == Reason::alignment);
-  CHECK(status.message() == "Operand `a` is misaligned: expected a multiple of 8 elements, got 1");
+  CHECK(status.reason() == Reason::pointer_alignment);
+  CHECK(
+      status.message() ==
+      "Operand `a` is misaligned: expected a pointer that is a multiple of 8 elements, got a multiple of 1");
 }
 
 TEST_CASE("promises that cannot be kept are refused", "[array]") {

@@ -19,7 +19,6 @@
 namespace {
 
 using namespace quarry;
-using detail::Reason;
 using test::accepted;
 using test::between;
 using test::check_refused;

@@ -26,7 +26,6 @@
 #include "support/stream_parts.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using test::OwnPart;
 using test::parts_by_tile;
 using test::Random;

@@ -16,7 +16,6 @@
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using detail::Row;
 using RandomProblem = lab::OperandsOf<ReduceSplitKArguments>;
 using test::random_reduction;

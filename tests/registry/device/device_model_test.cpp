@@ -128,7 +128,7 @@ TEST_CASE("operands that lie in different places are refused by name") {
   const auto check = [](const GemmArguments& args, Operand operand) {
     const Status status = test::place_of(args).status();
     CHECK(status.code() == StatusCode::invalid_arguments);
-    CHECK(status.reason() == detail::Reason::mixed_devices);
+    CHECK(status.reason() == Reason::mixed_devices);
     CHECK(status.operand() == operand);
   };
   check(problem_in(host, device0, device0), Operand::a);

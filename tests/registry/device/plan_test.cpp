@@ -227,7 +227,7 @@ TEST_CASE("null data is refused by name, in a run and in a plan") {
     *pointer = nullptr;
     for (const Status& status : {kernel.run(args), plan->run(operands_of(args), nullptr)}) {
       CHECK(status.code() == StatusCode::invalid_arguments);
-      CHECK(status.reason() == detail::Reason::null_data);
+      CHECK(status.reason() == Reason::null_data);
       CHECK(status.operand() == operand);
     }
     CHECK_FALSE(problem.check_outputs());  // nothing was written
@@ -277,8 +277,7 @@ TEST_CASE("a workspace that is missing, too small or misaligned is refused") {
     const Workspace null = {nullptr, *bytes};
     const Workspace misaligned = {static_cast<std::byte*>(good.data) + 128, *bytes};
     for (const Workspace& bad : {missing, small, null, misaligned}) {
-      const auto reason =
-          bad.data == misaligned.data ? detail::Reason::workspace_alignment : detail::Reason::workspace_size;
+      const auto reason = bad.data == misaligned.data ? Reason::workspace_alignment : Reason::workspace_size;
       for (const Status& status :
            {kernel.run(args, {.workspace = bad}), plan->run(operands_of(args), nullptr, bad)}) {
         CHECK(status.code() == StatusCode::invalid_workspace);
@@ -302,7 +301,7 @@ TEST_CASE("a plan refuses pointers that are less aligned than its kernel needs")
   const auto shifted = [](const void* p, int bytes) { return static_cast<const std::byte*>(p) + bytes; };
   const auto check = [&](const PlanOperands& operands, Operand operand) {
     const Status status = plan->run(operands, nullptr);
-    CHECK(status.reason() == detail::Reason::alignment);
+    CHECK(status.reason() == Reason::pointer_alignment);
     CHECK(status.operand() == operand);
     CHECK_FALSE(problem.check_outputs());
   };
@@ -347,7 +346,9 @@ TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it
   shifted[Operand::out] = static_cast<const std::byte*>(shifted[Operand::out]) + 2;
   const Status status = plan->run(shifted, nullptr);
   CHECK(status.operand() == Operand::out);
-  CHECK(status.message() == "Operand `out` is misaligned: expected a multiple of 8 elements, got 1");
+  CHECK(status.message() ==
+        "Operand `out` is misaligned: expected a pointer that is a multiple of 8 elements, got a multiple of "
+        "1");
   CHECK_FALSE(problem.check_outputs());
   CHECK(plan->run(operands_of(args), nullptr));
   CHECK(problem.check_outputs());
@@ -427,7 +428,7 @@ TEST_CASE("host tensors beside device tensors are refused") {
   const Kernel kernel = best_kernel(args);
   args.b.memory = {MemoryKind::device, 0};
   for (const Status& status : {kernel.run(args), kernel.prepare(args).status()}) {
-    CHECK(status.reason() == detail::Reason::mixed_devices);
+    CHECK(status.reason() == Reason::mixed_devices);
     CHECK(status.operand() == Operand::b);
   }
 }

@@ -240,10 +240,10 @@ TEST_CASE("own kernels refuse what they do not take", "[own]") {
   REQUIRE(!is_registered(detail::row_of(kernel)));
   CHECK(kernel.supports(test::plain_problem(64, 64, 64)));
   CHECK(kernel.supports(test::plain_problem(64, 64, 64, DType::bf16)).operand() == Operand::a);
-  CHECK(kernel.supports(test::plain_problem(64, 64, 65)).reason() == detail::Reason::alignment);
+  CHECK(kernel.supports(test::plain_problem(64, 64, 65)).reason() == Reason::leading_alignment);
   GemmArguments sliced = test::plain_problem(64, 64, 96);
   sliced.controls = {Mode::split_k_parallel, 3, 1};
-  CHECK(kernel.supports(sliced).reason() == detail::Reason::split_k_slices);
+  CHECK(kernel.supports(sliced).reason() == Reason::split_k_slices);
   sliced.controls.split_k_slices = 2;
   const Result<std::size_t> bytes = kernel.workspace_size(sliced);
   REQUIRE(bytes);
@@ -256,7 +256,7 @@ TEST_CASE("own kernels refuse what they do not take", "[own]") {
   const DeviceModel a100 = test::device_named("a100");
   const Result<Candidate> on_a100 = candidate_of(large, args, {.device = &a100});
   REQUIRE(!on_a100);
-  CHECK(on_a100.status().reason() == detail::Reason::shared_memory);
+  CHECK(on_a100.status().reason() == Reason::shared_memory);
   const DeviceModel h200 = test::device_named("h200");
   CHECK(candidate_of(large, args, {.device = &h200}));
 }

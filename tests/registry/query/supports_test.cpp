@@ -11,7 +11,6 @@
 namespace {
 
 using namespace quarry;
-using detail::Reason;
 using detail::Row;
 using test::between;
 using test::Random;
@@ -201,11 +200,21 @@ TEST_CASE("what is refused is named as the caller calls it, exchanged or not", "
     check_refused(row, wrong, Reason::layout, Operand::b);
     wrong = args;
     wrong.a.strides[0] = 68;
-    check_refused(row, wrong, Reason::alignment, Operand::a);
-    CHECK_THAT(Kernel(row).supports(wrong).message(), Catch::Contains("8 elements, got 4"));
+    check_refused(row, wrong, Reason::leading_alignment, Operand::a);
+    CHECK_THAT(Kernel(row).supports(wrong).message(),
+               Catch::Contains("a leading dimension that is a multiple of 8 elements, got 68"));
     wrong = args;
     wrong.b.assumed_alignment = 2;
-    check_refused(row, wrong, Reason::alignment, Operand::b);
+    check_refused(row, wrong, Reason::pointer_alignment, Operand::b);
+    CHECK_THAT(Kernel(row).supports(wrong).message(),
+               Catch::Contains("a pointer that is a multiple of 8 elements, got a multiple of 1"));
+    wrong = {.a = TensorView::row_major(nullptr, DType::f16, {2, 64, 64}),
+             .b = TensorView::column_major(nullptr, DType::f16, {2, 64, 64}),
+             .out = TensorView::row_major(nullptr, DType::f16, {2, 64, 64})};
+    wrong.b.strides[0] = 4100;
+    check_refused(row, wrong, Reason::batch_alignment, Operand::b);
+    CHECK_THAT(Kernel(row).supports(wrong).message(),
+               Catch::Contains("a batch stride that is a multiple of 8 elements, got 4100"));
     wrong = args;
     wrong.a.strides = {1000, 2};
     check_refused(row, wrong, Reason::layout, Operand::a);

@@ -14,7 +14,6 @@
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using lab::gemm::CampaignProblem;
 using lab::gemm::CampaignSpace;
 
@@ -297,8 +296,10 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   const KernelMetadata& kernel = aligned_kernel();
   GemmArguments args = test::plain_problem(64, 64, 64);
   args.a.strides[0] = 68;
-  CHECK(fault(refused(Reason::alignment, Operand::a, 8, 4), kernel, args).empty());
-  CHECK_FALSE(fault(refused(Reason::alignment, Operand::b, 8, 4), kernel, args).empty());
+  CHECK(fault(refused(Reason::leading_alignment, Operand::a, 8, 4), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::leading_alignment, Operand::b, 8, 4), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::pointer_alignment, Operand::a, 8, 4), kernel, args).empty());
+  CHECK_FALSE(fault(refused(Reason::batch_alignment, Operand::a, 8, 4), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::dtype, Operand::a), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::layout, Operand::a), kernel, args).empty());
   CHECK_FALSE(fault(refused(Reason::mode, Operand::none), kernel, args).empty());

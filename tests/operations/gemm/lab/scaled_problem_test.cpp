@@ -128,7 +128,7 @@ TEST_CASE("random scales are positive and not near 0", "[scales]") {
 
 TEST_CASE("a refusal of scales is true where there are some", "[scales]") {
   const auto fault = [](const GemmArguments& args, Operand operand) {
-    const Status refused = {StatusCode::unsupported, detail::Reason::no_operand, operand};
+    const Status refused = {StatusCode::unsupported, Reason::no_operand, operand};
     const Kernel kernel = get_kernels(arguments("64x64x64", {})).front();
     return lab::gemm::fault_of_refusal(refused, kernel.metadata(), args, default_device_model());
   };

@@ -7,7 +7,6 @@
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
-using detail::Reason;
 using lab::reduce_split_k::Source;
 
 namespace {
