@@ -109,6 +109,11 @@ Refusal shape_refusal(Reason reason, Operand which, const std::string& operand, 
     case Reason::extent_limit:
       return {operand + " is too large", "an extent of at most " + std::to_string(expected),
               std::to_string(got)};
+    case Reason::overlapping_input:
+      return {operand + " overlaps itself",
+              "a leading dimension of at least " + count(expected, "elements") +
+                  ", of 0, or a view that says `overlapping`",
+              std::to_string(got)};
     case Reason::stride_limit:
       return {operand + " has too large a stride", "less than " + count(expected, "bytes"),
               std::to_string(got)};
@@ -181,7 +186,8 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::extent_limit:
     case Reason::negative_stride:
     case Reason::stride_limit:
-    case Reason::overlapping_stride: return shape_refusal(reason, operand, name, expected, got);
+    case Reason::overlapping_stride:
+    case Reason::overlapping_input: return shape_refusal(reason, operand, name, expected, got);
     default: return run_refusal(reason, expected, got);
   }
 }

@@ -142,6 +142,7 @@ PointerArrayView::operator TensorView() const {
   view.assumed_alignment = alignment != 0 ? alignment : static_cast<std::uint16_t>(unit_bytes(dtype));
   view.memory = memory;
   view.is_pointer_array = true;
+  view.overlapping = overlapping;
   return view;
 }
 

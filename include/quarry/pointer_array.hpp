@@ -33,6 +33,8 @@ struct PointerArrayView {
   /// Elements from one row to the next, from one column to the next, in each of the matrices.
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
+  /// As TensorView::overlapping.
+  bool overlapping = false;
 
   /// Matrices (rows, columns) whose rows are contiguous. `ld` is the elements from one row to the next, 0 for
   /// packed matrices.

@@ -73,36 +73,39 @@ enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle, raster, m
 /// each reason.
 enum class Reason : std::uint8_t {
   none,
-  text,                 ///< the message is a string of its own
-  dtype,                ///< expected and got: DType
-  layout,               ///< expected: Layout; got: Layout, or -1 for neither
-  alignment,            ///< expected and got: elements
-  extent,               ///< expected and got: size of an extent that must match another operand's
-  rows,                 ///< as extent, where it is known to be the rows of a matrix
-  columns,              ///< as extent, where it is known to be the columns of a matrix
-  batch,                ///< as extent, where it is the batch
-  rank,                 ///< expected and got: rank
-  negative_extent,      ///< got: the extent
-  extent_limit,         ///< expected: the limit; got: the extent
-  negative_stride,      ///< got: the stride, in elements
-  overlapping_stride,   ///< expected: the least legal stride; got: the stride
-  stride_limit,         ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
-  null_data,            ///< the operand needs data and has none
-  missing,              ///< the operand is required and absent
-  mixed_devices,        ///< expected, got: devices; or both the first operand, whose device differs
-  array_place,          ///< the operand's array of pointers lies in host memory, other operands on a device
-  output_overlap,       ///< got: the output (Operand) it overlaps; expected: 1 if inputs may be exactly that
-  compute_capability,   ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
-  shared_memory,        ///< expected: bytes the kernel needs; got: bytes a block may have
-  mode,                 ///< got: Mode that the kernel does not permit
-  mode_array,           ///< the operand is an array of pointers, which the kernel does not permit
-  no_operand,           ///< the problem has the operand, and the kernel does not take it
-  split_k_slices,       ///< got: slices asked; expected: the most for this problem
-  k_limit,              ///< expected: the longest K that the kernel takes; got: the problem's
-  swizzle,              ///< got: swizzle asked; legal are 1, 2, 4, 8
-  multiprocessors,      ///< expected: the least that the kernel needs; got: multiprocessors allowed
-  control,              ///< got: which control (detail::ControlName) the kernel does not have
-  workspace_size,       ///< expected: bytes needed; got: bytes given
+  text,                ///< the message is a string of its own
+  dtype,               ///< expected and got: DType
+  layout,              ///< expected: Layout; got: Layout, or -1 for neither
+  pointer_alignment,   ///< expected: elements that the pointer must be a multiple of; got: those it is one of
+  leading_alignment,   ///< expected: elements that the leading dimension must be a multiple of; got: its size
+  batch_alignment,     ///< as leading_alignment, of the batch stride
+  extent,              ///< expected and got: size of an extent that must match another operand's
+  rows,                ///< as extent, where it is known to be the rows of a matrix
+  columns,             ///< as extent, where it is known to be the columns of a matrix
+  batch,               ///< as extent, where it is the batch
+  rank,                ///< expected and got: rank
+  negative_extent,     ///< got: the extent
+  extent_limit,        ///< expected: the limit; got: the extent
+  negative_stride,     ///< got: the stride, in elements
+  overlapping_stride,  ///< expected: the least legal stride; got: the stride
+  overlapping_input,   ///< as overlapping_stride, where TensorView::overlapping would allow it
+  stride_limit,        ///< expected: the limit in bytes, which is too much already; got: the stride in bytes
+  null_data,           ///< the operand needs data and has none
+  missing,             ///< the operand is required and absent
+  mixed_devices,       ///< expected, got: devices; or both the first operand, whose device differs
+  array_place,         ///< the operand's array of pointers lies in host memory, other operands on a device
+  output_overlap,      ///< got: the output (Operand) it overlaps; expected: 1 if inputs may be exactly that
+  compute_capability,  ///< expected: what the kernel needs, got: what the device has, both as 80 or 90
+  shared_memory,       ///< expected: bytes the kernel needs; got: bytes a block may have
+  mode,                ///< got: Mode that the kernel does not permit
+  mode_array,          ///< the operand is an array of pointers, which the kernel does not permit
+  no_operand,          ///< the problem has the operand, and the kernel does not take it
+  split_k_slices,      ///< got: slices asked; expected: the most for this problem
+  k_limit,             ///< expected: the longest K that the kernel takes; got: the problem's
+  swizzle,             ///< got: swizzle asked; legal are 1, 2, 4, 8
+  multiprocessors,     ///< expected: the least that the kernel needs; got: multiprocessors allowed
+  control,             ///< got: which control (detail::ControlName) the kernel does not have
+  workspace_size,      ///< expected: bytes needed; got: bytes given
   workspace_alignment,  ///< expected: bytes
   grid_limit,           ///< expected: the limit; got: blocks the problem needs
   tag,                  ///< expected and got: LayoutTag

@@ -47,9 +47,14 @@ struct TensorView {
   /// `data` is an array of pointers, one for each batch entry of a view of rank 3. The first stride is then
   /// ignored. PointerArrayView makes such views.
   bool is_pointer_array = false;
+  /// Rows or columns of each matrix may share elements, as those of a sliding window do. Otherwise an input
+  /// whose leading dimension is less than the extent that it leads over, but not 0, is refused: mostly it is
+  /// a mistake. Outputs never overlap.
+  bool overlapping = false;
   /// Elements along each extent, outermost first. 0 is legal.
   std::array<std::int64_t, max_rank> extents = {};
-  /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused.
+  /// Elements between neighbours along each extent; 0 broadcasts (inputs only), negative is refused; see also
+  /// `overlapping`.
   std::array<std::int64_t, max_rank> strides = {};
   /// Interleaved: a matrix or a batch of matrices, whose extents are multiples of 32. The stride along the
   /// extent that is cut (rows of row_interleaved32) leads from one group of 32 to the next; the other stride
@@ -88,6 +93,13 @@ struct TensorView {
   TensorView on(Memory where) const {
     TensorView view = *this;
     view.memory = where;
+    return view;
+  }
+
+  /// The same view with rows or columns that may share elements (`overlapping`).
+  TensorView with_overlap() const {
+    TensorView view = *this;
+    view.overlapping = true;
     return view;
   }
 

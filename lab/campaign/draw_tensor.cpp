@@ -96,6 +96,7 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
       TensorView::strided(nullptr, dtype, std::span(extents).subspan(first), std::span(all).subspan(first));
   const bool misaligned = !storage.plain && dice.one_in(8);
   view.assumed_alignment = static_cast<std::uint16_t>(misaligned ? bytes_of(dtype) : bytes);
+  view.overlapping = strides.along == 1 && strides.across > 0 && strides.across < line;
   if (batch == 0 || !storage.may_be_array || dice.one_in(2)) return view;
   view.is_pointer_array = true;
   if (dice.one_in(64)) view.assumed_alignment = 24;  // which is to be refused

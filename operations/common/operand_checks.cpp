@@ -76,7 +76,11 @@ Status check_overlaps(const OperandList& operands) {
   const OperandRef* outputs[OperandList::most_tensors];
   std::size_t count = 0;
   for (const OperandRef& operand : operands) {
-    if (operand.is_output && operand.view->data != nullptr) outputs[count++] = &operand;
+    if (!operand.is_output) {
+      if (Status s = check_input_strides(*operand.view, operand.name); !s) return s;
+    } else if (operand.view->data != nullptr) {
+      outputs[count++] = &operand;
+    }
   }
   if (count == 0) return {};
   for (const OperandRef& operand : operands) {

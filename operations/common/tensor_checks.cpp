@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace quarry::detail {
@@ -323,6 +324,22 @@ Status check_output_strides(const TensorView& output, Operand name) {
     reached += (view.extents[order[i]] - 1) * stride;
   }
   return {};
+}
+
+Status check_input_strides(const TensorView& view, Operand name) {
+  if (view.overlapping || view.rank < 2 || view.tag != LayoutTag::strided) return {};
+  const size_t rows = view.rank - 2U;
+  const bool by_rows = view.strides[rows + 1] <= view.strides[rows];
+  const size_t along = by_rows ? rows + 1 : rows;
+  const size_t across = by_rows ? rows : rows + 1;
+  const int64_t length = view.extents[along];
+  const int64_t step = view.strides[along];
+  const int64_t leading = view.strides[across];
+  if (step == 0 || length <= 1 || view.extents[across] <= 1) return {};
+  // Positions (i, j) and (i + leading / common, j - step / common) are one place.
+  const int64_t common = step == 1 ? 1 : std::gcd(step, leading);
+  if (leading / common >= length || step / common >= view.extents[across]) return {};
+  return {StatusCode::invalid_arguments, Reason::overlapping_input, name, length * step, leading};
 }
 
 ProblemOperand problem_operand(const TensorView& view) {

@@ -67,6 +67,11 @@ class Placing {
 /// writes such outputs.) Strides of extents of 0 and 1 do not count, nor do those of a view without elements.
 Status check_output_strides(const TensorView& view, Operand name = Operand::out);
 
+/// Checks that no two rows and no two columns of an input's matrices share an element, unless the view says
+/// that it is `overlapping`: where they do, its leading dimension is mostly a mistake. A stride of 0 is none.
+/// @pre check_tensor(view)
+Status check_input_strides(const TensorView& view, Operand name);
+
 /// How a matrix operand is walked and as which layouts it can be read. @pre check_tensor(view), of rank 2 or
 /// 3
 ProblemOperand problem_operand(const TensorView& view);

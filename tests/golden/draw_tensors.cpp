@@ -79,6 +79,7 @@ TensorView draw_matrix(const MatrixWish& wish, Dice& dice) {
     const int64_t line = by_row ? wish.columns : wish.rows;
     const Strides s = draw_strides(wish, line, by_row ? wish.rows : wish.columns, unit, dice);
     view = by_row ? view_of(wish, s.batch, s.across, s.along) : view_of(wish, s.batch, s.along, s.across);
+    view.overlapping = s.along == 1 && s.across > 0 && s.across < line;
     view.is_pointer_array = wish.batch > 0 && wish.may_be_array && dice.one_in(2);
   }
   view.assumed_alignment = assumed;

@@ -118,6 +118,10 @@ TEST_CASE("Refusals of shapes are sentences", "[status]") {
         "Operand `a` has a negative stride: expected 0 or more elements, got -1");
   CHECK(sentence(Reason::overlapping_stride, Operand::out, 64, 32) ==
         "Operand `out` overlaps itself: expected a stride of at least 64 elements, got 32");
+  CHECK(sentence(Reason::overlapping_input, Operand::a, 64, 32) ==
+        "Operand `a` overlaps itself: expected a leading dimension of at least 64 elements, of 0, or a view "
+        "that says "
+        "`overlapping`, got 32");
   CHECK(sentence(Reason::stride_limit, Operand::a, std::int64_t{1} << 40, std::int64_t{1} << 41) ==
         "Operand `a` has too large a stride: expected less than 1099511627776 bytes, got 2199023255552");
 }

@@ -95,6 +95,7 @@ inline GemmArguments problem_for(Random& random, const detail::Row& row) {
     const int first =
         view.tag == LayoutTag::strided ? view.rank - 1 : view.rank - 3;  // interleaved: the batch's
     if (first >= 0) view.strides[static_cast<std::size_t>(between(random, 0, first))] = stride;
+    view.overlapping = stride > 0;
   };
   if (random() % 16 == 0) restrided(args.a, 0);
   if (random() % 16 == 0) restrided(args.b, 3);
