@@ -25,7 +25,8 @@ struct PlanState;
 }  // namespace detail
 
 /// Device scratch memory (host memory for host tensors) that the caller owns; 256-byte aligned. Its contents
-/// are undefined after a run, and concurrent runs need one each.
+/// are undefined after a run, and concurrent runs need one each. WorkspaceBuffer (quarry/workspace.hpp) owns
+/// such memory.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;

@@ -59,7 +59,7 @@ RULES = [
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
     Rule("CUDA headers are included in registry/device/ and lab/device/ alone (and by tests and benchmarks that use a device, or its stand-in)",
-         r"(?!registry/device/|lab/device/|tests/(gpu|bench|kernels/arch|registry/device/devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
+         r"(?!registry/device/|lab/device/|tests/(gpu|bench|install|kernels/arch|registry/device/devices)/).*\.(hpp|cpp|cuh|cu)", includes(CUDA_HEADER + '[">]'),
          "#include <cuda_runtime_api.h>"),
     Rule("what depends on an element type stands in its row of include/quarry/types.hpp: no switch over types elsewhere",
          r"(?!include/quarry/types\.hpp|kernels/arch/|tests/).*\.(hpp|cpp)",

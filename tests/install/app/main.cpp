@@ -16,9 +16,9 @@ int main() {
                                         .out = TensorView::row_major(out.data(), DType::f32, {m, n})};
   const quarry::CandidateList found = quarry::get_kernels(arguments);
   if (found.empty()) return std::puts(found.status().message().c_str()), 1;
-  std::vector<std::byte> workspace(found.front().workspace());
-  const quarry::Status done =
-      found.front().run(arguments, {.workspace = {workspace.data(), workspace.size()}});
+  const auto workspace = quarry::WorkspaceBuffer::on_host(found.front().workspace());
+  if (!workspace) return std::puts(workspace.status().message().c_str()), 1;
+  const quarry::Status done = found.front().run(arguments, {.workspace = *workspace});
   if (!done) return std::puts(done.message().c_str()), 1;
   for (int row = 0; row < m; ++row) {
     for (int column = 0; column < n; ++column) {
@@ -27,6 +27,7 @@ int main() {
       if (out[row * n + column] != sum) return std::printf("wrong at %d, %d\n", row, column), 1;
     }
   }
+  if (quarry::library_version() != QUARRY_VERSION) return std::puts("library and headers differ"), 1;
   std::printf("%zu kernels, the best: %.*s\n", quarry::get_kernels().size(),
               static_cast<int>(found.front().name().size()), found.front().name().data());
   return 0;

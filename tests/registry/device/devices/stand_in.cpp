@@ -38,7 +38,11 @@ struct OnDevice {
 struct Kernel {
   OnDevice on[most_devices];
 };
-std::map<std::string, Kernel> kernels;
+/// By the code that they are part of, which is what a library points to, and name.
+std::map<std::pair<const void*, std::string>, Kernel> kernels;
+std::vector<const void*> launched_code;    // guarded by mutex
+std::map<void*, std::size_t> allocations;  // guarded by mutex
+std::size_t allocated = 0;                 // bytes so far, as offset of the next one
 
 int devices() {
   const char* const text = std::getenv("QUARRY_STAND_IN_DEVICES");
@@ -106,6 +110,16 @@ void set_current_device(int device) { current = device; }
 std::vector<int> take_launches() {
   const std::lock_guard lock(mutex);
   return std::exchange(launches, {});
+}
+
+std::vector<const void*> take_launched_code() {
+  const std::lock_guard lock(mutex);
+  return std::exchange(launched_code, {});
+}
+
+std::size_t live_allocations() {
+  const std::lock_guard lock(mutex);
+  return allocations.size();
 }
 
 Questions take_questions() { return {stream_questions.exchange(0), pointer_questions.exchange(0)}; }
@@ -217,6 +231,21 @@ cudaError_t __wrap_cudaFuncGetAttributes(cudaFuncAttributes* attributes, const v
   *attributes = {};
   on_current(kernel).loaded = true;
   return cudaSuccess;
+}
+
+cudaError_t __wrap_cudaMalloc(void** memory, std::size_t bytes) {
+  constexpr std::size_t most = std::size_t{1} << 38;
+  const std::lock_guard lock(quarry::stand_in::mutex);
+  if (bytes > most) return cudaErrorMemoryAllocation;
+  allocated += 256;
+  *memory = memory_of(current, (std::size_t{1} << 39) + allocated);
+  allocations[*memory] = bytes;
+  return cudaSuccess;
+}
+
+cudaError_t __wrap_cudaFree(void* memory) {
+  const std::lock_guard lock(quarry::stand_in::mutex);
+  return allocations.erase(memory) == 1 ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t __wrap_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t stream) { return launch_on(stream); }

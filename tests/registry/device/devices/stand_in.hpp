@@ -27,6 +27,12 @@ void set_current_device(int device);
 /// The devices that were given work since the last call, in order.
 std::vector<int> take_launches();
 
+/// The code that was given to the runtime for each kernel that was launched since the last call, in order.
+std::vector<const void*> take_launched_code();
+
+/// Pieces of device memory that were allocated and not freed.
+std::size_t live_allocations();
+
 /// How often CUDA was asked since the last call: the device of a stream, the place of a pointer.
 struct Questions {
   int streams = 0;
