@@ -6,7 +6,8 @@ install(TARGETS quarry EXPORT quarryTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/quarry" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
-install(FILES "${quarry_public_lists_folder}/quarry/operations.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarry")
+install(FILES "${quarry_public_lists_folder}/quarry/operations.hpp" "${quarry_public_lists_folder}/quarry/version.hpp"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarry")
 install(EXPORT quarryTargets NAMESPACE quarry:: DESTINATION "${package_folder}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/quarryConfig.cmake.in" quarryConfig.cmake

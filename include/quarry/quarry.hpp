@@ -23,3 +23,5 @@
 #include "quarry/system.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
+#include "quarry/version.hpp"  // written by the build
+#include "quarry/workspace.hpp"

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "basic/text.hpp"
+#include "quarry/version.hpp"
 #include "registry/compile/byte_stream.hpp"
 #include "registry/compile/sources.hpp"
 

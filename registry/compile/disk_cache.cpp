@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "basic/text.hpp"
+#include "quarry/version.hpp"
 #include "registry/compile/disk_cache_bound.hpp"
 #include "registry/compile/disk_cache_file.hpp"
 

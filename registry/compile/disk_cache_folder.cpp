@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "basic/text.hpp"
+#include "quarry/version.hpp"
 #include "registry/compile/artifact_format.hpp"
 
 namespace quarry::detail {

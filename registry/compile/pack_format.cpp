@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "basic/text.hpp"
+#include "quarry/version.hpp"
 #include "registry/compile/byte_stream.hpp"
 
 namespace quarry::detail {

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "quarry/version.hpp"
 #include "registry/device/tensor_map.hpp"
 
 namespace quarry::detail {

@@ -4,6 +4,7 @@
 
 #include "lab/text.hpp"
 #include "quarry/cache.hpp"
+#include "quarry/version.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/table.hpp"

@@ -5,6 +5,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/text.hpp"
+#include "quarry/version.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 

@@ -7,6 +7,7 @@
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/export/params_layout.hpp"
 #include "quarry/tensor.hpp"
+#include "quarry/version.hpp"
 #include "reduce_split_k/config.hpp"
 
 namespace quarry::detail {
