@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "operations/common/row.hpp"
+#include "registry/compile/sources.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -19,6 +20,8 @@ std::shared_ptr<const ArtifactData> made(std::uint32_t entry, int cc, int target
                     reinterpret_cast<const std::byte*>(unit.end)};
   const Resources resources = detail::resources(entry, target);
   artifact->resources = {.registers = resources.registers, .spill_bytes = resources.spill_bytes};
+  if (const Result<EntrySource> source = entry_source(artifact->entry))
+    artifact->resources.shared_memory = source->shared_memory;
   return artifact;
 }
 

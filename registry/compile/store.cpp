@@ -39,19 +39,20 @@ Store& store() {
   return *the;
 }
 
-Result<Data> compile_now(const CompileJob& job, const Compiler& compiler, const std::string& config,
+Result<Data> compile_now(const CompileJob& job, const Compiler& compiler, const EntrySource& source,
                          const std::string& key) {
   store().compilations.fetch_add(1, std::memory_order_relaxed);
   Result<CompiledCode> code = compiler.compile(job);
   if (!code) return code.status();
   auto artifact = std::make_shared<ArtifactData>();
   artifact->entry = job.entry;
-  artifact->config = config;
+  artifact->config = source.config;
   artifact->compiler = compiler.identity();
   artifact->key = key;
   artifact->target = job.target;
   artifact->origin = ArtifactOrigin::compiled;
   artifact->resources = code->resources;
+  artifact->resources.shared_memory = source.shared_memory;
   artifact->owned = std::move(code->cubin);
   artifact->code = artifact->owned;
   return Data(std::move(artifact));
@@ -71,8 +72,7 @@ Result<Data> make(std::uint32_t number, int target, const CompileOptions& option
       return Data(std::move(cached));
     }
   }
-  Result<Data> made =
-      compile_now({source->text, entry, target, source->only_cc}, **compiler, source->config, key);
+  Result<Data> made = compile_now({source->text, entry, target, source->only_cc}, **compiler, *source, key);
   if (made && options.use_disk_cache) store_cached(**made);
   return made;
 }

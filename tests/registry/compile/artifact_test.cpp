@@ -129,6 +129,7 @@ TEST_CASE("a precompiled kernel hands back the library's own code", "[artifact]"
     CHECK(artifact->code().data() ==
           reinterpret_cast<const std::byte*>(detail::units()[static_cast<std::size_t>(entry.unit)].begin));
     CHECK(artifact->resources().registers > 0);
+    CHECK(artifact->resources().shared_memory == kernel.metadata().design.shared_memory);
   }
 }
 
@@ -172,9 +173,12 @@ TEST_CASE("many threads that ask for the same kernels compile each once", "[arti
   const Artifact artifact = *kernels[0].compile({.target = 90});
   CHECK(artifact.resources().registers > 0);
   CHECK(artifact.resources().code_bytes == artifact.code().size());
+  CHECK(artifact.resources().shared_memory == kernels[0].metadata().design.shared_memory);
+  CHECK(artifact.resources().shared_memory > 0);
   const Result<Artifact> again = Artifact::deserialize(artifact.serialize());
   REQUIRE(again);
   CHECK(std::ranges::equal(again->code(), artifact.code()));
+  CHECK(again->resources().shared_memory == artifact.resources().shared_memory);
   CHECK(again->origin() == ArtifactOrigin::loaded);
 }
 
