@@ -100,8 +100,10 @@ class Kernel {
   /// choose their controls.
   const Controls& controls() const { return controls_; }
 
-  /// Whether the library holds machine code of this kernel for compute capability `cc` (80, 90), without
-  /// asking a device.
+  /// Whether this process has machine code of the kernel that runs on compute capability `cc` (80, 90), so
+  /// that no compiler is needed: precompiled in the library, from a pack (load_pack, QUARRY_PACKS), an
+  /// artifact that was added, or compiled by this process. Asks no device, and does not look in the cache on
+  /// disk.
   bool precompiled(int cc) const;
 
   /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null

@@ -23,7 +23,7 @@ enum class Order : unsigned char {
 
 enum class Availability : unsigned char {
   any,          ///< every registered kernel
-  precompiled,  ///< only kernels that this library holds machine code of, for the device of the query
+  precompiled,  ///< only kernels that need no compiler on the device of the query (Kernel::precompiled)
 };
 
 struct FindOptions {

@@ -6,6 +6,7 @@
 
 #include "operations/common/row.hpp"
 #include "quarry/pack.hpp"
+#include "registry/compile/precompiled.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/operation.hpp"
 
@@ -32,7 +33,8 @@ std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels, 
   std::vector<std::size_t> precompiled;
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    (kernels[i].precompiled(target) ? precompiled : others).push_back(i);
+    (detail::precompiled_target(detail::row_of(kernels[i]).entry, target) != 0 ? precompiled : others)
+        .push_back(i);
   }
   Results results(kernels.size(), Status(StatusCode::device_error, "not compiled"));
   std::size_t before = 0;

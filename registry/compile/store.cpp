@@ -32,6 +32,8 @@ struct Store {
   std::condition_variable made;
   std::map<std::pair<std::uint32_t, int>, Slot> slots;
   std::atomic<std::size_t> compilations = 0;
+  /// How many slots have an artifact.
+  std::atomic<std::uint32_t> artifacts = 0;
 };
 
 Store& store() {
@@ -84,6 +86,16 @@ std::shared_ptr<const ArtifactData> artifact_in_memory(std::uint32_t entry, int 
   return kept_artifact(entry, target);
 }
 
+bool has_machine_code(std::uint32_t entry, int target) {
+  if (precompiled_target(entry, target) != 0) return true;
+  return machine_code_epoch() > 0 && kept_artifact(entry, target) != nullptr;
+}
+
+std::uint32_t machine_code_epoch() {
+  load_environment_packs();
+  return store().artifacts.load(std::memory_order_acquire);
+}
+
 std::shared_ptr<const ArtifactData> kept_artifact(std::uint32_t entry, int target) {
   load_environment_packs();
   Store& s = store();
@@ -101,6 +113,7 @@ bool keep_artifact(std::uint32_t entry, std::shared_ptr<const ArtifactData> arti
   Slot& slot = s.slots[{entry, artifact->target}];
   if (slot.artifact) return false;
   slot.artifact = std::move(artifact);
+  s.artifacts.fetch_add(1, std::memory_order_release);
   return true;
 }
 
@@ -120,6 +133,7 @@ Result<Artifact> find_artifact(std::uint32_t entry, const CompileOptions& option
   Result<Data> made = make(entry, target, options);
   lock.lock();
   slot.being_made = false;
+  if (made && !slot.artifact) s.artifacts.fetch_add(1, std::memory_order_release);
   if (made && (options.force || !slot.artifact)) slot.artifact = *made;
   s.made.notify_all();
   if (!made) return made.status();

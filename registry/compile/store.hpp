@@ -21,7 +21,13 @@ Result<Artifact> find_artifact(std::uint32_t entry, const CompileOptions& option
 /// QUARRY_PACKS.
 std::shared_ptr<const ArtifactData> artifact_in_memory(std::uint32_t entry, int target);
 
-/// The same of its own code alone, also where it is precompiled together with others.
+/// Whether artifact_in_memory has one.
+bool has_machine_code(std::uint32_t entry, int target);
+
+/// A number that changes whenever has_machine_code may answer otherwise than before.
+std::uint32_t machine_code_epoch();
+
+/// As artifact_in_memory, but the entry's own code alone, also where it is precompiled together with others.
 std::shared_ptr<const ArtifactData> kept_artifact(std::uint32_t entry, int target);
 
 /// Keeps an artifact for its entry and target unless there is one. True where it is kept.

@@ -11,6 +11,8 @@
 
 #include "operations/common/row.hpp"
 #include "registry/compile/artifact_format.hpp"
+#include "registry/compile/pack.hpp"
+#include "registry/compile/precompiled.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
@@ -215,7 +217,7 @@ Result<DeviceFunction> load_slowly(std::uint32_t number, int device, unsigned sh
     if (Status s = may_load(*stream, entry); !s) return s;
   }
   std::shared_ptr<const ArtifactData> artifact;
-  if (!has_machine_code(number, model->cc)) {
+  if (precompiled_target(number, model->cc) == 0) {
     auto made = artifact_for(number, model->cc, compile);
     if (!made) return made.status();
     artifact = *std::move(made);
@@ -241,12 +243,6 @@ Result<DeviceFunction> load_slowly(std::uint32_t number, int device, unsigned sh
 }
 
 }  // namespace
-
-bool has_machine_code(std::uint32_t entry, int cc) {
-  if (entry_of(entry).unit < 0) return false;
-  return std::ranges::any_of(precompiled_targets(),
-                             [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
-}
 
 Result<DeviceFunction> load_function(std::uint32_t entry, int device, unsigned shared_memory,
                                      std::optional<CUstream_st*> stream, bool compile) {

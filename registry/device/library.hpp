@@ -10,9 +10,7 @@
 
 namespace quarry::detail {
 
-/// Whether this library holds machine code of the entry that runs on compute capability `cc` (80, 89, 90):
-/// code for the same major version and no later minor one. Asks no device.
-bool has_machine_code(std::uint32_t entry, int cc);
+struct ArtifactData;
 
 /// What `cudaLaunchKernelExC` takes as function.
 using DeviceFunction = const void*;

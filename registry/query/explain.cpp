@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view reason_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::filtered: return "The filter leaves it out";
-    case Verdict::not_precompiled: return "The library holds no machine code of it for the device";
+    case Verdict::not_precompiled: return "There is no machine code of it for the device";
     case Verdict::over_workspace: return "It needs more workspace than is allowed";
     default: return "";
   }

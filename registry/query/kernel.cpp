@@ -1,6 +1,9 @@
 // The parts of Kernel that need no device.
 #include "quarry/kernel.hpp"
 
+#include "chosen_controls.hpp"
+#include "operations/common/row_checks.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/offers.hpp"
 
@@ -10,7 +13,11 @@ using namespace detail;
 
 const KernelMetadata& Kernel::metadata() const { return row_->metadata; }
 
-bool Kernel::precompiled(int cc) const { return is_precompiled(*row_, cc); }
+Controls Kernel::controls() const { return row_->exchanged ? exchanged(controls_) : controls_; }
+
+bool Kernel::precompiled(int cc) const {
+  return check_compute_capability(row_->metadata, cc) && has_machine_code(row_->entry, cc);
+}
 
 Status Kernel::supports(Arguments arguments) const {
   if (Status s = check_arguments(*row_, arguments); !s) return s;

@@ -8,7 +8,9 @@
 #include <type_traits>
 
 #include "quarry/registry.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/query/offers.hpp"
+#include "registry/query/own_entries.hpp"
 
 namespace quarry::detail {
 
@@ -19,11 +21,12 @@ struct Question {
 
   std::array<std::byte, problem_bytes> problem = {};
   std::uint64_t max_workspace = 0;
-  std::uint32_t device = 0;
+  /// Where `availability` is precompiled: machine_code_epoch.
+  std::uint32_t epoch = 0;
+  std::uint8_t device = 0;
   Operation operation = {};
   Order order = Order::best_first;
   Availability availability = Availability::any;
-  std::uint8_t unused = 0;
 };
 static_assert(std::has_unique_object_representations_v<Question> && sizeof(Question) % 8 == 0);
 
@@ -33,8 +36,11 @@ Question make_question(Operation operation, const OfProblem& problem, const Find
                        std::size_t device) {
   static_assert(std::has_unique_object_representations_v<OfProblem>, "compared as bytes");
   static_assert(sizeof(OfProblem) <= Question::problem_bytes);
+  static_assert(most_devices <= 256);
+  const bool by_code = options.availability == Availability::precompiled;
   Question question = {.max_workspace = options.max_workspace,
-                       .device = static_cast<std::uint32_t>(device),
+                       .epoch = by_code ? machine_code_epoch() : 0,
+                       .device = static_cast<std::uint8_t>(device),
                        .operation = operation,
                        .order = options.order,
                        .availability = options.availability};

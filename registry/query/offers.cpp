@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "operations/common/row_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/device/device_model.hpp"
 
 namespace quarry::detail {
 
 Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
                         const FindOptions& options) {
-  if (options.availability == Availability::precompiled && !is_precompiled(row, device.cc)) {
+  if (options.availability == Availability::precompiled && !has_machine_code(row.entry, device.cc)) {
     return Verdict::not_precompiled;
   }
   return filter(row.metadata) ? Verdict::taken : Verdict::filtered;
@@ -30,14 +30,6 @@ std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
   std::transform(keys.begin(), keys.end(), indexes.begin(),
                  [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
   return indexes;
-}
-
-bool is_precompiled(const Row& row, int cc) {
-  // A unit of kernels for one compute capability alone holds no code for the others.
-  if (entry_of(row.entry).unit < 0 || !check_compute_capability(row.metadata, cc)) return false;
-  const auto targets = precompiled_targets();
-  return std::any_of(targets.begin(), targets.end(),
-                     [cc](int target) { return target / 10 == cc / 10 && target <= cc; });
 }
 
 const DeviceModel& model_for(const OperandList& operands) {

@@ -23,16 +23,13 @@ struct Offer {
   std::size_t workspace = 0;
 };
 
-/// Whether a row is one that the caller wants: the filter and FindOptions::availability.
+/// Whether a row is one that the caller wants: the filter and FindOptions::availability. @pre it runs on the
+/// device
 Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
                         const FindOptions& options);
 
 /// The order in which offers are answered, as indexes: by predicted time, then as registered.
 std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
-
-/// Whether the library holds machine code of the row that a device of compute capability `cc` runs: code
-/// of 8.0 runs on 8.x, code of 9.0 on 9.0.
-bool is_precompiled(const Row& row, int cc);
 
 /// The model by which controls are chosen for these operands: that of the first one that is said to lie on a
 /// device, default_device_model() otherwise. Does not ask the driver about pointers, so that what a query,

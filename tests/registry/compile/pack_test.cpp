@@ -4,9 +4,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "registry/compile/pack.hpp"
 #include "registry/compile/pack_format.hpp"
@@ -70,6 +73,67 @@ std::size_t files_in(const TestFolder& folder) {
 }
 
 }  // namespace
+
+TEST_CASE("kernels of packs and added artifacts need no compiler, and queries know it", "[pack]") {
+  const TestFolder folder;
+  const int cc = default_device_model().cc;
+  const GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {256, 512}),
+                           .b = TensorView::column_major(nullptr, DType::f16, {512, 128}),
+                           .out = TensorView::row_major(nullptr, DType::f16, {256, 128})};
+  const FindOptions options = {.availability = Availability::precompiled};
+  const auto ready = [&] { return get_kernels(args, {}, options).size(); };
+  std::vector<Kernel> missing;
+  for (const Kernel& kernel : get_kernels(args)) {
+    const std::string_view entry = entry_name(kernel);
+    const auto same = [&](const Kernel& other) { return entry_name(other) == entry; };
+    if (!kernel.precompiled(cc) && std::ranges::none_of(missing, same)) missing.push_back(kernel);
+  }
+  REQUIRE(missing.size() >= 2);
+  const Kernel& added = missing.front();
+  const Kernel& packed = missing.back();
+  const std::size_t before = ready();
+  (void)find_best(args, {}, options);  // an answer to remember
+
+  must(add_artifact(fake_artifact(std::string(entry_name(added)))));
+  CHECK(added.precompiled(cc));
+  CHECK(ready() == before + 1);
+  const FindOptions that = {.limit = 1, .availability = Availability::precompiled};
+  if (before == 0) CHECK(*find_best(args, {}, options) == added);
+  CHECK(get_kernels(args, {}, that).matched() == before + 1);
+
+  must(write_pack(std::vector{fake_artifact(std::string(entry_name(packed)))}, folder / "one.pack"));
+  CHECK_FALSE(packed.precompiled(cc));
+  must(load_pack(folder / "one.pack"));
+  CHECK(packed.precompiled(cc));
+  CHECK(get_kernels(args, {}, that).matched() == before + 2);
+  CHECK_FALSE(packed.precompiled(70));
+}
+
+TEST_CASE("packs and artifacts come in from many threads while others query", "[pack]") {
+  const TestFolder folder;
+  std::vector<Artifact> artifacts;
+  for (int i = 0; i < 8; ++i) artifacts.push_back(fake_artifact(fresh_name()));
+  must(write_pack(artifacts, folder / "shared.pack"));
+  const GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {64, 64}),
+                           .b = TensorView::row_major(nullptr, DType::f16, {64, 64}),
+                           .out = TensorView::row_major(nullptr, DType::f16, {64, 64})};
+  std::atomic<int> failures = 0;
+  std::vector<std::jthread> threads;
+  for (std::size_t t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 20; ++i) {
+        if (t % 3 == 0 && !load_pack(folder / "shared.pack")) ++failures;
+        if (t % 3 == 1 && !add_artifact(artifacts[(t + i) % artifacts.size()])) ++failures;
+        if (t % 3 == 2 && get_kernels(args, {}, {.availability = Availability::precompiled}).matched() >
+                              get_kernels().size())
+          ++failures;
+      }
+    });
+  }
+  threads.clear();
+  CHECK(failures == 0);
+  for (const Artifact& artifact : artifacts) CHECK(in_memory(std::string(artifact.entry())));
+}
 
 TEST_CASE("a pack gives back what was put into it", "[pack]") {
   const TestFolder folder;
