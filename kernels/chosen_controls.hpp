@@ -3,9 +3,21 @@
 
 #include <cstddef>
 
+#include "quarry/controls.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
+
+/// The order of tiles as the transposed problem names it.
+constexpr Raster exchanged(Raster raster) {
+  return raster == Raster::along_n ? Raster::along_m : Raster::along_n;
+}
+
+/// Controls as the transposed problem names them: the raster exchanged.
+inline Controls exchanged(Controls controls) {
+  if (controls.raster) controls.raster = exchanged(*controls.raster);
+  return controls;
+}
 
 /// Controls with nothing left open.
 struct ChosenControls {

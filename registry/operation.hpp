@@ -14,7 +14,8 @@
 ///   Profile, profile(row, device)              what is known of a kernel on a device whatever the problem
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
 ///   Question, question(problem)                all that the best candidate depends on: answers are
-///   remembered settle(row, profile, of_kernel, device, problem), as_callers(row, controls)     controls
+///   remembered
+///   settle(row, profile, of_kernel, device, problem)   controls
 ///   workspace_size(row, problem, controls)
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)

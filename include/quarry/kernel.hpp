@@ -98,7 +98,7 @@ class Kernel {
 
   /// Controls that a run uses if the arguments leave them unset. Empty for a kernel found by name; its runs
   /// choose their controls.
-  const Controls& controls() const { return controls_; }
+  Controls controls() const;
 
   /// Whether this process has machine code of the kernel that runs on compute capability `cc` (80, 90), so
   /// that no compiler is needed: precompiled in the library, from a pack (load_pack, QUARRY_PACKS), an
@@ -132,7 +132,11 @@ class Kernel {
 
   bool operator==(const Kernel& other) const { return row_ == other.row_; }
 
-  /// For the registry: a handle to a row.
+  /// For the library: controls() as the device code of an exchanged kernel names them
+  /// (detail::Row::exchanged).
+  const Controls& entry_controls() const { return controls_; }
+
+  /// For the library: a handle to a row, with entry_controls().
   explicit Kernel(const detail::Row& row, const Controls& controls = {}) : row_(&row), controls_(controls) {}
 
  private:
@@ -148,6 +152,7 @@ class Candidate : public Kernel {
   /// Bytes of workspace for the problem of the query.
   std::size_t workspace() const { return workspace_; }
 
+  /// For the registry, as Kernel's constructor.
   Candidate(const detail::Row& row, const Controls& controls, double seconds, std::size_t workspace)
       : Kernel(row, controls), seconds_(seconds), workspace_(workspace) {}
 

@@ -31,11 +31,6 @@ Operand array_operand(const GemmProblem& problem) {
   return is_pointer_array(e.aux) ? Operand::aux : Operand::none;
 }
 
-Controls exchanged(Controls controls) {
-  if (controls.raster) controls.raster = exchanged(*controls.raster);
-  return controls;
-}
-
 GemmProblem exchanged(const GemmProblem& problem) {
   GemmProblem result = problem;
   result.types = exchanged(problem.types);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "chosen_controls.hpp"
 #include "common/config_parts.hpp"
 #include "gemm/operand_scale.hpp"
 #include "gemm/params.hpp"
@@ -61,14 +62,6 @@ constexpr int epilogue_matrices(const GemmProblem& problem) {
 
 /// The first operand that is an array of pointers, as the caller names it; none where there is no such.
 Operand array_operand(const GemmProblem& problem);
-
-/// The order of tiles as the transposed problem names it.
-constexpr Raster exchanged(Raster raster) {
-  return raster == Raster::along_n ? Raster::along_m : Raster::along_n;
-}
-
-/// Controls of the transposed problem: the raster exchanged.
-Controls exchanged(Controls controls);
 
 /// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, those of the epilogue and
 /// the raster too.

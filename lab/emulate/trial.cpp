@@ -163,7 +163,7 @@ Status run_on(const Kernel& kernel, GuardedOperands& operands, const Modules& mo
               emulator::GlobalMemory& memory, const TrialOptions& options, emulator::Counters& counters) {
   const detail::Row& row = detail::row_of(kernel);
   detail::PreparedLaunch prepared;
-  const Status status = detail::prepare_launch(row, kernel.controls(), operands.arguments(), prepared);
+  const Status status = detail::prepare_launch(row, kernel.entry_controls(), operands.arguments(), prepared);
   if (!status || prepared.launch.is_empty()) return status;
   const Result<std::byte*> workspace = operands.make_workspace(prepared.launch);
   if (!workspace) return workspace.status();

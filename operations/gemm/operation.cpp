@@ -118,18 +118,14 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmP
 ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                              const DeviceModel& device, GemmProblem& problem) {
   const Controls asked = problem.controls;
-  problem.controls = merged(asked, row.exchanged ? quarry::exchanged(of_kernel) : of_kernel);
+  problem.controls = merged(asked, of_kernel);
   // A query's choice for one problem need not go with another.
-  if (!check_constraints(row, profile, problem, device)) problem.controls = asked;
+  if (of_kernel.mode && !check_constraints(row, profile, problem, device)) problem.controls = asked;
   ChosenControls controls = chosen(row, profile, problem);
   controls.multiprocessors =
       std::min(problem.controls.multiprocessors.value_or(device.multiprocessors), device.multiprocessors);
   if (row.metadata.modes.stream_k) controls.resident = profile.resident;
   return controls;
-}
-
-Controls Rules::as_callers(const Row& row, const ChosenControls& c) {
-  return {c.mode, c.split_k_slices, c.swizzle, row.exchanged ? quarry::exchanged(c.raster) : c.raster};
 }
 
 std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,

@@ -79,7 +79,6 @@ struct Rules {
   /// with the arguments; the rest is the family's choice by its estimate.
   static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                                const DeviceModel& device, GemmProblem& problem);
-  static Controls as_callers(const Row& row, const ChosenControls& controls);
   static std::size_t workspace_size(const Row& row, const GemmProblem& problem,
                                     const ChosenControls& controls);
   static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,

@@ -85,7 +85,8 @@ Status export_prepared(const Kernel& kernel, Arguments arguments, const std::str
             "A plan cannot be exported as " + detail::quoted(plan.name) + ": expected a C identifier"};
   }
   detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.controls(), arguments, prepared); !s)
+  if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), arguments, prepared);
+      !s)
     return s;
   detail::OperandList operands;
   detail::info_of(arguments.operation()).operands(arguments.data(), operands);

@@ -5,7 +5,6 @@
 #include "operations/common/row_checks.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
-#include "registry/query/offers.hpp"
 
 namespace quarry {
 

@@ -29,8 +29,8 @@ concept Exchanges = requires(const typename Rules::Problem& problem) {
   Rules::exchanged(problem);
 };
 template <class Rules>
-concept HasControls = requires(const Row& row, const ChosenControls& c) {
-  Rules::as_callers(row, c);
+concept HasControls = requires {
+  &Rules::settle;
 };
 
 /// A problem after all checks that do not depend on a kernel, for rows of either orientation.
@@ -139,16 +139,16 @@ struct Search {
   }
 };
 
-/// Controls as the caller names them, where the operation has any. A limit of multiprocessors is the
-/// caller's, not a choice.
+/// The candidate of an offer, with its controls where the operation has any. A limit of multiprocessors is
+/// the caller's, not a choice.
 template <class Rules>
 Candidate candidate_of(const Offer& offer) {
+  Controls controls;
   if constexpr (HasControls<Rules>) {
-    const Controls controls = Rules::as_callers(*offer.row, offer.controls);
-    return {*offer.row, controls, offer.seconds, offer.workspace};
-  } else {
-    return {*offer.row, {}, offer.seconds, offer.workspace};
+    const ChosenControls& c = offer.controls;
+    controls = {c.mode, c.split_k_slices, c.swizzle, c.raster};
   }
+  return {*offer.row, controls, offer.seconds, offer.workspace};
 }
 
 /// The rows of the problem's keys.
@@ -376,6 +376,21 @@ Status Calls<Rules>::prepare(const Row& row, const Controls& controls, const voi
   }
   Rules::launch(row, problem, chosen, launch);
   return {};
+}
+
+template <class Rules>
+void Calls<Rules>::prepare_unchecked(const Row& row, const Controls& controls, const void* arguments,
+                                     const OperandList& operands, Launch& launch) {
+  typename Rules::Problem problem;
+  ChosenControls chosen;
+  Rules::describe(of(arguments), problem);
+  orient<Rules>(row, problem);
+  if constexpr (HasControls<Rules>) {
+    const DeviceModel& device = model_for(operands);
+    typename Rules::Profile computed;
+    chosen = Rules::settle(row, profile_of<Rules>(row, device, computed), controls, device, problem);
+  }
+  Rules::launch(row, problem, chosen, launch);
 }
 
 template <class Rules>

@@ -84,7 +84,7 @@ GemmArguments shape() {
 void measure_checks(const lab::OperandsOf<GemmArguments>& problem, const Kernel& kernel) {
   const GemmArguments& args = problem.arguments;
   detail::PreparedLaunch made;
-  must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, made));
+  must(detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), args, made));
   const PlanOperands operands = detail::operands_of(args);
   measure({{"supports", [&] { return kernel.supports(args); }},
            {"workspace_size", [&] { return kernel.workspace_size(args).status(); }},
@@ -119,7 +119,7 @@ void measure_launches(const lab::OperandsOf<GemmArguments>& problem) {
   std::printf("kernel %s\n", kernel.name().data());
 
   detail::PreparedLaunch prepared;
-  must(detail::prepare_launch(detail::row_of(kernel), kernel.controls(), known, prepared));
+  must(detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), known, prepared));
   must(detail::encode_tensor_maps(prepared.launch, prepared.pointers, prepared.launch.image));
   const auto functions =
       must(detail::load_functions(detail::row_of(kernel), prepared.launch, 0, nullptr, true));

@@ -403,8 +403,8 @@ TEST_CASE("the order of tiles is the caller's, whichever way the code runs", "[s
   int walked[2] = {};
   for (const Candidate& candidate : found) {
     Resolved resolved;
-    REQUIRE(test::resolve(detail::row_of(candidate), args, candidate.controls(), h200(), resolved.problem,
-                          resolved.controls));
+    REQUIRE(test::resolve(detail::row_of(candidate), args, candidate.entry_controls(), h200(),
+                          resolved.problem, resolved.controls));
     const Raster raster = *candidate.controls().raster;
     ++walked[static_cast<int>(raster)];
     CAPTURE(candidate.name());

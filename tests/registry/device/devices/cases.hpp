@@ -59,7 +59,7 @@ inline Kernel gemm_kernel() {
     REQUIRE_FALSE(found.empty());
     detail::PreparedLaunch prepared;
     const Kernel first = found.front();
-    REQUIRE(detail::prepare_launch(detail::row_of(first), first.controls(), args, prepared));
+    REQUIRE(detail::prepare_launch(detail::row_of(first), first.entry_controls(), args, prepared));
     REQUIRE(prepared.launch.workspace_bytes > 0);
     have_code(detail::entry_of(detail::row_of(first).entry).name);
     for (const std::uint32_t companion : detail::row_of(first).companions) {
