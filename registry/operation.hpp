@@ -6,6 +6,7 @@
 ///   Arguments, Problem           the public struct, and what a check makes of it
 ///   operands(arguments, list)    names each operand, once
 ///   check(arguments, list, problem)            all checks that do not depend on a kernel
+///   describe(arguments, problem)               the problem of arguments that pass them, unchecked
 ///   keys(problem, add), no_kernel(problem)     which rows can do it, and what to say where none does
 ///   check_signature(row, problem)              whether it is one of these, operand by operand
 ///   check_constraints(row, [profile,] problem, device)    whether the row takes it
@@ -65,6 +66,9 @@ struct OperationInfo {
   /// @param device where they lie; null: on none, or nothing says where
   Status (*prepare)(const Row& row, const Controls& controls, const void* arguments,
                     const OperandList& operands, const DeviceModel* device, Launch& launch);
+  /// The same without a check. @pre Kernel::supports accepts the arguments, on `device` too
+  void (*prepare_unchecked)(const Row& row, const Controls& controls, const void* arguments,
+                            const OperandList& operands, Launch& launch);
   /// Computes a launch on the host. @param image of the launch, with the pointers of this run
   Status (*run_on_host)(const Row& row, const Launch& launch, const std::byte* image);
   /// How its kernels are exported for any shape; null where they are not, and then why.

@@ -37,7 +37,14 @@ struct RunOptions {
   /// legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
-  /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments.
+  /// The code that runs, whatever is precompiled, packed or cached; it must live until the run returns. It is
+  /// loaded at the first run with it and stays loaded. Null: what Kernel::compile would find. Refused with
+  /// invalid_artifact where it is of another kernel, or cannot run on the device. Kernels that follow, such
+  /// as a reduction, run the code that they have. For host tensors it is checked and not used.
+  const Artifact* artifact = nullptr;
+  /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments,
+  /// and arguments that are not supported may do anything. Pointers, workspace and stream are checked all the
+  /// same.
   bool assume_supported = false;
   /// Compile the kernel on first use if there is no machine code for the device. If false, such a kernel
   /// fails with not_precompiled.
@@ -50,6 +57,8 @@ struct RunOptions {
 };
 
 struct PrepareOptions {
+  /// As RunOptions::artifact. The plan keeps it.
+  const Artifact* artifact = nullptr;
   /// As RunOptions::compile.
   bool compile = true;
   /// As RunOptions::overlap, for each run of the plan.

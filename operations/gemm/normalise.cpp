@@ -50,8 +50,15 @@ Status check_controls(const Controls& controls) {
   return {};
 }
 
-void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
+DType accumulator_of(const GemmArguments& args) {
+  return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+}
+
+}  // namespace
+
+void describe(const GemmArguments& args, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;
+  const DType accumulator = accumulator_of(args);
   problem = {};
   problem.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
   problem.math = args.math;
@@ -76,7 +83,7 @@ void fill(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
 
 Status normalise(const GemmArguments& args, const OperandList& operands, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
-  const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  const DType accumulator = accumulator_of(args);
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
@@ -88,7 +95,7 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
   if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;
-  fill(args, accumulator, problem);
+  describe(args, problem);
   return {};
 }
 

@@ -29,4 +29,7 @@ namespace quarry::detail {
 /// @param operands the list of these arguments
 Status normalise(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
 
+/// Fills `problem` without a check. @pre normalise accepts the arguments
+void describe(const GemmArguments& arguments, GemmProblem& problem);
+
 }  // namespace quarry::detail

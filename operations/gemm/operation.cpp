@@ -94,6 +94,10 @@ Status Rules::check(const GemmArguments& arguments, const OperandList& operands,
   return normalise(arguments, operands, problem);
 }
 
+void Rules::describe(const GemmArguments& arguments, GemmProblem& problem) {
+  detail::describe(arguments, problem);
+}
+
 GemmProblem Rules::exchanged(const GemmProblem& problem) { return quarry::exchanged(problem); }
 
 GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {

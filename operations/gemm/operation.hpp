@@ -58,6 +58,7 @@ struct Rules {
 
   static void operands(const GemmArguments& arguments, OperandList& list);
   static Status check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
+  static void describe(const GemmArguments& arguments, GemmProblem& problem);
 
   /// Calls `add` for each functional key whose kernels compute the problem's types in layouts that its
   /// operands fit: of a, b and out two each may fit, and f32 operands may be multiplied as they are, or

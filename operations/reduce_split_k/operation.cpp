@@ -19,6 +19,10 @@ Status Rules::check(const ReduceSplitKArguments& arguments, const OperandList& o
   return normalise(arguments, operands, problem);
 }
 
+void Rules::describe(const ReduceSplitKArguments& arguments, ReduceProblem& problem) {
+  detail::describe(arguments, problem);
+}
+
 Status Rules::no_kernel(const ReduceProblem& problem) {
   return {StatusCode::no_kernel,
           "No kernel is registered for partials " + std::string(to_string(problem.partials)) + ", out " +

@@ -29,6 +29,7 @@ struct Rules {
   static void operands(const ReduceSplitKArguments& arguments, OperandList& list);
   static Status check(const ReduceSplitKArguments& arguments, const OperandList& operands,
                       ReduceProblem& problem);
+  static void describe(const ReduceSplitKArguments& arguments, ReduceProblem& problem);
   template <class Add>
   static void keys(const ReduceProblem& problem, const Add& add) {
     const Types types = {DType::none, DType::none, problem.partials, problem.out};

@@ -84,7 +84,13 @@ Status normalise(const ReduceSplitKArguments& args, const OperandList& operands,
   if (Status s = check_epilogue_operands(out, args.c, args.epilogue, compute); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;
+  describe(args, problem);
+  return {};
+}
 
+void describe(const ReduceSplitKArguments& args, ReduceProblem& problem) {
+  const TensorView& out = args.out;
+  const DType compute = compute_type(args.partials.dtype, out.dtype);
   const Epilogue& e = args.epilogue;
   problem = {};
   problem.partials = args.partials.dtype;
@@ -105,7 +111,6 @@ Status normalise(const ReduceSplitKArguments& args, const OperandList& operands,
                     .n = extent(out.rank - 1U),
                     .batch = out.rank == 3 ? extent(0) : 1,
                     .slices = static_cast<int>(args.partials.extents[0])};
-  return {};
 }
 
 }  // namespace quarry::detail

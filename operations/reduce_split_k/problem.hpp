@@ -14,4 +14,7 @@ namespace quarry::detail {
 /// @param operands the list of these arguments
 Status normalise(const ReduceSplitKArguments& arguments, const OperandList& operands, ReduceProblem& problem);
 
+/// Fills `problem` without a check. @pre normalise accepts the arguments
+void describe(const ReduceSplitKArguments& arguments, ReduceProblem& problem);
+
 }  // namespace quarry::detail

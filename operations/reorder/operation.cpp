@@ -13,6 +13,10 @@ Status Rules::check(const ReorderArguments& arguments, const OperandList& operan
   return normalise(arguments, operands, problem);
 }
 
+void Rules::describe(const ReorderArguments& arguments, ReorderProblem& problem) {
+  detail::describe(arguments, problem);
+}
+
 Status Rules::no_kernel(const ReorderProblem& problem) {
   return {StatusCode::no_kernel, "No kernel is registered for matrices of " +
                                      std::string(to_string(problem.type)) +

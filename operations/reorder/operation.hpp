@@ -25,6 +25,7 @@ struct Rules {
   static void operands(const ReorderArguments& arguments, OperandList& list);
   static Status check(const ReorderArguments& arguments, const OperandList& operands,
                       ReorderProblem& problem);
+  static void describe(const ReorderArguments& arguments, ReorderProblem& problem);
   template <class Add>
   static void keys(const ReorderProblem& problem, const Add& add) {
     const Types types = {DType::none, DType::none, DType::none, problem.type};

@@ -57,7 +57,12 @@ Status normalise(const ReorderArguments& args, const OperandList& operands, Reor
   if (Status s = check_output_strides(to, Operand::to); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;
+  describe(args, problem);
+  return {};
+}
 
+void describe(const ReorderArguments& args, ReorderProblem& problem) {
+  const TensorView& to = args.to;
   const auto extent = [&to](std::size_t i) { return static_cast<int>(to.extents[i]); };
   problem = {.type = to.dtype,
              .params = {.from = side_of(args.from),
@@ -65,7 +70,6 @@ Status normalise(const ReorderArguments& args, const OperandList& operands, Reor
                         .rows = extent(to.rank - 2U),
                         .columns = extent(to.rank - 1U),
                         .batch = to.rank == 3 ? extent(0) : 1}};
-  return {};
 }
 
 }  // namespace quarry::detail

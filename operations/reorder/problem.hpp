@@ -13,4 +13,7 @@ namespace quarry::detail {
 /// @param operands the list of these arguments
 Status normalise(const ReorderArguments& arguments, const OperandList& operands, ReorderProblem& problem);
 
+/// Fills `problem` without a check. @pre normalise accepts the arguments
+void describe(const ReorderArguments& arguments, ReorderProblem& problem);
+
 }  // namespace quarry::detail

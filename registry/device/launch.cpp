@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "quarry/artifact.hpp"
 #include "registry/device/cuda_call.hpp"
 
 namespace quarry::detail {
@@ -61,8 +62,15 @@ cudaError_t put(const Step& step, const LaunchFunctions& functions, const std::b
 
 }  // namespace
 
+Status check_given(const Row& row, const Artifact* artifact) {
+  if (artifact == nullptr || artifact->entry() == entry_of(row.entry).name) return {};
+  return {StatusCode::invalid_artifact, "The artifact is code of `" + std::string(artifact->entry()) +
+                                            "`, and kernel `" + std::string(row.metadata.name) + "` runs `" +
+                                            std::string(entry_of(row.entry).name) + "`"};
+}
+
 Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
-                                       std::optional<CUstream_st*> stream, bool compile) {
+                                       std::optional<CUstream_st*> stream, const CodeChoice& code) {
   LaunchFunctions functions;
   for (const Step& step : launch.steps) {
     if (step.kind != Step::Kind::kernel) continue;
@@ -71,7 +79,10 @@ Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int
       return Status(StatusCode::not_precompiled,
                     "A kernel that follows `" + std::string(row.metadata.name) + "` is not in this library");
     }
-    const Result<DeviceFunction> function = load_function(entry, device, step.shared_memory, stream, compile);
+    const bool is_given = code.artifact != nullptr && step.entry == 0;
+    const Result<DeviceFunction> function =
+        is_given ? load_given(code.artifact->shared_data(), device, step.shared_memory, stream)
+                 : load_function(entry, device, step.shared_memory, stream, code.compile);
     if (!function) return function.status();
     functions.of[step.entry] = *function;
   }

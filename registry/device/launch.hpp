@@ -16,10 +16,22 @@ struct LaunchFunctions {
   DeviceFunction of[1 + most_companions] = {};
 };
 
-/// Loads what the steps of a launch need, and compiles it where it must and may; see load_function. Fails
-/// with not_precompiled where the library has no such companion of the row. @pre `device` is current
+/// What code the steps of a launch run.
+struct CodeChoice {
+  /// Of the row's own entry; see RunOptions::artifact.
+  const Artifact* artifact = nullptr;
+  /// Other code may be compiled.
+  bool compile = true;
+};
+
+/// Ok when an artifact that is given (null: none) is code of the row's entry; invalid_artifact otherwise.
+Status check_given(const Row& row, const Artifact* artifact);
+
+/// Loads what the steps of a launch need, and compiles it where it must and may; see load_function and
+/// load_given. Fails with not_precompiled where the library has no such companion of the row.
+/// @pre `device` is current; check_given(row, code.artifact)
 Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
-                                       std::optional<CUstream_st*> stream, bool compile);
+                                       std::optional<CUstream_st*> stream, const CodeChoice& code);
 
 /// How a launch goes on its stream.
 struct LaunchOptions {

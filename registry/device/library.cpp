@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 
@@ -85,27 +87,30 @@ Function* function_made(Loaded& loaded, std::uint32_t entry) {
   return made == nullptr ? nullptr : loaded.function(entry);
 }
 
+/// "8.0"
+std::string capability(int cc) { return std::to_string(cc / 10) + "." + std::to_string(cc % 10); }
+
 Status not_precompiled(const Entry& entry, int cc) {
   const std::string what = "No machine code of `" + std::string(entry.name) + "` for compute capability " +
-                           std::to_string(cc / 10) + "." + std::to_string(cc % 10) + " in this library";
+                           capability(cc) + " in this library";
   if (entry.unit < 0)
     return {StatusCode::not_precompiled, what + ": it was left out when the library was built"};
   std::string built;
   for (const int target : precompiled_targets()) {
-    built += (built.empty() ? "" : ", ") + std::to_string(target / 10) + "." + std::to_string(target % 10);
+    built += (built.empty() ? "" : ", ") + capability(target);
   }
   return {StatusCode::not_precompiled, what + ": it was built for " + built};
 }
 
 /// Ok when code may be loaded now: not while the stream is capturing.
-Status may_load(CUstream_st* stream, const Entry& entry) {
+Status may_load(CUstream_st* stream, std::string_view entry) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
   // The legacy stream answers with this error while another stream is capturing that it would wait for.
   const bool capturing = error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
   if (capturing) {
     (void)cudaGetLastError();
-    return {StatusCode::not_loaded, "`" + std::string(entry.name) +
+    return {StatusCode::not_loaded, "`" + std::string(entry) +
                                         "` is not loaded yet, and cannot be while the stream is capturing: "
                                         "prepare or run it once before"};
   }
@@ -193,6 +198,45 @@ cudaError_t load(Loaded& loaded, const Request& request, Function& function, cud
   return make_ready(kernel, request.shared_memory);
 }
 
+/// An artifact that a run was given, loaded.
+struct Given {
+  std::shared_ptr<const ArtifactData> artifact;  // kept, so that no other one gets its address
+  cudaKernel_t kernel = nullptr;
+  std::uint64_t ready_on = 0;  // bit d: on device d
+};
+
+/// Those of this process. Never destroyed: threads may run while it ends.
+struct AllGiven {
+  std::shared_mutex mutex;
+  std::map<const ArtifactData*, Given> loaded;
+};
+
+AllGiven& all_given() {
+  static AllGiven* const the = new AllGiven;
+  return *the;
+}
+
+/// Whether a program may give an artifact for a device of this compute capability.
+Status check_given(const ArtifactData& artifact, int cc) {
+  if (artifact.origin != ArtifactOrigin::precompiled) {
+    if (Status s = check_artifact(artifact); !s) return s;
+  }
+  if (runs_on(artifact.target, cc)) return {};
+  return {StatusCode::invalid_artifact, "The artifact of `" + artifact.entry +
+                                            "` is for compute capability " + capability(artifact.target) +
+                                            ", and the device has " + capability(cc)};
+}
+
+/// Loads an artifact and makes it ready on the current device. @pre the mutex of AllGiven is held
+cudaError_t load(Given& given, int device, unsigned shared_memory) {
+  if (given.kernel == nullptr) {
+    if (const cudaError_t e = kernel_of_artifact(*given.artifact, given.kernel); e != cudaSuccess) return e;
+  }
+  if (const cudaError_t e = make_ready(given.kernel, shared_memory); e != cudaSuccess) return e;
+  given.ready_on |= std::uint64_t{1} << device;
+  return cudaSuccess;
+}
+
 /// Why there is no machine code, where it could not be compiled either.
 Status not_compiled(const Entry& entry, int cc, const Status& why) {
   return {why.code(), not_precompiled(entry, cc).message() + ", and it cannot be compiled: " + why.message()};
@@ -214,7 +258,7 @@ Result<DeviceFunction> load_slowly(std::uint32_t number, int device, unsigned sh
   const DeviceModel* const model = cached_device_model(device);
   if (model == nullptr || device >= most_devices) return device_model(device).status();
   if (stream) {
-    if (Status s = may_load(*stream, entry); !s) return s;
+    if (Status s = may_load(*stream, entry.name); !s) return s;
   }
   std::shared_ptr<const ArtifactData> artifact;
   if (precompiled_target(number, model->cc) == 0) {
@@ -254,6 +298,32 @@ Result<DeviceFunction> load_function(std::uint32_t entry, int device, unsigned s
     }
   }
   return load_slowly(entry, device, shared_memory, stream, compile);
+}
+
+Result<DeviceFunction> load_given(const std::shared_ptr<const ArtifactData>& artifact, int device,
+                                  unsigned shared_memory, std::optional<CUstream_st*> stream) try {
+  AllGiven& all = all_given();
+  {
+    const std::shared_lock lock(all.mutex);
+    const auto there = all.loaded.find(artifact.get());
+    if (there != all.loaded.end() && (there->second.ready_on >> device & 1) != 0)
+      return DeviceFunction{there->second.kernel};
+  }
+  const DeviceModel* const model = cached_device_model(device);
+  if (model == nullptr || device >= most_devices) return device_model(device).status();
+  if (Status s = check_given(*artifact, model->cc); !s) return s;
+  if (stream) {
+    if (Status s = may_load(*stream, artifact->entry); !s) return s;
+  }
+  const std::lock_guard lock(all.mutex);
+  Given& given = all.loaded[artifact.get()];
+  given.artifact = artifact;
+  const RelaxedCapture relaxed;
+  const cudaError_t error = load(given, device, shared_memory);
+  if (Status s = cuda_status(error, "load the artifact of `" + artifact->entry + "`"); !s) return s;
+  return DeviceFunction{given.kernel};
+} catch (const std::exception&) {
+  return no_memory();
 }
 
 std::optional<std::uint32_t> find_entry(std::string_view name) {

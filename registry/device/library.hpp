@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -26,6 +27,13 @@ using DeviceFunction = const void*;
 /// - device_error: CUDA refuses to load it.
 Result<DeviceFunction> load_function(std::uint32_t entry, int device, unsigned shared_memory,
                                      std::optional<CUstream_st*> stream, bool compile);
+
+/// The function of an artifact that the program gives for a run, whatever else there is of its entry, ready
+/// as load_function makes it. Loaded once for each ArtifactData, which is kept from then on. Safe from any
+/// thread. Fails with invalid_artifact where it was made from other sources than this library's or for
+/// another compute capability than the device's, and as load_function does.
+Result<DeviceFunction> load_given(const std::shared_ptr<const ArtifactData>& artifact, int device,
+                                  unsigned shared_memory, std::optional<CUstream_st*> stream);
 
 /// The entry of this name: of the table, or of a kernel that the program made.
 std::optional<std::uint32_t> find_entry(std::string_view name);

@@ -25,8 +25,8 @@ Status make_ready(PlanState& plan, const PrepareOptions& options) {
   const int device = prepared.place.device;
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
-  const auto functions =
-      detail::load_functions(*plan.row, prepared.launch, device, std::nullopt, options.compile);
+  const auto functions = detail::load_functions(*plan.row, prepared.launch, device, std::nullopt,
+                                                {options.artifact, options.compile});
   if (!functions) return functions.status();
   plan.functions = *functions;
   return detail::encode_tensor_maps(prepared.launch, prepared.pointers, prepared.launch.image);
@@ -117,6 +117,7 @@ Result<Plan> Kernel::prepare(Arguments arguments, const PrepareOptions& options)
     const auto plan = std::make_shared<PlanState>();
     detail::PreparedLaunch& prepared = plan->prepared;
     plan->row = row_;
+    if (Status s = detail::check_given(*row_, options.artifact); !s) return s;
     if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared); !s) return s;
     if (prepared.place.kind == Kind::unknown) {
       return Status(StatusCode::invalid_arguments,

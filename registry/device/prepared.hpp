@@ -21,8 +21,10 @@ struct PreparedLaunch {
 
 /// Checks the arguments, chooses the open controls and computes the launch. Loads nothing, asks no device but
 /// for what it is.
-Status prepare_launch(const Row& row, const Controls& controls, Arguments arguments,
-                      PreparedLaunch& prepared);
+/// @param controls of the kernel: Kernel::entry_controls
+/// @param assume_supported as RunOptions::assume_supported
+Status prepare_launch(const Row& row, const Controls& controls, Arguments arguments, PreparedLaunch& prepared,
+                      bool assume_supported = false);
 
 /// Ok when all operands that the launch uses are there; null_data naming the first that is not otherwise.
 Status check_pointers(const Launch& launch, const PlanOperands& pointers);

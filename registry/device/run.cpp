@@ -20,7 +20,7 @@ Status run_on_device(const detail::Row& row, detail::PreparedLaunch& prepared, c
   const detail::CurrentDevice current(device);
   if (Status s = current.status(); !s) return s;
   const Result<detail::LaunchFunctions> functions =
-      detail::load_functions(row, launch, device, options.stream, options.compile);
+      detail::load_functions(row, launch, device, options.stream, {options.artifact, options.compile});
   if (!functions) return functions.status();
   if (Status s = detail::encode_tensor_maps(launch, prepared.pointers, launch.image); !s) return s;
   return detail::launch_on_stream(row, launch, *functions, launch.image, options.workspace.data,
@@ -40,7 +40,9 @@ Status run_on_host(const detail::Row& row, Arguments arguments, const Launch& la
 
 Status Kernel::run(Arguments arguments, const RunOptions& options) const {
   detail::PreparedLaunch prepared;
-  if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared); !s) return s;
+  if (Status s = detail::check_given(*row_, options.artifact); !s) return s;
+  if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared, options.assume_supported); !s)
+    return s;
   Launch& launch = prepared.launch;
   if (launch.is_empty()) return {};
   if (Status s = detail::check_pointers(launch, prepared.pointers); !s) return s;

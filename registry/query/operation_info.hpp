@@ -324,6 +324,8 @@ struct Calls {
 
   static Status prepare(const Row& row, const Controls& controls, const void* arguments,
                         const OperandList& operands, const DeviceModel* device, Launch& launch);
+  static void prepare_unchecked(const Row& row, const Controls& controls, const void* arguments,
+                                const OperandList& operands, Launch& launch);
   static Result<std::size_t> workspace_size(const Row& row, const Controls& controls, const void* arguments);
 
  private:
@@ -433,6 +435,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .candidate = &Call::candidate,
           .supports = &Call::supports,
           .prepare = &Call::prepare,
+          .prepare_unchecked = &Call::prepare_unchecked,
           .run_on_host = &Rules::run_on_host,
           .recipe = recipe_of<Rules>(),
           .no_recipe = no_recipe_of<Rules>(),

@@ -91,7 +91,13 @@ void measure_checks(const lab::OperandsOf<GemmArguments>& problem, const Kernel&
            {"all of Kernel::run before the launch",
             [&] {
               detail::PreparedLaunch prepared;
-              return detail::prepare_launch(detail::row_of(kernel), kernel.controls(), args, prepared);
+              return detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), args, prepared);
+            }},
+           {"the same, assume_supported",
+            [&] {
+              detail::PreparedLaunch prepared;
+              return detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), args, prepared,
+                                            true);
             }},
            {"all of Plan::run before the launch",
             [&] {
@@ -122,7 +128,7 @@ void measure_launches(const lab::OperandsOf<GemmArguments>& problem) {
   must(detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), known, prepared));
   must(detail::encode_tensor_maps(prepared.launch, prepared.pointers, prepared.launch.image));
   const auto functions =
-      must(detail::load_functions(detail::row_of(kernel), prepared.launch, 0, nullptr, true));
+      must(detail::load_functions(detail::row_of(kernel), prepared.launch, 0, nullptr, {}));
   const Plan plan = must(kernel.prepare(known));
   const PlanOperands operands = detail::operands_of(known);
   cudaStream_t stream = nullptr;

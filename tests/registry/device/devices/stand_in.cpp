@@ -25,9 +25,8 @@ std::mutex mutex;
 std::vector<int> launches;  // guarded by mutex
 std::atomic<int> stream_questions = 0;
 std::atomic<int> pointer_questions = 0;
-/// What streams and libraries point to.
+/// What streams point to.
 char streams[most_devices + 1];
-char library_code;
 
 /// What a device knows of a kernel.
 struct OnDevice {
@@ -36,6 +35,7 @@ struct OnDevice {
 };
 /// What kernels point to; guarded by mutex.
 struct Kernel {
+  const void* code = nullptr;
   OnDevice on[most_devices];
 };
 /// By the code that they are part of, which is what a library points to, and name.
@@ -75,6 +75,7 @@ cudaError_t launch_on(const CUstream_st* stream, const void* kernel = nullptr,
   if (kernel != nullptr) {
     const OnDevice& known = static_cast<const Kernel*>(kernel)->on[device];
     if (!known.loaded || shared_memory > known.shared_memory) return cudaErrorInvalidValue;
+    launched_code.push_back(static_cast<const Kernel*>(kernel)->code);
   }
   launches.push_back(device);
   return cudaSuccess;
@@ -208,15 +209,17 @@ cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureS
 
 cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 
-cudaError_t __wrap_cudaLibraryLoadData(cudaLibrary_t* library, const void*, cudaJitOption*, void**, unsigned,
-                                       cudaLibraryOption*, void**, unsigned) {
-  *library = reinterpret_cast<cudaLibrary_t>(&library_code);
+cudaError_t __wrap_cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                       unsigned, cudaLibraryOption*, void**, unsigned) {
+  *library = static_cast<cudaLibrary_t>(const_cast<void*>(code));
   return cudaSuccess;
 }
 
-cudaError_t __wrap_cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t, const char* name) {
+cudaError_t __wrap_cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   const std::lock_guard lock(quarry::stand_in::mutex);
-  *kernel = reinterpret_cast<cudaKernel_t>(&kernels[name]);
+  Kernel& found = kernels[{library, name}];
+  found.code = library;
+  *kernel = reinterpret_cast<cudaKernel_t>(&found);
   return cudaSuccess;
 }
 
