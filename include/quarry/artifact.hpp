@@ -16,6 +16,8 @@
 
 namespace quarry {
 
+class CandidateList;
+
 namespace detail {
 struct ArtifactData;
 }  // namespace detail
@@ -99,6 +101,10 @@ using CompileProgress = std::function<void(std::size_t done, std::size_t total, 
 ///
 /// @return an artifact or a failure for each kernel, in their order
 std::vector<Result<Artifact>> compile(std::span<const Kernel> kernels, const CompileOptions& options = {},
+                                      const CompileProgress& progress = {}, int threads = 0);
+
+/// The same for the answer to a query, such as its first few candidates.
+std::vector<Result<Artifact>> compile(const CandidateList& candidates, const CompileOptions& options = {},
                                       const CompileProgress& progress = {}, int threads = 0);
 
 /// Makes an artifact the machine code of its kernel in this process, unless the kernel already has machine

@@ -6,6 +6,7 @@
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/artifact.hpp"
+#include "quarry/registry.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
 
@@ -56,6 +57,12 @@ std::vector<Result<Artifact>> compile(std::span<const Kernel> kernels, const Com
     if (progress) progress(done, kernels.size(), kernels[indices.back()]);
   });
   return results;
+}
+
+std::vector<Result<Artifact>> compile(const CandidateList& candidates, const CompileOptions& options,
+                                      const CompileProgress& progress, int threads) {
+  const std::vector<Kernel> kernels(candidates.begin(), candidates.end());
+  return compile(kernels, options, progress, threads);
 }
 
 }  // namespace quarry

@@ -13,6 +13,7 @@
 #include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
+#include "support/fake_artifact.hpp"
 
 using namespace quarry;
 
@@ -206,4 +207,26 @@ TEST_CASE("compile of many kernels answers in their order, and says how far it i
   CHECK(results[0]->code().data() == results[2]->code().data());
   CHECK(steps.back() == 3);
   CHECK(std::ranges::is_sorted(steps));
+}
+
+TEST_CASE("the answer to a query can be compiled at once", "[artifact]") {
+  const GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {64, 64}),
+                           .b = TensorView::row_major(nullptr, DType::f16, {64, 64}),
+                           .out = TensorView::row_major(nullptr, DType::f16, {64, 64})};
+  const CandidateList found = get_kernels(args, {}, {.limit = 3});
+  REQUIRE(found.size() == 3);
+  // On 7.0 none runs, so that none is compiled: the answers come in the candidates' order all the same.
+  const std::vector<Result<Artifact>> results = compile(found, {.target = 70});
+  REQUIRE(results.size() == 3);
+  for (const Result<Artifact>& result : results) CHECK(result.status().code() == StatusCode::unsupported);
+  CHECK(compile(CandidateList()).empty());
+  for (const Candidate& candidate : found) {
+    const auto kept = std::string(entry_name(candidate));
+    if (!candidate.precompiled(90)) REQUIRE(add_artifact(test::fake_artifact(kept)));
+  }
+  const std::vector<Result<Artifact>> ready = compile(found, {.target = 90}, {}, 2);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    REQUIRE(ready[i]);
+    CHECK(ready[i]->entry() == entry_name(found[i]));
+  }
 }
