@@ -97,7 +97,7 @@ struct CompileOptions {
 using CompileProgress = std::function<void(std::size_t done, std::size_t total, const Kernel& last)>;
 
 /// Compiles many kernels at once, on `threads` threads (0: one for each processor). Kernels that share an
-/// entry are compiled once.
+/// entry are compiled once. Safe from any thread.
 ///
 /// @return an artifact or a failure for each kernel, in their order
 std::vector<Result<Artifact>> compile(std::span<const Kernel> kernels, const CompileOptions& options = {},
@@ -110,6 +110,7 @@ std::vector<Result<Artifact>> compile(const CandidateList& candidates, const Com
 /// Makes an artifact the machine code of its kernel in this process, unless the kernel already has machine
 /// code for the target. Fails with invalid_artifact if no kernel of this library (or made by make_kernel) has
 /// its entry and config.
+/// Safe from any thread, also while others query and run: a run takes either code.
 Status add_artifact(const Artifact& artifact);
 
 }  // namespace quarry

@@ -29,6 +29,7 @@ Result<std::vector<Artifact>> read_pack(const std::string& path);
 /// compiler. Code that is already present stays in use. Fails with invalid_artifact as read_pack does; if a
 /// kernel of the pack is not in this library; if it was compiled from other sources; and if this machine has
 /// devices and all of the code is for other devices.
+/// Safe from any thread, also while others query and run. What was loaded stays to the end of the process.
 Status load_pack(const std::string& path);
 
 /// Compiles kernels for a pack. Unlike `compile`, it also compiles precompiled kernels, because the library

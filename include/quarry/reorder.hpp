@@ -34,6 +34,7 @@ struct ReorderOptions {
 ///
 /// Host tensors are copied when the call returns. Other tensors are copied by a kernel on the stream,
 /// asynchronously. Fails as find_best() and Kernel::run do, with nothing written.
+/// Safe from any thread.
 Status reorder(const TensorView& from, const TensorView& to, const ReorderOptions& options = {});
 
 }  // namespace quarry
