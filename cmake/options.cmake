@@ -14,18 +14,27 @@ family == 'gemm_sm80' and accumulator == f32 and out.dtype == a.dtype and (a.ali
 a.alignment == 8 and b.alignment == 8 and (tile.m == 128 and tile.n == 128 and stages == 3 or
 tile.m == 64 and tile.n == 64 and stages == 4 or tile.m == 32 and tile.n == 32)))]])
 string(REPLACE "\n" " " small_aot "${small_aot}")
-set(QUARRY_AOT "${small_aot}" CACHE STRING
+# Part of another project, the library is built alone: that project says what it needs beside it.
+set(default_aot "${small_aot}")
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(default_aot false)
+endif()
+set(QUARRY_AOT "${default_aot}" CACHE STRING
     "Filter expression: which registered kernels are precompiled ('true': all, 'false': none)")
 set(QUARRY_CUDA_ARCHS "80;90" CACHE STRING "Compute capabilities to precompile for: 80, 90 or both")
-option(QUARRY_BUILD_TOOLS "Build the quarry command" ON)
+option(QUARRY_BUILD_TOOLS "Build the quarry command" ${PROJECT_IS_TOP_LEVEL})
 option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(QUARRY_EMULATOR "Build the emulator, which runs kernels on the CPU, and `quarry emulate`: for developers" OFF)
-option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ON)
+option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ${PROJECT_IS_TOP_LEVEL})
 set(QUARRY_SANITIZE "" CACHE STRING "Sanitizers for host code, such as address,undefined or thread")
 option(BUILD_SHARED_LIBS "Build libquarry as a shared library" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+  else()
+    set(CMAKE_BUILD_TYPE RelWithDebInfo) # of this library: the other project's own is its choice
+  endif()
 endif()
 
 set(CMAKE_CXX_STANDARD 20)
