@@ -1,6 +1,7 @@
 #include "entry_text.hpp"
 
 #include "quarry/tensor.hpp"
+#include "reduce_split_k/describe.hpp"
 
 namespace quarry {
 
@@ -27,11 +28,9 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
 
 std::vector<std::string> companion_names(const KernelMetadata& kernel) {
   if (!kernel.modes.split_k_parallel) return {};
-  const OperandsMetadata& operands = kernel.operands;
-  const DType partial = partial_type(operands.accumulator);
-  return {"reduce_split_k_" + std::string(to_string(partial)) + "_" +
-          std::string(to_string(operands.out.dtype)) +
-          (is_interleaved(operands.out.layout) ? "_interleaved32" : "")};
+  const OperandMetadata& out = kernel.operands.out;
+  const Layout layout = is_interleaved(out.layout) ? Layout::column_interleaved32 : Layout::row;
+  return {reduce_split_k::name_of({partial_type(kernel.operands.accumulator), out.dtype, layout})};
 }
 
 std::string instantiation(std::span<const EntryText> entries) {

@@ -34,6 +34,9 @@ constexpr bool takes_integer_sums(DType out) {
   return is_integer(out) ? bytes_of(out) > 0 : out == DType::f32;
 }
 
+/// Most blocks of a cluster that every device with clusters can run (CUDA C++ programming guide).
+inline constexpr int portable_cluster = 8;
+
 /// Whether one operand is of bytes, which become numbers of the other's type before they are multiplied.
 constexpr bool is_mixed(const Types& t) { return is_byte(t.a) != is_byte(t.b); }
 

@@ -102,8 +102,8 @@ constexpr OutputBox box_out(const Config& c) {
 
 constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).bytes(); }
 
-/// Most slices of K that a cluster adds up: blocks of a portable cluster (CUDA programming guide).
-inline constexpr int most_cluster_slices = 8;
+/// Most slices of K that a cluster adds up, each by a block.
+inline constexpr int most_cluster_slices = portable_cluster;
 
 /// Whether the sums leave a thread too few registers for the general form of the epilogue: part of it then
 /// lives in local memory.

@@ -1,6 +1,7 @@
 /// The metadata of a reduce_split_k kernel. Host only.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "common/describe_epilogue.hpp"
@@ -10,6 +11,9 @@
 namespace quarry::reduce_split_k {
 
 inline constexpr std::string_view family_name = "reduce_split_k";
+
+/// The name of a config: "reduce_split_k_f32_f16". Defined beside the space.
+std::string name_of(const Config& c);
 
 /// It multiplies nothing, so it has no A, B, tile and modes. `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {

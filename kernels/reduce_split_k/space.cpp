@@ -36,4 +36,6 @@ std::string unit_group(const Config&) { return ""; }
 extern const ConfigSpace space;
 constinit const ConfigSpace space = config_space<settings, fault, unit_group>(family_name, reduce_params);
 
+std::string name_of(const Config& c) { return config_name(space, values_of(settings, c)); }
+
 }  // namespace quarry::reduce_split_k

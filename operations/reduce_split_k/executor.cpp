@@ -54,7 +54,7 @@ Status execute(const KernelMetadata& kernel, const ReduceParams& p, int threads)
   const OperandMetadata& out = kernel.operands.out;
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
   if (threads <= 0) threads = default_threads();
-  if (!has_elements(out.dtype)) {
+  if (bits_of(out.dtype) == 0) {
     return {StatusCode::unsupported,
             "The host executor does not know type " + std::string(to_string(out.dtype))};
   }

@@ -59,9 +59,7 @@ Status check_no_arrays(const ReduceSplitKArguments& args) {
 /// Whether each stride is the product of the extents behind it. Nothing is said by the strides of a view
 /// without elements, nor by those of extents of 1.
 bool is_packed(const TensorView& view) {
-  for (std::size_t i = 0; i < view.rank; ++i) {
-    if (view.extents[i] == 0) return true;
-  }
+  if (!has_elements(view)) return true;
   std::int64_t packed = 1;
   for (std::size_t i = view.rank; i-- > 0;) {
     if (view.extents[i] > 1 && view.strides[i] != packed) return false;

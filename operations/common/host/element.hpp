@@ -113,10 +113,7 @@ bool with_type(DType type, Work&& work) {
   (std::make_integer_sequence<int, dtype_count - 1>{});
 }
 
-/// Whether elements of this type can be read and written here.
-constexpr bool has_elements(DType type) { return bits_of(type) > 0; }
-
-/// Calls `work` with the Element of `type`, so that a loop can be compiled for each. @pre has_elements(type)
+/// Calls `work` with the Element of `type`, so that a loop can be compiled for each. @pre bits_of(type) > 0
 template <class Work>
 void with_element(DType type, Work&& work) {
   with_type(type, [&]<DType t>(TypeTag<t>) { work(Element<t>{}); });

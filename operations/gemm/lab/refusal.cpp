@@ -94,14 +94,13 @@ bool has_operand(const GemmArguments& args, Operand operand) {
 
 /// Whether the kernel cannot cut K into as many slices as are asked for.
 bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args) {
-  constexpr int most_in_a_cluster = 8;
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
   const std::int64_t k = summed_k(args);
   const int tile = kernel.design.tile.k;
   const bool never =
       !kernel.modes.split_k_serial && !kernel.modes.split_k_parallel && !kernel.modes.split_k_cluster;
   return slices > 1 && (never || slices > (k + tile - 1) / tile ||
-                        (args.controls.mode == Mode::split_k_cluster && slices > most_in_a_cluster));
+                        (args.controls.mode == Mode::split_k_cluster && slices > portable_cluster));
 }
 
 /// Whether controls or device have what a kernel was refused for.
