@@ -13,14 +13,14 @@ namespace quarry::generator {
 namespace {
 
 /// A place in a file, "axes.shapes[2].tile", that fails with a message.
-struct Place {
+struct JsonPlace {
   const std::filesystem::path& file;
   std::string path;
 
-  Place key(std::string_view name) const {
+  JsonPlace key(std::string_view name) const {
     return {file, path.empty() ? std::string(name) : path + "." + std::string(name)};
   }
-  Place element(std::size_t index) const { return {file, path + "[" + std::to_string(index) + "]"}; }
+  JsonPlace element(std::size_t index) const { return {file, path + "[" + std::to_string(index) + "]"}; }
   Status failure(const std::string& message) const {
     return {StatusCode::parse_error, file.string() + ": " + (path.empty() ? "" : path + ": ") + message};
   }
@@ -30,7 +30,7 @@ struct Place {
 };
 
 /// Fails on the first key that is not one of `known`.
-Status check_keys(const Place& place, const Json& object, std::span<const std::string_view> known) {
+Status check_keys(const JsonPlace& place, const Json& object, std::span<const std::string_view> known) {
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) == known.end()) {
       return place.failure("unknown key " + detail::quoted(key) + detail::did_you_mean(key, known) +
@@ -42,7 +42,7 @@ Status check_keys(const Place& place, const Json& object, std::span<const std::s
 
 // ---- One value of one setting
 
-Status read_number(const Place& place, const Json& json, int& number) {
+Status read_number(const JsonPlace& place, const Json& json, int& number) {
   if (!json.is_number_integer()) return place.expected("a whole number", json);
   const bool in_range = json.is_number_unsigned() && json.get<std::uint64_t>() >= 1 &&
                         json.get<std::uint64_t>() <= static_cast<std::uint64_t>(max_setting);
@@ -52,7 +52,7 @@ Status read_number(const Place& place, const Json& json, int& number) {
   return {};
 }
 
-Status read_word(const Place& place, const Json& json, const Setting& setting, SettingValue& value) {
+Status read_word(const JsonPlace& place, const Json& json, const Setting& setting, SettingValue& value) {
   if (!json.is_string()) return place.expected("a string", json);
   const auto& word = json.get_ref<const std::string&>();
   std::string why = read_text(setting, word, value);
@@ -61,7 +61,7 @@ Status read_word(const Place& place, const Json& json, const Setting& setting, S
   return place.failure(why);
 }
 
-Status read_value(const Place& place, const Json& json, const Setting& setting, SettingValue& value) {
+Status read_value(const JsonPlace& place, const Json& json, const Setting& setting, SettingValue& value) {
   if (is_text(setting.kind)) return read_word(place, json, setting, value);
   if (setting.kind == SettingKind::integer) return read_number(place, json, value[0]);
   const std::size_t count = width(setting.kind);
@@ -84,7 +84,8 @@ bool is_choice(const Json& json, const Setting& setting) {
 }
 
 /// The values that one setting is given: one, or each of a list.
-Result<std::vector<SettingValue>> read_values(const Place& place, const Json& json, const Setting& setting) {
+Result<std::vector<SettingValue>> read_values(const JsonPlace& place, const Json& json,
+                                              const Setting& setting) {
   std::vector<SettingValue> values;
   if (!is_choice(json, setting)) {
     values.emplace_back();
@@ -117,7 +118,7 @@ std::vector<std::string_view> setting_keys(const ConfigSpace& space) {
 constexpr std::size_t max_configs = 1'000'000;
 
 /// Every point so far with every one of the values: the product of lists within one object.
-Status multiply(const Place& place, std::vector<AxisPoint>& points, std::size_t setting,
+Status multiply(const JsonPlace& place, std::vector<AxisPoint>& points, std::size_t setting,
                 const std::vector<SettingValue>& values) {
   if (points.size() > max_configs / values.size()) return place.failure("more than 1000000 values");
   std::vector<AxisPoint> product;
@@ -132,7 +133,7 @@ Status multiply(const Place& place, std::vector<AxisPoint>& points, std::size_t 
 }
 
 /// The points that one value of an axis stands for.
-Result<std::vector<AxisPoint>> read_points(const Place& place, const Json& json, const ConfigSpace& space,
+Result<std::vector<AxisPoint>> read_points(const JsonPlace& place, const Json& json, const ConfigSpace& space,
                                            std::string_view axis) {
   std::vector<AxisPoint> points(1);
   if (json.is_object()) {
@@ -148,7 +149,7 @@ Result<std::vector<AxisPoint>> read_points(const Place& place, const Json& json,
   for (std::size_t i = 0; i < space.settings.size(); ++i) {
     const Setting& setting = space.settings[i];
     if (json.is_object() ? !json.contains(setting.key) : setting.key != axis) continue;
-    const Place where = json.is_object() ? place.key(setting.key) : place;
+    const JsonPlace where = json.is_object() ? place.key(setting.key) : place;
     const auto values = read_values(where, json.is_object() ? json[std::string(setting.key)] : json, setting);
     if (!values) return values.status();
     if (Status ok = multiply(where, points, i, *values); !ok) return ok;
@@ -160,14 +161,14 @@ bool same_settings(const AxisPoint& a, const AxisPoint& b) {
   return std::ranges::equal(a, b, {}, &Assignment::setting, &Assignment::setting);
 }
 
-Result<Axis> read_axis(const Place& place, const Json& json, const ConfigSpace& space,
+Result<Axis> read_axis(const JsonPlace& place, const Json& json, const ConfigSpace& space,
                        std::string_view name) {
   if (!json.is_array()) return place.expected("a list of values", json);
   if (json.empty()) return place.failure("an empty axis");
   Axis axis = {std::string(name), {}};
   std::set<AxisPoint> seen;
   for (std::size_t i = 0; i < json.size(); ++i) {
-    const Place element = place.element(i);
+    const JsonPlace element = place.element(i);
     const Result<std::vector<AxisPoint>> points = read_points(element, json[i], space, name);
     if (!points) return points.status();
     for (const AxisPoint& point : *points) {
@@ -184,7 +185,7 @@ Result<Axis> read_axis(const Place& place, const Json& json, const ConfigSpace& 
 }
 
 /// Adds the axes of one object to a block.
-Status read_axes(const Place& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
+Status read_axes(const JsonPlace& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
   if (!json.is_object()) return place.expected("an object of axes", json);
   for (const auto& [name, value] : json.items()) {
     Result<Axis> axis = read_axis(place.key(name), value, space, name);
@@ -205,7 +206,7 @@ Status read_axes(const Place& place, const Json& json, const ConfigSpace& space,
 
 /// Every setting that is not one to leave out must be made by some axis, and the product must be of a sane
 /// size.
-Status check_block(const Place& place, const ConfigSpace& space, const SpaceBlock& block) {
+Status check_block(const JsonPlace& place, const ConfigSpace& space, const SpaceBlock& block) {
   std::vector<bool> made;
   for (const Setting& setting : space.settings) made.push_back(setting.unsaid.has_value());
   std::size_t configs = block.mirror ? 2 : 1;
@@ -223,7 +224,7 @@ Status check_block(const Place& place, const ConfigSpace& space, const SpaceBloc
 
 // ---- Constraints
 
-Status read_constraints(const Place& place, const Json& json, SpaceBlock& block) {
+Status read_constraints(const JsonPlace& place, const Json& json, SpaceBlock& block) {
   if (!json.is_array()) return place.expected("a list of filter expressions", json);
   for (std::size_t i = 0; i < json.size(); ++i) {
     if (!json[i].is_string()) return place.element(i).expected("a filter expression in a string", json[i]);
@@ -237,7 +238,7 @@ Status read_constraints(const Place& place, const Json& json, SpaceBlock& block)
 
 // ---- Blocks
 
-Status read_mirror(const Place& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
+Status read_mirror(const JsonPlace& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
   if (!json.is_boolean()) return place.expected("true or false", json);
   block.mirror = json.get<bool>();
   if (!block.mirror || space.mirrored != nullptr) return {};
@@ -245,7 +246,7 @@ Status read_mirror(const Place& place, const Json& json, const ConfigSpace& spac
 }
 
 /// Adds the axes and constraints that an object holds to a block, and says whether it is mirrored.
-Status read_parts(const Place& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
+Status read_parts(const JsonPlace& place, const Json& json, const ConfigSpace& space, SpaceBlock& block) {
   if (json.contains("axes")) {
     if (Status ok = read_axes(place.key("axes"), json["axes"], space, block); !ok) return ok;
   }
@@ -256,7 +257,7 @@ Status read_parts(const Place& place, const Json& json, const ConfigSpace& space
   return read_mirror(place.key("mirror"), json["mirror"], space, block);
 }
 
-Status read_blocks(const Place& root, const Json& json, SpaceFile& result) {
+Status read_blocks(const JsonPlace& root, const Json& json, SpaceFile& result) {
   SpaceBlock common;
   if (Status ok = read_parts(root, json, *result.space, common); !ok) return ok;
   if (!json.contains("spaces")) {
@@ -264,11 +265,11 @@ Status read_blocks(const Place& root, const Json& json, SpaceFile& result) {
     return check_block(root, *result.space, result.blocks.front());
   }
   const Json& spaces = json["spaces"];
-  const Place place = root.key("spaces");
+  const JsonPlace place = root.key("spaces");
   if (!spaces.is_array()) return place.expected("a list of objects", spaces);
   if (spaces.empty()) return place.failure("an empty list");
   for (std::size_t i = 0; i < spaces.size(); ++i) {
-    const Place element = place.element(i);
+    const JsonPlace element = place.element(i);
     constexpr std::string_view keys[] = {"axes", "constraints", "mirror"};
     if (!spaces[i].is_object()) return element.expected("an object", spaces[i]);
     if (Status ok = check_keys(element, spaces[i], keys); !ok) return ok;
@@ -281,7 +282,7 @@ Status read_blocks(const Place& root, const Json& json, SpaceFile& result) {
   return {};
 }
 
-Status check_family(const Place& root, const Json& json, const ConfigSpace& space) {
+Status check_family(const JsonPlace& root, const Json& json, const ConfigSpace& space) {
   if (!json.contains("family")) return root.failure("key `family` is missing");
   const Json& family = json["family"];
   if (!family.is_string()) return root.key("family").expected("a string", family);
@@ -296,7 +297,7 @@ Status check_family(const Place& root, const Json& json, const ConfigSpace& spac
 Result<SpaceFile> read_space_file(const ConfigSpace& space, const std::filesystem::path& file) {
   const Result<Json> json = read_json(file);
   if (!json) return json.status();
-  const Place root = {file, ""};
+  const JsonPlace root = {file, ""};
   constexpr std::string_view keys[] = {"family", "axes", "constraints", "mirror", "spaces"};
   if (!json->is_object()) return root.expected("an object", *json);
   if (Status ok = check_keys(root, *json, keys); !ok) return ok;

@@ -46,7 +46,7 @@ QUARRY_DEVICE Tile tile_of_block(const ReorderParams& params) {
 }
 
 /// Four neighbours of a line: where they are in the tile and in the matrix, and how many of them exist.
-struct Place {
+struct QuadPlace {
   int tile_line;
   int tile_element;
   int line;
@@ -56,10 +56,10 @@ struct Place {
 
 /// Neighbouring threads take neighbouring fours of 32 elements of a line, then those of the next lines: what
 /// lies together in an interleaved matrix, and whole sectors of any other.
-QUARRY_DEVICE Place place_of(const ReorderParams& params, const ReorderSide& side, const Tile& tile,
-                             int index) {
+QUARRY_DEVICE QuadPlace place_of(const ReorderParams& params, const ReorderSide& side, const Tile& tile,
+                                 int index) {
   constexpr int quads = interleave / 4;
-  Place place;
+  QuadPlace place;
   place.tile_line = index / quads % tile_extent;
   place.tile_element = index / (quads * tile_extent) * interleave + index % quads * 4;
   place.line = (side.lines_are_rows ? tile.first_row : tile.first_column) + place.tile_line;
@@ -82,7 +82,7 @@ class Lines {
     quads_aligned_ = (side.interleaved || side.element_stride == 1) && bytes % alignof(Quad<T>) == 0;
   }
 
-  QUARRY_DEVICE Quad<T> load(const Place& place) const {
+  QUARRY_DEVICE Quad<T> load(const QuadPlace& place) const {
     if (quads_aligned_ && place.count == 4) return arch::global_load<Quad<T>>(at(place, 0));
     Quad<T> quad = {};
     QUARRY_UNROLL
@@ -92,7 +92,7 @@ class Lines {
     return quad;
   }
 
-  QUARRY_DEVICE void store(const Place& place, const Quad<T>& quad) const {
+  QUARRY_DEVICE void store(const QuadPlace& place, const Quad<T>& quad) const {
     if (quads_aligned_ && place.count == 4) {
       arch::global_store(const_cast<T*>(at(place, 0)), quad);
       return;
@@ -104,7 +104,7 @@ class Lines {
   }
 
  private:
-  QUARRY_DEVICE const T* at(const Place& place, int i) const {
+  QUARRY_DEVICE const T* at(const QuadPlace& place, int i) const {
     return data_ + (place.line * side_.line_stride +
                     distance(side_.interleaved, place.element + i, side_.element_stride));
   }
@@ -121,7 +121,7 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
   constexpr int quads = tile_extent * tile_extent / 4;
   const arch::SharedAddress staged = arch::shared_memory();
   const Tile tile = tile_of_block(params);
-  const auto staged_at = [&](const ReorderSide& side, const Place& place, int i) {
+  const auto staged_at = [&](const ReorderSide& side, const QuadPlace& place, int i) {
     const int line = place.tile_line;
     const int element = place.tile_element + i;
     const int offset =
@@ -131,7 +131,7 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
 
   const Lines<T> from(params.from, tile.batch);
   for (int index = arch::thread_index(); index < quads; index += threads(config)) {
-    const Place place = place_of(params, params.from, tile, index);
+    const QuadPlace place = place_of(params, params.from, tile, index);
     const Quad<T> quad = from.load(place);
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -141,7 +141,7 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
   arch::block_barrier();
   const Lines<T> to(params.to, tile.batch);
   for (int index = arch::thread_index(); index < quads; index += threads(config)) {
-    const Place place = place_of(params, params.to, tile, index);
+    const QuadPlace place = place_of(params, params.to, tile, index);
     Quad<T> quad = {};
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {

@@ -39,8 +39,8 @@ struct Chunks {
 /// Which chunk lies where in the first eight lines. `place(line, chunk)` is the byte of a chunk of a line,
 /// counted from the first line's beginning; the chunks of a line lie in the places of that line. Cells are
 /// the chunk's first element.
-template <class Place>
-std::string chunks_text(std::string_view line_name, int lines, const Chunks& chunks, const Place& place) {
+template <class PlaceOf>
+std::string chunks_text(std::string_view line_name, int lines, const Chunks& chunks, const PlaceOf& place) {
   const int shown_lines = lines < 8 ? lines : 8;
   std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(shown_lines) + 1);
   rows[0].push_back(std::string(line_name) + " \\ byte");

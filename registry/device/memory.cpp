@@ -27,18 +27,18 @@ class Gathering {
   /// tensors too.
   bool add(const void* scalar, bool ask) { return scalar == nullptr || !ask || add(locate(scalar)); }
 
-  const Place& place() const { return place_; }
+  const RunPlace& place() const { return place_; }
 
  private:
   bool add(Memory memory) {
     const bool host = memory.kind == MemoryKind::host;
-    const Place::Kind kind = host ? Place::Kind::host : Place::Kind::device;
-    if (place_.kind != Place::Kind::unknown && place_.kind != kind) return false;
+    const RunPlace::Kind kind = host ? RunPlace::Kind::host : RunPlace::Kind::device;
+    if (place_.kind != RunPlace::Kind::unknown && place_.kind != kind) return false;
     // Managed and pinned memory can be reached from every device: it follows where there is a tensor that
     // cannot.
     const bool fixed = memory.kind == MemoryKind::device;
     if (fixed && fixed_ && memory.device != place_.device) return false;
-    if (fixed || place_.kind == Place::Kind::unknown) {
+    if (fixed || place_.kind == RunPlace::Kind::unknown) {
       if (!fixed_) place_.device = memory.device;
     }
     fixed_ = fixed_ || fixed;
@@ -46,7 +46,7 @@ class Gathering {
     return true;
   }
 
-  Place place_;
+  RunPlace place_;
   Placing placing_;
   bool fixed_ = false;
 };
@@ -68,7 +68,7 @@ Memory locate(const void* pointer) {
   }
 }
 
-Result<Place> place_of(const OperandList& operands) {
+Result<RunPlace> place_of(const OperandList& operands) {
   const OperandRef& first = operands.front();
   Gathering gathering(first.name);
   for (const OperandRef& operand : operands) {

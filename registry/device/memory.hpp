@@ -12,7 +12,7 @@ namespace quarry::detail {
 Memory locate(const void* pointer);
 
 /// Where a problem runs.
-struct Place {
+struct RunPlace {
   enum class Kind : std::uint8_t {
     unknown,  ///< all operands are fake tensors whose memory was left open
     host,     ///< plain host memory: the host executor
@@ -27,6 +27,6 @@ struct Place {
 /// pinned tensors go together, on the device that tensors of kind `device` are on; two such devices, or plain
 /// host memory among them, are refused with mixed_devices, naming the operand that lies elsewhere. Costs a
 /// few nanoseconds where every `memory` is set.
-Result<Place> place_of(const OperandList& operands);
+Result<RunPlace> place_of(const OperandList& operands);
 
 }  // namespace quarry::detail

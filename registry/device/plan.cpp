@@ -97,7 +97,7 @@ Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace wo
   alignas(TensorMap) std::byte image[Launch::most_image];
   std::memcpy(image, launch.image, launch.image_bytes);
   put_pointers(launch, pointers, image);
-  if (prepared.place.kind == detail::Place::Kind::device)
+  if (prepared.place.kind == detail::RunPlace::Kind::device)
     return run_on_device(*state_, pointers, image, stream, workspace);
   if (state_->arrays) {
     if (Status s = check_arrays(*state_->arrays, pointers); !s) return s;
@@ -112,7 +112,7 @@ Status Plan::run(Arguments arguments, CUstream_st* stream, Workspace workspace) 
 }
 
 Result<Plan> Kernel::prepare(Arguments arguments, const PrepareOptions& options) const {
-  using Kind = detail::Place::Kind;
+  using Kind = detail::RunPlace::Kind;
   try {
     const auto plan = std::make_shared<PlanState>();
     detail::PreparedLaunch& prepared = plan->prepared;

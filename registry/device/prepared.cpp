@@ -17,10 +17,10 @@ Status prepare_launch(const Row& row, const Controls& controls, Arguments argume
   const OperationInfo& info = info_of(arguments.operation());
   OperandList operands;
   info.operands(arguments.data(), operands);
-  const Result<Place> place = place_of(operands);
+  const Result<RunPlace> place = place_of(operands);
   if (!place) return place.status();
   const DeviceModel* real = nullptr;
-  if (place->kind == Place::Kind::device) {
+  if (place->kind == RunPlace::Kind::device) {
     real = cached_device_model(place->device);
     if (real == nullptr) return device_model(place->device).status();
   }

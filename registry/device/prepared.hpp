@@ -13,7 +13,7 @@ namespace quarry::detail {
 
 /// A launch, and where it runs.
 struct PreparedLaunch {
-  Place place;
+  RunPlace place;
   Launch launch;
   /// What the arguments point to: operands, alpha and beta.
   PlanOperands pointers;

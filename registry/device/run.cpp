@@ -49,7 +49,7 @@ Status Kernel::run(Arguments arguments, const RunOptions& options) const {
   if (Status s = detail::check_workspace(options.workspace, launch.workspace_bytes); !s) return s;
   prepared.pointers[Operand::workspace] = options.workspace.data;
   put_pointers(launch, prepared.pointers, launch.image);
-  if (prepared.place.kind == detail::Place::Kind::host) return run_on_host(*row_, arguments, launch);
+  if (prepared.place.kind == detail::RunPlace::Kind::host) return run_on_host(*row_, arguments, launch);
   return run_on_device(*row_, prepared, options);
 }
 

@@ -24,14 +24,14 @@ class Compiler {
   }
 
  private:
-  using Place = std::uint32_t;
+  using InstructionIndex = std::uint32_t;
   using Register = std::uint16_t;
 
   static Register after(Register target) { return static_cast<Register>(target + 1); }
 
   /// Goes to `then` where the condition holds, to `otherwise` where it does not; may use registers from
   /// `free` on.
-  Place condition(NodeId id, Register free, Place then, Place otherwise) {
+  InstructionIndex condition(NodeId id, Register free, InstructionIndex then, InstructionIndex otherwise) {
     for (;;) {
       const Node& node = tree_[id];
       switch (node.kind) {
@@ -48,7 +48,8 @@ class Compiler {
     }
   }
 
-  Place field_in_range(const Node& field, const Range& range, Place then, Place otherwise) {
+  InstructionIndex field_in_range(const Node& field, const Range& range, InstructionIndex then,
+                                  InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::field_in_range,
                          .then = then,
                          .otherwise = otherwise,
@@ -56,7 +57,8 @@ class Compiler {
                          .range = range});
   }
 
-  Place field_in_set(const Node& field, std::uint64_t set, Place then, Place otherwise) {
+  InstructionIndex field_in_set(const Node& field, std::uint64_t set, InstructionIndex then,
+                                InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::field_in_set,
                          .then = then,
                          .otherwise = otherwise,
@@ -64,7 +66,7 @@ class Compiler {
                          .set = set});
   }
 
-  Place has(const Node& node, Place then, Place otherwise) {
+  InstructionIndex has(const Node& node, InstructionIndex then, InstructionIndex otherwise) {
     if (node.field->number == nullptr) return then;
     return program_.add({.opcode = Opcode::field_present,
                          .then = then,
@@ -72,7 +74,8 @@ class Compiler {
                          .number = node.field->number});
   }
 
-  Place comparison(const Node& node, Register free, Place then, Place otherwise) {
+  InstructionIndex comparison(const Node& node, Register free, InstructionIndex then,
+                              InstructionIndex otherwise) {
     const Node& left = tree_[node.left];
     const Node& right = tree_[node.right];
     if (left.type == ValueType::text) return texts(node.comparison, left, right, then, otherwise);
@@ -83,7 +86,7 @@ class Compiler {
     if (constant && left.kind == NodeKind::field) {
       return field_in_range(left, range_of(node.comparison, right.integer), then, otherwise);
     }
-    const Place test = compare_with(node.comparison, node.right, free, then, otherwise, otherwise);
+    const InstructionIndex test = compare_with(node.comparison, node.right, free, then, otherwise, otherwise);
     return value(node.left, free, test, otherwise);
   }
 
@@ -96,7 +99,8 @@ class Compiler {
     return set;
   }
 
-  Place texts(Comparison op, const Node& left, const Node& right, Place then, Place otherwise) {
+  InstructionIndex texts(Comparison op, const Node& left, const Node& right, InstructionIndex then,
+                         InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::compare_texts,
                          .comparison = op,
                          .then = then,
@@ -110,8 +114,8 @@ class Compiler {
   }
 
   /// Compares the register `target` with the value of an expression; goes to `failed` where that has none.
-  Place compare_with(Comparison op, NodeId right, Register target, Place then, Place otherwise,
-                     Place failed) {
+  InstructionIndex compare_with(Comparison op, NodeId right, Register target, InstructionIndex then,
+                                InstructionIndex otherwise, InstructionIndex failed) {
     const Node& node = tree_[right];
     const bool decimal = node.type == ValueType::decimal;
     if (node.kind == NodeKind::constant && !decimal) {
@@ -121,20 +125,21 @@ class Compiler {
                            .otherwise = otherwise,
                            .range = range_of(op, node.integer)});
     }
-    const Place test = program_.add({.opcode = decimal ? Opcode::compare_decimals : Opcode::compare_integers,
-                                     .comparison = op,
-                                     .target = target,
-                                     .then = then,
-                                     .otherwise = otherwise});
+    const InstructionIndex test =
+        program_.add({.opcode = decimal ? Opcode::compare_decimals : Opcode::compare_integers,
+                      .comparison = op,
+                      .target = target,
+                      .then = then,
+                      .otherwise = otherwise});
     return value(right, after(target), test, failed);
   }
 
-  Place in(const Node& node, Register free, Place then, Place otherwise) {
+  InstructionIndex in(const Node& node, Register free, InstructionIndex then, InstructionIndex otherwise) {
     const Node& left = tree_[node.left];
     if (left.kind == NodeKind::field && left.type == ValueType::word) {
       if (const auto set = constant_words(node.right)) return field_in_set(left, *set, then, otherwise);
     }
-    Place next = otherwise;
+    InstructionIndex next = otherwise;
     for (NodeId id = node.right; id != no_node; id = tree_[id].left) {
       const NodeId item = tree_[id].right;
       next = left.type == ValueType::text ? texts(Comparison::equal, left, tree_[item], then, next)
@@ -156,7 +161,7 @@ class Compiler {
 
   /// Computes an expression into the register `target`, using those behind it, and goes to `then`; to
   /// `failed` where it has no value.
-  Place value(NodeId id, Register target, Place then, Place failed) {
+  InstructionIndex value(NodeId id, Register target, InstructionIndex then, InstructionIndex failed) {
     for (;;) {
       const Node& node = tree_[id];
       switch (node.kind) {
@@ -173,9 +178,10 @@ class Compiler {
   }
 
   /// The right operand and the operation; the left operand comes before both.
-  Place compute(const Node& node, Register target, Place then, Place failed) {
+  InstructionIndex compute(const Node& node, Register target, InstructionIndex then,
+                           InstructionIndex failed) {
     const bool decimal = node.type == ValueType::decimal;
-    const Place operation =
+    const InstructionIndex operation =
         program_.add({.opcode = decimal ? Opcode::compute_decimals : Opcode::compute_integers,
                       .arithmetic = node.arithmetic,
                       .target = target,
@@ -184,7 +190,8 @@ class Compiler {
     return value(node.right, after(target), operation, failed);
   }
 
-  Place load_field(const Node& node, Register target, Place then, Place failed) {
+  InstructionIndex load_field(const Node& node, Register target, InstructionIndex then,
+                              InstructionIndex failed) {
     return program_.add({.opcode = Opcode::load_field,
                          .target = target,
                          .then = then,
@@ -197,15 +204,15 @@ class Compiler {
     return {.integer = node.integer};
   }
 
-  Place load_constant(Value constant, Register target, Place then) {
+  InstructionIndex load_constant(Value constant, Register target, InstructionIndex then) {
     return program_.add(
         {.opcode = Opcode::load_constant, .target = target, .then = then, .constant = constant});
   }
 
   /// A condition as a value, 0 or 1.
-  Place truth(NodeId id, Register target, Place then) {
-    const Place yes = load_constant({.integer = 1}, target, then);
-    const Place no = load_constant({.integer = 0}, target, then);
+  InstructionIndex truth(NodeId id, Register target, InstructionIndex then) {
+    const InstructionIndex yes = load_constant({.integer = 1}, target, then);
+    const InstructionIndex no = load_constant({.integer = 0}, target, then);
     return condition(id, target, yes, no);
   }
 

@@ -22,19 +22,19 @@ struct OwnEntry {
 constinit std::array<std::atomic<OwnEntry*>, chunks> all = {};
 constinit std::atomic<std::uint32_t> count = 0;
 
-struct Place {
+struct ChunkPlace {
   std::size_t chunk;
   std::uint32_t index;
 };
 
-Place place_of(std::uint32_t own) {
+ChunkPlace place_of(std::uint32_t own) {
   const std::uint32_t chunk = static_cast<std::uint32_t>(std::bit_width(own / first_chunk + 1)) - 1;
   return {chunk, own - first_chunk * ((1U << chunk) - 1)};
 }
 
 /// @pre there is such an entry
 OwnEntry& own_entry(std::uint32_t number) {
-  const Place place = place_of(number - static_cast<std::uint32_t>(entries().size()));
+  const ChunkPlace place = place_of(number - static_cast<std::uint32_t>(entries().size()));
   return all[place.chunk].load(std::memory_order_acquire)[place.index];
 }
 
@@ -51,7 +51,7 @@ std::atomic<const void*>& own_profile(std::uint32_t entry, std::size_t device) {
 std::optional<std::uint32_t> add_own_entry(std::string name) {
   const std::uint32_t own = count.load(std::memory_order_relaxed);
   if (own == most_own_entries) return std::nullopt;
-  const Place place = place_of(own);
+  const ChunkPlace place = place_of(own);
   OwnEntry* chunk = all[place.chunk].load(std::memory_order_relaxed);
   if (chunk == nullptr) {
     chunk = new OwnEntry[std::size_t{first_chunk} << place.chunk];

@@ -36,7 +36,7 @@ inline CandidateList find_afresh(Arguments arguments, const Filter& filter, cons
   return detail::find(arguments, {filter, options, detail::Recall::no});
 }
 
-inline Result<detail::Place> place_of(Arguments arguments) {
+inline Result<detail::RunPlace> place_of(Arguments arguments) {
   detail::OperandList operands;
   detail::info_of(arguments.operation()).operands(arguments.data(), operands);
   return detail::place_of(operands);

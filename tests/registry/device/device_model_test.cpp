@@ -13,7 +13,7 @@
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
-using detail::Place;
+using detail::RunPlace;
 
 namespace {
 
@@ -101,16 +101,16 @@ TEST_CASE("models can be asked for from many threads at once") {
 
 TEST_CASE("where operands lie is where the problem runs") {
   const auto place = [](const GemmArguments& args) {
-    const Result<Place> found = test::place_of(args);
+    const Result<RunPlace> found = test::place_of(args);
     REQUIRE(found);
     return *found;
   };
-  CHECK(place(problem_in(open, open, open)).kind == Place::Kind::unknown);
-  CHECK(place(problem_in(host, host, host)).kind == Place::Kind::host);
-  CHECK(place(problem_in(open, host, open)).kind == Place::Kind::host);
+  CHECK(place(problem_in(open, open, open)).kind == RunPlace::Kind::unknown);
+  CHECK(place(problem_in(host, host, host)).kind == RunPlace::Kind::host);
+  CHECK(place(problem_in(open, host, open)).kind == RunPlace::Kind::host);
   for (const Memory memory : {device1, pinned0, managed0}) {
-    const Place found = place(problem_in(memory, open, memory));
-    CHECK(found.kind == Place::Kind::device);
+    const RunPlace found = place(problem_in(memory, open, memory));
+    CHECK(found.kind == RunPlace::Kind::device);
     CHECK(found.device == memory.device);
   }
   // Memory that every device can reach goes where the rest is.
@@ -121,7 +121,7 @@ TEST_CASE("where operands lie is where the problem runs") {
   float on_the_stack[16] = {};
   GemmArguments args = problem_in(open, open, open);
   args.b.data = on_the_stack;
-  CHECK(place(args).kind == Place::Kind::host);
+  CHECK(place(args).kind == RunPlace::Kind::host);
 }
 
 TEST_CASE("operands that lie in different places are refused by name") {
