@@ -62,8 +62,6 @@ bool Block::begin(LaunchState& state, unsigned index, Cluster& cluster, unsigned
     thread.counter = nullptr;
     thread.changes.clear();
     thread.accesses = 0;
-    thread.fenced = {};
-    thread.heard.clear();
     const Stack stack = stacks_.at(first_stack_ + i);
     if (stack.bottom == nullptr) return false;
     thread.fiber.start(stack, &run_thread, &thread);

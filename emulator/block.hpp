@@ -75,8 +75,6 @@ enum class Collective : std::uint8_t {
   multiply_s8_u8,
   multiply_u8_s8,
   multiply_u8_u8,
-  shuffle,
-  ballot,
   warp_barrier,
   store_4,
   store_4_transposed,
@@ -128,11 +126,6 @@ struct Thread {
   int looks = 0;
   std::map<const void*, AccessId> changes;  ///< the last change of each counter that it met
   unsigned accesses = 0;                    ///< since it last let others run
-
-  /// What a fence made ready for the next relaxed operation to hand on, and what relaxed operations heard
-  /// that the next fence takes in.
-  Snapshot fenced;
-  std::vector<Snapshot> heard;
 
   unsigned lane() const { return index % 32; }
 };

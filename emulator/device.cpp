@@ -202,13 +202,6 @@ void named_barrier(int id, int threads, bool waits, const Site& site) {
                                           site);
 }
 
-void device_fence() {
-  Thread& thread = *current;
-  for (const Snapshot& snapshot : thread.heard) acquire(thread.clock, thread.block->index(), snapshot);
-  thread.heard.clear();
-  thread.fenced = release(thread.clock, thread.block->index(), thread.index);
-}
-
 void async_proxy_fence(const Site&) {
   current->block->shared().async_proxy_fence(current->index, current->clock);
 }
@@ -231,12 +224,7 @@ void store_release(int* to, int value, const Site& site) {
 }
 
 int fetch_add(int* to, int value, const Site& site) {
-  Thread& thread = *current;
-  Block& block = *thread.block;
   const int before = value == 0 ? look(to, site) : use_counter(to, site);
-  Snapshot& released = block.state().memory.released_at(to);
-  if (released.view != nullptr) thread.heard.push_back(released);
-  released = later(released, thread.fenced);
   *to = static_cast<int>(static_cast<unsigned>(before) + static_cast<unsigned>(value));
   if (value != 0) counter_changed(to, site);
   return before;
@@ -253,33 +241,6 @@ void warp_barrier(const Site& site) {
     ++block.count().warp_barriers;
     block.meet_clocks(warp, current->index / 32 * 32);
   });
-}
-
-std::uint32_t shuffle(std::uint32_t value, int source, const Site& site) {
-  Warp& warp = current->block->warp_of(*current);
-  const unsigned lane = current->lane();
-  warp.in[lane][0] = value;
-  warp.in[lane][1] = static_cast<unsigned>(source) % 32;
-  meet(Collective::shuffle, site, [](Warp& all) {
-    for (std::size_t i = 0; i < 32; ++i) {
-      if (all.all >> i & 1) all.out[i][0] = all.in[all.in[i][1]][0];
-    }
-  });
-  return warp.out[lane][0];
-}
-
-std::uint32_t ballot(bool vote, const Site& site) {
-  Warp& warp = current->block->warp_of(*current);
-  const unsigned lane = current->lane();
-  warp.in[lane][0] = vote ? 1 : 0;
-  meet(Collective::ballot, site, [](Warp& all) {
-    std::uint32_t votes = 0;
-    for (unsigned i = 0; i < 32; ++i) {
-      if (all.all >> i & 1) votes |= all.in[i][0] << i;
-    }
-    for (auto& out : all.out) out[0] = votes;
-  });
-  return warp.out[lane][0];
 }
 
 }  // namespace quarry::emulator

@@ -33,17 +33,11 @@ void copy_async_wait(unsigned pending);
 void block_barrier(const Site& site);
 void named_barrier(int id, int threads, bool waits, const Site& site);
 void warp_barrier(const Site& site);
-void device_fence();
 /// See async_proxy_fence of the seam.
 void async_proxy_fence(const Site& site);
 int load_acquire(const int* from, const Site& site);
 void store_release(int* to, int value, const Site& site);
 int fetch_add(int* to, int value, const Site& site);
-
-/// The value that the lane `source` hands in.
-std::uint32_t shuffle(std::uint32_t value, int source, const Site& site);
-/// A bit for each lane whose `vote` is true.
-std::uint32_t ballot(bool vote, const Site& site);
 
 /// Four 8 x 8 matrices of 16-bit elements; see load_matrix_x4 of the seam.
 void load_matrix(unsigned line, bool transposed, std::uint32_t (&fragment)[4], const Site& site);

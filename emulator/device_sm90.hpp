@@ -48,9 +48,8 @@ void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsig
                  const Site& site);
 void tensor_store(const Tensor& tensor, const BoxPlace& place, unsigned from, const Site& site);
 void tensor_store_commit();
-/// Waits until at most `pending` of the thread's groups of stores still read shared memory (or, with
-/// `written`, are under way at all).
-void tensor_store_wait(unsigned pending, bool written);
+/// Waits until at most `pending` of the thread's groups of stores still read shared memory.
+void tensor_store_wait_read(unsigned pending);
 
 void wait_for_earlier_kernels();
 

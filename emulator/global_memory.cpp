@@ -194,14 +194,6 @@ std::string GlobalMemory::begin_bulk_write(const Accessor& by, void* to, unsigne
   return check_write(*region, offset, bytes, by, AccessKind::bulk_flying, site);
 }
 
-void GlobalMemory::end_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site) {
-  Region* const region = find(to);
-  const Lines lines(*this, to, bytes);
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(to) - region->begin);
-  const AccessId access = number(by, AccessKind::bulk_copy, site);
-  for (std::size_t i = offset; i < offset + bytes; ++i) region->cells[i].writer = access;
-}
-
 std::string GlobalMemory::use_counter(const Accessor& by, const void* counter, const Site& site) {
   constexpr unsigned bytes = 4;
   if (!blocks_wait_) {

@@ -41,10 +41,9 @@ class GlobalMemory {
                    const Site& site);
   std::string write(const Accessor& by, void* to, const void* from, unsigned bytes, unsigned alignment,
                     const Site& site);
-  /// Of a bulk copy, which writes these bytes (up to 256) at any time from here on, and by itself; and of its
-  /// thread, which has waited for that.
+  /// Of a bulk copy, which writes these bytes (up to 256) at any time from here on, and by itself: nothing
+  /// orders another access of the grid after it.
   std::string begin_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site);
-  void end_bulk_write(const Accessor& by, void* to, unsigned bytes, const Site& site);
   /// Of operations on a counter (4 bytes): checked as a write which other such operations may meet.
   std::string use_counter(const Accessor& by, const void* counter, const Site& site);
   /// Of a store to a counter, which must not undo a change: the thread is ordered after the last one, or it

@@ -235,21 +235,6 @@ void end_reading(Thread& thread, BulkStores::Group& group) {
   group.read = true;
 }
 
-/// The thread has waited until the group's stores are written.
-void end_writing(Thread& thread, BulkStores::Group& group) {
-  end_reading(thread, group);
-  for (const BulkStore& store : group.stores) {
-    (void)for_each_line(store.tensor, store.place, [&](const Line& line) {
-      for (unsigned done = line.first; done < line.last; done += piece_bytes) {
-        thread.block->state().memory.end_bulk_write(on_global(thread),
-                                                    const_cast<std::byte*>(line.from) + (done - line.first),
-                                                    std::min(piece_bytes, line.last - done), store.site);
-      }
-      return std::string();
-    });
-  }
-}
-
 }  // namespace
 
 unsigned box_bytes(const Tensor& t) { return line_bytes(t) * t.box[1] * t.box[2]; }
@@ -310,14 +295,10 @@ void tensor_store_commit() {
   stores.open = {};
 }
 
-void tensor_store_wait(unsigned pending, bool written) {
+void tensor_store_wait_read(unsigned pending) {
   Thread& thread = *current;
   std::deque<BulkStores::Group>& groups = thread.stores.groups;
   for (std::size_t i = 0; i + pending < groups.size(); ++i) end_reading(thread, groups[i]);
-  while (written && groups.size() > pending) {
-    end_writing(thread, groups.front());
-    groups.pop_front();
-  }
 }
 
 void wait_for_earlier_kernels() {

@@ -4,12 +4,10 @@
 ///   entry.hpp       QUARRY_ENTRY, QUARRY_DEVICE, QUARRY_UNROLL, QUARRY_ROLLED
 ///   types.hpp       Vector, SharedAddress, F16, BF16, fragments and accumulators of matrix instructions
 ///   index.hpp       block_index, grid_blocks, thread_index, warp_index, lane_index
-///   memory.hpp      shared_memory, shared_load, shared_store, global_load, global_store; global_load_once
-///                   and global_store_once, which ask caches not to keep what they move (up to 16 bytes)
+///   memory.hpp      shared_memory, shared_load, shared_store, global_load, global_store
 ///   copy_async.hpp  copy_async, copy_async_or_zero, copy_async_commit, copy_async_wait
-///   barrier.hpp     block_barrier, named_barrier, named_barrier_arrive, warp_barrier, device_fence,
-///                   load_acquire, store_release, fetch_add
-///   warp.hpp        shuffle, shuffle_xor, ballot, any_lane, all_lanes
+///   barrier.hpp     block_barrier, named_barrier, named_barrier_arrive, warp_barrier, load_acquire,
+///                   store_release, fetch_add
 ///   matrix.hpp      load_matrix_x4, load_matrix_x4_transposed, mma, row_pair
 ///   number.hpp      conversions, fma, exp2 and reciprocal approximations, f64 functions
 ///

@@ -10,24 +10,13 @@ using test::Operands;
 
 namespace {
 
-enum class Together {
-  warp_index,
-  shuffle,
-  ballot,
-  warp_barrier,
-  load_matrix,
-  load_matrix_transposed,
-  mma,
-  mma_f16
-};
+enum class Together { warp_index, warp_barrier, load_matrix, load_matrix_transposed, mma, mma_f16 };
 
 template <Together what>
 void together(const emulator::Site& site) {
   const arch::MatrixFragment a = {};
   const arch::FragmentB b = {};
   if constexpr (what == Together::warp_index) arch::warp_index(site);
-  if constexpr (what == Together::shuffle) arch::shuffle(1, 0, site);
-  if constexpr (what == Together::ballot) arch::ballot(true, site);
   if constexpr (what == Together::warp_barrier) arch::warp_barrier(site);
   if constexpr (what == Together::load_matrix) arch::load_matrix_x4(arch::shared_memory(), site);
   if constexpr (what == Together::load_matrix_transposed) {
@@ -84,11 +73,11 @@ void check() {
           "@here", "has ended"});
 }
 
-/// Some lanes vote where others shuffle, by the same call of a function.
+/// Some lanes come to a barrier where others ask for their warp, by the same call of a function.
 void two_kinds(const Operands&) {
   mark("call");
-  const auto call = [](bool vote, const emulator::Site& site) {
-    vote ? arch::ballot(true, site) : arch::shuffle(1, 0, site);
+  const auto call = [](bool waits, const emulator::Site& site) {
+    waits ? arch::warp_barrier(site) : static_cast<void>(arch::warp_index(site));
   };
   call(arch::lane_index() == 3, emulator::Site::current());
 }
@@ -110,10 +99,10 @@ void two_barriers(const Operands& o) {
 /// A warp of 16 lanes, which is whole.
 void half_warp(const Operands& o) {
   const int t = arch::thread_index();
-  const unsigned votes = arch::ballot(t % 3 == 0);
-  const unsigned neighbour = arch::shuffle_xor(static_cast<unsigned>(t), 1);
+  arch::shared_store(arch::shared_memory() + 4 * t, t);
   arch::warp_barrier();
-  arch::global_store(o.out + t, t < 32 ? static_cast<int>(neighbour) : static_cast<int>(votes));
+  const int neighbour = arch::shared_load<int>(arch::shared_memory() + 4 * (t ^ 1));
+  arch::global_store(o.out + t, 100 * arch::warp_index() + neighbour);
 }
 
 /// Fragments of which the word that the argument tells was never set: 0 to 3 of A, 4 and 5 of B, 6 on of the
@@ -156,8 +145,6 @@ void check_fragments() {
 
 TEST_CASE("A warp comes to its collective functions together", "[divergence]") {
   check<Together::warp_index>();
-  check<Together::shuffle>();
-  check<Together::ballot>();
   check<Together::warp_barrier>();
   check<Together::load_matrix>();
   check<Together::load_matrix_transposed>();
@@ -177,10 +164,7 @@ TEST_CASE("The lanes of a warp come to the block's barrier at one place", "[dive
 
 TEST_CASE("A warp may have fewer lanes", "[divergence]") {
   std::vector<int> expected;
-  for (int t = 0; t < 32; ++t) expected.push_back(t ^ 1);
-  int votes = 0;
-  for (int lane = 0; lane < 16; ++lane) votes |= ((lane + 32) % 3 == 0 ? 1 : 0) << lane;
-  expected.resize(48, votes);
+  for (int t = 0; t < 48; ++t) expected.push_back(100 * (t / 32) + (t ^ 1));
   fine(half_warp, {.threads = 48}, expected);
 }
 

@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string> race = {"race:", " of out was ", "@write", "@read",
                                        "and nothing orders the two"};
 
-enum class Between { nothing, block_barrier, warp_barrier, fence };
+enum class Between { nothing, block_barrier, warp_barrier };
 
 /// Each thread writes a number and reads that of thread `t ^ distance` of its block.
 template <int distance, Between between>
@@ -27,7 +27,6 @@ void within_block(const Operands& o) {
   arch::global_store(o.out + t, t);
   if constexpr (between == Between::block_barrier) arch::block_barrier();
   if constexpr (between == Between::warp_barrier) arch::warp_barrier();
-  if constexpr (between == Between::fence) arch::device_fence();
   mark("read");
   const int x = arch::global_load<int>(o.out + (t ^ distance));
   arch::global_store(o.out + 64 + t, x);
@@ -84,18 +83,14 @@ void blocks_read(const Operands& o) {
   }
 }
 
-enum class Order { relaxed, fence_before, fence_after, fences };
-
-/// Each block writes a number and draws a ticket; the block that draws the last one sums all numbers.
-template <Order order>
+/// Each block writes a number and draws a ticket, which orders nothing; the block that draws the last one
+/// sums all numbers.
 void last_block_sums(const Operands& o) {
   const int b = static_cast<int>(arch::block_index());
   const int blocks = static_cast<int>(arch::grid_blocks());
   mark("write");
   arch::global_store(o.out + 1 + b, b + 1);
-  if constexpr (order == Order::fence_before || order == Order::fences) arch::device_fence();
   if (arch::fetch_add(o.counters, 1) != blocks - 1) return;
-  if constexpr (order == Order::fence_after || order == Order::fences) arch::device_fence();
   int sum = 0;
   for (int i = 0; i < blocks; ++i) {
     mark("read");
@@ -104,35 +99,7 @@ void last_block_sums(const Operands& o) {
   arch::global_store(o.out, sum);
 }
 
-enum class Part { none, barrier_before, barrier_after, fence_before, fence_after };
-
-/// The same by 64 threads a block: barriers order the block's threads with the one that draws the ticket.
-template <Part missing>
-void last_block_sums_together(const Operands& o) {
-  const int t = arch::thread_index();
-  const int b = static_cast<int>(arch::block_index());
-  const int blocks = static_cast<int>(arch::grid_blocks());
-  mark("write");
-  arch::global_store(o.out + 64 * (b + 1) + t, b + 1);
-  if constexpr (missing != Part::barrier_before) arch::block_barrier();
-  if (t == 0) {
-    if constexpr (missing != Part::fence_before) arch::device_fence();
-    const int ticket = arch::fetch_add(o.counters, 1);
-    if constexpr (missing != Part::fence_after) arch::device_fence();
-    arch::shared_store(arch::shared_memory(), ticket);
-  }
-  arch::block_barrier();
-  const bool last = arch::shared_load<int>(arch::shared_memory()) == blocks - 1;
-  if (!last) return;
-  int sum = 0;
-  for (int i = 0; i < blocks; ++i) {
-    mark("read");
-    sum += arch::global_load<int>(o.out + 64 * (i + 1) + (t + 1) % 64);
-  }
-  arch::global_store(o.out + t, sum);
-}
-
-enum class Turn { released, relaxed, fenced, not_waited };
+enum class Turn { released, relaxed, not_waited };
 
 /// Blocks take tickets, and each adds to a sum when it is its turn. Turns are told by a counter.
 template <Turn turn>
@@ -149,7 +116,6 @@ void in_turn(const Operands& o) {
   if constexpr (turn == Turn::released || turn == Turn::not_waited) {
     arch::store_release(o.counters + 1, ticket + 1);
   } else {
-    if constexpr (turn == Turn::fenced) arch::device_fence();
     arch::fetch_add(o.counters + 1, 1);
   }
 }
@@ -186,9 +152,7 @@ TEST_CASE("Threads of a block in global memory", "[race][global]") {
   fine(within_block<1, Between::warp_barrier>, {}, neighbours(1));
   caught(within_block<32, Between::warp_barrier>, {}, race);
   caught(within_block<32, Between::nothing>, {}, race);
-  caught(within_block<32, Between::fence>, {}, race);
   caught(within_block<1, Between::nothing>, {}, race);
-  caught(within_block<1, Between::fence>, {}, race);
 }
 
 TEST_CASE("Named barriers order global memory too", "[race][global]") {
@@ -208,29 +172,16 @@ TEST_CASE("Independent blocks", "[race][global]") {
   }
 }
 
-TEST_CASE("A relaxed counter orders blocks by fences on both sides", "[race][global]") {
+TEST_CASE("A relaxed counter orders no blocks", "[race][global]") {
   for (const unsigned grid : {2U, 3U, 8U}) {
     INFO(grid << " blocks");
-    const test::Setup setup = {.grid = grid, .threads = 1, .blocks_wait = true};
-    fine(last_block_sums<Order::fences>, setup, {static_cast<int>(grid * (grid + 1) / 2)});
-    caught(last_block_sums<Order::relaxed>, setup, race);
-    caught(last_block_sums<Order::fence_before>, setup, race);
-    caught(last_block_sums<Order::fence_after>, setup, race);
+    caught(last_block_sums, {.grid = grid, .threads = 1, .blocks_wait = true}, race);
   }
-}
-
-TEST_CASE("Barriers hand on what fences order", "[race][global]") {
-  const test::Setup setup = {.grid = 5, .blocks_wait = true};
-  fine(last_block_sums_together<Part::none>, setup, std::vector<int>(64, 15));
-  caught(last_block_sums_together<Part::barrier_before>, setup, {" of out", "@read"});
-  caught(last_block_sums_together<Part::fence_before>, setup, race);
-  caught(last_block_sums_together<Part::fence_after>, setup, race);
 }
 
 TEST_CASE("Blocks in turn", "[race][global]") {
   const test::Setup setup = {.grid = 7, .threads = 1, .blocks_wait = true};
   fine(in_turn<Turn::released>, setup, {21});
-  fine(in_turn<Turn::fenced>, setup, {21});
   caught(in_turn<Turn::relaxed>, setup, race);
   caught(in_turn<Turn::not_waited>, setup, {" of out", "@read"});
 }

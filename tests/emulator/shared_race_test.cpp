@@ -22,28 +22,18 @@ enum class Between {
   nothing,
   block_barrier,
   warp_barrier,
-  shuffle,
-  ballot,
-  any_lane,
-  all_lanes,
   warp_index,
   load_matrix,
-  fence,
 };
 
 template <Between between>
 void pass() {
   if constexpr (between == Between::block_barrier) arch::block_barrier();
   if constexpr (between == Between::warp_barrier) arch::warp_barrier();
-  if constexpr (between == Between::shuffle) arch::shuffle(1, 0);
-  if constexpr (between == Between::ballot) arch::ballot(true);
-  if constexpr (between == Between::any_lane) arch::any_lane(true);
-  if constexpr (between == Between::all_lanes) arch::all_lanes(true);
   if constexpr (between == Between::warp_index) arch::warp_index();
   if constexpr (between == Between::load_matrix) {
     arch::load_matrix_x4(arch::shared_memory() + 512 + 16 * arch::lane_index());
   }
-  if constexpr (between == Between::fence) arch::device_fence();
 }
 
 /// Fills shared memory, so that nothing is unwritten.
@@ -156,7 +146,6 @@ TEST_CASE("Threads of different warps need the block's barrier", "[race][shared]
   caught(write_read<32, Between::warp_barrier>, {}, race);
   caught(read_write<32, Between::warp_barrier>, {}, race);
   caught(write_write<32, Between::warp_barrier>, {}, race);
-  caught(write_read<32, Between::fence>, {}, race);
 }
 
 TEST_CASE("Lanes of a warp need the warp's barrier", "[race][shared]") {
@@ -164,14 +153,9 @@ TEST_CASE("Lanes of a warp need the warp's barrier", "[race][shared]") {
   fine(read_write<1, Between::warp_barrier>, {}, expected_of(0, 1));
   fine(write_write<1, Between::warp_barrier>, {});
   caught_within_warp<Between::nothing>();
-  caught_within_warp<Between::fence>();
 }
 
 TEST_CASE("What a warp does together does not order memory", "[race][shared]") {
-  caught_within_warp<Between::shuffle>();
-  caught_within_warp<Between::ballot>();
-  caught_within_warp<Between::any_lane>();
-  caught_within_warp<Between::all_lanes>();
   caught_within_warp<Between::warp_index>();
   caught_within_warp<Between::load_matrix>();
 }
@@ -194,7 +178,7 @@ TEST_CASE("A race names the byte and both threads", "[race][shared]") {
       mark("first");
       arch::shared_store(word(9), 1);
     }
-    arch::ballot(true);
+    arch::warp_index();
     if (arch::thread_index() == 4) {
       mark("second");
       arch::shared_load<unsigned char>(word(9) + 2);

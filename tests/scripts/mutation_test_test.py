@@ -71,7 +71,7 @@ class OperatorTest(unittest.TestCase):
           named_barrier_arrive(1, 64);
           arch::copy_async_wait<stages - 2>();
           arch::copy_async_commit();
-          arch::device_fence();
+          arch::async_proxy_fence();
           store_release(counter_, x + 1);
           if (serial_) Turn(a, b).wait();
           a_.start(stage, part,
@@ -85,7 +85,7 @@ class OperatorTest(unittest.TestCase):
         kinds = [(name, before) for name, before, _ in found(operators.drop_calls, text)]
         self.assertEqual(kinds, [("drop barrier", "arch::block_barrier();"), ("drop barrier", "named_barrier_arrive(1, 64);"),
                                  ("drop wait", "arch::copy_async_wait<stages - 2>();"), ("drop commit", "arch::copy_async_commit();"),
-                                 ("drop fence", "arch::device_fence();"), ("drop release", "store_release(counter_, x + 1);"),
+                                 ("drop fence", "arch::async_proxy_fence();"), ("drop release", "store_release(counter_, x + 1);"),
                                  ("drop wait", "Turn(a, b).wait();"), ("drop call", "a_.start(stage, part, parts);"),
                                  ("drop call", "arch::mma<Element<config.types.a>>(sums, a);")])
 
@@ -187,7 +187,7 @@ class TreeTest(unittest.TestCase):
     def test_everything_that_orders_is_dropped(self):
         """Counted by another way than the operators': a call of the seam that stands for itself in a line."""
         kinds = {"drop barrier": r"(block|named|warp)_barrier\w*\(", "drop commit": r"copy_async_commit\(",
-                 "drop wait": r"copy_async_wait<", "drop fence": r"device_fence\(", "drop release": r"store_release\("}
+                 "drop wait": r"copy_async_wait<", "drop fence": r"async_proxy_fence\(", "drop release": r"store_release\("}
         paths = sorted({p for pattern in SOURCES for p in ROOT.glob(pattern)
                         if not re.fullmatch(LEFT_OUT, p.relative_to(ROOT).as_posix())})
         counts = {}

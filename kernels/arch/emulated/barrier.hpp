@@ -20,7 +20,6 @@ QUARRY_DEVICE void named_barrier_arrive(int id, int threads,
 QUARRY_DEVICE void warp_barrier(const emulator::Site& site = emulator::Site::current()) {
   emulator::warp_barrier(site);
 }
-QUARRY_DEVICE void device_fence() { emulator::device_fence(); }
 QUARRY_DEVICE int load_acquire(const int* from, const emulator::Site& site = emulator::Site::current()) {
   return emulator::load_acquire(from, site);
 }

@@ -39,15 +39,4 @@ QUARRY_DEVICE void global_store(void* to, const T& value,
   emulator::global_write(to, &value, sizeof value, access_alignment<T>, site);
 }
 
-template <class T>
-QUARRY_DEVICE T global_load_once(const void* from, const emulator::Site& site = emulator::Site::current()) {
-  return global_load<T>(from, site);
-}
-
-template <class T>
-QUARRY_DEVICE void global_store_once(void* to, const T& value,
-                                     const emulator::Site& site = emulator::Site::current()) {
-  global_store(to, value, site);
-}
-
 }  // namespace quarry::arch

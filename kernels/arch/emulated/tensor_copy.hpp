@@ -43,12 +43,7 @@ QUARRY_DEVICE void tensor_store_commit() { emulator::tensor_store_commit(); }
 
 template <int Pending>
 QUARRY_DEVICE void tensor_store_wait_read() {
-  emulator::tensor_store_wait(Pending, false);
-}
-
-template <int Pending>
-QUARRY_DEVICE void tensor_store_wait() {
-  emulator::tensor_store_wait(Pending, true);
+  emulator::tensor_store_wait_read(Pending);
 }
 
 QUARRY_DEVICE void async_proxy_fence(const emulator::Site& site = emulator::Site::current()) {

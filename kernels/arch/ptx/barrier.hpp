@@ -23,10 +23,6 @@ QUARRY_DEVICE void named_barrier_arrive(int id, int threads) {
 /// Waits for all lanes of the warp, and orders memory between them.
 QUARRY_DEVICE void warp_barrier() { __syncwarp(); }
 
-/// Orders this thread's accesses before it, and those that a barrier has ordered before them, ahead of its
-/// accesses after it, for every thread of the device.
-QUARRY_DEVICE void device_fence() { __threadfence(); }
-
 /// Reads a counter that another block sets with store_release; what that block did before is seen after.
 QUARRY_DEVICE int load_acquire(const int* from) {
   int value;

@@ -69,16 +69,4 @@ QUARRY_DEVICE void global_store(void* to, const T& value) {
   *static_cast<WordOf<T>*>(to) = __builtin_bit_cast(WordOf<T>, value);
 }
 
-/// Reads a value from global memory that nobody will read again soon: caches may drop it first.
-template <class T>
-QUARRY_DEVICE T global_load_once(const void* from) {
-  return __builtin_bit_cast(T, __ldcs(static_cast<const WordOf<T>*>(from)));
-}
-
-/// Writes a value to global memory that nobody will read soon: caches may drop it first.
-template <class T>
-QUARRY_DEVICE void global_store_once(void* to, const T& value) {
-  __stcs(static_cast<WordOf<T>*>(to), __builtin_bit_cast(WordOf<T>, value));
-}
-
 }  // namespace quarry::arch

@@ -53,12 +53,6 @@ QUARRY_DEVICE void tensor_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 
-/// Waits until at most `Pending` of this thread's groups are under way: the others are written.
-template <int Pending>
-QUARRY_DEVICE void tensor_store_wait() {
-  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
-}
-
 /// Orders this thread's ordinary accesses to shared memory before what copies and matrix instructions, which
 /// reach it another way, do behind the next barrier (PTX ISA, proxies).
 QUARRY_DEVICE void async_proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -5,7 +5,6 @@ namespace quarry::test {
 namespace {
 
 constexpr std::size_t threads = probes::usual.threads;
-constexpr std::size_t words_per_warp_round = 16 * threads;  // for_each_round of probes/warp.cuh
 constexpr unsigned mma_blocks = static_cast<unsigned>(mma_warps * 32 / threads);
 
 constexpr Comparison bits = {};
@@ -58,30 +57,6 @@ Words additions(Random& random) {
   Words in = {0, 1, 5, 0xfffffffa, 0x7fffffff, 1, 0x80000000, 0xffffffff};
   const Words other = random_words(random, 6 * threads);
   in.insert(in.end(), other.begin(), other.end());
-  return in;
-}
-
-Words lanes_to_ask(Random& random) {
-  Words in;
-  for (std::size_t i = 0; i < words_per_warp_round; ++i) in.push_back(random.below(96));
-  return in;
-}
-
-/// Votes by rounds: none, all, all but one, one, and random ones.
-Words votes(Random& random) {
-  Words in;
-  for (std::size_t round = 0; in.size() < words_per_warp_round; ++round) {
-    const std::uint32_t one = random.below(32);
-    for (std::uint32_t thread = 0; thread < threads; ++thread) {
-      const bool is_one = thread % 32 == one;
-      const bool vote = round % 5 == 0   ? false
-                        : round % 5 == 1 ? true
-                        : round % 5 == 2 ? !is_one
-                        : round % 5 == 3 ? is_one
-                                         : random.below(2) == 0;
-      in.push_back(vote ? random.word() | 1 : 0);
-    }
-  }
   return in;
 }
 
@@ -201,18 +176,10 @@ std::vector<Probe> memory_probes() {
        .covers = {"global_load", "global_store"},
        .make_inputs = sections<15>,
        .out_words = 2 * 15 * threads / 4},
-      {.kernel = "global_bytes_once",
-       .covers = {"global_load_once", "global_store_once"},
-       .make_inputs = sections<15>,
-       .out_words = 2 * 15 * threads / 4},
       {.kernel = "global_words",
        .covers = {"global_load", "global_store"},
        .make_inputs = sections<90>,
        .out_words = 2 * 90 * threads / 4},
-      {.kernel = "global_words_once",
-       .covers = {"global_load_once", "global_store_once"},
-       .make_inputs = sections<58>,
-       .out_words = 2 * 58 * threads / 4},
   };
 }
 
@@ -265,13 +232,6 @@ std::vector<Probe> barrier_probes() {
        .out_words = 8 + 6 * threads,
        .grid = 6,
        .counters = 3},
-      {.kernel = "device_fence",
-       .covers = {"device_fence"},
-       .make_inputs = words<6 * threads>,
-       .out_words = 7 * threads,
-       .grid = 6,
-       .shared_memory = 4,
-       .counters = 1},
       {.kernel = "acquire_release",
        .covers = {"load_acquire", "store_release"},
        .make_inputs = words<12 * threads>,
@@ -279,24 +239,6 @@ std::vector<Probe> barrier_probes() {
        .grid = 12,
        .shared_memory = 4,
        .counters = 2},
-  };
-}
-
-std::vector<Probe> warp_probes() {
-  return {
-      {.kernel = "shuffle",
-       .covers = {"shuffle"},
-       .make_inputs = lanes_to_ask,
-       .out_words = words_per_warp_round},
-      {.kernel = "shuffle_xor",
-       .covers = {"shuffle_xor"},
-       .make_inputs = words<threads>,
-       .out_words = 32 * threads},
-      {.kernel = "ballot", .covers = {"ballot"}, .make_inputs = votes, .out_words = words_per_warp_round},
-      {.kernel = "any_and_all",
-       .covers = {"any_lane", "all_lanes"},
-       .make_inputs = votes,
-       .out_words = words_per_warp_round},
   };
 }
 
@@ -322,8 +264,7 @@ std::vector<Probe> matrix_probes() {
 
 std::vector<Probe> make_probes() {
   std::vector<Probe> all;
-  for (const auto& some :
-       {memory_probes(), copy_probes(), barrier_probes(), warp_probes(), matrix_probes()}) {
+  for (const auto& some : {memory_probes(), copy_probes(), barrier_probes(), matrix_probes()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   add_mma_probes<MmaTypes::f16_f32>(all, "mma_f16_f32", "mma<F16>(AccumulatorF32)", exact_f32, sum_f32_bound);

@@ -88,16 +88,16 @@ void add_copies(std::vector<Probe>& all) {
                  .sm90 = true,
                  .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
   constexpr std::size_t count = ((44 + line - 1) / line) * 2 * 2;
-  all.push_back({.kernel = "tensor_store",
-                 .inputs = name_of(swizzle),
-                 .covers = {"tensor_store", "tensor_store_commit", "tensor_store_wait_read",
-                            "tensor_store_wait", "async_proxy_fence"},
-                 .make_inputs = stores<line>,
-                 .out_words = 44 * 7 * 2,
-                 .shared_memory = boxes_at + 8 * box_words,
-                 .items = count,
-                 .sm90 = true,
-                 .tensor = {.is_out = true, .swizzle = swizzle, .extent = stored, .box = box}});
+  all.push_back(
+      {.kernel = "tensor_store",
+       .inputs = name_of(swizzle),
+       .covers = {"tensor_store", "tensor_store_commit", "tensor_store_wait_read", "async_proxy_fence"},
+       .make_inputs = stores<line>,
+       .out_words = 44 * 7 * 2,
+       .shared_memory = boxes_at + 8 * box_words,
+       .items = count,
+       .sm90 = true,
+       .tensor = {.is_out = true, .swizzle = swizzle, .extent = stored, .box = box}});
 }
 
 }  // namespace

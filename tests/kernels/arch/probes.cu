@@ -5,7 +5,6 @@
 #include "tests/kernels/arch/probes/matrix.cuh"
 #include "tests/kernels/arch/probes/memory.cuh"
 #include "tests/kernels/arch/probes/number.cuh"
-#include "tests/kernels/arch/probes/warp.cuh"
 
 namespace probes = quarry::probes;
 
@@ -14,11 +13,9 @@ QUARRY_ENTRY(probe_indices, probes::ProbeParams, probes::indices, probes::usual)
 QUARRY_ENTRY(probe_shared_memory, probes::ProbeParams, probes::shared_memory, probes::usual)
 QUARRY_ENTRY(probe_shared_words, probes::ProbeParams, probes::shared_words, probes::usual)
 QUARRY_ENTRY(probe_global_words, probes::ProbeParams, probes::global_words, probes::usual)
-QUARRY_ENTRY(probe_global_words_once, probes::ProbeParams, probes::global_words_once, probes::usual)
 
 QUARRY_ENTRY(probe_shared_bytes, probes::ProbeParams, probes::shared_bytes, probes::usual)
 QUARRY_ENTRY(probe_global_bytes, probes::ProbeParams, probes::global_bytes, probes::usual)
-QUARRY_ENTRY(probe_global_bytes_once, probes::ProbeParams, probes::global_bytes_once, probes::usual)
 
 QUARRY_ENTRY(probe_copy_async, probes::ProbeParams, probes::copy_async, probes::usual)
 QUARRY_ENTRY(probe_copy_async_or_zero, probes::ProbeParams, probes::copy_async_or_zero, probes::usual)
@@ -29,13 +26,7 @@ QUARRY_ENTRY(probe_named_barrier, probes::ProbeParams, probes::named_barrier, pr
 QUARRY_ENTRY(probe_named_barrier_arrive, probes::ProbeParams, probes::named_barrier_arrive, probes::usual)
 QUARRY_ENTRY(probe_warp_barrier, probes::ProbeParams, probes::warp_barrier, probes::usual)
 QUARRY_ENTRY(probe_fetch_add, probes::ProbeParams, probes::fetch_add, probes::usual)
-QUARRY_ENTRY(probe_device_fence, probes::ProbeParams, probes::device_fence, probes::usual)
 QUARRY_ENTRY(probe_acquire_release, probes::ProbeParams, probes::acquire_release, probes::usual)
-
-QUARRY_ENTRY(probe_shuffle, probes::ProbeParams, probes::shuffle, probes::usual)
-QUARRY_ENTRY(probe_shuffle_xor, probes::ProbeParams, probes::shuffle_xor, probes::usual)
-QUARRY_ENTRY(probe_ballot, probes::ProbeParams, probes::ballot, probes::usual)
-QUARRY_ENTRY(probe_any_and_all, probes::ProbeParams, probes::any_and_all, probes::usual)
 
 QUARRY_ENTRY(probe_load_matrix_x4, probes::ProbeParams, probes::load_matrix_x4, probes::usual)
 QUARRY_ENTRY(probe_load_matrix_x4_transposed, probes::ProbeParams, probes::load_matrix_x4_transposed,

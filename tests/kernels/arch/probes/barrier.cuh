@@ -100,29 +100,6 @@ QUARRY_DEVICE void fetch_add(const ProbeParams& params) {
   arch::global_store(params.out + additions + ticket, 1u);
 }
 
-/// Every block leaves its values, and the last one to do so adds all up. `out`: the values, then the sums.
-template <Block block>
-QUARRY_DEVICE void device_fence(const ProbeParams& params) {
-  const int me = arch::thread_index();
-  const int blocks = static_cast<int>(arch::grid_blocks());
-  const int mine = global_thread<block>();
-  const arch::SharedAddress scratch = arch::shared_memory();
-  arch::global_store(params.out + mine, mixed(arch::global_load<unsigned>(params.in + mine), 1));
-  arch::block_barrier();
-  if (me == 0) {
-    arch::device_fence();
-    arch::shared_store(scratch, arch::fetch_add(params.counters, 1));
-    arch::device_fence();
-  }
-  arch::block_barrier();
-  if (arch::shared_load<int>(scratch) != blocks - 1) return;
-  unsigned sum = 0;
-  for (int i = 0; i < blocks; ++i) {
-    sum = mixed(sum, arch::global_load<unsigned>(params.out + i * block.threads + me));
-  }
-  arch::global_store(params.out + blocks * block.threads + me, sum);
-}
-
 /// Each block goes on with what the one before it left. Its turn is the order in which blocks started, so
 /// that none waits for one that has not.
 template <Block block>

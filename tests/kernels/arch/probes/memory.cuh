@@ -80,32 +80,8 @@ QUARRY_DEVICE void shared_bytes(const ProbeParams& params) {
   move_through_shared<unsigned char, 1, block>(params, section);
 }
 
-/// global_load and global_store.
-struct Kept {
-  template <class T>
-  static QUARRY_DEVICE T load(const void* from) {
-    return arch::global_load<T>(from);
-  }
-  template <class T>
-  static QUARRY_DEVICE void store(void* to, const T& value) {
-    arch::global_store(to, value);
-  }
-};
-
-/// global_load_once and global_store_once.
-struct Once {
-  template <class T>
-  static QUARRY_DEVICE T load(const void* from) {
-    return arch::global_load_once<T>(from);
-  }
-  template <class T>
-  static QUARRY_DEVICE void store(void* to, const T& value) {
-    arch::global_store_once(to, value);
-  }
-};
-
 /// The same from global memory to global memory.
-template <class Access, class E, int N, Block block>
+template <class E, int N, Block block>
 QUARRY_DEVICE int move_through_registers(const ProbeParams& params, int section) {
   using Values = arch::Vector<E, N>;
   constexpr int size = sizeof(Values);
@@ -115,56 +91,37 @@ QUARRY_DEVICE int move_through_registers(const ProbeParams& params, int section)
   const char* const in = reinterpret_cast<const char*>(params.in) + section;
   char* const out = reinterpret_cast<char*>(params.out) + 2 * section;
 
-  const Values loaded = Access::template load<Values>(in + scattered);
+  const Values loaded = arch::global_load<Values>(in + scattered);
   QUARRY_UNROLL
   for (int i = 0; i < N; ++i) arch::global_store(out + mine + i * element, loaded.v[i]);
 
   Values stored;
   QUARRY_UNROLL
   for (int i = 0; i < N; ++i) stored.v[i] = arch::global_load<E>(in + mine + i * element);
-  Access::store(out + block.threads * size + scattered, stored);
+  arch::global_store(out + block.threads * size + scattered, stored);
   return section + block.threads * size;
 }
 
-/// All widths up to 16 bytes.
-template <class Access, Block block>
-QUARRY_DEVICE void move_all_widths(const ProbeParams& params, int section) {
-  section = move_through_registers<Access, unsigned, 4, block>(params, section);
-  section = move_through_registers<Access, unsigned, 2, block>(params, section);
-  section = move_through_registers<Access, unsigned, 1, block>(params, section);
-  section = move_through_registers<Access, unsigned short, 8, block>(params, section);
-  section = move_through_registers<Access, unsigned short, 4, block>(params, section);
-  section = move_through_registers<Access, unsigned short, 2, block>(params, section);
-  move_through_registers<Access, unsigned short, 1, block>(params, section);
-}
-
+/// All widths.
 template <Block block>
 QUARRY_DEVICE void global_words(const ProbeParams& params) {
-  move_all_widths<Kept, block>(params, move_through_registers<Kept, unsigned, 8, block>(params, 0));
+  int section = move_through_registers<unsigned, 8, block>(params, 0);
+  section = move_through_registers<unsigned, 4, block>(params, section);
+  section = move_through_registers<unsigned, 2, block>(params, section);
+  section = move_through_registers<unsigned, 1, block>(params, section);
+  section = move_through_registers<unsigned short, 8, block>(params, section);
+  section = move_through_registers<unsigned short, 4, block>(params, section);
+  section = move_through_registers<unsigned short, 2, block>(params, section);
+  move_through_registers<unsigned short, 1, block>(params, section);
 }
 
 /// 1 to 8 bytes.
-template <class Access, Block block>
-QUARRY_DEVICE void move_bytes(const ProbeParams& params) {
-  int section = move_through_registers<Access, unsigned char, 8, block>(params, 0);
-  section = move_through_registers<Access, unsigned char, 4, block>(params, section);
-  section = move_through_registers<Access, unsigned char, 2, block>(params, section);
-  move_through_registers<Access, unsigned char, 1, block>(params, section);
-}
-
 template <Block block>
 QUARRY_DEVICE void global_bytes(const ProbeParams& params) {
-  move_bytes<Kept, block>(params);
-}
-
-template <Block block>
-QUARRY_DEVICE void global_bytes_once(const ProbeParams& params) {
-  move_bytes<Once, block>(params);
-}
-
-template <Block block>
-QUARRY_DEVICE void global_words_once(const ProbeParams& params) {
-  move_all_widths<Once, block>(params, 0);
+  int section = move_through_registers<unsigned char, 8, block>(params, 0);
+  section = move_through_registers<unsigned char, 4, block>(params, section);
+  section = move_through_registers<unsigned char, 2, block>(params, section);
+  move_through_registers<unsigned char, 1, block>(params, section);
 }
 
 }  // namespace quarry::probes

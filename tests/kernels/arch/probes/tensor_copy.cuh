@@ -97,7 +97,7 @@ QUARRY_DEVICE void tensor_store(const ProbeParams& params) {
       arch::tensor_store_commit();
     }
   }
-  if (t == 0) arch::tensor_store_wait<0>();
+  if (t == 0) arch::tensor_store_wait_read<0>();
 }
 
 }  // namespace quarry::probes
