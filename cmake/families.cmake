@@ -7,6 +7,8 @@ list(TRANSFORM QUARRY_FAMILIES REPLACE "(.+)" "${quarry_root}/kernels/\\1/space.
 list(APPEND quarry_space_sources "${quarry_root}/kernels/config_text.cpp" "${quarry_root}/kernels/entry_text.cpp"
      "${quarry_root}/kernels/settings.cpp" "${CMAKE_CURRENT_BINARY_DIR}/config_spaces.cpp")
 
+list(JOIN QUARRY_FAMILIES "\", \"" folders)
+set(folders "\"${folders}\"")
 set(declarations "")
 set(pointers "")
 foreach(family IN LISTS QUARRY_FAMILIES)
@@ -20,6 +22,11 @@ namespace quarry {
 @declarations@
 std::span<const ConfigSpace* const> config_spaces() {
   static constexpr const ConfigSpace* all[] = {@pointers@};
+  return all;
+}
+
+std::span<const std::string_view> family_folders() {
+  static constexpr std::string_view all[] = {@folders@};
   return all;
 }
 

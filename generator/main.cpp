@@ -68,7 +68,10 @@ Status require(const Options& options, std::span<const std::string_view> names) 
 
 Result<std::vector<Expansion>> expand_all(const std::filesystem::path& kernels) {
   std::vector<Expansion> expansions;
-  for (const ConfigSpace* space : config_spaces()) {
+  for (std::size_t i = 0; i < config_spaces().size(); ++i) {
+    const ConfigSpace* const space = config_spaces()[i];
+    if (const std::string fault = folder_fault(family_folders()[i], *space); !fault.empty())
+      return Status(StatusCode::parse_error, fault);
     const Result<SpaceFile> file = read_space_file(*space, kernels / space->family / "space.json");
     if (!file) return file.status();
     Result<Expansion> expansion = expand(*file);

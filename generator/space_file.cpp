@@ -288,7 +288,7 @@ Status check_family(const JsonPlace& root, const Json& json, const ConfigSpace& 
   if (!family.is_string()) return root.key("family").expected("a string", family);
   const auto& name = family.get_ref<const std::string&>();
   if (name == space.family) return {};
-  return root.key("family").failure("expected " + detail::quoted(space.family) + ", got " +
+  return root.key("family").failure("expected " + detail::quoted(space.family) + ", the folder's name, got " +
                                     detail::quoted(name));
 }
 

@@ -129,6 +129,14 @@ SettingValues unsaid_values(const ConfigSpace& space) {
   return values;
 }
 
+std::string folder_fault(std::string_view folder, const ConfigSpace& space) {
+  if (space.family == folder) return "";
+  const std::string path = "kernels/" + std::string(folder);
+  return path + "/space.cpp: the family calls itself " + detail::quoted(space.family) + ", expected " +
+         detail::quoted(folder) +
+         ": folder, namespace, name in space.cpp and `family` of space.json must agree";
+}
+
 std::string config_name(const ConfigSpace& space, const SettingValues& values) {
   std::string name(space.family);
   for (std::size_t i = 0; i < space.settings.size(); ++i) {

@@ -105,6 +105,12 @@ bool is_exchanged(const ConfigSpace& space, const SettingValues& values);
 /// build writes from its list of families (cmake/families.cmake).
 std::span<const ConfigSpace* const> config_spaces();
 
+/// The folders of these families below kernels/, in the same order. Each is the namespace of its family, too.
+std::span<const std::string_view> family_folders();
+
+/// Why a space cannot be the one of a folder: it gives its family another name. "" where it can.
+std::string folder_fault(std::string_view folder, const ConfigSpace& space);
+
 /// A value for each setting: what is unsaid, and zeros for the others, which are no values yet.
 SettingValues unsaid_values(const ConfigSpace& space);
 

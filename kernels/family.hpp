@@ -1,19 +1,14 @@
-/// What the registry knows of every kernel family. Host only.
+/// What the registry holds of every kernel family. Host only.
 ///
 /// A family is a folder: its configs are values of its own structural type, which pass through here as `const
-/// void*` and come from the generated table only. What a family computes is the interface of its operation:
-/// gemm/family.hpp, reduce_split_k/family.hpp.
+/// void*` and come from the generated table or make_kernel. What a family computes is the interface of its
+/// operation, made of this: gemm/family.hpp, reduce_split_k/family.hpp, reorder_matrix/family.hpp.
 #pragma once
-
-#include <string_view>
 
 namespace quarry {
 
-/// What every family answers, whatever it computes.
+/// A family of any operation: a reference to it leads to the operation's own interface.
 class Family {
- public:
-  virtual std::string_view name() const = 0;
-
  protected:
   constexpr ~Family() = default;
 };

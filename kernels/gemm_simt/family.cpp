@@ -48,8 +48,6 @@ const Config& config_of(const void* config) { return *static_cast<const Config*>
 
 class GemmSimt final : public CommonGemmFamily {
  public:
-  std::string_view name() const override { return "gemm_simt"; }
-
  private:
   GemmTraits traits(const void* config) const override { return gemm_simt::traits(config_of(config)); }
   BlockCost block_cost(const void* config, const DeviceModel& device) const override {

@@ -107,8 +107,6 @@ Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {
 
 class GemmSm80 final : public CommonGemmFamily {
  public:
-  std::string_view name() const override { return "gemm_sm80"; }
-
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
     if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;

@@ -42,8 +42,6 @@ unsigned grid_blocks(const Config& config, unsigned work, int multiprocessors) {
 
 class GemmSm90 final : public CommonGemmFamily {
  public:
-  std::string_view name() const override { return "gemm_sm90"; }
-
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     return gemm_sm90::profile(config_of(config), device);
   }

@@ -14,8 +14,6 @@ long long blocks(const ReduceProblem& problem) {
 
 class ReduceSplitK final : public ReduceFamily {
  public:
-  std::string_view name() const override { return "reduce_split_k"; }
-
   Status supports(const void*, const ReduceProblem& problem) const override {
     constexpr auto code = StatusCode::unsupported;
     if (!problem.is_packed) {

@@ -14,8 +14,6 @@ long long blocks(const ReorderProblem& problem) {
 
 class ReorderMatrix final : public ReorderFamily {
  public:
-  std::string_view name() const override { return "reorder_matrix"; }
-
   Status supports(const void*, const ReorderProblem& problem) const override {
     if (blocks(problem) <= grid_limit) return {};
     return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};

@@ -7,7 +7,7 @@ namespace quarry::lab {
 
 Result<std::string> layout_text(const Kernel& kernel) {
   const detail::Row& row = detail::row_of(kernel);
-  const std::string_view family = row.family->name();
+  const std::string_view family = row.metadata.family;
   std::string text = std::string(kernel.name()) + "\n";
   if (row.exchanged)
     text += "runs, with its operands exchanged, as the transposed problem: rows are its columns\n";

@@ -18,7 +18,6 @@ namespace quarry::detail {
 /// this one, the address of a function that tells is.
 struct FamilyHandle {
   const Family& (*get)();
-  const Family* operator->() const { return &get(); }
   operator const Family*() const { return &get(); }
 };
 

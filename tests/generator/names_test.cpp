@@ -24,6 +24,16 @@ const ConfigSpace& space_of(std::string_view family) {
 
 }  // namespace
 
+TEST_CASE("a family has the name of its folder, or a message says what must agree", "[generator]") {
+  REQUIRE(family_folders().size() == config_spaces().size());
+  for (std::size_t i = 0; i < config_spaces().size(); ++i)
+    CHECK(folder_fault(family_folders()[i], *config_spaces()[i]) == "");
+  const std::string fault = folder_fault("gemm_simd", space_of("gemm_simt"));
+  CHECK(fault ==
+        "kernels/gemm_simd/space.cpp: the family calls itself `gemm_simt`, expected `gemm_simd`: folder, "
+        "namespace, name in space.cpp and `family` of space.json must agree");
+}
+
 TEST_CASE("every row's name is parsed back into its config", "[generator]") {
   REQUIRE(detail::rows().size() >= 2000);
   for (const detail::Row& row : detail::rows()) {

@@ -104,7 +104,6 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
     const Row& row = detail::row_of(kernel);
     const KernelMetadata& metadata = kernel.metadata();
     CHECK(metadata.family == space.family);
-    CHECK(metadata.family == row.family->name());
     CHECK(test::types_of(row) == test::types_of(values));
     CHECK(test::layouts_of(row) == test::layouts_of(values));
     CHECK(metadata.design.tile == Extent3{values[5][0], values[5][1], values[5][2]});
