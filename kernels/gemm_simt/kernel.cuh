@@ -74,7 +74,7 @@ class OperandLoader {
   QUARRY_DEVICE void fetch() {
     QUARRY_UNROLL
     for (int i = 0; i < rounds; ++i) {
-      const Place place = place_of(i);
+      const ItemPlace place = place_of(i);
       fetched_[i] = {};
       const int along_k = place.step * packed;
       if (place.exists && place.along_extent < extent_left_ && along_k < k_left_) {
@@ -93,7 +93,7 @@ class OperandLoader {
   QUARRY_DEVICE void put(arch::SharedAddress stage) const {
     QUARRY_UNROLL
     for (int i = 0; i < rounds; ++i) {
-      const Place place = place_of(i);
+      const ItemPlace place = place_of(i);
       if (!place.exists) continue;
       const int item = place.step * line_elements(extent) + place.along_extent;
       arch::shared_store(stage + item * static_cast<int>(sizeof(Item)), fetched_[i]);
@@ -118,12 +118,12 @@ class OperandLoader {
   }
 
   /// An item of the tile; where a block has more threads than the last round has items, it may not exist.
-  struct Place {
+  struct ItemPlace {
     int along_extent;
     int step;
     bool exists;
   };
-  QUARRY_DEVICE static Place place_of(int round) {
+  QUARRY_DEVICE static ItemPlace place_of(int round) {
     const int index = round * threads + arch::thread_index();
     const bool exists = items % threads == 0 || index < items;
     if (walk.k_contiguous) return {index / steps, index % steps, exists};
