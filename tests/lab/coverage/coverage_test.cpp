@@ -87,6 +87,7 @@ TensorView matrix(DType type, Layout layout, Quirk quirk, int batch, int rows, i
   const std::size_t first = batch == 0 ? 1 : 0;
   TensorView view = TensorView::strided(nullptr, type, std::span(extents).subspan(first),
                                         std::span(strides).subspan(first));
+  view.overlapping = quirk == Quirk::shared_lines;
   view.assumed_alignment =
       static_cast<std::uint16_t>(quirk == Quirk::odd_pointer ? bytes_of(type) : std::max(16, bytes_of(type)));
   return view;
