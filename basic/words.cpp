@@ -27,7 +27,50 @@ static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster
 static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
 static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
 static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
-static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::invalid_artifact) + 1);
+static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::file_error) + 1);
+
+/// What types are called elsewhere, in lower case, and their words here.
+constexpr std::string_view other_names[][2] = {{"half", "f16"},
+                                               {"float16", "f16"},
+                                               {"bfloat16", "bf16"},
+                                               {"float", "f32"},
+                                               {"fp32", "f32"},
+                                               {"float32", "f32"},
+                                               {"single", "f32"},
+                                               {"double", "f64"},
+                                               {"fp64", "f64"},
+                                               {"float64", "f64"},
+                                               {"int8", "s8"},
+                                               {"i8", "s8"},
+                                               {"char", "s8"},
+                                               {"uint8", "u8"},
+                                               {"byte", "u8"},
+                                               {"int32", "s32"},
+                                               {"i32", "s32"},
+                                               {"int", "s32"},
+                                               {"int4", "s4"},
+                                               {"i4", "s4"},
+                                               {"uint4", "u4"},
+                                               {"fp8_e4m3", "e4m3"},
+                                               {"f8e4m3", "e4m3"},
+                                               {"e4m3fn", "e4m3"},
+                                               {"fp8e4m3", "e4m3"},
+                                               {"float8_e4m3", "e4m3"},
+                                               {"float8_e4m3fn", "e4m3"},
+                                               {"fp8_e5m2", "e5m2"},
+                                               {"f8e5m2", "e5m2"},
+                                               {"fp8e5m2", "e5m2"},
+                                               {"float8_e5m2", "e5m2"}};
+
+/// The one of `words` that another name stands for; "" where there is none.
+std::string_view word_of_other_name(std::string_view name, std::span<const std::string_view> words) {
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto& [other, word] : other_names) {
+    if (other == lower && detail::value_of(words, word)) return word;
+  }
+  return {};
+}
 
 /// The enumerator that a word names; `words` begin with enumerator `first`.
 template <class Enum>
@@ -45,6 +88,8 @@ Result<Enum> parse(std::string_view what, std::string_view word, std::span<const
 std::string detail::unknown_word(std::string_view what, std::string_view word,
                                  std::span<const std::string_view> words) {
   const std::string unknown = "unknown " + std::string(what) + " " + quoted(word);
+  if (const std::string_view meant = word_of_other_name(word, words); !meant.empty())
+    return unknown + "; did you mean " + quoted(meant) + "?";
   const std::string nearest = did_you_mean(word, words);
   return unknown + (nearest.empty() ? "; expected " + join(words, "or") : nearest);
 }

@@ -37,11 +37,11 @@ inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};
 inline constexpr std::string_view orientation_words[] = {"direct", "exchanged"};
 inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle", "raster",
                                                      "multiprocessors"};
-inline constexpr std::string_view status_words[] = {"ok",           "invalid_arguments", "unsupported",
-                                                    "no_kernel",    "filtered_out",      "invalid_workspace",
-                                                    "not_loaded",   "not_precompiled",   "no_device",
-                                                    "device_error", "not_found",         "parse_error",
-                                                    "no_compiler",  "compile_error",     "invalid_artifact"};
+inline constexpr std::string_view status_words[] = {
+    "ok",           "invalid_arguments", "unsupported",      "no_kernel",
+    "filtered_out", "invalid_workspace", "not_loaded",       "not_precompiled",
+    "no_device",    "device_error",      "not_found",        "parse_error",
+    "no_compiler",  "compile_error",     "invalid_artifact", "file_error"};
 
 /// The word of a value, "unknown" for a value that has none.
 template <class Value>

@@ -22,7 +22,7 @@ namespace quarry {
 ///
 /// Fails, with nothing written, as Kernel::compile does; with unsupported for a kernel that takes tensor maps
 /// (gemm_sm90), that shares tiles (modes.stream_k), or that is a reduction (export_plan takes all of these);
-/// and with device_error if the folder cannot be created or written.
+/// and with file_error if the folder cannot be created or written.
 ///
 /// Safe from any thread; calls that write into one folder at the same time may mix their files.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
@@ -45,7 +45,7 @@ struct ExportPlanOptions {
 /// Open controls are chosen as by Kernel::prepare; if no operand is on a device, for the default device
 /// model. Existing files are replaced; the header is written last. Fails, with nothing written, as
 /// Kernel::supports and Kernel::compile do; with invalid_arguments for an output without elements or a bad
-/// name; and with device_error if the folder cannot be created or written.
+/// name; and with file_error if the folder cannot be created or written.
 /// Safe from any thread, as export_kernel is.
 Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
                    const ExportPlanOptions& options = {});

@@ -18,7 +18,7 @@ namespace quarry {
 /// Writes artifacts into a file. An existing file is replaced by the complete new file, or stays as it is.
 /// Artifacts with the same entry and target are written once. Fails with invalid_arguments if there is no
 /// artifact, or if one is precompiled (its code is part of the library: compile it with
-/// CompileOptions::force), and with device_error if the file cannot be written.
+/// CompileOptions::force), and with file_error if the file cannot be written.
 Status write_pack(std::span<const Artifact> artifacts, const std::string& path);
 
 /// The artifacts of a pack, checked but not added to this process. Fails with invalid_artifact if the file

@@ -21,7 +21,7 @@ Status make_export_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder, error);
   if (std::filesystem::is_directory(folder)) return {};
   const std::string why = error ? error.message() : "it is there and is not a folder";
-  return {StatusCode::device_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
+  return {StatusCode::file_error, "Cannot make the folder " + detail::quoted(folder.string()) + ": " + why};
 }
 
 Status write_export(const std::filesystem::path& folder, const std::string& name,

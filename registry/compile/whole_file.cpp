@@ -71,15 +71,15 @@ bool finish(int file, const std::string& temporary, const std::string& path,
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
   struct stat there;
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    return {StatusCode::device_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
+    return {StatusCode::file_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
   }
   std::string temporary;
   const int file = open_temporary(path, temporary);
-  if (file < 0) return cannot("write", path, StatusCode::device_error, errno);
+  if (file < 0) return cannot("write", path, StatusCode::file_error, errno);
   if (!finish(file, temporary, path, bytes)) {
     const int error = errno;
     ::unlink(temporary.c_str());
-    return cannot("write", path, StatusCode::device_error, error);
+    return cannot("write", path, StatusCode::file_error, error);
   }
   sync_folder_of(path);
   return {};

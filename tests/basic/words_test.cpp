@@ -87,6 +87,11 @@ TEST_CASE("An unknown word is refused with the nearest ones", "[words]") {
   CHECK(type.status().code() == StatusCode::not_found);
   CHECK(type.status().message() == "unknown type `fp16`; did you mean `f16` or `bf16`?");
   CHECK(parse_dtype("e4m4").status().message() == "unknown type `e4m4`; did you mean `e4m3` or `e5m2`?");
+  for (const auto& [name, word] :
+       {std::pair("half", "f16"), {"int8", "s8"}, {"Float", "f32"}, {"fp8_e4m3", "e4m3"}}) {
+    CHECK(parse_dtype(name).status().message() ==
+          "unknown type `" + std::string(name) + "`; did you mean `" + word + "`?");
+  }
   CHECK(parse_activation("RELU").status().message() == "unknown activation `RELU`; did you mean `relu`?");
   CHECK(parse_mode("splitk_serial").status().message() ==
         "unknown mode `splitk_serial`; did you mean `split_k_serial`?");

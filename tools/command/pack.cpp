@@ -80,7 +80,7 @@ Status check_output(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (access(folder.c_str(), W_OK | X_OK) == 0 && !std::filesystem::is_directory(path)) return {};
-  return {StatusCode::device_error, "cannot write " + lab::quoted(path)};
+  return {StatusCode::file_error, "cannot write " + lab::quoted(path)};
 }
 
 /// The kernels that can run on a target, with a message where some cannot.

@@ -345,5 +345,5 @@ TEST_CASE("a plan is exported as whole files", "[export]") {
   CHECK(export_plan(kernel, empty, folder / "x").message().find("nothing is launched") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
   std::ofstream(folder / "file") << "x";
-  CHECK(export_plan(kernel, args, folder / "file").code() == StatusCode::device_error);
+  CHECK(export_plan(kernel, args, folder / "file").code() == StatusCode::file_error);
 }

@@ -381,7 +381,7 @@ TEST_CASE("a pack that cannot be written leaves the old one", "[pack]") {
   for (const std::string& path :
        {folder / "missing/x", folder.path(), std::string("/dev/full"), std::string()}) {
     const Status status = write_pack(large, path);
-    CHECK(status.code() == StatusCode::device_error);
+    CHECK(status.code() == StatusCode::file_error);
     CHECK(status.message().find("Cannot write") != std::string::npos);
   }
   // A disk that is full, as far as this process can tell.
@@ -393,7 +393,7 @@ TEST_CASE("a pack that cannot be written leaves the old one", "[pack]") {
   const Status status = write_pack(large, folder / "x");
   REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   std::signal(SIGXFSZ, handler);
-  CHECK(status.code() == StatusCode::device_error);
+  CHECK(status.code() == StatusCode::file_error);
   CHECK(file_bytes(folder / "x") == before);
   CHECK(files_in(folder) == 1);
 
