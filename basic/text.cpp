@@ -78,6 +78,27 @@ std::string quoted(std::string_view text) {
   return quote + "`";
 }
 
+Status error_in_line(StatusCode code, std::string_view what, std::string_view text, std::size_t offset) {
+  constexpr std::size_t shown = 32;
+  std::string line = std::string(what) + ", at ";
+  if (offset >= text.size()) return {code, line + "the end of the text"};
+  std::size_t end = std::min(text.size(), offset + shown);
+  while (end < text.size() && continues(text[end])) ++end;
+  line += "byte " + std::to_string(offset) + ": " + quoted(text.substr(offset, end - offset));
+  if (end < text.size()) line.insert(line.size() - 1, "...");
+  return {code, line};
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = first_character(text.substr(at));
+    shown += text[at] == '\n' ? "\n" : character.shown;
+    at += character.bytes;
+  }
+  return shown;
+}
+
 std::string join(std::span<const std::string_view> names, std::string_view last) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i) {

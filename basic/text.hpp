@@ -22,4 +22,11 @@ std::string join(std::span<const std::string_view> names, std::string_view last)
 /// UTF-8 in the text.
 Status error_at(StatusCode code, std::string_view what, std::string_view text, std::size_t offset);
 
+/// The same in one line: `what`, the offset, and what stands there: "expected a value, at byte 12: `]}`".
+Status error_in_line(StatusCode code, std::string_view what, std::string_view text, std::size_t offset);
+
+/// The text as a terminal can take it: control characters but newlines, and bytes that are not UTF-8, become
+/// `?`.
+std::string printable(std::string_view text);
+
 }  // namespace quarry::detail

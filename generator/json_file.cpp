@@ -1,9 +1,8 @@
 #include "json_file.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 
 namespace quarry::generator {
@@ -49,10 +48,8 @@ class RepeatedKeys {
 }  // namespace
 
 Result<std::string> read_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream.is_open() || stream.bad())
-    return Status(StatusCode::not_found, file.string() + ": cannot be read");
+  Result<std::string> text = detail::read_file(file.string());
+  if (!text) return Status(StatusCode::not_found, file.string() + ": " + text.status().message());
   return text;
 }
 

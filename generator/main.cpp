@@ -170,7 +170,8 @@ int run(std::span<const std::string_view> words) {
   if (words[0] == "resources") status = run_resources(words.subspan(1));
   if (words[0] == "sources") status = run_sources(words.subspan(1));
   if (status) return 0;
-  std::fprintf(stderr, "quarry_generate: %s\n", status.message().c_str());
+  // What a file holds may be anything.
+  std::fprintf(stderr, "quarry_generate: %s\n", detail::printable(status.message()).c_str());
   return status.code() == StatusCode::parse_error ? 2 : 1;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "basic/nearest.hpp"
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 
 namespace quarry::lab {
@@ -12,6 +13,7 @@ namespace quarry::lab {
 using detail::did_you_mean;
 using detail::join;
 using detail::quoted;
+using detail::read_file;
 
 /// The text with blanks for control characters, so that it stays on one line.
 std::string one_line(std::string_view text);

@@ -1,13 +1,10 @@
 #include "lab/problems/shapes_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "basic/nearest.hpp"
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 #include "lab/operation.hpp"
 #include "lab/text.hpp"
@@ -37,15 +34,25 @@ Status unknown_member(const OperationLab& lab, const std::string& key) {
   return error("unknown member " + detail::quoted(key) + detail::did_you_mean(key, names));
 }
 
+/// "a list", "an object", ...
+std::string noun_of(const json& value) {
+  const std::string type = value.is_array() ? "list" : value.type_name();
+  return (value.is_object() ? "an " : "a ") + type;
+}
+
 /// The shape as a word, of the members that make it.
 Result<std::string> read_shape(const OperationLab& lab, const json& problem) {
   std::string shape;
   for (const std::string_view name : lab.words.shape_members) {
     const auto size = problem.find(name);
     if (size == problem.end()) return error("member `" + std::string(name) + "` is missing");
+    // The text of a list could be as deep as the file is long.
+    if (!size->is_number()) {
+      return error(std::string(name) + ": expected a whole number from 0, got " + noun_of(*size));
+    }
     // From text, so that sizes of any length, negative ones and fractions all meet the same check.
-    const Result<std::int64_t> number = parse_integer(name, size->is_string() ? "a string" : size->dump(), 0,
-                                                      std::numeric_limits<std::int64_t>::max());
+    const Result<std::int64_t> number =
+        parse_integer(name, size->dump(), 0, std::numeric_limits<std::int64_t>::max());
     if (!number) return number.status();
     shape += (shape.empty() ? "" : "x") + std::to_string(*number);
   }
@@ -59,7 +66,7 @@ Result<Problem> read_problem(const OperationLab& lab, const json& object, Settin
   for (const auto& [key, value] : object.items()) {
     if (is_size(lab, key)) continue;
     if (!value.is_string() && !value.is_number())
-      return error("member " + detail::quoted(key) + " is no text or number");
+      return error("member " + detail::quoted(key) + ": expected a text or a number, got " + noun_of(value));
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "from") {
       label = text;
@@ -76,20 +83,14 @@ Result<Problem> read_problem(const OperationLab& lab, const json& object, Settin
   return problem;
 }
 
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  // A folder opens, but gives nothing.
-  if (!file || !text) return error("cannot read it: " + std::string(std::strerror(errno)));
-  return text.str();
-}
-
 Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& json_text,
                                    const SettingTexts& defaults) {
   json document;
+  // No member of a problem is a list: what lists hold is not kept, however deep they are.
+  constexpr int members_depth = 3;
+  const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= members_depth; };
   try {
-    document = json::parse(json_text);
+    document = json::parse(json_text, keep);
   } catch (const json::exception& e) {
     // Without the library's own number of the error in front.
     const std::string text = one_ascii_line(e.what());
@@ -120,7 +121,7 @@ Result<std::vector<Problem>> read_shapes_file(const std::string& path, Operation
   const auto in_file = [&path](const Status& status) {
     return Status(status.code(), "shapes file " + detail::quoted(path) + ": " + status.message());
   };
-  const Result<std::string> text = read_text(path);
+  const Result<std::string> text = detail::read_file(path);
   if (!text) return in_file(text.status());
   Result<std::vector<Problem>> problems = parse(lab, *text, defaults);
   if (!problems) return in_file(problems.status());

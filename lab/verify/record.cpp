@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 
 namespace quarry::lab {
 namespace {
 
 Status file_error(const std::string& path, std::string_view what) {
-  return Status(StatusCode::device_error,
+  return Status(StatusCode::file_error,
                 "cannot " + std::string(what) + " " + detail::quoted(path) + ": " + std::strerror(errno));
 }
 
@@ -25,8 +25,11 @@ Result<VerifyRecord> VerifyRecord::open(const std::string& path, Place place) {
   record.file_.reset(std::fopen(path.c_str(), "a"));
   if (!record.file_) return file_error(path, "write");
 
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return file_error(path, "read");
+  const Result<std::string> text = detail::read_file(path);
+  if (!text) {
+    return Status(text.status().code(), "--resume " + detail::quoted(path) + ": " + text.status().message());
+  }
+  std::istringstream file(*text);
   bool whole = true;
   for (std::string line; std::getline(file, line);) {
     // Without its newline a line may be half of one, and half a name may be another kernel's.

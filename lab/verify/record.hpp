@@ -21,7 +21,8 @@ class VerifyRecord {
   /// No file: nothing is known, nothing is kept.
   VerifyRecord() = default;
 
-  /// Opens or makes the file. Fails with device_error when it cannot be read or written.
+  /// Opens or makes the file. Fails with file_error when it cannot be written, and with
+  /// parse_error when it cannot be read or does not end.
   static Result<VerifyRecord> open(const std::string& path, Place place);
 
   /// Whether the kernel passed at this place with at least so many problems.

@@ -217,6 +217,19 @@ TEST_CASE("files that are no spaces are refused", "[generator]") {
   check_refused(scratch, spaces, {"space.json"});
 }
 
+TEST_CASE("what a file holds never disturbs the terminal", "[generator]") {
+  const ScratchFolder scratch;
+  const Spaces spaces(scratch.path() / "kernels");
+  for (const std::string text : {"{\"\xff\x9b", "{\"a\x1b[31m", "\x7f\x07", "{\"\xc2\x9b\": 1}"}) {
+    spaces.set_sm80(text);
+    const Outcome outcome = run_generator(scratch.path(), {"table", "--kernels", spaces.folder()});
+    CAPTURE(outcome.error);
+    CHECK(outcome.exit_code == 2);
+    for (const char c : {'\x1b', '\x07', '\x7f', '\x9b', '\xff'})
+      CHECK(outcome.error.find(c) == outcome.error.npos);
+  }
+}
+
 TEST_CASE("a space of too many configs ends at once", "[generator]") {
   const ScratchFolder scratch;
   const Spaces spaces(scratch.path() / "kernels");

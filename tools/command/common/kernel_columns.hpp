@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "quarry/fields.hpp"
@@ -19,6 +20,10 @@ std::vector<Column> kernel_columns();
 
 /// Column `column` of kernel_columns().
 Cell kernel_cell(const Kernel& kernel, std::size_t column);
+
+/// Columns that are of an answer to a problem, not of a kernel: what `quarry find` says beside the kernel's.
+inline constexpr std::string_view answer_columns[] = {"predicted_us", "predicted_tflops", "workspace", "mode",
+                                                      "split_k",      "swizzle",          "raster"};
 
 /// Whether the library holds machine code of the kernel for any target.
 bool precompiled_at_all(const Kernel& kernel);

@@ -1,17 +1,25 @@
 #include "tools/command/common/selection.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <iostream>
+#include <sstream>
 #include <string_view>
 #include <unordered_set>
+
+#include "lab/text.hpp"
+#include "tools/command/common/kernel_columns.hpp"
 
 namespace quarry::command {
 namespace {
 
 /// The lines of standard input without blanks around them, less empty ones.
-std::vector<std::string> read_names() {
+Result<std::vector<std::string>> read_names() {
+  const Result<std::string> text = lab::read_file(STDIN_FILENO);
+  if (!text) return Status(text.status().code(), "standard input: " + text.status().message());
+  std::istringstream input(*text);
   std::vector<std::string> names;
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line; std::getline(input, line);) {
     constexpr std::string_view blanks = " \t\r";
     const std::size_t begin = line.find_first_not_of(blanks);
     if (begin == line.npos) continue;
@@ -66,7 +74,16 @@ void add_selection_flags(CLI::App& app, SelectionFlags& flags) {
 
 Result<Filter> read_filter(const std::string& where) {
   if (where.empty()) return Filter();
-  return Filter::parse(where);
+  Result<Filter> filter = Filter::parse(where);
+  for (const std::string_view column : answer_columns) {
+    const std::string unknown = "unknown field " + lab::quoted(column);
+    if (filter || !filter.status().message().starts_with(unknown)) continue;
+    return Status(StatusCode::not_found,
+                  lab::quoted(column) +
+                      " is a column of `quarry find`, of each answer and not of the kernel: --sort and "
+                      "--columns take it there, filters do not (--max-workspace bounds the workspace)");
+  }
+  return filter;
 }
 
 Result<std::vector<Kernel>> read_selection(const SelectionFlags& flags) {
@@ -80,8 +97,9 @@ Result<std::vector<Kernel>> read_selection(const SelectionFlags& flags) {
       names.push_back(name);
       continue;
     }
-    const std::vector<std::string> lines = read_names();
-    names.insert(names.end(), lines.begin(), lines.end());
+    const Result<std::vector<std::string>> lines = read_names();
+    if (!lines) return lines.status();
+    names.insert(names.end(), lines->begin(), lines->end());
   }
   Result<std::vector<Kernel>> kernels = find_all(names);
   if (!kernels) return kernels.status();
