@@ -116,6 +116,7 @@ std::string cp_async_fault(const Config& c, const Config& code) {
   if (!is_half(c.types.a)) return "copy engine cp_async is for operands of f16 and bf16 alone";
   if (c.cluster != ClusterShape{1, 1}) return "copy engine cp_async shares nothing: cluster must be 1x1";
   if (c.schedule == Schedule::ping_pong) return "copy engine cp_async has no ping_pong schedule";
+  if (c.stages < 3) return "copy engine cp_async needs 3 stages or more";
   for (const int alignment : {c.alignment.a, c.alignment.b}) {
     if (alignment != 2 && alignment != 4) return "alignment must be 2 or 4 with copy engine cp_async";
   }

@@ -51,7 +51,7 @@ struct Source {
   std::string_view text;
 
   Status failure(std::string_view what, std::size_t offset) const {
-    return error_at(StatusCode::parse_error, what, text, offset);
+    return error_in_line(StatusCode::parse_error, what, text, offset);
   }
   Status expected(std::string_view key, std::string_view what, const JsonScalar& got) const {
     return failure(quoted(key) + ": expected " + std::string(what) + ", got " + std::string(noun_of(got)),

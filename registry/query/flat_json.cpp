@@ -54,12 +54,9 @@ class Reader {
     return true;
   }
 
-  bool fail(std::string what) {
-    if (at_ >= text_.size()) what += ", not the end of the text";
-    return fail_at(at_, what);
-  }
+  bool fail(std::string what) { return fail_at(at_, what); }
   bool fail_at(std::size_t offset, std::string_view what) {
-    status_ = error_at(StatusCode::parse_error, what, text_, offset);
+    status_ = error_in_line(StatusCode::parse_error, what, text_, offset);
     return false;
   }
 
