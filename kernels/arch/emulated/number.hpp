@@ -111,6 +111,21 @@ QUARRY_DEVICE float tanh_approximate(float x) { return __builtin_tanhf(x); }
 
 QUARRY_DEVICE float pinned_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+QUARRY_DEVICE int to_s32(double x) {
+  if (x != x) return 0;
+  const double nearest = __builtin_rint(x);
+  return nearest <= -0x1p31      ? -2147483647 - 1
+         : nearest >= 0x1p31 - 1 ? 2147483647
+                                 : static_cast<int>(nearest);
+}
+QUARRY_DEVICE int to_s32(float x) { return to_s32(static_cast<double>(x)); }
+
+QUARRY_DEVICE float log(float x) { return __builtin_logf(x); }
+QUARRY_DEVICE float square_root(float x) { return __builtin_sqrtf(x); }
+QUARRY_DEVICE float erf(float x) { return __builtin_erff(x); }
+QUARRY_DEVICE double log(double x) { return __builtin_log(x); }
+QUARRY_DEVICE double square_root(double x) { return __builtin_sqrt(x); }
+QUARRY_DEVICE double erf(double x) { return __builtin_erf(x); }
 QUARRY_DEVICE double exp(double x) { return __builtin_exp(x); }
 QUARRY_DEVICE double tanh(double x) { return __builtin_tanh(x); }
 QUARRY_DEVICE double erfc(double x) { return __builtin_erfc(x); }

@@ -200,7 +200,26 @@ QUARRY_DEVICE int opaque(int x) {
   return x;
 }
 
-/// Functions of f64, within a few units in the last place.
+/// Rounds to the nearest whole number, ties to even; what lies outside the type becomes its nearest number,
+/// NaN becomes 0.
+QUARRY_DEVICE int to_s32(float x) {
+  int value;
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(value) : "f"(x));
+  return x == x ? value : 0;
+}
+QUARRY_DEVICE int to_s32(double x) {
+  int value;
+  asm("cvt.rni.s32.f64 %0, %1;" : "=r"(value) : "d"(x));
+  return x == x ? value : 0;
+}
+
+/// Functions of f32 and f64, within a few units in the last place. The square root is rounded once.
+QUARRY_DEVICE float log(float x) { return ::logf(x); }
+QUARRY_DEVICE float square_root(float x) { return __fsqrt_rn(x); }
+QUARRY_DEVICE float erf(float x) { return ::erff(x); }
+QUARRY_DEVICE double log(double x) { return ::log(x); }
+QUARRY_DEVICE double square_root(double x) { return __dsqrt_rn(x); }
+QUARRY_DEVICE double erf(double x) { return ::erf(x); }
 QUARRY_DEVICE double exp(double x) { return ::exp(x); }
 QUARRY_DEVICE double tanh(double x) { return ::tanh(x); }
 QUARRY_DEVICE double erfc(double x) { return ::erfc(x); }

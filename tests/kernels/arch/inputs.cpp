@@ -210,6 +210,28 @@ Words tanh_arguments_f32(Random& random) {
   return words;
 }
 
+Words floats_around_integers(Random& random) {
+  Words words = special_f32();
+  for (int half = -40; half <= 40; ++half) words.push_back(bits(static_cast<float>(half) / 2));
+  for (const float x : {0x1p31F, 0x1.fffffep30F, 0x1.000002p31F, 0x1p22F, 0x1.8p23F, 0x1p40F}) {
+    words.insert(words.end(), {bits(x), bits(-x)});
+  }
+  while (words.size() < 256) words.push_back(with_random_sign(random, random.below(0x7f800000U)));
+  return words;
+}
+
+Words doubles_around_integers(Random& random) {
+  Words words;
+  for (const std::uint64_t x : special_f64()) add(words, x);
+  for (int half = -40; half <= 40; ++half) add(words, bits(static_cast<double>(half) / 2));
+  for (const double x : {0x1p31, 0x1p31 - 1, 0x1p31 - 0.5, 0x1p31 - 0.75, 0x1p31 + 0.5, 0x1p31 + 1, 0x1p40}) {
+    add(words, bits(x));
+    add(words, bits(-x));
+  }
+  while (words.size() < 512) add(words, bits((fraction(random) - 0.5) * 0x1p33));
+  return words;
+}
+
 Words divisors_f32(Random& random) {
   Words words = special_f32();
   while (words.size() < 256) {

@@ -58,6 +58,9 @@ Words triples_f64(Random& random);
 /// 256 arguments of 2^x: special values, whole numbers, and some from where the result is a normal number.
 Words exponents_f32(Random& random);
 
+/// Numbers near whole ones and halves, near the ends of 32 bits, and of every magnitude; as many of f64.
+Words floats_around_integers(Random& random);
+Words doubles_around_integers(Random& random);
 /// Arguments of tanh.
 Words tanh_arguments_f32(Random& random);
 /// 256 arguments of 1 / x: special values, and some of every magnitude.

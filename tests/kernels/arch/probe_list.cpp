@@ -24,6 +24,9 @@ constexpr Comparison reciprocal_bound = {.element = Comparison::Element::f32, .u
 constexpr Comparison exp_bound = {.element = Comparison::Element::f64, .ulps = 2};
 constexpr Comparison tanh_bound = {.element = Comparison::Element::f64, .ulps = 4};
 constexpr Comparison erfc_bound = {.element = Comparison::Element::f64, .ulps = 10};
+/// The same in f32: 1 unit each for log, 2 for erf. That of erf in f64 is as that of tanh.
+constexpr Comparison log_f32_bound = {.element = Comparison::Element::f32, .ulps = 2};
+constexpr Comparison erf_f32_bound = {.element = Comparison::Element::f32, .ulps = 4};
 /// No terms cancel here. The GPU cuts off each of 17 terms two bits or more behind the last place of the
 /// largest, and then the sum: 6 units. The emulator rounds 16 times: at most 8 units.
 constexpr Comparison sum_f32_bound = {.element = Comparison::Element::f32, .ulps = 14};
@@ -127,6 +130,15 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("exp_f64", {"exp"}, arguments_f64<740>, 128, 256, exp_bound));
   all.push_back(items("tanh_f64", {"tanh"}, arguments_f64<20>, 128, 256, tanh_bound));
   all.push_back(items("erfc_f64", {"erfc"}, arguments_f64<27>, 128, 256, erfc_bound));
+  const std::size_t to_s32 = count_of(floats_around_integers);
+  all.push_back(items("s32_of_f32", {"to_s32(float)"}, floats_around_integers, to_s32, to_s32, bits));
+  all.push_back(items("s32_of_f64", {"to_s32(double)"}, doubles_around_integers, to_s32, to_s32, bits));
+  all.push_back(items("log_f32", {"log(float)"}, divisors_f32, 256, 256, log_f32_bound));
+  all.push_back(items("log_f64", {"log(double)"}, arguments_f64<740>, 128, 256, exp_bound));
+  all.push_back(items("square_root_f32", {"square_root(float)"}, divisors_f32, 256, 256, exact_f32));
+  all.push_back(items("square_root_f64", {"square_root(double)"}, arguments_f64<740>, 128, 256, exact_f64));
+  all.push_back(items("erf_f32", {"erf(float)"}, tanh_arguments_f32, 256, 256, erf_f32_bound));
+  all.push_back(items("erf_f64", {"erf(double)"}, arguments_f64<20>, 128, 256, tanh_bound));
 }
 
 /// One probe for each kind of inputs.

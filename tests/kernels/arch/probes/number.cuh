@@ -180,4 +180,54 @@ QUARRY_DEVICE void erfc_f64(const ProbeParams& params) {
   map_items<block, double>(params, [](double x) { return arch::erfc(x); });
 }
 
+template <Block block>
+QUARRY_DEVICE void log_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::log(x < 0 ? -x : x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void log_f64(const ProbeParams& params) {
+  map_items<block, double>(params, [](double x) { return arch::log(x < 0 ? -x : x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void square_root_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::square_root(x < 0 ? -x : x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void square_root_f64(const ProbeParams& params) {
+  map_items<block, double>(params, [](double x) { return arch::square_root(x < 0 ? -x : x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void erf_f32(const ProbeParams& params) {
+  map_items<block, float>(params, [](float x) { return arch::erf(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void erf_f64(const ProbeParams& params) {
+  map_items<block, double>(params, [](double x) { return arch::erf(x); });
+}
+
+/// out[i] = in[i] as a whole number.
+template <Block block, class T>
+QUARRY_DEVICE void whole_items(const ProbeParams& params) {
+  const auto* const in = reinterpret_cast<const T*>(params.in);
+  auto* const out = reinterpret_cast<int*>(params.out);
+  for_each_item<block>(params, [&](int i) {
+    arch::global_store(out + i, arch::to_s32(arch::global_load<T>(in + i)));
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void s32_of_f32(const ProbeParams& params) {
+  whole_items<block, float>(params);
+}
+
+template <Block block>
+QUARRY_DEVICE void s32_of_f64(const ProbeParams& params) {
+  whole_items<block, double>(params);
+}
+
 }  // namespace quarry::probes

@@ -1,0 +1,51 @@
+/// Device code of expressions, as text over kernels/common/expression.cuh.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operations/common/expression/graph.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+/// A member of one of the structs below, a value of some node.
+struct CodeMember {
+  std::string name;
+  ValueType type;
+};
+
+/// A struct of this name, without data:
+///
+///     struct NAME {
+///       struct Inputs { ... };  // `sum` or `gate_sum` and `up_sum`, and x0, x1, ...: the inputs, in their
+///       order struct Groups { ... };  // r0, r1, ...: of each reduction of groups, by node: what is reduced,
+///       or its result struct Lines { ... };   // the same of the other reductions struct Outputs { ... }; //
+///       out0, out1, ...: the outputs, in their order, before they are rounded static void
+///       group_operands(const Inputs&, Groups&);            // what groups reduce static void elements(const
+///       Inputs&, const Groups&, Lines&, Outputs&);
+///           // of an element, with the results of its group: outputs of elements and groups, what lines
+///           reduce
+///       static void finish_row(const Inputs&, const Lines&, Outputs&);     // outputs after row reductions,
+///       static void finish_column(const Inputs&, const Lines&, Outputs&);  // after column reductions,
+///       static void finish_all(const Inputs&, const Lines&, Outputs&);     // and after those of all
+///       elements
+///     };
+///
+/// Values are float, double or int, as they are computed. What an expression does not have is empty.
+struct ExpressionCode {
+  std::string name;
+  std::string text;
+  std::vector<CodeMember> inputs;
+  std::vector<CodeMember> groups;
+  std::vector<CodeMember> lines;
+  std::vector<CodeMember> outputs;
+};
+
+/// The code of an expression; equal expressions have equal code. Fails with `unsupported` where it rounds to
+/// a type that device code does not have.
+/// @param name of the struct, an identifier
+Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name);
+
+}  // namespace quarry::detail
