@@ -84,15 +84,16 @@ Term GraphBuilder::add(const Node& node, std::size_t offset) {
 
 Term GraphBuilder::name(std::string_view name, std::size_t offset) {
   if (failed()) return {.offset = offset};
-  for (Assignment& assignment : assignments_) {
-    if (assignment.name != name) continue;
+  const auto expected = expected_.find(name);
+  if (expected != expected_.end() && expected->second) {
+    Assignment& assignment = assignments_[*expected->second];
     assignment.is_used = true;
     Term value = assignment.value;
     value.offset = offset;
     return value;
   }
   if (name == "sum") return sum_of(NodeKind::sum, offset);
-  if (expected_.count(name) != 0) return fail(offset, quoted(name) + " is used before it is assigned");
+  if (expected != expected_.end()) return fail(offset, quoted(name) + " is used before it is assigned");
   for (std::size_t i = 0; i < declared_.tensors.size(); ++i) {
     if (declared_.tensors[i].name == name) return input(i, offset);
   }

@@ -98,8 +98,8 @@ class GraphBuilder {
   ExpressionGraph graph_;
   std::unordered_map<Node, NodeId, NodeHash> known_;
   std::vector<Assignment> assignments_;
-  /// Names that statements assign, and whether they have done so.
-  std::map<std::string_view, bool> expected_;
+  /// Names that statements assign, and, when they have done so, the place in `assignments_`.
+  std::map<std::string_view, std::optional<std::size_t>> expected_;
   /// Inputs of the graph by place in the declarations.
   std::vector<std::optional<std::uint16_t>> input_of_;
   SumOffsets sum_offsets_ = {};

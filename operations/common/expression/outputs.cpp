@@ -73,13 +73,15 @@ void GraphBuilder::expect_assignment(std::string_view name, std::size_t offset) 
   if (failed()) return;
   if (name == "sum") {
     fail(offset, "`sum` cannot be assigned");
-  } else if (!expected_.emplace(name, false).second) {
+  } else if (!expected_.emplace(name, std::nullopt).second) {
     fail(offset, quoted(name) + " is assigned twice");
   }
 }
 
 void GraphBuilder::assign(std::string_view name, std::size_t offset, const Term& value) {
-  if (!failed()) assignments_.push_back({.name = name, .offset = offset, .value = value});
+  if (failed()) return;
+  expected_[name] = assignments_.size();
+  assignments_.push_back({.name = name, .offset = offset, .value = value});
 }
 
 bool GraphBuilder::is_output(const Assignment& assignment) const {

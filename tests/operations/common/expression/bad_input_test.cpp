@@ -221,6 +221,9 @@ TEST_CASE("Expressions that are too large are refused in bounded time", "[expres
     for (int i = 0; i < 2000; ++i) nested += open;
     refused(nested + "sum", "nested too deeply; expected at most 100 levels");
   }
+  std::string statements = "a0 = 1";
+  for (int i = 1; i < 4000; ++i) statements += ";a" + std::to_string(i) + "=a" + std::to_string(i - 1) + "+1";
+  CHECK(Expression::parse(statements + "; out = sum + a3999"));
   refused("out = sum" + std::string(expression::max_text_bytes, ' '), "the expression is too long");
   refused("out = " + std::string(65, 'x'), "name is too long; expected at most 64 characters");
 
