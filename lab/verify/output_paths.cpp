@@ -18,7 +18,8 @@ bool takes_all(const KernelMetadata& kernel) {
   return e.bias && e.activation && e.residual && e.aux && e.clamp;
 }
 bool takes_batches(const KernelMetadata& kernel) {
-  return kernel.modes.batched || kernel.operation == Operation::reduce_split_k;
+  const bool multiplies = kernel.operands.a.dtype != DType::none;  // others have no modes
+  return kernel.modes.batched || !multiplies;
 }
 bool takes_unaligned(const KernelMetadata& kernel) {
   const OperandMetadata& out = kernel.operands.out;

@@ -25,7 +25,7 @@ class Verifying(CommandTest):
         self.assertEqual((summary["kernels"], summary["right"], summary["wrong"], summary["skipped"]), (5, 5, 0, 0))
 
     def test_every_family_on_more_problems(self):
-        done = self.quarry("verify", "--where", "tile.m == 64 and a.layout == row", "--problems", "6", *HOST,
+        done = self.quarry("verify", "--where", "tile.m == 64 and tile.n == 64 and a.layout == row and b.layout == column", "--problems", "6", *HOST,
                            "--format", "json")
         document = done.json
         self.assertEqual(document["schema_version"], 1)
@@ -34,8 +34,9 @@ class Verifying(CommandTest):
         self.assertEqual(document["summary"]["problems_each"], 6)
 
     def test_every_path_of_a_kernel_is_met(self):
-        where = "family == gemm_sm80 and a.dtype == f16 and tile.m == 32 and tile.n == 32 and a.alignment == 8 and out.dtype == f16"
-        summary = self.quarry("verify", "--where", where, *HOST, "--format", "json").json["summary"]
+        where = "family == gemm_sm80 and a.dtype == f16 and tile.m == 64 and tile.n == 64 and a.alignment == 8 and modes.split_k_serial"
+        names = self.quarry("list", "--where", where, "--limit", "3", "--format", "names").out
+        summary = self.quarry("verify", "-", *HOST, "--format", "json", stdin=names).json["summary"]
         paths = {path["path"]: path for path in summary["paths"]}
         self.assertIsNone(summary["problems_each"])
         self.assertEqual(summary["right"], summary["kernels"])
@@ -44,8 +45,15 @@ class Verifying(CommandTest):
             self.assertEqual(paths[name]["kernels"], summary["kernels"], name)
         self.assertTrue(all(path["met"] == path["kernels"] for path in paths.values()))
         self.assertEqual(summary["problems"], sum(path["met"] for path in paths.values()) + 3 * summary["kernels"])
-        few = self.quarry("verify", "--where", where, *HOST, "--problems", "2")
+        few = self.quarry("verify", "-", *HOST, "--problems", "2", stdin=names)
         self.assertRegex(few.out, r"(?s)^paths met: plain \d.*, array \d")
+
+    def test_one_path_alone(self):
+        where = "family in (gemm_sm80, gemm_simt) and a.dtype == f64 and tile.m == 64"
+        summary = self.quarry("verify", "--where", where, *HOST, "--path", "stream_k", "--format", "json").json["summary"]
+        stream = self.quarry("list", "--where", f"modes.stream_k and {where}", "--format", "names").lines
+        self.assertEqual((summary["kernels"], summary["right"], summary["problems"]), (len(stream),) * 3)
+        self.assertEqual(summary["paths"], [{"path": "stream_k", "kernels": len(stream), "met": len(stream)}])
 
     def test_trials_can_be_repeated_one_by_one(self):
         name = self.quarry("list", "--where", "family == gemm_sm80 and a.alignment == 2", "--limit", "1", "--format",
@@ -126,6 +134,9 @@ class BadInput(CommandTest):
         for problems in ("0", "-1", "x", "1.5"):
             self.refused("verify", *HOST, "--problems", problems, says="--problems")
         self.refused("verify", *HOST, "--seed", "x", says="--seed")
+        self.refused("verify", *HOST, "--path", "plian", says=["--path", "`plain`, ", "`plian`"])
+        self.refused("verify", *HOST, "--path", "plain", "--problems", "3", says=["--path", "--problems"])
+        self.refused("verify", *HOST, "--path", "plain", "--campaign", "3", says="--campaign does not go with --path")
         self.refused("verify", "--on", "moon", says="`moon`")
         self.refused("verify", "nonsense", *HOST, says="`nonsense`")
         self.refused("verify", "--where", "stages >", *HOST, says="^", lines=3)

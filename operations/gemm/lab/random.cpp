@@ -166,7 +166,7 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 }
 
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
-  constexpr Extent3 largest_tile = {256, 256, 256};
+  constexpr Extent3 largest_tile = {256, 256, 128};  // more than twice 128 are two tiles of 256
   return drawn(kernel, seed, number, largest_tile);
 }
 

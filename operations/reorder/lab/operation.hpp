@@ -45,8 +45,8 @@ struct Lab {
   static std::string storage_key(const KernelMetadata& kernel);
   /// Fours of elements that move together, or not, on either side; batches; interleaved matrices.
   static std::vector<Path> paths();
-  /// Behind the paths: sizes of one to several blocks, a batch now and then, from any layout that the type may have to any
-  /// other.
+  /// Behind the paths: sizes of one to several blocks, a batch now and then, from any layout that the type
+  /// may have to any other.
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   /// Pointers and lines at an alignment that lets fours of elements move together, or not.
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);

@@ -12,7 +12,8 @@ std::optional<OperandParts> read_matrix(SettingReader& reader, std::string_view 
   if (parts && parts->array)
     reader.fail(name, Status(StatusCode::parse_error, "a reorder takes no array of pointers"));
   if (parts && parts->shared)
-    reader.fail(name, Status(StatusCode::parse_error, "a reorder copies a matrix for each entry of the batch"));
+    reader.fail(name,
+                Status(StatusCode::parse_error, "a reorder copies a matrix for each entry of the batch"));
   return parts;
 }
 
