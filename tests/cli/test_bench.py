@@ -141,6 +141,22 @@ class WithADevice(CommandTest):
                                    "--format", "json")
                 self.assertEqual(done.json["finalists"][0]["left_out"], [])
 
+    def test_epilogues_agree_with_cublaslt(self):
+        gelu = ("--activation", "gelu_tanh")
+        for flags, epilogue in (((), "plain"), (("--bias", "column"), "bias"), (("--activation", "relu"), "relu"), (gelu, "gelu_tanh"),
+                                (("--bias", "column", "--activation", "relu"), "bias, relu"), (("--bias", "column", *gelu), "bias, gelu_tanh"),
+                                (("--bias", "column", *gelu, "--aux", "bf16"), "bias, gelu_tanh, aux"), (("--beta", "1"), "c"),
+                                (("--c", "out", "--bias", "column"), "c, bias"), (("--residual", "bf16"), "residual"),
+                                (("--out", "bf16:col", "--bias", "row"), "bias"), (("--bias", "row"), "plain (it has no bias by row of a row-major output)"),
+                                (("--activation", "silu", "--beta", "1"), "c (it has no silu)"),
+                                (("--batch", "3", "--c", "bf16:shared", "--bias", "column"), "c, bias")):
+            with self.subTest(flags=flags):
+                document = self.quarry("bench", "gemm", "136x200x72", "bf16", "--b", "col", *flags, "--top", "2", "--repeats", "3", "--gap-ms", "0",
+                                       "--format", "json").json
+                self.assertEqual(document["finalists"][0]["left_out"], [])
+                if document["cublaslt_version"] is not None:
+                    self.assertEqual(document["results"][0]["cublaslt_epilogue"], epilogue)
+
     def test_one_kernel_without_cublaslt(self):
         name = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines[-1]
         done = self.quarry(*SMALL, "--kernel", name, "--cublaslt", "none", "--repeats", "3", "--gap-ms", "0")
