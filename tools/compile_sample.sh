@@ -5,7 +5,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/lib/common.sh"
-check=$root/build/dev/tests/compile/quarry_compile_check
+check=$root/build/dev/tests/registry/compile/at_run_time/quarry_compile_check
 
 [[ -x $check ]] || die "build/dev is not built: run tools/test.sh first"
 say "kernels that are compiled at run time"

@@ -10,7 +10,7 @@ from unittest import mock
 
 from quarry_command import FOLDER, CommandTest, run_quarry
 
-STUB_NVRTC = os.path.join(FOLDER, "tests", "compile", "libquarry_stub_nvrtc_usable.so")
+STUB_NVRTC = os.path.join(FOLDER, "tests", "registry", "compile", "at_run_time", "libquarry_stub_nvrtc_usable.so")
 NOT_REGISTERED = "gemm_sm80_f16_f16_f32_f16_rcr_128x64x32_w2x2x1_s7_a8x2"
 
 
