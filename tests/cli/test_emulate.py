@@ -147,8 +147,8 @@ class ChangedKernels(CommandTest):
         path.write_text(text.replace(old, new))
 
     def test_a_missing_barrier_is_a_race_with_both_places(self):
-        self.change("common/staged_tile.cuh", "    }\n    arch::block_barrier();\n  }\n  writer.end();",
-                    "    }\n  }\n  writer.end();")
+        self.change("common/staged_tile.cuh", "      write_pass(pass);\n      arch::block_barrier();\n",
+                    "      write_pass(pass);\n")
         done = run_quarry("emulate", SM80, "100x70x64", "--kernels", str(self.kernels), "--seed", "3")
         self.assertEqual(done.status, 1)
         self.assertRegex(done.out, r"WRONG \S+: race: byte \d+ of shared memory was \w+ by thread \d+ .* of block \d+ at "

@@ -92,7 +92,7 @@ class Reductions(CommandTest):
 
     def test_verify_and_what_it_prints_to_repeat(self):
         done = self.quarry("verify", "--where", "operation == reduce_split_k", "--problems", "9", "--on", "host", "--trials")
-        self.assertIn("16 kernels: 16 right, 0 wrong; 9 problems each", done.out)
+        self.assertIn("16 kernels, 144 problems: 16 right, 0 wrong; 9 each", done.out)
         commands = [line for line in done.err.splitlines() if "quarry run reduce_split_k " in line]
         self.assertEqual(len(commands), 16 * 9)
         for command in commands[::17]:

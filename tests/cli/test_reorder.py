@@ -71,7 +71,7 @@ class Reorders(CommandTest):
 
     def test_verify_and_what_it_prints_to_repeat(self):
         done = self.quarry("verify", "--where", "operation == reorder", "--problems", "9", "--on", "host", "--trials")
-        self.assertIn("9 kernels: 9 right, 0 wrong; 9 problems each", done.out)
+        self.assertIn("9 kernels, 81 problems: 9 right, 0 wrong; 9 each", done.out)
         commands = [line for line in done.err.splitlines() if "quarry run reorder " in line]
         self.assertEqual(len(commands), 9 * 9)
         for command in commands[::11]:

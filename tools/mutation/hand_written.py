@@ -230,7 +230,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "a slice begins at the start of K", [(THREAD_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
     HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks)", "stage + 0 * group")]),
     HandWritten("wrong tile", "warpgroups write the same rows", [(SM90, "group_in_tile * blocks_m(config) * instruction_m;", "0;")]),
-    HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "peer_load<Quad>(at, block)", "peer_load<Quad>(at, arch::cluster_rank())")]),
+    HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]),
     HandWritten("wrong tile", "blocks of the cluster finish the same part", [(TILE_STORE, "shares() ? arch::cluster_rank() : 0;", "0;")]),
     HandWritten("wrong tile", "slices of one tile are partial outputs of one place",
                 [(TILE_STORE, "static_cast<long long>(work.slice) * params().gemm.batch + work.batch", "static_cast<long long>(work.batch)")]),

@@ -81,7 +81,7 @@ PLANTED = [
     Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS,
             [(TILE_STORE, "step.write_dense(partial_output(step.work), box.row_major ? step.work.n() : step.work.m(), x);", "")]),
     Planted("split_k_cluster", "each block reads its own sums only", SM90_PATHS,
-            [(CLUSTER_SUM, "peer_load<Quad>(at, block)", "peer_load<Quad>(at, arch::cluster_rank())")]),
+            [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]),
     Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,
             [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
     Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(TILE_STORE, "if (source.batch_stride == 0) at.batch = 0;", "")]),

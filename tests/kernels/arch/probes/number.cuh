@@ -215,9 +215,8 @@ template <Block block, class T>
 QUARRY_DEVICE void whole_items(const ProbeParams& params) {
   const auto* const in = reinterpret_cast<const T*>(params.in);
   auto* const out = reinterpret_cast<int*>(params.out);
-  for_each_item<block>(params, [&](int i) {
-    arch::global_store(out + i, arch::to_s32(arch::global_load<T>(in + i)));
-  });
+  for_each_item<block>(
+      params, [&](int i) { arch::global_store(out + i, arch::to_s32(arch::global_load<T>(in + i))); });
 }
 
 template <Block block>

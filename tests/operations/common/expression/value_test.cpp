@@ -39,7 +39,7 @@ TEST_CASE("C++ operators build the graph of the text", "[expression]") {
   check_same({{"out", rounded(sum(DType::s32), DType::f32) * scalar("s")}}, "out = f32(sum) * s",
              "s=f32:scalar", DType::s32);
   check_same({{"out", leaky_relu(sum())}}, "out = leaky_relu(sum, 0.01)");
-  check_same({{"out", select(x < b && !(x == 0.0) || x > 2, -x, 1 - x / 3)}},
+  check_same({{"out", select((x < b && !(x == 0.0)) || x > 2, -x, 1 - x / 3)}},
              "out = select(x < b and not x == 0 or x > 2, -x, 1 - x / 3)", "x=bf16:row,b=f32:per_column",
              DType::none);
   check_same({{"out", x}, {"copy", x}}, "out = x; copy = x", "x=bf16:row", DType::none);
