@@ -37,14 +37,13 @@ struct RunOptions {
   /// legacy default stream of that device. Ignored for host tensors.
   CUstream_st* stream = nullptr;
   Workspace workspace = {};
-  /// The code that runs, whatever is precompiled, packed or cached; it must live until the run returns. It is
-  /// loaded at the first run with it and stays loaded. Null: what Kernel::compile would find. Refused with
-  /// invalid_artifact where it is of another kernel, or cannot run on the device. Kernels that follow, such
-  /// as a reduction, run the code that they have. For host tensors it is checked and not used.
+  /// The code that runs, whatever is precompiled, packed or cached. It must live until the run returns. It is
+  /// loaded at the first run with it and stays loaded. Null: the code that Kernel::compile would find. Fails
+  /// with invalid_artifact if it belongs to another kernel, or cannot run on the device. Kernels that follow,
+  /// such as a reduction, run their own code. For host tensors it is checked and not used.
   const Artifact* artifact = nullptr;
-  /// Skip every check that `supports(args)` would make: the caller has made them for these very arguments,
-  /// and arguments that are not supported may do anything. Pointers, workspace and stream are checked all the
-  /// same.
+  /// Skip every check that `supports(args)` makes: the caller has made them for exactly these arguments.
+  /// Arguments that are not supported may do anything. Pointers, workspace and stream are still checked.
   bool assume_supported = false;
   /// Compile the kernel on first use if there is no machine code for the device. If false, such a kernel
   /// fails with not_precompiled.
@@ -110,9 +109,8 @@ class Kernel {
   Controls controls() const;
 
   /// Whether this process has machine code of the kernel that runs on compute capability `cc` (80, 90), so
-  /// that no compiler is needed: precompiled in the library, from a pack (load_pack, QUARRY_PACKS), an
-  /// artifact that was added, or compiled by this process. Asks no device, and does not look in the cache on
-  /// disk.
+  /// that no compiler is needed: precompiled in the library, from a pack (load_pack, QUARRY_PACKS), from an
+  /// added artifact, or compiled by this process. Asks no device, and does not look in the cache on disk.
   bool precompiled(int cc) const;
 
   /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null

@@ -69,9 +69,8 @@ namespace detail {
 enum class ControlName : std::uint8_t { mode, split_k_slices, swizzle, raster, multiprocessors };
 }  // namespace detail
 
-/// Why a call refused: what Status::reason() says. It costs nothing until somebody reads it:
-/// Status::message() turns it into a sentence, with two numbers, `expected` and `got`, which are said beside
-/// each reason.
+/// The reason of a failure: what Status::reason() says. It costs nothing until a message is composed. The
+/// comments say what the numbers `expected` and `got` hold; Status::message() makes a sentence of them.
 enum class Reason : std::uint8_t {
   none,
   text,                ///< the message is a string of its own
@@ -166,7 +165,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
-  /// The value, or `otherwise` where there is none.
+  /// The value, or `otherwise` if there is no value.
   template <class U>
   T value_or(U&& otherwise) const& {
     return value_.value_or(std::forward<U>(otherwise));

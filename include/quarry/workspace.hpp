@@ -9,7 +9,7 @@
 
 namespace quarry {
 
-/// Memory for a workspace, aligned as kernels need it (256 bytes), that frees itself. It converts to the
+/// Memory for a workspace that frees itself, aligned to 256 bytes as kernels need it. It converts to the
 /// Workspace that a run takes:
 ///
 ///   Result<WorkspaceBuffer> buffer = WorkspaceBuffer::on_device(candidate.workspace());
@@ -20,18 +20,18 @@ namespace quarry {
 /// contents are undefined.
 class WorkspaceBuffer {
  public:
-  /// Of no bytes, as most kernels need.
+  /// An empty buffer; most kernels need no workspace.
   WorkspaceBuffer() = default;
 
-  /// Host memory, for runs on host tensors. Fails with device_error where memory runs out.
+  /// Host memory, for runs on host tensors. Fails with device_error if there is not enough memory.
   static Result<WorkspaceBuffer> on_host(std::size_t bytes);
 
-  /// Memory of a CUDA device, for runs on it. Allocating and freeing may wait for the device: make it before
-  /// the runs, and free it after they are done. Fails with no_device where there is no such device, and with
-  /// device_error where its memory runs out. No bytes need no device.
+  /// Memory of a CUDA device, for runs on it. Allocating and freeing may wait for the device: create the
+  /// buffer before the runs, and free it after they are done. Fails with no_device if there is no such
+  /// device, and with device_error if its memory is used up. An empty buffer needs no device.
   static Result<WorkspaceBuffer> on_device(std::size_t bytes, int device = 0);
 
-  /// Null where there are no bytes.
+  /// Null for an empty buffer.
   void* data() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
   operator Workspace() const { return {data(), bytes()}; }

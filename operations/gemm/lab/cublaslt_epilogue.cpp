@@ -36,7 +36,7 @@ Status check_bias(const Problem& p) {
 /// GELU's input is kept in lines of whole multiples of 8 elements; of ReLU's, the signs are.
 Status check_aux(const Problem& p) {
   const OperandSpec& aux = *p.epilogue.aux;
-  if (p.epilogue.activation != Activation::gelu_tanh) return lacks("no aux but that of gelu_tanh");
+  if (p.epilogue.activation != Activation::gelu_tanh) return lacks("no aux without gelu_tanh");
   if (aux.layout != p.out.layout || aux.array) return lacks("no aux that is stored in another way than out");
   const std::int64_t along = aux.layout == Layout::row ? p.n : p.m;
   if (leading_dimension(aux, along) % 8 != 0 || alignment_of(aux) < 16)

@@ -370,8 +370,8 @@ TEST_CASE("what cuBLASLt has no epilogue for is told, and what takes its place")
               [&](Gemm& p) { p.epilogue.residual = column; });
   check_lacks("no c that is stored in another way than out",
               [&](Gemm& p) { p.epilogue.beta = 1, p.epilogue.c = column; });
-  check_lacks("no aux but that of gelu_tanh", [](Gemm& p) { p.epilogue.aux = p.out; });
-  check_lacks("no aux but that of gelu_tanh",
+  check_lacks("no aux without gelu_tanh", [](Gemm& p) { p.epilogue.aux = p.out; });
+  check_lacks("no aux without gelu_tanh",
               [](Gemm& p) { p.epilogue.aux = p.out, p.epilogue.activation = Activation::relu; });
   const auto with_aux = [](OperandSpec aux) {
     return [aux](Gemm& p) { p.epilogue.aux = aux, p.epilogue.activation = Activation::gelu_tanh; };
