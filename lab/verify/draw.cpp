@@ -18,7 +18,7 @@ void draw_extras(DType compute, DType out, EpilogueSpec& e, Dice& dice) {
     if (!e.residual_in_place) e.residual.emplace();
   }
   if (dice.one_in(2)) e.aux.emplace();
-  const double unit = compute == DType::s32 ? 1 << 20 : is_byte(out) ? 64 : 1;
+  const double unit = output_unit(compute, out);
   if (dice.one_in(2)) e.clamp.low = -0.5 * unit;
   if (dice.one_in(2)) e.clamp.high = 0.75 * unit;
 }
@@ -43,6 +43,10 @@ void draw_usual(const EpilogueMetadata& kernel, EpilogueSpec& e, Dice& dice) {
 std::int64_t whole(std::int64_t extent) { return (extent + interleave - 1) / interleave * interleave; }
 
 int wide_alignment(DType out) { return std::max(16 / bytes_of(out), 4); }
+
+double output_unit(DType compute, DType out) {
+  return compute == DType::s32 ? 1 << 20 : is_byte(out) ? 64 : 1;
+}
 
 int small_size(Dice& dice) {
   constexpr int sizes[] = {1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 65, 70};

@@ -35,6 +35,9 @@ std::int64_t whole(std::int64_t extent);
 /// Elements that all ways to store an output at once take as aligned: 16 bytes, and four elements.
 int wide_alignment(DType out);
 
+/// Roughly the size of outputs.
+double output_unit(DType compute, DType out);
+
 /// Sizes around and below one tile.
 int small_size(Dice& dice);
 

@@ -13,6 +13,7 @@ bool takes_bias(const KernelMetadata& kernel) { return kernel.epilogue.bias; }
 bool takes_activation(const KernelMetadata& kernel) { return kernel.epilogue.activation; }
 bool takes_residual(const KernelMetadata& kernel) { return kernel.epilogue.residual; }
 bool takes_aux(const KernelMetadata& kernel) { return kernel.epilogue.aux; }
+bool takes_clamp(const KernelMetadata& kernel) { return kernel.epilogue.clamp; }
 bool takes_all(const KernelMetadata& kernel) {
   const EpilogueMetadata& e = kernel.epilogue;
   return e.bias && e.activation && e.residual && e.aux && e.clamp;
@@ -25,9 +26,9 @@ bool takes_unaligned(const KernelMetadata& kernel) {
   const OperandMetadata& out = kernel.operands.out;
   return out.alignment < wide_alignment(out.dtype);
 }
-/// Words of two elements are a way of their own where boxes of the output are moved by lanes.
+/// Words of 4 bytes are a way of their own where boxes of the output are moved by lanes.
 bool moves_words(const KernelMetadata& kernel) {
-  return takes_unaligned(kernel) && kernel.design.schedule && bytes_of(kernel.operands.out.dtype) == 2;
+  return takes_unaligned(kernel) && kernel.design.schedule && bytes_of(kernel.operands.out.dtype) < 4;
 }
 
 void draw_nothing(OutputParts&, Dice&) {}
@@ -65,19 +66,24 @@ void draw_aux(OutputParts& parts, Dice& dice) {
   parts.epilogue.aux = parts.out;
 }
 
+/// Bounds that some outputs of any type are beyond.
+void draw_clamp(OutputParts& parts, Dice&) {
+  const double unit = output_unit(parts.compute, parts.out.dtype);
+  parts.epilogue.clamp = {-0.5 * unit, 0.75 * unit};
+}
+
 void draw_everything(OutputParts& parts, Dice& dice) {
   draw_own_c(parts, dice);
   draw_bias(parts, dice);
   draw_aux(parts, dice);
   parts.epilogue.residual = parts.out;
   if (parts.compute != DType::s32) parts.epilogue.scale = static_cast<ScaleAxis>(dice.between(0, 2));
-  const double unit = parts.compute == DType::s32 ? 1 << 20 : is_byte(parts.out.dtype) ? 64 : 1;
-  parts.epilogue.clamp = {-0.5 * unit, 0.75 * unit};
+  draw_clamp(parts, dice);
 }
 
 /// Both are stored so: whoever writes the output by lanes reads C by them, too.
 void draw_words(OutputParts& parts, Dice& dice) {
-  parts.out.alignment = 2;
+  parts.out.alignment = 4 / bytes_of(parts.out.dtype);
   draw_own_c(parts, dice);
 }
 
@@ -114,6 +120,7 @@ constexpr OutputPath paths[] = {
     {{"c", every_kernel}, draw_c},
     {{"residual", takes_residual}, draw_residual},
     {{"aux", takes_aux}, draw_aux},
+    {{"clamp", takes_clamp}, draw_clamp},
     {{"everything", takes_all}, draw_everything},
     {{"unaligned_out", takes_unaligned}, [](OutputParts& p, Dice&) { p.out.alignment = 1; }},
     {{"unaligned_c", takes_unaligned}, draw_unaligned_c},

@@ -24,6 +24,8 @@ BIAS = "kernels/gemm_sm90/bias.cuh"
 TILES = SM80_PATHS + SIMT
 QUADS = TILES + REDUCE  # by the epilogue that they share
 PLAIN_TILES = tuple(kernel for kernel in TILES if "_t2x2" not in kernel)  # whose passes have fewer rows than it takes
+REGULAR_BY_ROWS = tuple(kernel for kernel in PLAIN_TILES if kernel.split("_")[6][2] == "r")  # others swap rows and columns
+ROUGH_TILES = tuple(kernel for kernel in PLAIN_TILES if kernel.split("_")[5] in ("f16", "bf16") and kernel.split("_")[4] == "f32")
 
 
 @dataclass
@@ -39,20 +41,14 @@ PLANTED = [
     Planted("plain", "a plain quad becomes 0", QUADS, [(EPILOGUE, "return by_alpha(sum);", "return {};")]),
     Planted("plain", "a plain tile is not stored", PLAIN_TILES,
             [(STAGED, "    plain.write(rows.tile_row(0, below), arch::shared_load<Quad<Compute>>(staged.at(row + below, column)));\n", "")]),
-    *(Planted(f"bias_{axis}", "the bias is not read", QUADS,
-              [(EPILOGUE, "if (params_.bias != nullptr)", "if (params_.bias == &params_)"),
-               (EPILOGUE, f"params_.bias_axis == BiasAxis::{axis})", "params_.bias == &params_)")])
-      for axis in ("row", "column")),
-    Planted("activation", "the activation is left out", QUADS,
-            [(EPILOGUE, "      activate_roughly(params_.activation, params_.leaky_slope, x);\n", ""),
-             (EPILOGUE, "      activate(params_.activation, params_.leaky_slope, x);\n", "")]),
-    Planted("c", "C is not read", QUADS, [(EPILOGUE, "if (beta_ != 0) source.c", "if (beta_ == 77) source.c"),
-                                          (EPILOGUE, "if (beta_ != 0) load_rows", "if (beta_ == 77) load_rows")]),
-    Planted("residual", "the residual is not added", QUADS,
-            [(EPILOGUE, "x.v[i] = added(x.v[i], to_compute<Compute>(read.v[i]));", ""),
-             (EPILOGUE, "x[i] = added(x[i], to_compute<Compute>(residuals[i / 4].v[i % 4]));", "")]),
+    *(Planted(path, "the bias is not read", QUADS, [(EPILOGUE, "if (params_.bias != nullptr)", "if (params_.bias == &params_)")])
+      for path in ("bias_row", "bias_column")),
+    Planted("activation", "the activation is left out", QUADS, [(EPILOGUE, "    activate_outputs(x.v);\n", "")]),
+    Planted("c", "C is not read", QUADS, [(EPILOGUE, "if (beta_ != 0) source.c", "if (beta_ == 77) source.c")]),
+    Planted("residual", "the residual is not read", QUADS, [(EPILOGUE, "if (params_.residual.data != nullptr) {\n      const Quad<Out> read", "if (false) {\n      const Quad<Out> read")]),
+    Planted("clamp", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) clamp(x.v);", "")]),
     Planted("aux", "aux is not written", QUADS, [(EPILOGUE, "view<Out, interleaved>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")]),
-    Planted("everything", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) clamp(x.v);", ""), (EPILOGUE, "if (params_.clamps) clamp(x);", "")]),
+    Planted("everything", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) clamp(x.v);", "")]),
     Planted("unaligned_out", "of whole quads that are not aligned three outputs are stored", QUADS,
             [(MATRIX_VIEW, "if (i < count) arch::global_store(", "if (i < count && i < 3) arch::global_store(")]),
     Planted("unaligned_c", "of whole quads that are not aligned three values are read", QUADS,
@@ -63,6 +59,15 @@ PLANTED = [
     Planted("shared_c", "entries that share a matrix lie an element apart", QUADS,
             [(MATRIX_VIEW, "return batch * m.batch_stride;", "return batch * (m.batch_stride == 0 ? 1 : m.batch_stride);")]),
     Planted("alpha_0", "with alpha 0 the sums are 1", QUADS, [(EPILOGUE, "alpha_ == 0 ? 0 : multiplied(alpha_, z.v[i]);", "alpha_ == 0 ? 1 : multiplied(alpha_, z.v[i]);")]),
+    # The same of whole tiles.
+    Planted("bias_row", "the bias of a regular tile is not added", REGULAR_BY_ROWS, [(EPILOGUE, "x[4 * i + j] = added(x[4 * i + j], bias);", "(void)bias;")]),
+    Planted("bias_column", "the bias of a regular tile is not read", REGULAR_BY_ROWS,
+            [(EPILOGUE, "result = converted(bias_view().load(0, column, 4));", "(void)column;")]),
+    Planted("activation", "the activation of a regular tile is left out", ROUGH_TILES, [(EPILOGUE, "if constexpr (is_rough) activate_outputs(x);", "")]),
+    Planted("c", "C of a regular tile is not read", PLAIN_TILES, [(EPILOGUE, "if (beta_ != 0) load_rows(c_, row, row_step, column, c);", "")]),
+    Planted("residual", "the residual of a regular tile is not read", PLAIN_TILES,
+            [(EPILOGUE, "if (params_.residual.data != nullptr) load_rows(residual(), row, row_step, column, residuals);", "")]),
+    Planted("clamp", "a regular tile is not clamped", PLAIN_TILES, [(EPILOGUE, "if (params_.clamps) clamp(x);", "")]),
     # How sums are cut, and arrays.
     Planted("split_k_serial", "the second slice forgets the first", TILES, [(WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),
     Planted("split_k_parallel", "partial sums are not stored", TILES,
@@ -80,14 +85,15 @@ PLANTED = [
     Planted("residual", "the residual is read and not added", SM90_PATHS,
             [(TILE_STORE, "step.read(e.residual);\n      step.add(x, 1);", "step.read(e.residual);\n      step.add(x, 0);")]),
     Planted("aux", "aux is not written", SM90_PATHS, [(TILE_STORE, "step.write(e.aux);", "")]),
+    Planted("clamp", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("everything", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("unaligned_out", "lanes do not store the output", SM90_PATHS,
             [(TILE_STORE, "if (general && !params().stores_boxes) step.write(params().gemm.out);", "")]),
     Planted("unaligned_c", "lanes do not read C", SM90_PATHS, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),
     Planted("words", "words are not moved", SM90_PATHS, [(BOX_LANES, "move_accesses<part, 4, to_global>(buffer, first_column, place);", "")]),
     Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS,
-            [(TILE_STORE, "step.write_dense(partial_output(step.work), line, x);", ""),
-             (TILE_STORE, "step.write_dense(partial_output(step.work), line, left);", "")]),
+            [(TILE_STORE, "step.write_dense(partial_output(step.work), line, left);", ""),
+             (TILE_STORE, "step.write_dense(partial_output(step.work), line, x);", "")]),
     Planted("split_k_cluster", "each block reads its own sums only", SM90_PATHS,
             [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]),
     Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,

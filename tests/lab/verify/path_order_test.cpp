@@ -59,12 +59,16 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "c") return reads_c && is_aligned(p.out) && (e.in_place || is_aligned(*e.c));
   if (path == "residual") return e.residual_in_place || is_aligned(e.residual.value());
   if (path == "aux") return is_aligned(e.aux.value());
+  if (path == "clamp") return e.clamp != Clamp{} && !reads_c && is_aligned(p.out);
   if (path == "everything")
     return reads_c && e.bias && e.activation != Activation::identity && e.residual && e.aux &&
            e.clamp != Clamp{};
   if (path == "unaligned_out") return p.out.alignment % 2 == 1 && p.out.ld % 2 == 1;
   if (path == "unaligned_c") return reads_c && is_aligned(p.out) && e.c.value().alignment == 1;
-  if (path == "words") return reads_c && p.out.alignment == 2 && p.out.ld % 4 == 2;
+  if (path == "words") {
+    const int word = 4 / bytes_of(p.out.dtype);
+    return reads_c && p.out.alignment == word && p.out.ld % (2 * word) == word;
+  }
   if (path == "batch") return p.batch > 1 && reads_c && !e.c.value().shared;
   if (path == "shared_c") return p.batch > 1 && reads_c && e.c.value().shared;
   if (path == "alpha_0") return e.alpha == 0 && reads_c;
