@@ -33,7 +33,7 @@ class WorkspaceBuffer {
 
   /// Null for an empty buffer.
   void* data() const { return memory_.get(); }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return memory_ ? bytes_ : 0; }
   operator Workspace() const { return {data(), bytes()}; }
 
  private:

@@ -28,6 +28,7 @@ TEST_CASE("a workspace of host memory is as large and as aligned as runs need it
     const void* const data = buffer->data();
     WorkspaceBuffer moved = *std::move(buffer);
     const Workspace workspace = moved;
+    CHECK(buffer->bytes() == 0);
     CHECK(workspace.data == data);
     CHECK(workspace.bytes == bytes);
     moved = WorkspaceBuffer();
