@@ -47,9 +47,9 @@ struct TensorView {
   /// `data` is an array of pointers, one for each batch entry of a view of rank 3. The first stride is then
   /// ignored. PointerArrayView makes such views.
   bool is_pointer_array = false;
-  /// Rows or columns of each matrix may share elements, as in a sliding window. Otherwise, an input whose
-  /// leading dimension is greater than 0 and less than the extent that it leads over is refused, because it
-  /// is mostly a mistake. Outputs never overlap.
+  /// Rows or columns of each matrix may share elements, as in a sliding window. Otherwise an input
+  /// whose leading dimension is less than the extent that it leads over, but not 0, is refused: mostly it is
+  /// a mistake. Outputs never overlap.
   bool overlapping = false;
   /// Elements along each extent, outermost first. 0 is legal.
   std::array<std::int64_t, max_rank> extents = {};

@@ -149,7 +149,7 @@ cudaError_t make_ready(cudaKernel_t kernel, unsigned shared_memory) {
 }
 
 /// What an entry is loaded for.
-struct LoadRequest {
+struct CodeRequest {
   std::uint32_t number;
   const Entry& entry;
   int device;
@@ -174,13 +174,13 @@ cudaError_t kernel_of_artifact(const ArtifactData& artifact, cudaKernel_t& kerne
   return e != cudaSuccess ? e : cudaLibraryGetKernel(&kernel, library, artifact.entry.c_str());
 }
 
-cudaError_t kernel_for(Loaded& loaded, const LoadRequest& request, cudaKernel_t& kernel) {
+cudaError_t kernel_for(Loaded& loaded, const CodeRequest& request, cudaKernel_t& kernel) {
   return request.artifact == nullptr ? kernel_of_unit(loaded, request.entry, kernel)
                                      : kernel_of_artifact(*request.artifact, kernel);
 }
 
 /// Loads the entry for the current device. @pre loading_mutex is held
-cudaError_t load(Loaded& loaded, const LoadRequest& request, Function& function, cudaKernel_t& kernel) {
+cudaError_t load(Loaded& loaded, const CodeRequest& request, Function& function, cudaKernel_t& kernel) {
   kernel = function.kernel.load(std::memory_order_relaxed);
   const int target = request.artifact == nullptr ? 0 : request.cc;
   if (kernel == nullptr) {
