@@ -1,6 +1,6 @@
 # The command `quarry emulate`.
 file(GLOB emulate_sources CONFIGURE_DEPENDS tools/emulate/*.cpp)
-target_sources(quarry_cli PRIVATE ${emulate_sources})
-target_link_libraries(quarry_cli PRIVATE quarry_lab_emulate)
+target_sources(quarry_command PRIVATE ${emulate_sources})
+target_link_libraries(quarry_command PUBLIC quarry_lab_emulate)
 quarry_emulating_program(quarry_cli)
-target_compile_definitions(quarry_cli PRIVATE QUARRY_EMULATOR)
+target_compile_definitions(quarry_command PRIVATE QUARRY_EMULATOR)

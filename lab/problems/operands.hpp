@@ -83,7 +83,7 @@ class OperandsOf : public Operands {
 
  private:
   explicit OperandsOf(Operands operands)
-      : Operands(std::move(operands)), arguments(Operands::arguments().as<A>()) {}
+      : Operands(std::move(operands)), arguments(Operands::arguments().template as<A>()) {}
 };
 
 }  // namespace quarry::lab

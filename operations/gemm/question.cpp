@@ -18,7 +18,8 @@ Question::Access access(const ProblemOperand& operand, DType type, int columns, 
     const auto bytes = static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(bits_of(type)) / 8;
     const int begin = std::countr_zero(bytes | 128);
     const bool is_part = bytes == std::uint64_t{1} << begin;
-    const int alignment = std::bit_width(unsigned{operand.alignment[i]});  // a power of two, or 0
+    const auto alignment =
+        static_cast<int>(std::bit_width(unsigned{operand.alignment[i]}));  // a power of two, or 0
     return static_cast<std::uint16_t>(begin << 10 | is_part << 9 | alignment << 4 | is_long << 3 |
                                       (stride == 0) << 2 | (stride < line) << 1 | operand.fits[i]);
   };

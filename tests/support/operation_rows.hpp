@@ -10,9 +10,11 @@ namespace quarry::test {
 
 /// The rows of an operation, which stand together: keys begin with the operation.
 inline std::span<const detail::Row> rows_of(Operation operation) {
-  const auto operation_of = [](const detail::Row& row) { return row.metadata.operation; };
-  const auto found = std::ranges::equal_range(detail::rows(), operation, {}, operation_of);
-  return {found.begin(), found.end()};
+  const auto before = [](const detail::Row& row, Operation of) { return row.metadata.operation < of; };
+  const auto behind = [](Operation of, const detail::Row& row) { return of < row.metadata.operation; };
+  const auto rows = detail::rows();
+  return {std::lower_bound(rows.begin(), rows.end(), operation, before),
+          std::upper_bound(rows.begin(), rows.end(), operation, behind)};
 }
 
 }  // namespace quarry::test

@@ -123,7 +123,7 @@ int verify(const CacheInfo& cache, const ListingFlags& flags) {
   std::erase_if(entries, [](const CacheEntry& entry) { return bool(entry.status); });
 
   Listing listing = listing_of(entries, "bad");
-  for (const std::size_t column : {1, 2, 3, 5, 6}) listing.columns[column].in_table = false;
+  for (const std::size_t column : {1U, 2U, 3U, 5U, 6U}) listing.columns[column].in_table = false;
   listing.head["folder"] = cache.folder;
   listing.head["checked"] = checked;
   listing.head["other_versions"] = all - checked;

@@ -28,6 +28,10 @@ void add_completion(CLI::App& app, Action& action);
 /// In builds with the emulator only.
 void add_emulate(CLI::App& app, Action& action);
 
+/// What the words of a command line ask for: reads them, does it and gives the exit status. `argv[0]` is the
+/// program's name. Never throws.
+int run_command(int argc, char** argv);
+
 /// How a command presents itself in its help.
 struct Presentation {
   std::string help;

@@ -1,4 +1,4 @@
-/// The `quarry` command: reads the command line and hands over to the command that was chosen.
+/// Reads the command line and hands over to the command that was chosen.
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -111,17 +111,12 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const Presentation
   return command;
 }
 
-}  // namespace quarry::command
-
-int main(int argc, char** argv) {
-  using namespace quarry::command;
-  prepare_streams();
-  try {
-    return finish_output(dispatch(argc, argv));
-  } catch (const std::bad_alloc&) {
-    message("out of memory");
-  } catch (const std::exception& error) {
-    message(quarry::lab::one_ascii_line(error.what()));
-  }
+int run_command(int argc, char** argv) try { return dispatch(argc, argv); } catch (const std::bad_alloc&) {
+  message("out of memory");
+  return failed;
+} catch (const std::exception& error) {
+  message(lab::one_ascii_line(error.what()));
   return failed;
 }
+
+}  // namespace quarry::command
