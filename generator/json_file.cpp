@@ -8,6 +8,15 @@
 namespace quarry::generator {
 namespace {
 
+/// What the parser says of a text, which it quotes as it is, with `?` for bytes that do not belong in a
+/// message.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 /// "[json.exception...] parse error at line 3, column 7: syntax error ..." as "FILE:3:7: syntax error ...".
 Status parse_failure(const std::filesystem::path& file, const std::string& what) {
   constexpr std::string_view line_word = "at line ";
@@ -61,7 +70,7 @@ Result<Json> read_json(const std::filesystem::path& file) {
     Json json = Json::parse(*text, std::ref(repeated));
     if (repeated.first().empty()) return json;
   } catch (const Json::exception& error) {
-    return parse_failure(file, error.what());
+    return parse_failure(file, printable(error.what()));
   }
   return Status(StatusCode::parse_error,
                 file.string() + ": key " + repeated.first() + " stands twice in one object");
