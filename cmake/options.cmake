@@ -27,6 +27,7 @@ option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVE
 option(QUARRY_EMULATOR "Build the emulator, which runs kernels on the CPU, and `quarry emulate`: for developers" OFF)
 option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ${PROJECT_IS_TOP_LEVEL})
 set(QUARRY_SANITIZE "" CACHE STRING "Sanitizers for host code, such as address,undefined or thread")
+option(QUARRY_FUZZ "Build the fuzzers (tests/fuzz), everything instrumented: for developers, with clang" OFF)
 option(BUILD_SHARED_LIBS "Build libquarry as a shared library" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -51,6 +52,15 @@ if(QUARRY_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitizer_flags};-O1;-Wno-maybe-uninitialized>")
   add_link_options(${sanitizer_flags})
   list(JOIN sanitizer_flags " " sanitizer_flags)
+endif()
+
+if(QUARRY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "QUARRY_FUZZ needs clang: configure with -DCMAKE_CXX_COMPILER=clang++ (the preset `fuzz` does)")
+  endif()
+  set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${fuzz_flags};-O1>")
+  add_link_options(-fsanitize=address,undefined)
 endif()
 
 # Include paths and warnings of a target made of our own sources.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes long, after tools/test.sh: random problems of all kinds, kernels' own sources in the emulator, then host code and emulated
-# kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each commit, so that in time
+# What takes long, after tools/test.sh: random problems of all kinds, kernels' own sources in the emulator, fuzzing, then host code and
+# emulated kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each commit, so that in time
 # all is covered; the seed is printed.
 #
 # Usage: tools/long_test.sh [SEED]   (by default made of the commit that is checked out)
@@ -18,6 +18,13 @@ shown ctest --test-dir build/dev --output-on-failure --label-regex long --no-tes
 
 say "kernels in the emulator"
 shown tools/emulate_kernels.sh 24 3 "$seed" || status=1
+
+say "fuzzing"
+if ensure_fuzzer; then
+  shown tools/fuzz.sh 20 || status=1
+else
+  say "FUZZING IS SKIPPED: no clang with libFuzzer here, and it could not be installed"
+fi
 
 say "the same with sanitizers (asan preset, host code only)"
 configure asan build/asan -DQUARRY_AOT=false

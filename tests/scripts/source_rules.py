@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "lab", "tools", "tests", "cmake", "docs", ".ci")
+INPUTS = ("tests/fuzz/corpus", "tests/fuzz/findings")  # any bytes
 CODE = (".hpp", ".cpp", ".cuh", ".cu")
 CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
 
@@ -80,6 +81,7 @@ RULES = [
 def files(root):
     """Paths of our own text files, relative to the root."""
     found = [p for folder in FOLDERS for p in (root / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    found = [p for p in found if not any((root / folder) in p.parents for folder in INPUTS)]
     found += [p for p in root.iterdir() if p.is_file() and p.suffix in (".md", ".txt", ".json")]
     return sorted(p.relative_to(root) for p in found)
 

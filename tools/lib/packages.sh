@@ -67,6 +67,25 @@ ensure_optional_packages() {
   fi
 }
 
+# Whether clang++ links a program with libFuzzer and the sanitizers.
+has_fuzzer() {
+  local program status=0
+  program=$(mktemp)
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o "$program" 2>/dev/null || status=1
+  rm -f "$program"
+  return $status
+}
+
+# Installs what fuzzing needs and nothing else does: clang with libFuzzer. Fails where that cannot be.
+ensure_fuzzer() {
+  has_fuzzer && return
+  command -v apt-get >/dev/null || return 1
+  say "installing clang"
+  { apt_get update -qq && apt_get install -y -qq --no-install-recommends clang libclang-rt-dev; } >&2 || return 1
+  has_fuzzer
+}
+
 # Installs what is missing of compiler, tools and libraries; does nothing when all of it is there.
 ensure_packages() {
   local missing

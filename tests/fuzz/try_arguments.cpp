@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <string>
+
+#include "fuzz/arguments.hpp"
+#include "fuzz/exact_memory.hpp"
+#include "quarry/registry.hpp"
+
+namespace quarry::fuzz {
+namespace {
+
+/// The bits of a choice.
+enum Choice : std::uint16_t {
+  asks = 1,
+  explains = 2,
+  in_order = 4,
+  limits_workspace = 8,
+  names_device = 16,
+  precompiled_only = 32,
+  has_memory = 64,
+  first_is_out = 128,  ///< the first input that is like the output is the output
+  short_workspace = 256,
+  other_kernel = 512,
+};
+
+/// What a query may ask for.
+FindOptions options_of(std::uint16_t choice, Input& input) {
+  FindOptions options;
+  options.explain = (choice & explains) != 0;
+  if ((choice & in_order) != 0) options.order = Order::registry;
+  if ((choice & limits_workspace) != 0) options.max_workspace = static_cast<std::size_t>(input.number());
+  if ((choice & precompiled_only) != 0) options.availability = Availability::precompiled;
+  if ((choice & names_device) != 0) options.device = &device_models()[input.byte() % device_models().size()];
+  options.limit = input.byte();
+  return options;
+}
+
+void ask(const lab::HeldArguments& arguments, std::uint16_t choice, Input& input) {
+  const FindOptions options = options_of(choice, input);
+  const CandidateList found = get_kernels(arguments, Filter(), options);
+  check_message(found.status());
+  require(found.empty() != static_cast<bool>(found.status()), "an answer is a kernel or a reason");
+  require(found.size() <= options.limit, "a limit is kept");
+  for (const Rejection& rejection : found.rejections())
+    require(!rejection.reason.empty(), "rejections have reasons");
+  if (found.empty() || options.device != nullptr) return;
+  const Candidate& best = found.front();
+  require(static_cast<bool>(best.supports(arguments)),
+          "what is offered is supported: " + std::string(best.name()));
+  const Result<std::size_t> workspace = best.workspace_size(arguments);
+  require(workspace && *workspace == best.workspace(), "the workspace is as it was offered");
+}
+
+/// Type of scalars that are read through pointers, or a larger one.
+DType scalar_type(const lab::HeldArguments& arguments) {
+  detail::OperandList operands;
+  arguments.list(operands);
+  for (const detail::OperandRef& operand : operands) {
+    if (operand.view->dtype == DType::f64) return DType::f64;
+  }
+  return DType::f32;
+}
+
+void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, ExactMemory& memory) {
+  detail::OperandList before;
+  arguments.list(before);
+  for (const detail::ScalarRef& each : before.scalars()) {
+    if (each.scalar->pointer != nullptr)
+      memory.give(const_cast<Scalar&>(*each.scalar), scalar_type(arguments));
+  }
+  const TensorView* out = nullptr;
+  bool shares = (choice & first_is_out) != 0;
+  (void)arguments.edit_operands([&](const detail::OperandRef& operand, TensorView& view) {
+    memory.give(view);
+    const bool like_out = out != nullptr && view.dtype == out->dtype && view.rank == out->rank &&
+                          view.extents == out->extents && view.strides == out->strides &&
+                          view.tag == out->tag && view.is_pointer_array == out->is_pointer_array;
+    if (shares && like_out) {
+      view.data = out->data;
+      shares = false;
+    }
+    if (operand.is_output && out == nullptr) out = &view;
+    return Status();
+  });
+}
+
+bool is_small(const lab::HeldArguments& arguments) {
+  constexpr double most = 4096;
+  detail::OperandList operands;
+  arguments.list(operands);
+  return std::ranges::all_of(
+      operands, [](const detail::OperandRef& operand) { return elements(*operand.view) <= most; });
+}
+
+void run(const Kernel& kernel, const lab::HeldArguments& arguments, bool supported, std::uint16_t choice,
+         ExactMemory& memory) {
+  const std::size_t needed = supported ? *kernel.workspace_size(arguments) : 0;
+  const std::size_t given = (choice & short_workspace) != 0 ? needed / 2 : needed;
+  const Workspace workspace = memory.workspace(given);
+  RunOptions options;
+  options.compile = false;
+  options.workspace = workspace;
+  const Status ran = kernel.run(arguments, options);
+  check_message(ran);
+  require(supported || !ran, "what is not supported does not run");
+  PrepareOptions prepare_options;
+  prepare_options.compile = false;
+  const Result<Plan> plan = kernel.prepare(arguments, prepare_options);
+  check_message(plan.status());
+  require(supported || !plan, "what is not supported is not prepared");
+  if (!plan) return;
+  require(plan->workspace_size() == needed, "a plan needs the workspace that the kernel says");
+  const Status planned = plan->run(arguments, nullptr, workspace);
+  check_message(planned);
+  require(static_cast<bool>(planned) == static_cast<bool>(ran), "a plan runs what the kernel runs");
+  check_message(plan->run(PlanOperands(), nullptr, workspace));
+}
+
+}  // namespace
+
+void try_arguments(lab::HeldArguments arguments, const detail::Row& row, std::uint16_t choice, Input& input) {
+  ExactMemory memory(static_cast<std::uint8_t>(choice >> 8));
+  if ((choice & has_memory) != 0) {
+    give_memory(arguments, choice, memory);
+  } else {
+    (void)arguments.edit_operands([](const detail::OperandRef&, TensorView& view) {
+      view.data = nullptr;
+      return Status();
+    });
+  }
+  const auto rows = detail::rows();
+  const Kernel kernel((choice & other_kernel) != 0 ? rows[input.raw<std::uint16_t>() % rows.size()] : row);
+  const Status supported = kernel.supports(arguments);
+  check_message(supported);
+  const Result<std::size_t> workspace = kernel.workspace_size(arguments);
+  require(static_cast<bool>(workspace) == static_cast<bool>(supported), "who supports can say the workspace");
+  if ((choice & asks) != 0) ask(arguments, choice, input);
+  if (is_small(arguments)) run(kernel, arguments, static_cast<bool>(supported), choice, memory);
+}
+
+}  // namespace quarry::fuzz
