@@ -99,7 +99,7 @@ def check_fragments(root, compiler):
         source = Path(folder, "fragments.cpp")
         source.write_text(text, encoding="utf-8")
         done = subprocess.run([*compiler, "-std=c++20", "-fsyntax-only", source])
-    print(f"{len(fragments)} documented pieces of C++ checked")
+    print(f"{len(fragments)} documented pieces of C++, the compiler's exit status: {done.returncode}")
     return 1 if done.returncode != 0 or not fragments else 0
 
 
