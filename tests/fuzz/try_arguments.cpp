@@ -20,6 +20,7 @@ enum Choice : std::uint16_t {
   first_is_out = 128,  ///< the first input that is like the output is the output
   short_workspace = 256,
   other_kernel = 512,
+  asks_for_one = 1024,
 };
 
 /// What a query may ask for.
@@ -48,6 +49,42 @@ void ask(const lab::HeldArguments& arguments, std::uint16_t choice, Input& input
           "what is offered is supported: " + std::string(best.name()));
   const Result<std::size_t> workspace = best.workspace_size(arguments);
   require(workspace && *workspace == best.workspace(), "the workspace is as it was offered");
+}
+
+/// One kernel and the best one as answers.
+void ask_for_one(const Kernel& kernel, const lab::HeldArguments& arguments, Input& input) {
+  FindOptions options;
+  options.max_workspace = static_cast<std::size_t>(input.number());
+  const Result<Candidate> one = candidate_of(kernel, arguments, options);
+  check_message(one.status());
+  require(!one || one->workspace() <= options.max_workspace, "an answer keeps to the workspace");
+  const Result<Candidate> best = find_best(arguments, Filter(), options);
+  check_message(best.status());
+  const CandidateList all = get_kernels(arguments, Filter(), options);
+  require(static_cast<bool>(best) != all.empty(), "there is a best one where there is any");
+  require(!best || *best == all.front(), "the best one is the first one");
+}
+
+/// The pointers that a plan asks for, of which one is null or misaligned by chance. @param wrong set where a
+/// run must refuse them
+PlanOperands operands_of(const Plan& plan, const lab::HeldArguments& arguments, Input& input, bool& wrong) {
+  detail::OperandList operands;
+  arguments.list(operands);
+  PlanOperands pointers;
+  for (const PlanOperandNeed& need : plan.operands()) {
+    if (const detail::OperandRef* const tensor = operands.find(need.name))
+      pointers[need.name] = tensor->view->data;
+    for (const detail::ScalarRef& scalar : operands.scalars()) {
+      if (scalar.name == need.name) pointers[need.name] = scalar.scalar->pointer;
+    }
+    const std::uint8_t choice = input.byte();
+    if (choice == 1) pointers[need.name] = nullptr;
+    if (choice == 2 && need.alignment > 1 && pointers[need.name] != nullptr) {
+      pointers[need.name] = static_cast<const std::byte*>(pointers[need.name]) + 1;
+      wrong = true;
+    }
+  }
+  return pointers;
 }
 
 /// Type of scalars that are read through pointers, or a larger one.
@@ -92,7 +129,7 @@ bool is_small(const lab::HeldArguments& arguments) {
 }
 
 void run(const Kernel& kernel, const lab::HeldArguments& arguments, bool supported, std::uint16_t choice,
-         ExactMemory& memory) {
+         ExactMemory& memory, Input& input) {
   const std::size_t needed = supported ? *kernel.workspace_size(arguments) : 0;
   const std::size_t given = (choice & short_workspace) != 0 ? needed / 2 : needed;
   const Workspace workspace = memory.workspace(given);
@@ -113,6 +150,11 @@ void run(const Kernel& kernel, const lab::HeldArguments& arguments, bool support
   check_message(planned);
   require(static_cast<bool>(planned) == static_cast<bool>(ran), "a plan runs what the kernel runs");
   check_message(plan->run(PlanOperands(), nullptr, workspace));
+  bool wrong = false;
+  const PlanOperands operands = operands_of(*plan, arguments, input, wrong);
+  const Status by_name = plan->run(operands, nullptr, workspace);
+  check_message(by_name);
+  require(!wrong || !by_name, "a plan refuses a misaligned pointer");
 }
 
 }  // namespace
@@ -134,7 +176,8 @@ void try_arguments(lab::HeldArguments arguments, const detail::Row& row, std::ui
   const Result<std::size_t> workspace = kernel.workspace_size(arguments);
   require(static_cast<bool>(workspace) == static_cast<bool>(supported), "who supports can say the workspace");
   if ((choice & asks) != 0) ask(arguments, choice, input);
-  if (is_small(arguments)) run(kernel, arguments, static_cast<bool>(supported), choice, memory);
+  if ((choice & asks_for_one) != 0) ask_for_one(kernel, arguments, input);
+  if (is_small(arguments)) run(kernel, arguments, static_cast<bool>(supported), choice, memory, input);
 }
 
 }  // namespace quarry::fuzz
