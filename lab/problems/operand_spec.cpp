@@ -14,7 +14,8 @@ OperandSpec complete(const std::optional<OperandParts>& parts, DType otherwise) 
           .ld = parts->ld,
           .alignment = parts->alignment,
           .array = parts->array,
-          .shared = parts->shared};
+          .shared = parts->shared,
+          .stride = parts->stride};
 }
 
 void align(TensorView& view, const OperandSpec& spec) {
@@ -36,6 +37,7 @@ TensorView view_of(const OperandSpec& spec, std::int64_t batch, std::int64_t row
   TensorView view = spec.array    ? make_array(nullptr, spec.dtype, batch, {rows, columns}, spec.ld)
                     : has_entries ? make(nullptr, spec.dtype, {batch, rows, columns}, spec.ld)
                                   : make(nullptr, spec.dtype, {rows, columns}, spec.ld);
+  if (spec.stride && view.rank == 3) view.strides[0] = *spec.stride;
   align(view, spec);
   return view;
 }
@@ -50,6 +52,7 @@ std::string operand_text(const OperandSpec& spec) {
   text.append(":").append(layout_word(spec.layout));
   if (spec.ld > 0) text += ":ld=" + std::to_string(spec.ld);
   if (spec.alignment > 0) text += ":align=" + std::to_string(spec.alignment);
+  if (spec.stride) text += ":stride=" + std::to_string(*spec.stride);
   if (spec.array) text += ":array";
   if (spec.shared) text += ":shared";
   return text;
@@ -57,15 +60,19 @@ std::string operand_text(const OperandSpec& spec) {
 
 void check_batch(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
                  std::int64_t batch, bool is_output) {
-  if (!spec || (!spec->array && !spec->shared)) return;
+  if (!spec || (!spec->array && !spec->shared && !spec->stride)) return;
   const auto wrong = [&](const std::string& why) { reader.fail(name, Status(StatusCode::parse_error, why)); };
   if (spec->array && spec->shared)
     return wrong("an array of pointers has a matrix for each entry of the batch");
+  if (spec->stride && (spec->array || spec->shared))
+    return wrong("a batch stride goes with neither an array nor a shared matrix");
   if (spec->shared && is_output) return wrong("entries of a batch have outputs of their own");
-  if (spec->shared && batch == 0) return wrong("a shared matrix goes with a batch; say --batch N");
   if (spec->array && is_interleaved(spec->layout))
     return wrong("the matrices of an array of pointers are stored by rows or columns, not interleaved");
-  if (batch == 0) wrong("an array of pointers goes with a batch; say --batch N");
+  const std::string what = spec->array    ? "an array of pointers"
+                           : spec->shared ? "a shared matrix"
+                                          : "a batch stride";
+  if (batch == 0) wrong(what + " goes with a batch; say --batch N");
 }
 
 }  // namespace quarry::lab

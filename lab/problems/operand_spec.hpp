@@ -23,6 +23,8 @@ struct OperandSpec {
   bool array = false;
   /// One matrix for all entries of the batch.
   bool shared = false;
+  /// Elements from one entry of a batch to the next, 0 for one matrix that all share; absent: packed.
+  std::optional<std::int64_t> stride = {};
   friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
 };
 
@@ -39,8 +41,8 @@ void align(TensorView& view, const OperandSpec& spec);
 std::string operand_text(const OperandSpec& spec);
 std::string typed_text(const OperandSpec& spec);
 
-/// Fails the reader where an array of pointers is interleaved, an output is shared, or there is no batch for
-/// either. @param name the flag's
+/// Fails the reader where an array of pointers is interleaved, an output is shared, two of an array, a shared
+/// matrix and a batch stride are given, or there is no batch for any of them. @param name the flag's
 void check_batch(SettingReader& reader, std::string_view name, const std::optional<OperandSpec>& spec,
                  std::int64_t batch, bool is_output = false);
 

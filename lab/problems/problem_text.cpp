@@ -20,8 +20,8 @@ constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
 /// What is wrong with `text` as a part of the operand `whole`.
 Status bad_part(std::string_view whole, std::string_view text) {
-  constexpr std::string_view parts[] = {"row",  "col",     "column", "row32", "col32",
-                                        "ld=N", "align=N", "array",  "shared"};
+  constexpr std::string_view parts[] = {"row",  "col",     "column",   "row32", "col32",
+                                        "ld=N", "align=N", "stride=N", "array", "shared"};
   return Status(StatusCode::parse_error, "operand " + quoted(whole) + ": expected a type such as f16, " +
                                              detail::join(parts, "or") + ", got " + quoted(text));
 }
@@ -66,6 +66,12 @@ Status read_part(std::string_view whole, std::string_view text, OperandParts& pa
   if (text.starts_with("align=")) {
     if (parts.alignment != 0) return twice(whole, text);
     return read_alignment(text.substr(6), parts);
+  }
+  if (text.starts_with("stride=")) {
+    if (parts.stride) return twice(whole, text);
+    const Result<std::int64_t> stride = parse_integer("stride", text.substr(7), 0, greatest);
+    if (stride) parts.stride = *stride;
+    return stride.status();
   }
   if (text == "array" || text == "shared") {
     bool& said = text == "array" ? parts.array : parts.shared;

@@ -29,13 +29,14 @@ struct OperandParts {
   int alignment = 0;
   bool array = false;
   bool shared = false;
+  std::optional<std::int64_t> stride;
 };
 
 /// The word of a layout in an operand: row, col, row32 or col32.
 std::string_view layout_word(Layout layout);
 
-/// "f16:col:ld=4104:align=8": a type, row, col, row32 or col32, a leading dimension and an alignment, in
-/// elements, and that it is an array of pointers or one matrix that a batch shares.
+/// "f16:col:ld=4104:align=8:stride=0": a type, row, col, row32 or col32, a leading dimension, an alignment
+/// and a batch stride, in elements, and that it is an array of pointers or one matrix that a batch shares.
 Result<OperandParts> parse_operand(std::string_view text);
 
 /// A whole number from `least` to `greatest`; `what` names it in the message.

@@ -94,7 +94,7 @@ Status CublasLtProblem::make_layout(const OperandSpec& spec, std::int64_t rows, 
   layout = Owned<CublasLtMatrixLayout>(made, CublasLtDestroy{f});
   if (batch == 0) return {};
   const auto count = static_cast<std::int32_t>(batch);
-  const std::int64_t stride = spec.shared ? 0 : across * ld;
+  const std::int64_t stride = spec.shared ? 0 : spec.stride.value_or(across * ld);
   if (Status s = check(f.layout_set(made, lt_batch_count, &count, sizeof count), "describe a batch"); !s)
     return s;
   return check(f.layout_set(made, lt_batch_stride, &stride, sizeof stride), "describe a batch");

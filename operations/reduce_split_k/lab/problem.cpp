@@ -23,7 +23,8 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   const auto partials = reader.read("partials", parse_operand);
   const auto out = reader.read("out", parse_operand);
   if (!reader.status()) return reader.status();
-  if (partials && (partials->layout || partials->ld != 0 || partials->array || partials->shared))
+  if (partials &&
+      (partials->layout || partials->ld != 0 || partials->array || partials->shared || partials->stride))
     return Status(StatusCode::parse_error, "--partials: partial sums are packed: expected TYPE[:align=N]");
   problem.partials = complete(partials, type.value_or(DType::none));
   if (problem.partials.dtype == DType::none) {

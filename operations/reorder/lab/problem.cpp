@@ -34,6 +34,8 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   const DType of_to = to ? to->dtype.value_or(DType::none) : DType::none;
   problem.from = complete(from, type.value_or(of_to));
   problem.to = complete(to, type.value_or(of_from));
+  check_batch(reader, "from", problem.from, problem.batch);
+  check_batch(reader, "to", problem.to, problem.batch);
   if (bits_of(problem.from.dtype) == 0 || bits_of(problem.to.dtype) == 0) {
     return Status(StatusCode::parse_error,
                   "which type? Give the type of the matrices after the shape (reorder 4096x4096 s8)");

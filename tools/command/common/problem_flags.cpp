@@ -4,6 +4,7 @@
 #include <span>
 
 #include "lab/operation.hpp"
+#include "lab/problems/kernel_problem.hpp"
 #include "lab/problems/shapes_file.hpp"
 #include "lab/text.hpp"
 
@@ -14,9 +15,9 @@ Status wrong(const std::string& message) { return Status(StatusCode::parse_error
 
 /// Takes the word as the type of all operands.
 Status take_type(const std::string& word, lab::SettingTexts& settings) {
+  if (const Result<DType> type = parse_dtype(word); !type) return type.status();
   if (settings.contains("type"))
     return wrong("unexpected " + lab::quoted(word) + ": the type is given twice");
-  if (const Result<DType> type = parse_dtype(word); !type) return type.status();
   settings["type"] = word;
   return {};
 }
@@ -53,16 +54,23 @@ std::string problem_notes() {
   for (const lab::OperationLab& lab : lab::operation_labs()) {
     text.append(lab.name).append(" ").append(lab.words.shape).append(": ").append(lab.words.notes) += "\n";
   }
-  return text +
-         "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:array|shared], of which any part may be "
-         "left "
-         "out:\n"
-         "row-major, packed and aligned unless told. ld (elements from one row or column to the next) and "
-         "align\n"
-         "(of the pointer) count elements. An array holds a pointer to each matrix of a --batch, and "
-         "promises "
-         "that alignment;\n"
-         "a shared matrix is the same for all of the batch.";
+  std::string types;
+  for (const TypeInfo& type : element_types.rows) {
+    if (type.type != DType::none) types.append(types.empty() ? "" : ", ").append(type.name);
+  }
+  return text + "TYPE is one of " + types + ".\n" +
+         "OPERAND is TYPE[:row|col|row32|col32][:ld=N][:align=N][:stride=N|:array|:shared], of which any "
+         "part "
+         "may be left\n"
+         "out: row-major, packed and aligned unless told. ld (from one row or column to the next), align (of "
+         "the "
+         "pointer) and\n"
+         "stride (from one matrix of a --batch to the next; 0: all share one) count elements. An array holds "
+         "a "
+         "pointer to each\n"
+         "matrix of a batch, and promises that alignment. A shared matrix has rank 2 and is the same for all "
+         "of a "
+         "batch.";
 }
 
 void add_setting_flags(CLI::App& app, lab::SettingTexts& settings) {
@@ -79,8 +87,7 @@ void add_setting_flags(CLI::App& app, lab::SettingTexts& settings) {
 
 void add_problem_flags(CLI::App& app, ProblemFlags& flags) {
   app.add_option("problem", flags.words, "The operation, its sizes, and the type of its operands")
-      ->type_name("OPERATION SHAPE [TYPE]")
-      ->expected(0, 3);
+      ->type_name("OPERATION SHAPE [TYPE]");
   add_setting_flags(app, flags.settings);
   app.add_option("--shapes", flags.shapes_file, "Problems from a JSON file; the flags are their defaults")
       ->type_name("FILE")
@@ -94,6 +101,10 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
   const auto lab = read_operation(flags.words, from_file ? &lab::operation_labs().front() : nullptr);
   if (!lab) return lab.status();
   if (from_file) {
+    if (words.size() > 1 && lab::is_shape(words[1])) {
+      return wrong("the shape " + lab::quoted(words[1]) +
+                   " and --shapes are both given: leave one of them out");
+    }
     if (Status s = take_types(words.subspan(std::min<std::size_t>(words.size(), 1)), settings); !s) return s;
     return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
   }

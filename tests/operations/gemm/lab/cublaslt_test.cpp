@@ -268,6 +268,12 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
     }
     if (toss()) problem.out.dtype = DType::f32;
     if (toss()) problem.batch = 1 + static_cast<int>(dice() % 3);
+    for (OperandSpec* spec : {&problem.a, &problem.b}) {
+      if (problem.batch == 0 || toss()) continue;
+      spec->shared = toss();
+      if (!spec->shared) spec->stride = toss() ? 0 : 400;
+    }
+    if (problem.batch > 0 && toss()) problem.out.stride = 500;
     if (toss()) problem.epilogue.alpha = 0.5;
     if (toss()) {
       problem.epilogue.beta = -2;
