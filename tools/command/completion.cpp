@@ -1,57 +1,234 @@
-/// quarry completion: commands, flags and kernel names for the shell's Tab key.
+/// quarry completion: commands, flags, their values and kernel names for the shell's Tab key.
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 #include "lab/operation.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/fields.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 namespace {
 
-/// The long flags of a command, separated by blanks.
-std::string flags_of(const CLI::App& command) {
+/// What a shell offers behind a flag.
+struct Values {
+  enum class Kind { anything, words, files, kernels } kind = Kind::anything;
+  std::string words = {};  ///< with blanks between them
+  friend auto operator<=>(const Values&, const Values&) = default;
+};
+
+void append_word(std::string& words, std::string_view word) {
+  words.append(words.empty() ? "" : " ").append(word);
+}
+
+/// The words of an enum, whose numbers begin at `first`.
+template <class Enum>
+std::string words_of(int first = 0) {
   std::string words;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) words += (words.empty() ? "--" : " --") + name;
+  for (int i = first; to_string(static_cast<Enum>(i)) != "unknown"; ++i) {
+    append_word(words, to_string(static_cast<Enum>(i)));
   }
   return words;
 }
 
-int complete_bash(const CLI::App& app) {
-  std::string commands;
+std::string field_names() {
+  std::string words;
+  for (const MetadataField& field : metadata_fields()) append_word(words, field.name);
+  return words;
+}
+
+std::string device_models_words() {
+  std::string words;
+  for (const DeviceModel& model : device_models()) append_word(words, model.name);
+  return words;
+}
+
+/// The words that a flag's value is one of, or begins with; empty where it is not of words.
+std::string value_words(const std::string& flag, const std::string& type) {
+  const std::map<std::string, std::string> by_flag = {{"activation", words_of<Activation>()},
+                                                      {"math", words_of<Math>()},
+                                                      {"mode", words_of<Mode>()},
+                                                      {"raster", words_of<Raster>()},
+                                                      {"accumulator", words_of<DType>(1)},
+                                                      {"device-model", device_models_words()},
+                                                      {"format", "table json csv names markdown"},
+                                                      {"on", "host device"},
+                                                      {"columns", field_names()},
+                                                      {"sort", field_names()},
+                                                      {"by", field_names()}};
+  if (const auto found = by_flag.find(flag); found != by_flag.end()) return found->second;
+  if (type == "OPERAND") return words_of<DType>(1);
+  if (type.find('|') == type.npos || std::ranges::any_of(type, [](char c) { return std::isupper(c) != 0; }))
+    return "";
+  std::string words = type;
+  std::ranges::replace(words, '|', ' ');
+  return words;
+}
+
+Values values_of(const std::string& flag, const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type == "FILE" || type == "FOLDER") return {Values::Kind::files};
+  if (type == "NAME|JSON") return {Values::Kind::kernels};
+  const std::string words = value_words(flag, type);
+  return {words.empty() ? Values::Kind::anything : Values::Kind::words, words};
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// The flags that take values, "--on|--kernel", by what they take.
+std::map<Values, std::string> flags_by_values(const CLI::App& app) {
+  std::map<std::string, Values> by_flag;
+  for (const CLI::App* command : commands_of(app)) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() == 0) continue;
+      for (const std::string& name : option->get_lnames())
+        by_flag.try_emplace("--" + name, values_of(name, *option));
+      for (const std::string& name : option->get_snames())
+        by_flag.try_emplace("-" + name, values_of(name, *option));
+    }
+  }
+  std::map<Values, std::string> by_values;
+  for (const auto& [flag, values] : by_flag) {
+    std::string& flags = by_values[values];
+    flags.append(flags.empty() ? "" : "|").append(flag);
+  }
+  return by_values;
+}
+
+/// How a shell is told what to offer.
+struct Shell {
+  std::string_view words_begin, words_end;  ///< around words
+  std::string_view files;
+  std::string_view kernels;
+};
+
+/// The branches of a `case` over the word before: what is offered behind each flag that takes a value.
+std::string value_cases(const CLI::App& app, const Shell& shell) {
   std::string cases;
-  std::string operations;
-  for (const lab::OperationLab& lab : lab::operation_labs())
-    operations.append(operations.empty() ? "" : " ").append(lab.name);
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    commands += (commands.empty() ? "" : " ") + command->get_name();
-    cases += "    " + command->get_name() + ") words='" + flags_of(*command) + "' ;;\n";
+  for (const auto& [values, flags] : flags_by_values(app)) {
+    std::string offer;
+    switch (values.kind) {
+      case Values::Kind::anything: break;
+      case Values::Kind::words:
+        offer.append(shell.words_begin).append(values.words).append(shell.words_end);
+        break;
+      case Values::Kind::files: offer = shell.files; break;
+      case Values::Kind::kernels: offer = shell.kernels; break;
+    }
+    cases += "    " + flags + ") " + offer + (offer.empty() ? "" : "; ") + "return ;;\n";
+  }
+  return cases;
+}
+
+std::string operation_words() {
+  std::string words;
+  for (const lab::OperationLab& lab : lab::operation_labs()) append_word(words, lab.name);
+  return words;
+}
+
+std::string command_words(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* command : commands_of(app)) append_word(words, command->get_name());
+  return words;
+}
+
+int complete_bash(const CLI::App& app) {
+  constexpr Shell bash = {"COMPREPLY=($(compgen -W '", "' -- \"$word\"))",
+                          "COMPREPLY=($(compgen -f -- \"$word\"))",
+                          "COMPREPLY=($(compgen -W \"$(quarry list --format names)\" -- \"$word\"))"};
+  std::string cases;
+  for (const CLI::App* command : commands_of(app)) {
+    std::string flags;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) append_word(flags, "--" + name);
+    }
+    cases += "    " + command->get_name() + ") words='" + flags + "' ;;\n";
   }
   write_output(
       "_quarry() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-      "  case $before in\n"
-      "    --shapes|--resume|--svg|--dump-times|--cublaslt|-o|--output|--list) COMPREPLY=($(compgen -f -- "
-      "\"$word\")); return ;;\n"
-      "    --format) COMPREPLY=($(compgen -W 'table json csv names markdown' -- \"$word\")); return ;;\n"
-      "    --on) COMPREPLY=($(compgen -W 'host device' -- \"$word\")); return ;;\n"
+      "  case $before in\n" +
+      value_cases(app, bash) +
       "  esac\n"
       "  case ${COMP_WORDS[1]} in\n" +
       cases +
       "  esac\n"
-      "  if [[ $COMP_CWORD == 1 ]]; then words='" +
-      commands +
+      "  if [[ $COMP_CWORD == 1 || ( $COMP_CWORD == 2 && $before == help ) ]]; then words='" +
+      command_words(app) +
       "'\n"
-      "  elif [[ $word != -* && ( $before == --kernel || ${COMP_WORDS[1]} =~ "
-      "^(show|verify|pack|export)$ ) ]]; "
+      "  elif [[ $word != -* && ${COMP_WORDS[1]} =~ ^(show|verify|pack|export)$ ]]; "
       "then words=$(quarry list --format names)\n"
       "  elif [[ $word != -* && ${COMP_WORDS[1]} == cache ]]; then words='info list verify clear'\n"
       "  elif [[ $word != -* ]]; then words='" +
-      operations +
+      operation_words() +
       "'; fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}\n"
       "complete -F _quarry quarry\n");
+  return done;
+}
+
+/// An entry of `_describe`: "NAME:help", between single quotes.
+std::string described(const std::string& name, const std::string& help) {
+  std::string text = "'" + name + ":";
+  for (const char c : help) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c == '\n' ? ' ' : c;
+    }
+  }
+  return text + "'";
+}
+
+int complete_zsh(const CLI::App& app) {
+  constexpr Shell zsh = {"compadd -- ", "", "_files", "compadd -- ${(f)\"$(quarry list --format names)\"}"};
+  std::string commands;
+  std::string cases;
+  for (const CLI::App* command : commands_of(app)) {
+    append_word(commands, described(command->get_name(), command->get_description()));
+    std::string flags;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames())
+        append_word(flags, described("--" + name, option->get_description()));
+    }
+    cases += "    " + command->get_name() + ") offers=(" + flags + ") ;;\n";
+  }
+  write_output(
+      "#compdef quarry\n"
+      "_quarry() {\n"
+      "  local word=${words[CURRENT]} before=${words[CURRENT-1]}\n"
+      "  local -a offers\n"
+      "  case $before in\n" +
+      value_cases(app, zsh) +
+      "  esac\n"
+      "  if (( CURRENT == 2 )) || [[ $CURRENT == 3 && $before == help ]]; then\n"
+      "    offers=(" +
+      commands +
+      ")\n"
+      "    _describe command offers; return\n"
+      "  fi\n"
+      "  if [[ $word != -* ]]; then\n"
+      "    case ${words[2]} in\n"
+      "      show|verify|pack|export) compadd -- ${(f)\"$(quarry list --format names)\"} ;;\n"
+      "      cache) compadd -- info list verify clear ;;\n"
+      "      completion) compadd -- bash zsh ;;\n"
+      "      *) compadd -- " +
+      operation_words() +
+      " ;;\n"
+      "    esac\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${words[2]} in\n" +
+      cases +
+      "  esac\n"
+      "  _describe flag offers\n"
+      "}\n"
+      "compdef _quarry quarry\n");
   return done;
 }
 
@@ -60,11 +237,14 @@ int complete_bash(const CLI::App& app) {
 void add_completion(CLI::App& app, Action& action) {
   CLI::App* command = add_command(app, "completion",
                                   {.help = "Print what makes a shell complete this command",
-                                   .usage = "bash",
-                                   .examples = {"source <(quarry completion bash)"}});
+                                   .usage = "bash|zsh",
+                                   .examples = {"source <(quarry completion bash)"},
+                                   .notes = "In zsh, `source <(quarry completion zsh)` behind `compinit`."});
   const auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
-  command->callback([&app, &action, shell] { action = [&app] { return complete_bash(app); }; });
+  command->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  command->callback([&app, &action, shell] {
+    action = [&app, shell] { return *shell == "bash" ? complete_bash(app) : complete_zsh(app); };
+  });
 }
 
 }  // namespace quarry::command

@@ -8,6 +8,7 @@
 #include "quarry/version.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
+#include "tools/command/common/usage.hpp"
 
 namespace quarry::command {
 namespace {
@@ -47,33 +48,6 @@ class HelpText : public CLI::Formatter {
   std::string usage_;
 };
 
-/// One line for what CLI11 found wrong, with the nearest command or flag where a word is unknown.
-std::string usage_text(const CLI::ParseError& error, const CLI::App& app, int argc, char** argv) {
-  const auto chosen = app.get_subcommands();
-  const std::string help = chosen.empty() ? "quarry --help" : "quarry " + chosen[0]->get_name() + " --help";
-  std::string text = quarry::lab::one_ascii_line(error.what());
-  if (chosen.empty() && argc < 2) return "no command given (see " + help + ")";
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || chosen.empty()) {
-    std::vector<std::string> words;
-    std::string unknown = chosen.empty()                   ? argv[1]
-                          : chosen[0]->remaining().empty() ? ""
-                                                           : chosen[0]->remaining()[0];
-    if (chosen.empty()) {
-      for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-        words.push_back(command->get_name());
-      }
-    } else {
-      for (const CLI::Option* option : chosen[0]->get_options()) {
-        for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-      }
-    }
-    const std::vector<std::string_view> views(words.begin(), words.end());
-    const std::string what = chosen.empty() ? "unknown command " : "unexpected argument ";
-    text = what + lab::quoted(unknown) + lab::did_you_mean(unknown, views);
-  }
-  return text + " (see " + help + ")";
-}
-
 int dispatch(int argc, char** argv) {
   CLI::App app(about, "quarry");
   app.footer(closing());
@@ -81,18 +55,24 @@ int dispatch(int argc, char** argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>("quarry COMMAND [FLAGS]"));
   Action action;
-  for (const auto add : {add_list, add_find, add_show, add_run, add_verify, add_bench, add_stats,
-                         add_coverage, add_pack, add_export, add_cache, add_doctor, add_completion}) {
+  for (const auto add :
+       {add_list, add_find, add_show, add_run, add_verify, add_bench, add_stats, add_coverage, add_pack,
+        add_export, add_cache, add_doctor, add_completion, add_help}) {
     add(app, action);
   }
 #ifdef QUARRY_EMULATOR
   add_emulate(app, action);
 #endif
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (const std::string fault = usage_fault(app, words); !fault.empty()) {
+    message(fault);
+    return usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    message(usage_text(error, app, argc, argv));
+    message(usage_text(error, app));
     return usage;
   }
   return action();

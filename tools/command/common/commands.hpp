@@ -25,6 +25,7 @@ void add_export(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+void add_help(CLI::App& app, Action& action);
 /// In builds with the emulator only.
 void add_emulate(CLI::App& app, Action& action);
 

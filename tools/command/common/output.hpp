@@ -1,6 +1,7 @@
 /// How the command speaks: data to standard output, messages to standard error, and its exit status.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ int report(const Status& status);
 /// Whether people look at standard output, or at standard error.
 bool output_is_terminal();
 bool messages_are_on_terminal();
+
+/// Places in a line of the terminal that shows standard output; 0 where it is none, or does not say.
+std::size_t output_width();
 
 /// Makes later files land behind the three standard streams even when one of those was closed, and a reader
 /// that went away end the process quietly. To be called first.
