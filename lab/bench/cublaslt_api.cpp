@@ -111,4 +111,10 @@ Result<CublasLtFunctions> open_cublaslt(const std::string& path) {
       "file");
 }
 
+std::string path_of(const CublasLtFunctions& functions) {
+  Dl_info info = {};
+  const bool known = dladdr(reinterpret_cast<const void*>(functions.version), &info) != 0;
+  return known && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
 }  // namespace quarry::lab

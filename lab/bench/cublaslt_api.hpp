@@ -108,4 +108,7 @@ enum CublasLtPreferenceAttribute : int {
 /// Fails with not_found where a path that was given is no such library, with no_device where none is found.
 Result<CublasLtFunctions> open_cublaslt(const std::string& path);
 
+/// The file that the functions came from.
+std::string path_of(const CublasLtFunctions& functions);
+
 }  // namespace quarry::lab

@@ -59,6 +59,7 @@ double memory_bytes(const Problem& problem, int copies) {
 }
 
 std::string speed_text(const Problem& problem, double seconds) {
+  if (!(seconds > 0)) return "too short to be measured";
   if (lab_of(problem).moves_memory) return rounded(touched_bytes(problem) / seconds * 1e-9, 1) + " GB/s";
   return rounded(flops(problem) / seconds * 1e-12, 3) + " TFLOP/s";
 }

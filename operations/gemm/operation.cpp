@@ -116,7 +116,10 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                          const DeviceModel&, std::size_t max_workspace) {
-  return family_of(row).estimate(profile, problem, max_workspace);
+  Estimate estimate = family_of(row).estimate(profile, problem, max_workspace);
+  // Nothing is launched for an output without elements; the time of no tiles would be no number.
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) estimate.seconds = 0;
+  return estimate;
 }
 
 ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,

@@ -1,11 +1,14 @@
 """Running the command as a user does, for the tests of this folder: QUARRY_BINARY is the path of the executable."""
 
 import csv
+import fcntl
 import io
 import json
 import os
 import pty
+import struct
 import subprocess
+import termios
 import unittest
 
 BINARY = os.environ["QUARRY_BINARY"]
@@ -40,10 +43,11 @@ def run_quarry(*arguments, stdin="", cwd=None):
     return Done(completed)
 
 
-def run_on_terminal(*arguments):
-    """Standard output and error on one terminal: (status, everything shown)."""
+def run_on_terminal(*arguments, columns=0):
+    """Standard output and error on one terminal, of so many columns if it says: (status, everything shown)."""
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execv(BINARY, [BINARY, *arguments])
     shown = b""
     while True:

@@ -178,12 +178,54 @@ class ShapesFile(CommandTest):
             '{"problems": [{"m": 1, "n": 1, "k": 1, "batch": [2]}]}': "`batch`",
             '{"problems": [{"m": 1, "n": 1, "k": 1, "a": "f61"}]}': "`f16`",
         }
+        deep = "[" * 1_000_000 + "]" * 1_000_000
+        cases |= {
+            '{"problems": [{"m": %s, "n": 1, "k": 1}]}' % deep: "got a list",
+            '{"problems": [{"m": 1, "n": 1, "k": 1, "a": %s}]}' % deep: "got a list",
+            '{"problems": %s}' % deep: "problem 1",
+            deep: "problems",
+            '{"problems": [{"m": {"a": 1}, "n": 1, "k": 1}]}': "m: expected a whole number from 0, got an object",
+        }
         for text, words in cases.items():
-            with self.subTest(text=text):
+            with self.subTest(text=text[:200]):
                 self.refused("find", "gemm", "f16", "--shapes", self.write(text), says=["shapes file", words])
+        self.refused("find", "gemm", "f16", "--shapes", "/dev/zero", says=["`/dev/zero`", "longer than"])
+
+    def test_a_shape_beside_them(self):
+        path = self.write('{"problems": [{"m": 1, "n": 1, "k": 1}]}')
+        self.refused("find", "gemm", "64x64x64", "f16", "--shapes", path, says=["`64x64x64`", "--shapes", "both"])
 
 
 class BadInput(CommandTest):
+    def test_arguments_that_no_kernel_sees_are_not_explained(self):
+        problem = ("gemm", "64x64x64", "f16", "--a", "f16:ld=4", "--explain")
+        self.refused("find", *problem, says="Operand `a`")
+        done = run_quarry("find", *problem, "--format", "names")
+        self.assertEqual((done.out, len(done.err.splitlines())), ("", 1))
+
+    def test_columns_of_answers_are_no_fields_of_kernels(self):
+        for column in ("predicted_us", "workspace", "mode", "split_k"):
+            self.refused("find", "gemm", "64x64x64", "f16", "--where", f"{column} == 1",
+                         says=[f"`{column}` is a column of `quarry find`", "--sort"])
+            self.refused("list", "--where", f"cc == 80 and {column} == 1", says=f"`{column}` is a column of `quarry find`")
+            self.assertIn(f"`{column}`", self.quarry("find", "--help").out)
+        self.refused("list", "--where", "predicted == 1", says="unknown field `predicted`", lines=3)
+
+    def test_problems_without_elements(self):
+        for shape in ("0x5x5", "5x0x5", "5x5x0", "0x0x0"):
+            done = self.quarry("find", "gemm", shape, "f16", *MODEL, "--format", "json", "--limit", "all")
+            times = [row["predicted_us"] for row in done.json["candidates"]]
+            self.assertNotIn(None, times, shape)  # as JSON has no NaN
+            self.assertEqual(times, sorted(times))
+            self.assertNotIn("nan", self.quarry("find", "gemm", shape, "f16", *MODEL, "--batch", "2").out)
+            self.assertNotIn("nan", self.quarry("run", "gemm", shape, "f16", "--on", "host").out)
+
+    def test_types_by_other_names(self):
+        for name, word in (("half", "f16"), ("int8", "s8"), ("Float", "f32"), ("fp8_e4m3", "e4m3")):
+            self.refused("find", "gemm", "64x64x64", name, says=[f"`{name}`", f"did you mean `{word}`?"])
+        self.refused("find", "gemm", "64x64x64", "quaternion", says=["expected `f16`, `bf16`", "`e4m3`"])
+        self.assertIn("TYPE is one of f16, bf16, f32, f64", self.quarry("find", "--help").out)
+
     def test_shapes(self):
         for shape in ("12x", "x", "12", "12x12", "1x2x3x4", "axbxc", "1x2x", "1.5x2x3", "4x-4x4", "0x10x3 ", "",
                       "99999999999999999999x1x1", "4 x4x4", "+4x4x4"):

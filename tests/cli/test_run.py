@@ -89,6 +89,14 @@ class BadInput(CommandTest):
         self.refused("run", "gemm", "64x64x64", "--a", "f16:ld=65", "--b", "f16", *HOST, "--kernel", name, status=1,
                      says=["`a`", "align"])
 
+    def test_no_document_where_nothing_ran(self):
+        for form in ("json", "csv", "markdown", "names", "table"):
+            self.refused("run", "gemm", "8x8x8", "--a", "f16:ld=4", "--b", "f16", *HOST, "--format", form,
+                         says="Operand `a`")
+
+    def test_columns_are_checked_before_the_work(self):
+        self.refused("run", "gemm", "4000x4000x4000", "f64", *HOST, "--columns", "nope", says="`nope`")
+
     def test_unknown_kernel(self):
         name = self.quarry("list", "--limit", "1", "--format", "names").lines[0]
         self.refused("run", "gemm", "8x8x8", "f16", "--kernel", name + "q", says=f"`{name}`")

@@ -80,6 +80,17 @@ class Showing(ShowTest):
         self.refused("show", "--where", "tile.m == 7", says="no kernel", status=1)
         self.refused("show", self.name, "--columns", "sm_90.register", says="`sm_90.registers`")
 
+    def test_registers_that_are_not_known_are_said_to_be(self):
+        with mock.patch.dict(os.environ, QUARRY_CACHE_DIR=self.folder + "/empty"):
+            for form in ("table", "csv", "json"):
+                done = self.quarry("show", NOT_REGISTERED, "--columns", "name,sm_90.registers", "--format", form)
+                self.assertIn("1 kernel is not compiled for 9.0", done.err)
+                self.assertIn("quarry pack NAME... -o FILE --target 90", done.err)
+            self.assertEqual(self.quarry("show", NOT_REGISTERED, "--columns", "name,sm_90.registers").lines[1].split(),
+                             ["sm_90.registers", "-"])
+            self.assertEqual(self.quarry("show", NOT_REGISTERED, "--columns", "name,sm_80.blocks").err, "")
+            self.assertEqual(self.quarry("show", NOT_REGISTERED).err, "")
+
 
 class Code(ShowTest):
     """What a kernel is made of. NVRTC is a library that looks like it where the real one is not what is tested."""

@@ -1,6 +1,10 @@
 """quarry stats and quarry doctor."""
 
+import os
+import subprocess
+import tempfile
 import unittest
+from unittest import mock
 
 from quarry_command import CommandTest, run_quarry
 
@@ -52,7 +56,7 @@ class Doctor(CommandTest):
         document = self.quarry("doctor", "--format", "json").json
         self.assertTrue(document["usable"])
         findings = {f["what"]: f for f in document["findings"]}
-        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc"):
+        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc", "cache", "packs", "cublaslt"):
             self.assertIn(what, findings)
         for finding in document["findings"]:
             self.assertIn(finding["state"], ("ok", "missing", "broken"))
@@ -63,6 +67,45 @@ class Doctor(CommandTest):
     def test_devices_or_why_there_are_none(self):
         whats = [f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]]
         self.assertNotEqual("devices" in whats, "device 0" in whats)
+
+    def findings(self, status=0, **environment):
+        with mock.patch.dict(os.environ, environment):
+            done = run_quarry("doctor", "--format", "json")
+        self.assertEqual(done.status, status, done.err)
+        return {f["what"]: f for f in done.json["findings"]}
+
+    def test_packs_of_the_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            damaged = os.path.join(folder, "damaged.pack")
+            with open(damaged, "wb") as file:
+                file.write(b"no pack at all" * 10)
+            missing = os.path.join(folder, "missing.pack")
+            found = self.findings(1, QUARRY_PACKS=f"{damaged}:{missing}")
+            self.assertEqual(found["pack " + damaged]["state"], "broken")
+            self.assertEqual(found["pack " + missing]["state"], "broken")
+            self.assertIn("No such file", found["pack " + missing]["found"])
+            self.assertNotIn("packs", found)
+        self.assertEqual(self.findings(QUARRY_PACKS="")["packs"]["state"], "ok")
+
+    def test_the_cache(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.findings(QUARRY_CACHE_DIR=folder)["cache"]
+            self.assertEqual(found["state"], "ok")
+            self.assertIn(folder + ", 0 kernel files, 0.0 MiB of 1024.0 MiB", found["found"])
+            found = self.findings(QUARRY_CACHE_DIR=folder, QUARRY_CACHE_SIZE="0")["cache"]
+            self.assertEqual((found["state"], found["found"]), ("missing", "switched off: QUARRY_CACHE_SIZE is 0"))
+            subprocess.run([os.environ["QUARRY_FILL_CACHE"], "3"], check=True, timeout=60, capture_output=True,
+                           env=dict(os.environ, QUARRY_CACHE_DIR=folder))
+            self.assertIn(", 3 kernel files, ", self.findings(QUARRY_CACHE_DIR=folder)["cache"]["found"])
+            for name in sorted(os.listdir(folder))[:1]:
+                with open(os.path.join(folder, name), "r+b") as file:
+                    file.seek(100)
+                    byte = file.read(1)[0]
+                    file.seek(100)
+                    file.write(bytes([byte ^ 1]))
+            found = self.findings(1, QUARRY_CACHE_DIR=folder)["cache"]
+            self.assertEqual(found["state"], "broken")
+            self.assertIn(", 1 damaged", found["found"])
 
     def test_formats(self):
         self.assertEqual(self.quarry("doctor").lines[0].split(), ["what", "state", "found", "meaning"])

@@ -2,14 +2,16 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import unittest
 
-from quarry_command import BINARY, FOLDER, CommandTest, run_quarry
+from quarry_command import BINARY, FOLDER, CommandTest, run_on_terminal, run_quarry
 
-COMMANDS = ("list", "find", "show", "run", "verify", "bench", "stats", "pack", "export", "cache", "doctor", "completion")
+COMMANDS = ("list", "find", "show", "run", "verify", "bench", "stats", "pack", "export", "cache", "doctor", "completion",
+            "help")
 
 
 class Help(CommandTest):
@@ -41,6 +43,12 @@ class Help(CommandTest):
             for line in self.quarry(*([command] if command else []), "--help").lines:
                 self.assertLessEqual(len(line), 120, line)
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.quarry("help").out, self.quarry("--help").out)
+        for command in COMMANDS:
+            self.assertEqual(self.quarry("help", command).out, self.quarry(command, "--help").out)
+        self.refused("help", "lst", says=["unknown command `lst`", "`list`"])
+
     def test_version(self):
         self.assertRegex(self.quarry("--version").out, r"^quarry \d+\.\d+\.\d+\n$")
 
@@ -54,6 +62,33 @@ class Usage(CommandTest):
 
     def test_unknown_flag_names_the_nearest(self):
         self.refused("list", "--wehre", "x", says=["`--wehre`", "`--where`", "quarry list --help"])
+
+    def test_an_unknown_flag_is_named_wherever_it_stands(self):
+        problem = ("gemm", "64x64x64", "f16")
+        for words in ((*problem, "--wher", "x"), ("--wher", "x", *problem), (*problem, "f32", "--wher=x"),
+                      (*problem, "--limit", "2", "--wher")):
+            self.refused("find", *words, says=["unknown flag `--wher`", "`--where`", "quarry find --help"])
+        self.refused("find", *problem, "-z", "1", says="unknown flag `-z`")
+        self.refused("find", *problem, "-alpha", "1", says=["unknown flag `-alpha`", "`--alpha`"])
+        self.refused("--wher", says=["unknown flag `--wher`", "quarry --help"])
+        # What follows a flag that takes a value is its value.
+        self.refused("list", "--where", "--limit", says="^", lines=3)
+
+    def test_words_behind_the_type(self):
+        self.refused("find", "gemm", "64x64x64", "f16", "f32", says=["`f32`", "the type is given twice"])
+        self.refused("find", "gemm", "64x64x64", "f16", "row", says="unknown type `row`")
+
+    def test_a_value_for_a_flag_that_takes_none(self):
+        for flag in ("--explain", "--precompiled"):
+            self.refused("find", "gemm", "64x64x64", "f16", flag + "=yes", says=[flag + " takes no value", "`yes`"])
+        self.refused("find", "gemm", "64x64x64", "f16", "--explain=", says="takes no value")
+        self.refused("list", "--where=", "--limit=1", says="--where= has no value")
+
+    def test_brackets_make_no_list_of_words(self):
+        for word in ("[]", "[a,b]", "[[1]]"):
+            self.refused("verify", word, "--on", "host", says=f"unexpected `{word}`")
+            self.refused("show", word, says=f"unexpected `{word}`")
+            self.refused("find", "gemm", word, "f16", says=f"unexpected `{word}`")
 
     def test_a_flag_without_its_value(self):
         self.refused("list", "--where", says=["--where", "quarry list --help"])
@@ -77,7 +112,11 @@ class Streams(CommandTest):
 
     def test_a_closed_output(self):
         done = subprocess.run(["bash", "-c", f"'{BINARY}' list >&-"], capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^quarry: cannot write to standard output: .*\n$")
+        for command in ("--help", "help", "doctor", "find gemm 64x64x64 f16"):
+            done = subprocess.run(["bash", "-c", f"'{BINARY}' {command} >&-"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, command)
 
     def test_a_full_disk(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -91,13 +130,74 @@ class Streams(CommandTest):
         self.assertIn("match", done.err)
 
 
+class NarrowTerminals(CommandTest):
+    def test_no_line_is_longer_than_the_terminal(self):
+        problem = ("gemm", "64x64x64", "f16")
+        for command in (("find", *problem), ("list",), ("list", "--fields"), ("doctor",), ("stats",)):
+            for columns in (80, 100):
+                _, shown = run_on_terminal(*command, columns=columns)
+                tables = [line for line in shown.splitlines() if not line.startswith("quarry: ")]
+                self.assertGreater(len(tables), 5)
+                for line in tables:
+                    self.assertLessEqual(len(line), columns, (command, line))
+
+    def test_columns_that_are_left_out_are_named(self):
+        _, shown = run_on_terminal("find", "gemm", "64x64x64", "f16", columns=80)
+        self.assertEqual(shown.split()[:2], ["name", "predicted_us"])
+        self.assertRegex(shown, "quarry: no room for the columns predicted_tflops, workspace, .*precompiled; --columns chooses")
+        _, wide = run_on_terminal("find", "gemm", "64x64x64", "f16", columns=300)
+        self.assertIn("precompiled", wide.splitlines()[0])
+        self.assertNotIn("no room", wide)
+
+    def test_columns_that_were_chosen_stay(self):
+        _, shown = run_on_terminal("find", "gemm", "64x64x64", "f16", "--columns", "name,family,entry", columns=80)
+        self.assertEqual(shown.split()[:3], ["name", "family", "entry"])
+
+    def test_sentences_go_on_in_further_lines(self):
+        _, narrow = run_on_terminal("list", "--fields", "--limit", "all", columns=70)
+        _, wide = run_on_terminal("list", "--fields", "--limit", "all", columns=0)
+        self.assertGreater(len(narrow.splitlines()), len(wide.splitlines()))
+        self.assertEqual(sorted(narrow.split()), sorted(wide.split()))
+
+
 class Completion(CommandTest):
+    def offers(self, shell, stubs, script, cases):
+        """What a shell prints for each of some lines, of which the last word is being completed."""
+        done = subprocess.run([shell, "-c", stubs + script + "\n" + "\n".join(cases)], capture_output=True, text=True,
+                              timeout=60, env=dict(os.environ, PATH=f"{FOLDER}:{os.environ['PATH']}"))
+        self.assertEqual(done.stderr, "")
+        return done.stdout.splitlines()
+
     def test_bash_takes_it(self):
-        script = self.quarry("completion", "bash").out
-        test = script + '\nCOMP_WORDS=(quarry ver); COMP_CWORD=1; _quarry; echo "${COMPREPLY[@]}"\n' \
-                        'COMP_WORDS=(quarry find gemm --expl); COMP_CWORD=3; _quarry; echo "${COMPREPLY[@]}"\n'
-        done = subprocess.run(["bash", "-c", test], capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.stdout, done.stderr), ("verify\n--explain\n", ""))
+        def case(*words):
+            return f'COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _quarry; echo "${{COMPREPLY[@]}}"'
+        lines = self.offers("bash", "", self.quarry("completion", "bash").out, [
+            case("quarry", "ver"), case("quarry", "find", "gemm", "--expl"), case("quarry", "find", "--mode", "split_k_c"),
+            case("quarry", "run", "--bias", "c"), case("quarry", "find", "--columns", "tile."), case("quarry", "help", "li"),
+            case("quarry", "find", "--device-model", "a"), case("quarry", "run", "--activation", "gelu_"),
+            case("quarry", "find", "--limit", "2"), case("quarry", "show", "gemm_simt_f64_f64_f64_f64_rrr_64x64x")])
+        self.assertEqual(lines[:6], ["verify", "--explain", "split_k_cluster", "column", "tile.m tile.n tile.k", "list"])
+        self.assertEqual(lines[6:9], ["a100", "gelu_tanh", ""])
+        self.assertIn("gemm_simt_f64_f64_f64_f64_rrr_64x64x", lines[9])
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_zsh_takes_it(self):
+        # Outside of a completion its builtins do nothing but complain.
+        stubs = ('compadd() { shift; echo $@ }; _files() { echo FILES }; compdef() { }; '
+                 '_describe() { echo $1: ${(P)2} }\n')
+        def case(*words):
+            return f'words=({" ".join(words)} ""); words[-1]=(); CURRENT={len(words)}; _quarry'
+        lines = self.offers("zsh", stubs, self.quarry("completion", "zsh").out, [
+            case("quarry", "ver"), case("quarry", "help", "li"), case("quarry", "find", "--mode", "s"),
+            case("quarry", "run", "--bias", "c"), case("quarry", "find", "--shapes", "x"), case("quarry", "cache", "i"),
+            case("quarry", "find", "g"), case("quarry", "find", "--ex"), case("quarry", "show", "gemm")])
+        self.assertRegex(lines[0], "^command: list:List registered kernels find:")
+        self.assertEqual(lines[0], lines[1])
+        self.assertEqual(lines[2:6], ["gemm split_k_serial split_k_parallel split_k_cluster stream_k", "row column", "FILES",
+                                      "info list verify clear"])
+        self.assertIn("gemm reduce_split_k reorder", lines[6])
+        self.assertRegex(lines[7], "^flag: .*--explain:Count the rejected kernels by reason")
+        self.assertIn("gemm_simt_", lines[8])
 
     def test_another_shell(self):
         self.refused("completion", "tcsh", says="tcsh")

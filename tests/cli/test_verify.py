@@ -2,10 +2,11 @@
 
 import os
 import shlex
+import subprocess
 import tempfile
 import unittest
 
-from quarry_command import CommandTest, run_on_terminal, run_quarry
+from quarry_command import BINARY, CommandTest, run_on_terminal, run_quarry
 
 HOST = ("--on", "host")
 SOME = "family == gemm_simt and a.dtype == f64"
@@ -140,6 +141,19 @@ class BadInput(CommandTest):
         self.refused("verify", "--on", "moon", says="`moon`")
         self.refused("verify", "nonsense", *HOST, says="`nonsense`")
         self.refused("verify", "--where", "stages >", *HOST, says="^", lines=3)
+
+    def test_columns_are_checked_before_the_work(self):
+        # All kernels would take minutes.
+        for flags in (("--columns", "nope"), ("--sort", "-nope")):
+            self.refused("verify", "--problems", "1000", *HOST, *flags, says="`nope`")
+            self.refused("verify", "--campaign", "1000000", *HOST, *flags, says="`nope`")
+
+    def test_input_that_never_ends(self):
+        self.refused("verify", "--where", SOME, *HOST, "--resume", "/dev/zero", says=["`/dev/zero`", "longer than"])
+        with open("/dev/zero", "rb") as zeros:
+            done = subprocess.run([BINARY, "verify", "-", *HOST], stdin=zeros, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("standard input: it is longer than", done.stderr)
 
     def test_a_device_that_is_not_there(self):
         findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}

@@ -1,7 +1,12 @@
 /// quarry doctor: what of this machine and this build can be used, what is missing, and what that means.
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
+#include "lab/bench/cublaslt_api.hpp"
+#include "quarry/cache.hpp"
 #include "quarry/code.hpp"
+#include "quarry/pack.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/system.hpp"
 #include "tools/command/common/commands.hpp"
@@ -101,12 +106,72 @@ std::vector<Finding> look_at_build() {
   return findings;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return text_of(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
+}
+
+Finding look_at_cache() {
+  const CacheInfo cache = cache_info();
+  const char* const meaning = "kernels are compiled anew in each process";
+  if (!cache.usable) return {"cache", "missing", cache.usable.message(), meaning};
+  if (cache.limit == 0) return {"cache", "missing", "switched off: QUARRY_CACHE_SIZE is 0", meaning};
+  const std::string text = cache.folder + ", " + counted(cache.entries, "kernel file") + ", " +
+                           mebibytes(cache.bytes) + " of " + mebibytes(cache.limit);
+  const auto entries = cache_entries();
+  const auto damaged = std::ranges::count_if(entries, [](const CacheEntry& entry) { return !entry.status; });
+  if (damaged == 0) return {"cache", "ok", text};
+  return {"cache", "broken", text + ", " + std::to_string(damaged) + " damaged",
+          "damaged kernels are compiled anew; `quarry cache verify` names them, `quarry cache clear` removes "
+          "all"};
+}
+
+Finding look_at_pack(const std::string& path) {
+  const std::string what = "pack " + path;
+  // Loading it finds what reading it does not: kernels that this build does not know, devices that are not
+  // here.
+  if (const Status loaded = load_pack(path); !loaded)
+    return {what, "broken", loaded.message(),
+            "it is passed over; its kernels are compiled when they are first used"};
+  const Result<std::vector<Artifact>> artifacts = read_pack(path);
+  return {what, "ok", counted(artifacts ? artifacts->size() : 0, "artifact")};
+}
+
+/// The packs that the environment names.
+std::vector<Finding> look_at_packs() {
+  const char* const paths = std::getenv("QUARRY_PACKS");
+  std::vector<Finding> findings;
+  std::istringstream left(paths == nullptr ? "" : paths);
+  for (std::string path; std::getline(left, path, ':');) {
+    if (!path.empty()) findings.push_back(look_at_pack(path));
+  }
+  if (findings.empty()) findings.push_back({"packs", "ok", "none: QUARRY_PACKS names no file"});
+  return findings;
+}
+
+Finding look_at_cublaslt() {
+  const Result<lab::CublasLtFunctions> library = lab::open_cublaslt("");
+  if (!library)
+    return {"cublaslt", "missing", library.status().message(), "`quarry bench` times kernels alone"};
+  // It counts as 10000 * major + 100 * minor + patch.
+  const std::size_t version = library->version();
+  return {"cublaslt", "ok",
+          path_of(*library) + ", version " + std::to_string(version / 10000) + "." +
+              std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100)};
+}
+
 int doctor(const ListingFlags& flags) {
   std::vector<Finding> findings = look_at_build();
   findings.push_back(look_at_driver());
   for (Finding& finding : look_at_devices()) findings.push_back(std::move(finding));
   findings.push_back(look_at_toolkit());
   findings.push_back(look_at_nvrtc());
+  findings.push_back(look_at_cache());
+  for (Finding& finding : look_at_packs()) findings.push_back(std::move(finding));
+  findings.push_back(look_at_cublaslt());
 
   const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
     const Finding& finding = findings[row];
@@ -119,7 +184,10 @@ int doctor(const ListingFlags& flags) {
   };
   const bool usable = std::ranges::none_of(findings, [](const Finding& f) { return f.state == "broken"; });
   Listing listing{.noun = "findings",
-                  .columns = {{.name = "what"}, {.name = "state"}, {.name = "found"}, {.name = "meaning"}},
+                  .columns = {{.name = "what"},
+                              {.name = "state"},
+                              {.name = "found", .is_prose = true},
+                              {.name = "meaning", .is_prose = true}},
                   .rows = findings.size(),
                   .cell = cell,
                   .head = {{"usable", usable}}};

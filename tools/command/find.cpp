@@ -1,6 +1,7 @@
 /// quarry find: the kernels that can solve a problem, best first, and why the others cannot.
 #include <algorithm>
 
+#include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/kernel_columns.hpp"
 #include "tools/command/common/output.hpp"
@@ -64,6 +65,11 @@ std::vector<Column> columns(bool several_problems) {
     all.push_back(std::move(column));
   }
   return all;
+}
+
+std::string column_notes() {
+  return "--columns and --sort take the columns of an answer, " + lab::join(answer_columns, "and") +
+         ",\nand those of its kernel, which `quarry list --fields` lists; --where takes those of the kernel.";
 }
 
 template <class T>
@@ -205,7 +211,9 @@ int find(const FindFlags& flags) {
       message(shape + ": " + std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") +
               ", ranked for " + device->name);
     }
-    if (flags.explain && flags.listing.format != Format::json) explain(answer, flags.listing.format);
+    // Arguments that are wrong in themselves reach no kernel that could reject them.
+    const bool asked = answer.found.status().code() != StatusCode::invalid_arguments;
+    if (flags.explain && asked && flags.listing.format != Format::json) explain(answer, flags.listing.format);
   }
   return exit;
 }
@@ -217,7 +225,7 @@ void add_find(CLI::App& app, Action& action) {
   CLI::App* command = add_command(app, "find",
                                   {.help = "Find the kernels that can solve a problem, best first",
                                    .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
-                                   .notes = problem_notes()});
+                                   .notes = problem_notes() + "\n" + column_notes()});
   add_problem_flags(*command, flags->problem);
   add_where_flag(*command, flags->where);
   command

@@ -30,11 +30,12 @@ Status list_fields(const ListingFlags& flags) {
       default: return std::string(field.help);
     }
   };
-  return print({.noun = "fields",
-                .columns = {{.name = "name"}, {.name = "path"}, {.name = "type"}, {.name = "help"}},
-                .rows = fields.size(),
-                .cell = cell},
-               flags);
+  return print(
+      {.noun = "fields",
+       .columns = {{.name = "name"}, {.name = "path"}, {.name = "type"}, {.name = "help", .is_prose = true}},
+       .rows = fields.size(),
+       .cell = cell},
+      flags);
 }
 
 Status list_kernels(const ListFlags& flags) {

@@ -60,7 +60,9 @@ Cell cell_of(const lab::Solved& outcome, std::size_t column) {
     case 10: return ran ? Cell(outcome.verdict.comparison.bound) : Cell();
     case 11: return outcome.verdict.right();
     case 12: return outcome.seconds ? Cell(*outcome.seconds * 1e6) : Cell();
-    default: return outcome.seconds ? Cell(flops(outcome.problem) / *outcome.seconds * 1e-12) : Cell();
+    default:
+      return outcome.seconds.value_or(0) > 0 ? Cell(flops(outcome.problem) / *outcome.seconds * 1e-12)
+                                             : Cell();
   }
 }
 
@@ -107,6 +109,7 @@ int run(const RunFlags& flags) {
   if (!seed) return report(seed.status());
   const Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
+  if (Status s = check_listing(flags.listing, columns()); !s) return report(s);
   std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
     const Result<Kernel> known = read_kernel(flags.kernel);
@@ -143,7 +146,7 @@ int run(const RunFlags& flags) {
     print_story(outcomes[0]);
     return exit;
   }
-  if (outcomes.empty() && flags.listing.format == Format::table) return exit;
+  if (outcomes.empty()) return exit;
   const Status printed =
       print({.noun = "runs",
              .columns = columns(),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -65,11 +66,15 @@ Cell if_compiled(const CodeResources& code, std::size_t value) {
   return code.registers > 0 ? Cell(static_cast<std::int64_t>(value)) : Cell();
 }
 
+bool runs_on(const KernelMetadata& metadata, int cc) {
+  return metadata.cc <= cc && metadata.max_cc.value_or(cc) >= cc;
+}
+
 /// Column `column` of target_columns; absent where the kernel does not run on the target, and where it was
 /// not compiled.
 Cell target_cell(const Kernel& kernel, int cc, std::size_t column, Known& known) {
   const KernelMetadata& metadata = kernel.metadata();
-  if (metadata.cc > cc || metadata.max_cc.value_or(cc) < cc) return {};
+  if (!runs_on(metadata, cc)) return {};
   if (column == 0) return kernel.precompiled(cc);
   const DeviceModel& device = *model_for(cc);
   const CodeResources& code = known.of(kernel, cc);
@@ -120,6 +125,16 @@ int show_form(const std::vector<Kernel>& kernels, const ShowFlags& flags) {
   return show_code(std::span(kernels).first(shown), *flags.form, targets->front());
 }
 
+/// Says how what is known of compiled code alone can be had. @param unknown rows without it, by target
+void explain_absent(const std::map<int, std::set<std::size_t>>& unknown) {
+  for (const auto& [cc, rows] : unknown) {
+    message(std::to_string(rows.size()) + (rows.size() == 1 ? " kernel is" : " kernels are") +
+            " not compiled for " + capability_text(cc) +
+            ", so registers and spills are unknown: `quarry pack NAME... -o FILE --target " +
+            std::to_string(cc) + "` compiles them");
+  }
+}
+
 int show(const ShowFlags& flags) {
   if (flags.selection.names.empty() && flags.selection.where.empty()) {
     return report(Status(StatusCode::invalid_arguments, "which kernel? Give its name, or --where"));
@@ -142,15 +157,22 @@ int show(const ShowFlags& flags) {
   // A record has room for every field.
   for (Column& column : columns) column.in_table = true;
   Known known;
+  std::map<int, std::set<std::size_t>> unknown;
   const auto cell = [&](std::size_t row, std::size_t column) {
-    if (column < kernel_columns) return kernel_cell((*kernels)[row], column);
-    const std::size_t number = column - kernel_columns;
-    return target_cell((*kernels)[row], all_targets[number / std::size(target_columns)],
-                       number % std::size(target_columns), known);
+    const Kernel& kernel = (*kernels)[row];
+    if (column < kernel_columns) return kernel_cell(kernel, column);
+    const std::size_t number = (column - kernel_columns) % std::size(target_columns);
+    const int cc = all_targets[(column - kernel_columns) / std::size(target_columns)];
+    const Cell value = target_cell(kernel, cc, number, known);
+    const bool of_code = target_columns[number] == "registers" || target_columns[number] == "spill_bytes";
+    if (of_code && std::holds_alternative<std::monostate>(value) && runs_on(kernel.metadata(), cc))
+      unknown[cc].insert(row);
+    return value;
   };
   const Status printed = print_records(
       {.noun = "kernels", .columns = columns, .rows = kernels->size(), .cell = cell}, flags.listing);
   if (!printed) return report(printed);
+  if (!flags.listing.columns.empty()) explain_absent(unknown);
   if (!kernels->empty()) return done;
   message("no kernel passes the filter");
   return failed;

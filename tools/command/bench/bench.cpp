@@ -89,14 +89,7 @@ Status write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text << std::flush;
   if (file) return {};
-  return Status(StatusCode::device_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
-}
-
-/// Fails where --columns or --sort name what there is not: now, not when all is done.
-Status check_listing(const ListingFlags& flags) {
-  ListingFlags names = flags;
-  names.format = Format::names;
-  return print({.noun = "results", .columns = bench_columns(true), .rows = 0, .cell = {}}, names);
+  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
 }
 
 Result<Request> read_request(const BenchFlags& flags) {
@@ -116,7 +109,7 @@ Result<Request> read_request(const BenchFlags& flags) {
   for (const lab::Problem& problem : request.problems) {
     if (Status s = check_not_empty(problem); !s) return s;
   }
-  if (Status s = check_listing(flags.listing); !s) return s;
+  if (Status s = check_listing(flags.listing, bench_columns(true)); !s) return s;
   if (Status s = check_writable("--svg", flags.svg); !s) return s;
   if (Status s = check_writable("--dump-times", flags.dump_times); !s) return s;
   return request;

@@ -7,6 +7,7 @@
 
 #include "lab/text.hpp"
 #include "tools/command/common/output.hpp"
+#include "tools/command/common/table_text.hpp"
 
 namespace quarry::command {
 namespace {
@@ -19,6 +20,8 @@ struct Selected {
   std::vector<std::size_t> columns;
   std::vector<std::size_t> rows;
   std::size_t hidden = 0;
+  /// The user named the columns.
+  bool are_chosen = false;
 };
 
 Result<std::size_t> column_number(const Listing& listing, std::string_view name) {
@@ -67,7 +70,9 @@ Status sort_rows(const Listing& listing, std::string_view key, std::vector<std::
 Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
   Result<std::vector<std::size_t>> columns = chosen_columns(listing, flags);
   if (!columns) return columns.status();
-  Selected selected{.columns = *std::move(columns), .rows = std::vector<std::size_t>(listing.rows)};
+  Selected selected{.columns = *std::move(columns),
+                    .rows = std::vector<std::size_t>(listing.rows),
+                    .are_chosen = !flags.columns.empty()};
   std::iota(selected.rows.begin(), selected.rows.end(), std::size_t{0});
   // Stable sorts from the least important key to the most important one.
   for (std::size_t i = flags.sort.size(); i-- > 0;) {
@@ -81,32 +86,19 @@ Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
   return selected;
 }
 
-/// Columns that people see, where an accented letter is one place wide however many bytes it has.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 bool is_number(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-void append_padded(std::string& line, std::string_view text, std::size_t width, bool right) {
-  const std::string padding(width - std::min(width, width_of(text)), ' ');
-  if (right) line += padding;
-  line += text;
-  if (!right) line += padding;
-}
-
 void print_table(const Listing& listing, const Selected& selected) {
-  struct Text {
-    std::string text;
-    bool number;
-  };
-  std::vector<std::vector<Text>> lines(1);
-  for (const std::size_t column : selected.columns) lines[0].push_back({listing.columns[column].name, false});
+  std::vector<std::vector<TableCell>> lines(1);
+  std::vector<TableColumn> columns;
+  for (const std::size_t column : selected.columns) {
+    lines[0].push_back({listing.columns[column].name, false});
+    columns.push_back({.is_prose = listing.columns[column].is_prose, .is_chosen = selected.are_chosen});
+  }
   for (const std::size_t row : selected.rows) {
-    std::vector<Text>& line = lines.emplace_back();
+    std::vector<TableCell>& line = lines.emplace_back();
     for (const std::size_t column : selected.columns) {
       const Cell cell = listing.cell(row, column);
       std::string text = text_of(cell, listing.columns[column].decimals);
@@ -115,22 +107,15 @@ void print_table(const Listing& listing, const Selected& selected) {
   }
   // A heading stands over the side where its values do.
   for (std::size_t i = 0; i < lines[0].size() && lines.size() > 1; ++i)
-    lines[0][i].number = lines[1][i].number;
+    lines[0][i].is_number = lines[1][i].is_number;
 
-  std::vector<std::size_t> widths(selected.columns.size());
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i].text));
-  }
-  std::string output;
-  for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      if (i > 0) output += "  ";
-      const bool last_word = i + 1 == line.size() && !line[i].number;
-      append_padded(output, line[i].text, last_word ? 0 : widths[i], line[i].number);
-    }
-    output += '\n';
-  }
-  write_output(output);
+  const TableText table = table_text(lines, columns, output_width());
+  write_output(table.text);
+  if (table.left_out.empty()) return;
+  std::string names;
+  for (const std::size_t i : table.left_out)
+    names += (names.empty() ? "" : ", ") + listing.columns[selected.columns[i]].name;
+  message("no room for the columns " + names + "; --columns chooses, and a wider terminal shows all");
 }
 
 /// RFC 4180: quotes around what needs them, quotes inside doubled.
@@ -202,8 +187,9 @@ void print_record_tables(const Listing& listing, const Selected& selected) {
   for (const std::size_t row : selected.rows) {
     if (!output.empty()) output += '\n';
     for (const std::size_t column : selected.columns) {
-      const std::string text = text_of(listing.cell(row, column), listing.columns[column].decimals);
-      if (text.empty()) continue;
+      std::string text = text_of(listing.cell(row, column), listing.columns[column].decimals);
+      if (text.empty() && !selected.are_chosen) continue;
+      if (text.empty()) text = "-";
       append_padded(output, listing.columns[column].name, width + 2, false);
       output += lab::one_line(text) + '\n';
     }
@@ -332,6 +318,10 @@ void add_listing_flags(CLI::App& app, ListingFlags& flags) {
 }
 
 Status print(const Listing& listing, const ListingFlags& flags) { return print(listing, flags, print_table); }
+
+Status check_listing(const ListingFlags& flags, const std::vector<Column>& columns) {
+  return select({.noun = "", .columns = columns, .rows = 0, .cell = {}}, flags).status();
+}
 
 Status print_records(const Listing& listing, const ListingFlags& flags) {
   return print(listing, flags, print_record_tables);

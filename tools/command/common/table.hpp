@@ -25,6 +25,8 @@ struct Column {
   bool in_table = true;
   /// Digits behind the point in a table; the other formats are exact.
   int decimals = 2;
+  /// Sentences, which a table on a narrow terminal breaks into lines.
+  bool is_prose = false;
 };
 
 enum class Format { table, json, csv, names, markdown };
@@ -63,8 +65,12 @@ struct Listing {
 Status print(const Listing& listing, const ListingFlags& flags);
 
 /// The same, but where a table is asked for, each row is one of its own with a line for each value that is
-/// there.
+/// there, or for each column that the user named.
 Status print_records(const Listing& listing, const ListingFlags& flags);
+
+/// Fails as these do where the flags name a column that is not there: asked before work whose results would
+/// be lost.
+Status check_listing(const ListingFlags& flags, const std::vector<Column>& columns);
 
 /// A cell as text: numbers with `decimals` digits behind the point, or exactly where that is absent.
 std::string text_of(const Cell& cell, std::optional<int> decimals);

@@ -48,6 +48,10 @@ void print_wrong(std::span<const lab::WrongAnswer> wrong, std::size_t limit) {
   write_output(output);
 }
 
+std::vector<Column> columns() {
+  return {{.name = "kernel"}, {.name = "seed"}, {.name = "problem"}, {.name = "reason"}, {.name = "replay"}};
+}
+
 Status print_report(const lab::CampaignOptions& options, const lab::CampaignReport& report,
                     const ListingFlags& flags) {
   const std::vector<lab::WrongAnswer>& wrong = report.wrong;
@@ -58,11 +62,7 @@ Status print_report(const lab::CampaignOptions& options, const lab::CampaignRepo
   }
   if (flags.format != Format::json) message(text_of(options, report));
   return print({.noun = "wrong_answers",
-                .columns = {{.name = "kernel"},
-                            {.name = "seed"},
-                            {.name = "problem"},
-                            {.name = "reason"},
-                            {.name = "replay"}},
+                .columns = columns(),
                 .rows = wrong.size(),
                 .cell = [&](std::size_t row, std::size_t column) -> Cell {
                   switch (column) {
@@ -82,6 +82,7 @@ Result<lab::CampaignOptions> read_options(const CampaignFlags& flags) {
   if (!problems) return problems.status();
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
+  if (Status s = check_listing(flags.listing, columns()); !s) return s;
   const Result<Filter> filter = read_filter(flags.where);
   if (!filter) return filter.status();
   const Result<lab::Place> place = lab::read_place(flags.on);

@@ -84,6 +84,11 @@ void print_wrong(std::span<const lab::WrongKernel> wrong, std::size_t limit) {
   write_output(output);
 }
 
+std::vector<Column> columns() {
+  return {
+      {.name = "name"}, {.name = "wrong_problems"}, {.name = "reason", .is_prose = true}, {.name = "replay"}};
+}
+
 Status print_summary(const Summary& summary, const ListingFlags& flags) {
   const std::vector<lab::WrongKernel>& wrong = summary.report.wrong;
   if (flags.format == Format::table && flags.columns.empty()) {
@@ -92,20 +97,19 @@ Status print_summary(const Summary& summary, const ListingFlags& flags) {
     return {};
   }
   if (flags.format != Format::json) message(text_of(summary));
-  return print(
-      {.noun = "wrong_kernels",
-       .columns = {{.name = "name"}, {.name = "wrong_problems"}, {.name = "reason"}, {.name = "replay"}},
-       .rows = wrong.size(),
-       .cell = [&](std::size_t row, std::size_t column) -> Cell {
-         switch (column) {
-           case 0: return std::string(wrong[row].kernel.name());
-           case 1: return wrong[row].wrong_problems;
-           case 2: return wrong[row].reason;
-           default: return wrong[row].replay;
-         }
-       },
-       .head = {{"summary", json_of(summary)}}},
-      flags);
+  return print({.noun = "wrong_kernels",
+                .columns = columns(),
+                .rows = wrong.size(),
+                .cell = [&](std::size_t row, std::size_t column) -> Cell {
+                  switch (column) {
+                    case 0: return std::string(wrong[row].kernel.name());
+                    case 1: return wrong[row].wrong_problems;
+                    case 2: return wrong[row].reason;
+                    default: return wrong[row].replay;
+                  }
+                },
+                .head = {{"summary", json_of(summary)}}},
+               flags);
 }
 
 /// Takes out of `kernels` those that need not or cannot run.
@@ -126,6 +130,7 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   lab::VerifyOptions options;
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
+  if (Status s = check_listing(flags.listing, columns()); !s) return s;
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
   Result<lab::ProblemChoice> problems = read_problem_choice(flags.problems, *kernels);
