@@ -91,8 +91,8 @@ class BadInput(CommandTest):
 
     def test_no_document_where_nothing_ran(self):
         for form in ("json", "csv", "markdown", "names", "table"):
-            self.refused("run", "gemm", "8x8x8", "--a", "f16:ld=4", "--b", "f16", *HOST, "--format", form,
-                         says="Operand `a`")
+            self.refused("run", "gemm", "8x8x8", "f16", "--out", "f16:ld=4", *HOST, "--format", form,
+                         says="Operand `out`")
 
     def test_columns_are_checked_before_the_work(self):
         self.refused("run", "gemm", "4000x4000x4000", "f64", *HOST, "--columns", "nope", says="`nope`")

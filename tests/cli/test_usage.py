@@ -144,9 +144,15 @@ class NarrowTerminals(CommandTest):
     def test_columns_that_are_left_out_are_named(self):
         _, shown = run_on_terminal("find", "gemm", "64x64x64", "f16", columns=80)
         self.assertEqual(shown.split()[:2], ["name", "predicted_us"])
+        self.assertIn("quarry: names are shortened to fit; --format names or csv has them whole", shown)
+        whole = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines
+        for name, line in zip(whole, shown.splitlines()[1:21]):
+            head, _, tail = line.split()[0].partition("..")
+            self.assertTrue(name.startswith(head) and name.endswith(tail), (name, line))
         self.assertRegex(shown, "quarry: no room for the columns predicted_tflops, workspace, .*precompiled; --columns chooses")
         _, wide = run_on_terminal("find", "gemm", "64x64x64", "f16", columns=300)
         self.assertIn("precompiled", wide.splitlines()[0])
+        self.assertNotIn("to fit", wide)
         self.assertNotIn("no room", wide)
 
     def test_columns_that_were_chosen_stay(self):
@@ -154,7 +160,7 @@ class NarrowTerminals(CommandTest):
         self.assertEqual(shown.split()[:3], ["name", "family", "entry"])
 
     def test_sentences_go_on_in_further_lines(self):
-        _, narrow = run_on_terminal("list", "--fields", "--limit", "all", columns=70)
+        _, narrow = run_on_terminal("list", "--fields", "--limit", "all", columns=80)
         _, wide = run_on_terminal("list", "--fields", "--limit", "all", columns=0)
         self.assertGreater(len(narrow.splitlines()), len(wide.splitlines()))
         self.assertEqual(sorted(narrow.split()), sorted(wide.split()))

@@ -151,6 +151,7 @@ int complete_bash(const CLI::App& app) {
   write_output(
       "_quarry() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  COMPREPLY=()\n"
       "  case $before in\n" +
       value_cases(app, bash) +
       "  esac\n"

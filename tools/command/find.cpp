@@ -68,8 +68,10 @@ std::vector<Column> columns(bool several_problems) {
 }
 
 std::string column_notes() {
-  return "--columns and --sort take the columns of an answer, " + lab::join(answer_columns, "and") +
-         ",\nand those of its kernel, which `quarry list --fields` lists; --where takes those of the kernel.";
+  return "Answers have the columns " + lab::join(answer_columns, "and") +
+         "\nbeside those of the kernel, which `quarry list --fields` lists: --columns and --sort take both, "
+         "--where "
+         "the kernel's.";
 }
 
 template <class T>

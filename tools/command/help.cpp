@@ -12,7 +12,8 @@ int help(const CLI::App& app, const std::string& name) {
     message(unknown_command(app, name));
     return usage;
   }
-  write_output(command->help());
+  // App::help would be that of the command which was chosen, this one.
+  write_output(command->get_formatter()->make_help(command, command->get_name(), CLI::AppFormatMode::Normal));
   return done;
 }
 

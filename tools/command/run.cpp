@@ -146,7 +146,8 @@ int run(const RunFlags& flags) {
     print_story(outcomes[0]);
     return exit;
   }
-  if (outcomes.empty()) return exit;
+  // Bad input has a message and no data; that there is no kernel is an answer, if an empty one.
+  if (outcomes.empty() && (exit == usage || flags.listing.format == Format::table)) return exit;
   const Status printed =
       print({.noun = "runs",
              .columns = columns(),

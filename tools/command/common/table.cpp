@@ -111,6 +111,7 @@ void print_table(const Listing& listing, const Selected& selected) {
 
   const TableText table = table_text(lines, columns, output_width());
   write_output(table.text);
+  if (table.is_shortened) message("names are shortened to fit; --format names or csv has them whole");
   if (table.left_out.empty()) return;
   std::string names;
   for (const std::size_t i : table.left_out)

@@ -7,7 +7,10 @@ namespace quarry::command {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_prose = 24;
+constexpr std::size_t least_prose = 16;
+constexpr std::size_t least_text = 32;
+/// Columns that are not left out for want of room: in front stands the name, then what is asked of it first.
+constexpr std::size_t least_columns = 2;
 
 using Lines = std::vector<std::vector<TableCell>>;
 
@@ -34,17 +37,23 @@ Fit whole_width(const Lines& lines, std::size_t count) {
   return fit;
 }
 
-/// Takes a place at a time from the widest prose until the table fits, or no prose is left to narrow.
-void narrow_prose(Fit& fit, const std::vector<TableColumn>& columns, std::size_t room) {
+/// Takes a place at a time from the widest column that `may`, until the table fits or all of these are as
+/// narrow as `least`.
+template <class May>
+void narrow(Fit& fit, std::size_t room, std::size_t least, const May& may) {
   while (fit.total() > room) {
     std::size_t widest = fit.columns.size();
     for (std::size_t i = 0; i < fit.columns.size(); ++i) {
-      if (!columns[fit.columns[i]].is_prose || fit.widths[i] <= least_prose) continue;
+      if (fit.widths[i] <= least || !may(fit.columns[i])) continue;
       if (widest == fit.columns.size() || fit.widths[i] > fit.widths[widest]) widest = i;
     }
     if (widest == fit.columns.size()) return;
     --fit.widths[widest];
   }
+}
+
+void narrow_prose(Fit& fit, const std::vector<TableColumn>& columns, std::size_t room) {
+  narrow(fit, room, least_prose, [&](std::size_t column) { return columns[column].is_prose; });
 }
 
 /// Takes columns out from the right until the others fit with their prose narrow. @return those taken out
@@ -55,7 +64,7 @@ std::vector<std::size_t> leave_out(Fit& fit, const std::vector<TableColumn>& col
     narrow_prose(narrow, columns, room);
     return narrow.total() <= room;
   };
-  for (std::size_t i = fit.columns.size(); i-- > 1 && !fits();) {
+  for (std::size_t i = fit.columns.size(); i-- > least_columns && !fits();) {
     if (columns[fit.columns[i]].is_chosen) continue;
     left_out.insert(left_out.begin(), fit.columns[i]);
     fit.columns.erase(fit.columns.begin() + static_cast<std::ptrdiff_t>(i));
@@ -89,11 +98,26 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return pieces;
 }
 
-void append_line(std::string& output, const std::vector<TableCell>& line, const Fit& fit) {
+/// The text with dots for its middle, where it is wider than `width`.
+std::string shortened(const std::string& text, std::size_t width) {
+  if (width_of(text) <= width) return text;
+  const std::size_t kept = width - 2;
+  const std::size_t tail = kept / 2;
+  return text.substr(0, bytes_of(text, kept - tail)) + ".." +
+         text.substr(bytes_of(text, width_of(text) - tail));
+}
+
+void append_line(std::string& output, const std::vector<TableCell>& line, const Fit& fit,
+                 const std::vector<TableColumn>& columns) {
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
   for (std::size_t i = 0; i < fit.columns.size(); ++i) {
-    cells.push_back(wrapped(line[fit.columns[i]].text, std::max<std::size_t>(fit.widths[i], 1)));
+    const std::string& text = line[fit.columns[i]].text;
+    if (columns[fit.columns[i]].is_prose) {
+      cells.push_back(wrapped(text, std::max<std::size_t>(fit.widths[i], 1)));
+    } else {
+      cells.push_back({shortened(text, fit.widths[i])});
+    }
     height = std::max(height, cells.back().size());
   }
   for (std::size_t row = 0; row < height; ++row) {
@@ -129,8 +153,12 @@ TableText table_text(const std::vector<std::vector<TableCell>>& lines,
   if (room > 0) {
     table.left_out = leave_out(fit, columns, room);
     narrow_prose(fit, columns, room);
+    const std::size_t before = fit.total();
+    narrow(fit, room, least_text,
+           [&](std::size_t i) { return !columns[i].is_prose && !columns[i].is_chosen; });
+    table.is_shortened = fit.total() < before;
   }
-  for (const auto& line : lines) append_line(table.text, line, fit);
+  for (const auto& line : lines) append_line(table.text, line, fit, columns);
   return table;
 }
 

@@ -26,6 +26,8 @@ struct TableText {
   std::string text;
   /// Columns that there was no room for, by number.
   std::vector<std::size_t> left_out;
+  /// Some text has dots for its middle.
+  bool is_shortened = false;
 };
 
 /// Places that a text takes in a line, where an accented letter is one place wide however many bytes it has.
@@ -34,8 +36,9 @@ std::size_t width_of(std::string_view text);
 /// Appends a text and blanks around it to `width` places.
 void append_padded(std::string& line, std::string_view text, std::size_t width, bool right);
 
-/// The lines, a heading first. Where they are longer than `room` places, prose is broken into lines of its
-/// own, no narrower than 24 places, and then columns are left out from the right, all but the first.
+/// The lines, a heading first. Where they are longer than `room` places, prose goes on in further lines, no
+/// narrower than 16 places; then columns are left out from the right, all but two; then texts have dots for
+/// their middle.
 /// @param room 0: as wide as it comes
 /// @pre each line has a cell for each column
 TableText table_text(const std::vector<std::vector<TableCell>>& lines,
