@@ -116,7 +116,7 @@ std::string mebibytes(std::uint64_t bytes) {
 
 Finding look_at_cache() {
   const CacheInfo cache = cache_info();
-  const char* const meaning = "kernels are compiled anew in each process";
+  const char* const meaning = "each process compiles its kernels again";
   if (!cache.usable) return {"cache", "missing", cache.usable.message(), meaning};
   if (cache.limit == 0) return {"cache", "missing", "switched off: QUARRY_CACHE_SIZE is 0", meaning};
   const std::string text = cache.folder + ", " + counted(cache.entries, "kernel file") + ", " +
@@ -125,7 +125,7 @@ Finding look_at_cache() {
   const auto damaged = std::ranges::count_if(entries, [](const CacheEntry& entry) { return !entry.status; });
   if (damaged == 0) return {"cache", "ok", text};
   return {"cache", "broken", text + ", " + std::to_string(damaged) + " damaged",
-          "damaged kernels are compiled anew; `quarry cache verify` names them, `quarry cache clear` removes "
+          "they are compiled again; `quarry cache verify` names them, `quarry cache clear` removes "
           "all"};
 }
 

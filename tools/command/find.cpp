@@ -68,10 +68,10 @@ std::vector<Column> columns(bool several_problems) {
 }
 
 std::string column_notes() {
-  return "Answers have the columns " + lab::join(answer_columns, "and") +
-         "\nbeside those of the kernel, which `quarry list --fields` lists: --columns and --sort take both, "
-         "--where "
-         "the kernel's.";
+  return "Each candidate has the columns " + lab::join(answer_columns, "and") +
+         "\nand the fields of its kernel, which `quarry list --fields` lists. --columns and --sort take "
+         "both, --where "
+         "takes fields.";
 }
 
 template <class T>

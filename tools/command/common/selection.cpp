@@ -80,8 +80,8 @@ Result<Filter> read_filter(const std::string& where) {
     if (filter || !filter.status().message().starts_with(unknown)) continue;
     return Status(StatusCode::not_found,
                   lab::quoted(column) +
-                      " is a column of `quarry find`, of each answer and not of the kernel: --sort and "
-                      "--columns take it there, filters do not (--max-workspace bounds the workspace)");
+                      " is a column of `quarry find`, not a field of kernels: use it with --sort and "
+                      "--columns there, not in a filter (--max-workspace limits the workspace)");
   }
   return filter;
 }
