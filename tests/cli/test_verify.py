@@ -47,7 +47,7 @@ class Verifying(CommandTest):
         self.assertTrue(all(path["met"] == path["kernels"] for path in paths.values()))
         self.assertEqual(summary["problems"], sum(path["met"] for path in paths.values()) + 3 * summary["kernels"])
         few = self.quarry("verify", "-", *HOST, "--problems", "2", stdin=names)
-        self.assertRegex(few.out, r"(?s)^paths met: plain \d.*, array \d")
+        self.assertRegex(few.out, r"(?s)^paths met: plain \d.*,\s+array \d")
 
     def test_one_path_alone(self):
         where = "family in (gemm_sm80, gemm_simt) and a.dtype == f64 and tile.m == 64"

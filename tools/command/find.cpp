@@ -68,8 +68,8 @@ std::vector<Column> columns(bool several_problems) {
 }
 
 std::string column_notes() {
-  return "Each candidate has the columns " + lab::join(answer_columns, "and") +
-         "\nand the fields of its kernel, which `quarry list --fields` lists. --columns and --sort take "
+  return "Columns of each candidate: " + lab::join(answer_columns, "and") +
+         ",\nand the fields of its kernel, which `quarry list --fields` lists. --columns and --sort take "
          "both, --where "
          "takes fields.";
 }

@@ -67,5 +67,5 @@ TEST_CASE("what gemm_sm90 lacks of other types is named") {
   check_refused(with(tf32, "a4x4", "a8x8"), "alignment must be 4 and 4");
   check_refused(with(fp8, "128x128x128", "128x128x48"), "tile.k must be a multiple of 32");
   check_refused(with(tf32, "128x128x32", "128x128x36"), "tile.k must be a multiple of 8");
-  check_refused(with(fp8, "128x128x128", "128x128x160"), "tile.k must be up to 128 or a multiple of it");
+  check_refused(with(fp8, "128x128x128", "128x128x160"), "tile.k must be up to 128 or a multiple of 128");
 }

@@ -321,8 +321,8 @@ TEST_CASE("memory that does not go together is refused", "[normalise]") {
   GemmArguments args = with(first, first, first);
   args.epilogue.bias = TensorView::vector(nullptr, DType::f16, 96).on(host);
   check_refused(args, Reason::mixed_devices, Operand::bias);
-  check_refused(with({static_cast<MemoryKind>(50), 0}, {}, {}), "`a` lies in no kind of memory");
-  check_refused(with({MemoryKind::device, -1}, {}, {}), "`a` lies in no kind of memory");
+  check_refused(with({static_cast<MemoryKind>(50), 0}, {}, {}), "`a` has an unknown kind of memory");
+  check_refused(with({MemoryKind::device, -1}, {}, {}), "`a` has an unknown kind of memory");
 }
 
 TEST_CASE("alignment against its definition", "[normalise]") {

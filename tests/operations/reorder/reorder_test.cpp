@@ -143,8 +143,8 @@ TEST_CASE("what cannot be reordered is refused by name", "[reorder]") {
   refused(from.on({MemoryKind::host, 0}), to.on({MemoryKind::device, 0}), "`from` lies elsewhere");
   refused(from.on({MemoryKind::device, 0}), to.on({MemoryKind::host, 0}), "`from` lies elsewhere");
   refused(from.on({MemoryKind::device, 0}), to.on({MemoryKind::device, 1}), "`from` lies elsewhere");
-  refused(from.on({MemoryKind::device, -1}), to.on({MemoryKind::device, 0}), "no kind of memory");
-  refused(from.on({static_cast<MemoryKind>(9), 0}), to, "no kind of memory");
+  refused(from.on({MemoryKind::device, -1}), to.on({MemoryKind::device, 0}), "an unknown kind of memory");
+  refused(from.on({static_cast<MemoryKind>(9), 0}), to, "an unknown kind of memory");
   TensorView negative = from;
   negative.extents[0] = -1;
   refused(negative, to, "negative extent");

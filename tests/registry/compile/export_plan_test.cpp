@@ -156,7 +156,7 @@ void check_map(const TensorMapFields& fields, const void* data, const std::byte*
   const int type = fields.dtype == DType::f16    ? 6
                    : fields.dtype == DType::bf16 ? 9
                    : fields.dtype == DType::f32  ? 7
-                   : is_byte(fields.dtype)       ? 0
+                   : bytes_of(fields.dtype) == 1 ? 0
                                                  : -1;
   CHECK(map.type == type);
   CHECK(map.swizzle == static_cast<int>(fields.swizzle));

@@ -241,8 +241,8 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("a multiple of 32 along K", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x16_w2x2x1_s3_a8x8");
   check("1, 2, 4, 8 or 16", "gemm_sm80_s8_s8_s32_s32_rcr_64x64x64_w2x2x1_s3_a32x8");
   check("no matrix instruction", "gemm_sm80_f32_f32_f32_f32_rcr_64x64x32_w2x2x1_s3_a8x8");
-  check("f16 and bf16 alone", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x1_s3_m16n8k8_a2x2");
-  check("f64 alone", sm80 + "64x64x32_w2x2x1_s3_m16n8k16_a8x8");
+  check("only for f16 and bf16", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x1_s3_m16n8k8_a2x2");
+  check("only for f64", sm80 + "64x64x32_w2x2x1_s3_m16n8k16_a8x8");
   check("multiple of 16 along K", "gemm_sm80_f64_f64_f64_f64_rcr_64x64x16_w2x2x2_s3_m16n8k16_a2x2");
   check("not a multiple of the warps", sm80 + "64x64x32_w3x2x1_s3_a8x8");
   check("multiple of 16 along M and N", sm80 + "64x64x32_w8x2x1_s3_a8x8");
@@ -315,7 +315,7 @@ TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the const
   check("no matrix instruction", "f16_f16_f32_bf16_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
   check("no matrix instruction", "f16_f16_f16_f32_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
   check("no matrix instruction", "bf16_bf16_bf16_bf16_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
-  check("no matrix instruction", "s8_s8_s32_s32_rcr_128x128x64_c1x1_s4_cooperative_a8x8");
+  check("no matrix instruction", "s8_s8_s32_f16_rcr_128x128x64_c1x1_s4_cooperative_a16x16");
 
   const std::string rcr = "bf16_bf16_f32_bf16_rcr_", rrr = "bf16_bf16_f32_bf16_rrr_";
   const std::string ccr = "bf16_bf16_f32_bf16_ccr_";

@@ -294,7 +294,7 @@ TEST_CASE("types that no kernel takes are refused by name", "[query]") {
       "e4m3 and e5m2 operands go with one another; sums are f32, the output is f16, bf16 or f32";
   CHECK(why(f16, e5m2, f16) == pairs);
   CHECK(why(e4m3, f16, f16) == pairs);
-  CHECK(why(e4m3, s8, bf16) == pairs);
+  CHECK(why(e4m3, s8, bf16).find("s8 and u8 operands go with one another, or with f16 or bf16") == 0);
   CHECK(why(e4m3, e4m3, s32) == pairs);
   CHECK(why(e4m3, e5m2, f64) == pairs);
   CHECK(why(f16, f16, e4m3) == "no kernel has an output of e4m3");
