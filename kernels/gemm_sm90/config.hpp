@@ -56,23 +56,28 @@ constexpr int blocks_m(const Config& c) {
 /// Threads of a block: the warpgroup that copies, then those that multiply.
 constexpr int threads(const Config& c) { return warpgroup_threads * (1 + consumers(c)); }
 
-/// Blocks that a multiprocessor must hold at once, for QUARRY_ENTRY: registers can be moved between
-/// warpgroups only if their number at the start is known.
-constexpr int least_blocks(const Config&) { return 1; }
-
 /// Registers of a thread that hold sums.
 constexpr int accumulator_registers(const Config& c) {
   return blocks_m(c) * c.tile.n / (c.types.accumulator == DType::f16 ? 4 : 2);
 }
 
-/// Registers that each thread of a block has at the start: an even share, in eights (65,536 in all).
-constexpr int launch_registers(const Config& c) {
-  const int share = 65536 / threads(c) / 8 * 8;
-  return share > 255 ? 255 : share;
-}
-
 /// Registers that a multiplying thread needs beside its sums.
 inline constexpr int spare_registers = 64;
+
+/// Blocks that a multiprocessor must hold at once, for QUARRY_ENTRY: registers can be moved between
+/// warpgroups only if their number at the start is known. Of small tiles there are two: the next kernel's
+/// block starts while the one before it ends. Their epilogue needs 96 registers beside the sums.
+constexpr int least_blocks(const Config& c) {
+  const bool is_small = accumulator_registers(c) + 96 <= 65536 / threads(c) / 2 &&
+                        c.stages * c.tile.k * (c.tile.m + c.tile.n) * bytes_of(c.types.a) <= 100 * 1024;
+  return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
+}
+
+/// Registers that each thread of a block has at the start: an even share, in eights (65,536 in all).
+constexpr int launch_registers(const Config& c) {
+  const int share = 65536 / (threads(c) * least_blocks(c)) / 8 * 8;
+  return share > 255 ? 255 : share;
+}
 
 /// Whether the copying warpgroup gives registers to the others.
 constexpr bool moves_registers(const Config& c) {
@@ -113,7 +118,7 @@ constexpr bool has_crowded_registers(const Config& c) { return accumulator_regis
 /// as much of it as its sums leave registers for.
 constexpr int step_columns(const Config& c) {
   const int columns = box_out(c).columns;
-  const int most = has_crowded_registers(c) ? 32 : 64;
+  const int most = has_crowded_registers(c) || least_blocks(c) > 1 ? 32 : 64;
   return columns > most && columns % most == 0 ? most : columns;
 }
 
