@@ -153,7 +153,7 @@ Status CublasLtProblem::describe_epilogue(const Problem& p) {
   if (!epilogue_.has_aux()) return {};
   const bool by_rows = p.out.layout == Layout::row;
   const std::int64_t ld = leading_dimension(*p.epilogue.aux, by_rows ? p.n : p.m);
-  const std::int64_t stride = ld * (by_rows ? p.m : p.n);
+  const std::int64_t stride = p.epilogue.aux->stride.value_or(ld * (by_rows ? p.m : p.n));
   if (Status s = set(lt_aux_pointer, &anywhere, sizeof anywhere); !s) return s;
   if (Status s = set(lt_aux_ld, &ld, sizeof ld); !s) return s;
   return p.batch == 0 ? Status() : set(lt_aux_batch_stride, &stride, sizeof stride);

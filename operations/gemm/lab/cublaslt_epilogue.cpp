@@ -41,6 +41,8 @@ Status check_aux(const Problem& p) {
   const std::int64_t along = aux.layout == Layout::row ? p.n : p.m;
   if (leading_dimension(aux, along) % 8 != 0 || alignment_of(aux) < 16)
     return lacks("no aux whose lines are not multiples of 8 elements");
+  if (aux.stride.value_or(0) % 8 != 0)
+    return lacks("no aux whose batch stride is not a multiple of 8 elements");
   return {};
 }
 

@@ -323,6 +323,10 @@ TEST_CASE("cuBLASLt is told the epilogue where it has it") {
         OperandSpec shared = stored;
         shared.shared = true;
         check(with([&](auto& e) { e.beta = 0.5, e.c = shared; }), seed, "c");
+        OperandSpec apart = stored;
+        apart.stride = 24 * 24;
+        check(with([&](auto& e) { e.activation = Activation::gelu_tanh, e.aux = apart; }), seed,
+              "gelu_tanh, aux");
       }
     }
   }
@@ -386,6 +390,10 @@ TEST_CASE("what cuBLASLt has no epilogue for is told, and what takes its place")
   const std::string lines = "no aux whose lines are not multiples of 8 elements";
   check_lacks(lines, with_aux({.dtype = DType::f16, .ld = 12}));
   check_lacks(lines, with_aux({.dtype = DType::f16, .alignment = 4}));
+  check_lacks("no aux whose batch stride is not a multiple of 8 elements", [&](Gemm& p) {
+    with_aux({.dtype = DType::f16, .stride = 68})(p);
+    p.batch = 2;
+  });
   check_lacks("no bias of whole numbers", [](Gemm& p) {
     p.a.dtype = p.b.dtype = DType::s8;
     p.out.dtype = DType::s32;
