@@ -10,7 +10,7 @@ void change(TensorView& view, Input& input) {
     case 1: view.rank = input.byte(); break;
     case 2: view.assumed_alignment = input.raw<std::uint16_t>(); break;
     case 3: view.memory = {input.word<MemoryKind>(), static_cast<int>(input.number())}; break;
-    case 4: view.is_pointer_array = input.coin(); break;
+    case 4: (input.coin() ? view.is_pointer_array : view.overlapping) = input.coin(); break;
     case 5: view.extents[extent] = input.number(); break;
     case 6: view.strides[extent] = input.number(); break;
     default: view.tag = input.word<LayoutTag>(); break;

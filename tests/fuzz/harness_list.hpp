@@ -8,6 +8,8 @@ namespace quarry::fuzz {
 
 /// A filter's text: parsed, then asked of some kernels.
 void filters(Bytes input);
+/// Declared tensors and an expression, read, written, compiled to text and evaluated.
+void expressions(Bytes input);
 /// The name or config of a kernel.
 void kernel_texts(Bytes input);
 /// An artifact, as it is or with a repaired head, checksum and key.
@@ -33,6 +35,7 @@ void command_lines(Bytes input);
 
 inline constexpr Harness all_harnesses[] = {
     {"filters", filters},
+    {"expressions", expressions},
     {"kernel_texts", kernel_texts},
     {"artifacts", artifacts},
     {"packs", packs},
