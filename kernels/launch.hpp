@@ -15,6 +15,10 @@
 
 namespace quarry {
 
+namespace detail {
+struct InternedExpression;  // operations/common/expression/interned.hpp
+}
+
 /// Blocks of a grid, along the one extent that is used, and entries of a counter are counted in 31 bits.
 inline constexpr std::int64_t grid_limit = 0x7fffffff;
 
@@ -100,6 +104,9 @@ struct Launch {
   /// Bytes of the workspace in all, which starts at a multiple of 256.
   std::size_t workspace_bytes = 0;
   std::size_t image_bytes = 0;
+  /// Entry 0 is that of the row with this expression compiled in; null: the row's own. It lives to the end of
+  /// the process.
+  const detail::InternedExpression* expression = nullptr;
   /// Parameters, with the pointers that the launch was made with. Those of the workspace are null, and the
   /// slots of tensor maps zero.
   alignas(64) std::byte image[most_image];

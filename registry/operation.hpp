@@ -20,6 +20,8 @@
 ///   workspace_size(row, problem, controls)
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
+/// and, where expressions are compiled into its kernels,
+///   expression_code(expression, name)          the struct that its kernels take as second template argument
 /// and `recipe`, how kernels are exported for any shape (operations/common/export_recipe.hpp), or
 /// `no_recipe`, a text that says why they are not
 #pragma once
@@ -27,12 +29,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "launch.hpp"
 #include "operations/common/export_recipe.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/registry.hpp"
 
 namespace quarry::detail {
@@ -74,6 +78,9 @@ struct OperationInfo {
   /// How its kernels are exported for any shape; null where they are not, and then why.
   const ExportRecipe* recipe;
   std::string_view no_recipe;
+  /// Device code of an expression, as a struct of this name in the namespace of the operation's families;
+  /// null: its kernels take none.
+  Result<std::string> (*expression_code)(const Expression& expression, std::string_view name);
   /// As Kernel::workspace_size.
   Result<std::size_t> (*workspace_size)(const Row& row, const Controls& controls, const void* arguments);
 };

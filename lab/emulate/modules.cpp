@@ -127,13 +127,23 @@ Result<void*> build(const Module& module, const std::vector<std::string>& comman
 
 }  // namespace
 
-Result<Modules> Modules::compile(std::span<const std::string> entries, const std::string& kernels) {
-  const Result<std::vector<Module>> modules = split(entries);
+/// Entries that were compiled after the others.
+struct Modules::Later {
+  std::mutex mutex;
+  Entries entries;
+};
+
+namespace {
+
+using Entries = std::map<std::string, const emulator::Entry*, std::less<>>;
+
+Result<Entries> compile_entries(std::span<const std::string> names, const std::string& kernels) {
+  const Result<std::vector<Module>> modules = split(names);
   if (!modules) return modules.status();
   const ScratchFolder scratch;
   if (scratch.path().empty()) return failure("there is no folder for temporary files");
   const std::vector<std::string> command = compiler(kernels);
-  Modules made;
+  Entries made;
   Status status;
   std::mutex mutex;
   host::parallel_for(std::ssize(*modules), host::default_threads(), [&](int, std::int64_t i) {
@@ -145,11 +155,36 @@ Result<Modules> Modules::compile(std::span<const std::string> entries, const std
       return;
     }
     for (const std::string& name : module.names) {
-      made.entries_[name] = static_cast<const emulator::Entry*>(dlsym(*handle, name.c_str()));
+      made[name] = static_cast<const emulator::Entry*>(dlsym(*handle, name.c_str()));
     }
   });
   if (!status) return status;
   return made;
+}
+
+}  // namespace
+
+Result<Modules> Modules::compile(std::span<const std::string> entries, const std::string& kernels) {
+  Result<Entries> made = compile_entries(entries, kernels);
+  if (!made) return made.status();
+  Modules modules;
+  modules.kernels_ = kernels;
+  modules.entries_ = *std::move(made);
+  modules.later_ = std::make_shared<Later>();
+  return modules;
+}
+
+Result<const emulator::Entry*> Modules::find(std::string_view name) const {
+  if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
+  const std::string own(name);
+  {
+    const std::lock_guard lock(later_->mutex);
+    if (const auto found = later_->entries.find(own); found != later_->entries.end()) return found->second;
+  }
+  const Result<Entries> made = compile_entries({&own, 1}, kernels_);
+  if (!made) return made.status();
+  const std::lock_guard lock(later_->mutex);
+  return later_->entries.try_emplace(own, made->begin()->second).first->second;
 }
 
 }  // namespace quarry::lab::emulate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,11 +22,19 @@ class Modules {
   /// words, where sources do not compile.
   static Result<Modules> compile(std::span<const std::string> entries, const std::string& kernels);
 
-  /// The entry of that name. @pre it was compiled
-  const emulator::Entry& operator[](std::string_view name) const { return *entries_.find(name)->second; }
+  /// The entry of that name, compiled now where it was not yet: one with an expression, say, which is known
+  /// when its launch is made. Fails as `compile` does. Safe from any thread.
+  Result<const emulator::Entry*> find(std::string_view name) const;
 
  private:
-  std::map<std::string, const emulator::Entry*, std::less<>> entries_;
+  using Entries = std::map<std::string, const emulator::Entry*, std::less<>>;
+  struct Later;
+
+  /// Folder of the sources.
+  std::string kernels_;
+  /// Those that were asked for at first, and those that came later.
+  Entries entries_;
+  std::shared_ptr<Later> later_;
 };
 
 }  // namespace quarry::lab::emulate

@@ -8,6 +8,7 @@
 #include "operations/common/host/element.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry::lab::emulate {
 namespace {
@@ -120,8 +121,8 @@ Status run_grid(const std::string& name, const emulator::Launch& launch, emulato
 }
 
 /// The name of a step's entry.
-std::string name_of(const detail::Row& row, const Step& step) {
-  return std::string(detail::entry_of(step.entry == 0 ? row.entry : row.companions[step.entry - 1U]).name);
+std::string name_of(const detail::Row& row, const Launch& launch, const Step& step) {
+  return std::string(detail::entry_of(detail::entry_of_step(row, launch, step)).name);
 }
 
 /// Puts a run's pointers into an image, and maps as the emulator reads them: their fields.
@@ -144,8 +145,10 @@ Status run_launch(const detail::Row& row, const Launch& launch, std::byte* works
       std::memset(workspace + step.clear_at, 0, step.clear_bytes);
       continue;
     }
-    const std::string name = name_of(row, step);
-    const emulator::Launch kernel = {.entry = &modules[name],
+    const std::string name = name_of(row, launch, step);
+    const Result<const emulator::Entry*> entry = modules.find(name);
+    if (!entry) return entry.status();
+    const emulator::Launch kernel = {.entry = *entry,
                                      .params = launch.image + step.at,
                                      .grid = step.grid,
                                      .threads = step.threads,

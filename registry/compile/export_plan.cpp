@@ -12,6 +12,7 @@
 #include "registry/compile/standalone.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry {
 namespace {
@@ -40,12 +41,13 @@ bool is_identifier(const std::string& name) {
 }
 
 /// The code of a function of the launch.
-Result<Artifact> code_of(const Kernel& kernel, std::size_t entry, const CompileOptions& options) {
-  if (entry == 0) return detail::exported_code(kernel, options);
-  const std::uint32_t companion = detail::row_of(kernel).companions.at(entry - 1);
-  if (companion == detail::no_entry)
+Result<Artifact> code_of(const Kernel& kernel, const Launch& launch, const Step& step,
+                         const CompileOptions& options) {
+  if (step.entry == 0 && launch.expression == nullptr) return detail::exported_code(kernel, options);
+  const std::uint32_t entry = detail::entry_of_step(detail::row_of(kernel), launch, step);
+  if (entry == detail::no_entry)
     return Status(StatusCode::not_found, "There is no kernel that follows " + detail::quoted(kernel.name()));
-  return detail::standalone_artifact(companion, options);
+  return detail::standalone_artifact(entry, options);
 }
 
 /// Writes a launch: code first, the header last.
@@ -58,7 +60,7 @@ Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPl
   std::vector<Artifact> codes;
   for (const Step& step : launch.steps) {
     if (step.kind != Step::Kind::kernel) continue;
-    Result<Artifact> code = code_of(kernel, step.entry, options);
+    Result<Artifact> code = code_of(kernel, launch, step, options);
     if (!code) return code.status();
     const std::string entry(code->entry());
     plan.functions.resize(std::max(plan.functions.size(), step.entry + std::size_t{1}));

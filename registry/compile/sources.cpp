@@ -2,23 +2,51 @@
 
 #include "basic/text.hpp"
 #include "entry_text.hpp"
+#include "operations/common/expression/interned.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::detail {
 namespace {
 
-Status no_entry(std::string_view name, const std::string& why) {
+Status unknown_entry(std::string_view name, const std::string& why) {
   return {StatusCode::not_found, quoted(name) + " is the name of no device function: " + why};
 }
 
 Result<EntrySource> family_entry(const ConfigSpace& space, std::string_view name) {
   const Result<SettingValues> values = parse_config_name(space, name);
-  if (!values) return no_entry(name, values.status().message());
-  if (const std::string fault = space.fault(*values); !fault.empty()) return no_entry(name, fault);
+  if (!values) return unknown_entry(name, values.status().message());
+  if (const std::string fault = space.fault(*values); !fault.empty()) return unknown_entry(name, fault);
   const SettingValues entry = space.entry(*values);
-  if (entry != *values) return no_entry(name, "such a kernel runs " + quoted(config_name(space, entry)));
+  if (entry != *values) return unknown_entry(name, "such a kernel runs " + quoted(config_name(space, entry)));
   const EntryText text = entry_text(space, entry);
   const int shared_memory = space.describe(entry, name).design.shared_memory;
   return EntrySource{instantiation({&text, 1}), text.config(), shared_memory, text.only_cc};
+}
+
+/// The entry of a family with an expression compiled in: as without, but that the kernel's second template
+/// argument is the expression's code.
+Result<EntrySource> expression_entry(const ConfigSpace& space, std::string_view name,
+                                     const ExpressionEntryName& parts) {
+  const InternedExpression* const interned = find_interned(parts.number);
+  if (interned == nullptr) return unknown_entry(name, "this program has no expression of its number");
+  const Result<SettingValues> values = parse_config_name(space, parts.entry);
+  if (!values) return unknown_entry(name, values.status().message());
+  if (const std::string fault = space.fault(*values); !fault.empty()) return unknown_entry(name, fault);
+  EntryText text = entry_text(space, space.entry(*values));
+  text.name = name;
+  const KernelMetadata kernel = space.describe(*values, name);
+  const auto code_of = info_of(kernel.operation).expression_code;
+  if (code_of == nullptr) return unknown_entry(name, "kernels of its operation take no expressions");
+  const std::string code_name = "code_of_" + text.name;
+  const Result<std::string> code = code_of(interned->expression, code_name);
+  if (!code) return code.status();
+  const std::string include = "#include \"" + text.folder + "/kernel.cuh\"\n";
+  const std::string entry = "QUARRY_ENTRY(" + text.name + ", " + text.params + ", quarry::" + text.folder +
+                            "::kernel,\n             (" + text.config() + "), quarry::" + text.folder +
+                            "::" + code_name + ")\n";
+  const std::string config = text.config() + " " + interned->expression.text() + " with " +
+                             interned->expression.declarations().text();
+  return EntrySource{include + "\n" + *code + entry, config, kernel.design.shared_memory, text.only_cc};
 }
 
 /// The family whose names start like this one; null where there is none.
@@ -32,8 +60,11 @@ const ConfigSpace* family_of(std::string_view name) {
 }  // namespace
 
 Result<EntrySource> entry_source(std::string_view entry) {
-  if (const ConfigSpace* space = family_of(entry)) return family_entry(*space, entry);
-  return no_entry(entry, "no family makes such names");
+  if (const ConfigSpace* space = family_of(entry)) {
+    const auto parts = parse_expression_entry(entry);
+    return parts ? expression_entry(*space, entry, *parts) : family_entry(*space, entry);
+  }
+  return unknown_entry(entry, "no family makes such names");
 }
 
 }  // namespace quarry::detail

@@ -4,6 +4,7 @@
 
 #include "quarry/artifact.hpp"
 #include "registry/device/cuda_call.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -41,13 +42,8 @@ Status launch_status(cudaError_t error, std::string_view name) {
   return cuda_status(error, "launch `" + std::string(name) + "`");
 }
 
-/// The number of a step's entry.
-std::uint32_t entry_number(const Row& row, const Step& step) {
-  return step.entry == 0 ? row.entry : row.companions[step.entry - 1U];
-}
-
 std::string_view name_of(const Row& row, const Step& step) {
-  return step.entry == 0 ? row.metadata.name : entry_of(entry_number(row, step)).name;
+  return step.entry == 0 ? row.metadata.name : entry_of(row.companions[step.entry - 1U]).name;
 }
 
 cudaError_t put(const Step& step, const LaunchFunctions& functions, const std::byte* image, void* workspace,
@@ -62,11 +58,15 @@ cudaError_t put(const Step& step, const LaunchFunctions& functions, const std::b
 
 }  // namespace
 
-Status check_given(const Row& row, const Artifact* artifact) {
-  if (artifact == nullptr || artifact->entry() == entry_of(row.entry).name) return {};
+Status check_given(const Row& row, const Launch& launch, const Artifact* artifact) {
+  if (artifact == nullptr) return {};
+  const Step* const step = kernel_step(launch);
+  const std::uint32_t entry = step == nullptr ? row.entry : entry_of_step(row, launch, *step);
+  const std::string_view name = entry == no_entry ? row.metadata.name : entry_of(entry).name;
+  if (artifact->entry() == name) return {};
   return {StatusCode::invalid_artifact, "The artifact is code of `" + std::string(artifact->entry()) +
                                             "`, and kernel `" + std::string(row.metadata.name) + "` runs `" +
-                                            std::string(entry_of(row.entry).name) + "`"};
+                                            std::string(name) + "`"};
 }
 
 Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
@@ -74,7 +74,7 @@ Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int
   LaunchFunctions functions;
   for (const Step& step : launch.steps) {
     if (step.kind != Step::Kind::kernel) continue;
-    const std::uint32_t entry = entry_number(row, step);
+    const std::uint32_t entry = entry_of_step(row, launch, step);
     if (entry == no_entry) {
       return Status(StatusCode::not_precompiled,
                     "A kernel that follows `" + std::string(row.metadata.name) + "` is not in this library");

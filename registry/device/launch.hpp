@@ -24,12 +24,13 @@ struct CodeChoice {
   bool compile = true;
 };
 
-/// Ok when an artifact that is given (null: none) is code of the row's entry; invalid_artifact otherwise.
-Status check_given(const Row& row, const Artifact* artifact);
+/// Ok when an artifact that is given (null: none) is code of what the launch runs of the row: its entry, or
+/// that with an expression; invalid_artifact otherwise.
+Status check_given(const Row& row, const Launch& launch, const Artifact* artifact);
 
 /// Loads what the steps of a launch need, and compiles it where it must and may; see load_function and
 /// load_given. Fails with not_precompiled where the library has no such companion of the row.
-/// @pre `device` is current; check_given(row, code.artifact)
+/// @pre `device` is current; check_given(row, launch, code.artifact)
 Result<LaunchFunctions> load_functions(const Row& row, const Launch& launch, int device,
                                        std::optional<CUstream_st*> stream, const CodeChoice& code);
 

@@ -117,8 +117,8 @@ Result<Plan> Kernel::prepare(Arguments arguments, const PrepareOptions& options)
     const auto plan = std::make_shared<PlanState>();
     detail::PreparedLaunch& prepared = plan->prepared;
     plan->row = row_;
-    if (Status s = detail::check_given(*row_, options.artifact); !s) return s;
     if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared); !s) return s;
+    if (Status s = detail::check_given(*row_, prepared.launch, options.artifact); !s) return s;
     if (prepared.place.kind == Kind::unknown) {
       return Status(StatusCode::invalid_arguments,
                     "Nothing says where the plan will run: give operands data, or set their `memory`");

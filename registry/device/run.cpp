@@ -40,10 +40,10 @@ Status run_on_host(const detail::Row& row, Arguments arguments, const Launch& la
 
 Status Kernel::run(Arguments arguments, const RunOptions& options) const {
   detail::PreparedLaunch prepared;
-  if (Status s = detail::check_given(*row_, options.artifact); !s) return s;
   if (Status s = detail::prepare_launch(*row_, controls_, arguments, prepared, options.assume_supported); !s)
     return s;
   Launch& launch = prepared.launch;
+  if (Status s = detail::check_given(*row_, launch, options.artifact); !s) return s;
   if (launch.is_empty()) return {};
   if (Status s = detail::check_pointers(launch, prepared.pointers); !s) return s;
   if (Status s = detail::check_workspace(options.workspace, launch.workspace_bytes); !s) return s;

@@ -423,6 +423,12 @@ constexpr std::string_view no_recipe_of() {
   return "its operation is exported for one problem at a time, as a plan";
 }
 
+template <class Rules>
+constexpr auto expression_code_of() -> Result<std::string> (*)(const Expression&, std::string_view) {
+  if constexpr (requires { &Rules::expression_code; }) return &Rules::expression_code;
+  return nullptr;
+}
+
 /// The row of the operations' table.
 template <class Rules>
 constexpr OperationInfo info_of(std::string_view name) {
@@ -439,6 +445,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .run_on_host = &Rules::run_on_host,
           .recipe = recipe_of<Rules>(),
           .no_recipe = no_recipe_of<Rules>(),
+          .expression_code = expression_code_of<Rules>(),
           .workspace_size = &Call::workspace_size};
 }
 

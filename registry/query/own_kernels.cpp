@@ -11,6 +11,7 @@
 
 #include "basic/text.hpp"
 #include "entry_text.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 
@@ -34,6 +35,8 @@ struct OwnKernels {
   std::shared_mutex mutex;
   std::unordered_map<std::string_view, std::unique_ptr<OwnKernel>> kernels;  // by the kernel's own name
   std::map<std::string, SharedEntry, std::less<>> entries;                   // by the entry's name
+  /// Entries with an expression, by that without and the expression.
+  std::map<std::pair<std::uint32_t, const InternedExpression*>, std::uint32_t> with_expression;
 };
 
 OwnKernels& own() {
@@ -63,6 +66,22 @@ std::optional<SharedEntry> entry_named(OwnKernels& all, const std::string& name,
   const SharedEntry result = entry;
   all.entries.merge(made);
   return result;
+}
+
+/// An entry with an expression compiled in; no_entry where there are too many.
+std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression) {
+  OwnKernels& all = own();
+  const std::pair key = {entry, &expression};
+  {
+    const std::shared_lock lock(all.mutex);
+    const auto known = all.with_expression.find(key);
+    if (known != all.with_expression.end()) return known->second;
+  }
+  const std::lock_guard lock(all.mutex);
+  const auto added =
+      entry_named(all, entry_name_with(entry_of(entry).name, expression), [] { return nullptr; });
+  if (!added) return no_entry;
+  return all.with_expression.try_emplace(key, added->number).first->second;
 }
 
 /// The registered entries of its companions. (They are small and few, so that none is ever made.)
@@ -115,6 +134,11 @@ const Row* find_own_row(std::string_view name) {
   OwnKernels& all = own();
   const std::shared_lock lock(all.mutex);
   return find_in(all, name);
+}
+
+std::uint32_t entry_of_step(const Row& row, const Launch& launch, const Step& step) {
+  if (step.entry != 0) return row.companions[step.entry - 1U];
+  return launch.expression == nullptr ? row.entry : entry_with(row.entry, *launch.expression);
 }
 
 std::optional<std::uint32_t> find_own_entry(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "launch.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/status.hpp"
 #include "registry/query/config_reader.hpp"
@@ -22,5 +23,10 @@ const Row* find_own_row(std::string_view name);
 
 /// An entry behind the table's, by name.
 std::optional<std::uint32_t> find_own_entry(std::string_view name);
+
+/// The entry that a kernel step of a launch runs: the row's own, with the launch's expression compiled in
+/// where it has one, or a companion. no_entry where the library does not have it, or there are too many. Only
+/// the first call with an expression allocates.
+std::uint32_t entry_of_step(const Row& row, const Launch& launch, const Step& step);
 
 }  // namespace quarry::detail
