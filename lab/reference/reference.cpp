@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/config_parts.hpp"
+#include "lab/expression/bounded.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/matrices.hpp"
 #include "operations/common/host/element.hpp"
@@ -29,6 +30,11 @@ double distance(DType type, double expected, double got) {
   if (!std::isfinite(expected) || !std::isfinite(got)) return std::numeric_limits<double>::infinity();
   const double difference = std::abs(got - expected);
   return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5) : difference;
+}
+
+/// The same, where it is known how far off a right result may be.
+double distance(DType type, const Bounded& expected, double wanted, double got) {
+  return could_be_stored(expected, type, got) ? 0 : std::max(distance(type, wanted, got), 1e-300);
 }
 
 /// The comparison of the output that is off further, for its bound.
@@ -107,9 +113,13 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
   for (std::int64_t matrix = 0; matrix < expected.matrices; ++matrix) {
     for (const std::int64_t row : expected.rows) {
       for (std::int64_t column = 0; column < expected.columns; ++column) {
+        const auto at = static_cast<std::size_t>(next - expected.values.data());
         const double wanted = representable(out.type(), *next++);
         const double got = host::read_element(out.type(), out.first(matrix), out.index(row, column));
-        const double difference = distance(out.type(), wanted, got);
+        const double difference =
+            expected.radii.empty()
+                ? distance(out.type(), wanted, got)
+                : distance(out.type(), {expected.values[at], expected.radii[at]}, wanted, got);
         difference_squares += difference * difference;
         if (std::isfinite(wanted) && std::isfinite(got)) reference_squares += wanted * wanted;
         if (difference > worst) {

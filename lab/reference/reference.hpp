@@ -32,6 +32,9 @@ struct Expected {
   std::int64_t columns = 0;
   /// [matrices][rows][columns]
   std::vector<double> values;
+  /// How far a right result may lie from each value before it is rounded to its type, whatever the tolerance;
+  /// empty: nothing is known of single values.
+  std::vector<double> radii = {};
   /// How large the sums are that the output is made of, in the Euclidean norm over all of it, when the signs
   /// of what is added are random: what takes the place of the norm of an output that happens to be small.
   double scale = 0;

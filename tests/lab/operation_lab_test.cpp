@@ -5,11 +5,13 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iomanip>
 #include <map>
 #include <random>
 #include <set>
 #include <sstream>
 
+#include "lab/expression/bounded.hpp"
 #include "lab/problems/kernel_problem.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/trials/trial.hpp"
@@ -29,7 +31,7 @@ Result<Problem> parsed(Operation operation, const std::string& text) {
   std::string shape;
   words >> shape;
   SettingTexts settings;
-  for (std::string flag, value; words >> flag >> value;) settings[flag.substr(2)] = value;
+  for (std::string flag, value; words >> flag >> std::quoted(value, '\'');) settings[flag.substr(2)] = value;
   return parse_problem(operation, shape, settings);
 }
 
@@ -175,6 +177,9 @@ TEST_CASE("operands are made, run and judged in the same way for every operation
       const double wrong = is_floating(m.type()) ? NAN
                            : before > 0          ? lowest_of(m.type())
                                                  : info_of(m.type()).largest;
+      const Expected& expected = reference->outputs.front();
+      const bool is_bounded = !expected.radii.empty();
+      if (is_bounded && could_be_stored({expected.values[0], expected.radii[0]}, m.type(), wrong)) continue;
       host::write_element(m.type(), const_cast<void*>(m.first(0)), 0, wrong);
       CHECK_FALSE(compare(*reference, trial->host.arguments(), kernel.metadata()).within());
       trial->host.reset_outputs();
