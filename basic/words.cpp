@@ -20,7 +20,7 @@ static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::st
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
 static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
-static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(Operand::out_scale) + 1);
+static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(last_operand) + 1);
 static_assert(std::size(detail::control_words) ==
               static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
 static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);

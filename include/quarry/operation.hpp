@@ -11,6 +11,7 @@ enum class Operation : unsigned char {
   gemm,            ///< GemmArguments
   reduce_split_k,  ///< ReduceSplitKArguments
   reorder,         ///< ReorderArguments
+  elementwise,     ///< ElementwiseArguments
 };
 
 /// Whether kernels of an operation multiply tiles of A and B. Kernels of other operations lack these

@@ -56,10 +56,26 @@ enum class Operand : std::uint8_t {
   a_scale,
   b_scale,
   out_scale,
+  tensor0,  ///< tensors of an expression but `out`, by their place in the arguments: tensor_operand()
+  tensor1,
+  tensor2,
+  tensor3,
+  tensor4,
+  tensor5,
+  tensor6,
+  tensor7,
 };
 
 /// The last of them.
-inline constexpr Operand last_operand = Operand::out_scale;
+inline constexpr Operand last_operand = Operand::tensor7;
+
+/// How many tensors of an expression have a name of their own.
+inline constexpr int tensor_operands = 8;
+
+/// The tensor at a place of the arguments' list. @pre 0 <= place < tensor_operands
+constexpr Operand tensor_operand(int place) {
+  return static_cast<Operand>(static_cast<int>(Operand::tensor0) + place);
+}
 
 /// The word for an operand: "a", "out", ...
 std::string_view to_string(Operand operand);

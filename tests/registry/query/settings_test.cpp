@@ -76,7 +76,8 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
      {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "copy_engine",
       "orientation", "alignment", "math"}},
     {"reduce_split_k", {"partials", "out", "layout"}},
-    {"reorder_matrix", {"type"}}};
+    {"reorder_matrix", {"type"}},
+    {"elementwise", {"elements", "vectors"}}};
 
 /// The leaves of one setting's part of an initialiser.
 std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {

@@ -1,0 +1,45 @@
+/// The operation `elementwise`: an expression of tensors alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "quarry/expression.hpp"
+#include "quarry/operation.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry {
+
+/// A tensor that an expression names. In calls it goes by its place in the list: tensor_operand(place),
+/// except `out`, which is Operand::out.
+struct ExpressionTensor {
+  std::string name = {};
+  /// Of rank 1 to 4. Not given (without a type) for a scalar that is a value.
+  TensorView view = {};
+  /// Of a scalar without a view. Rounded to the scalar's type.
+  double value = 0;
+};
+
+/// Every element of the outputs, computed from the inputs' elements of the same place.
+///
+///     const auto sum = Expression::parse("out = x + y", {.tensors = {{"x", DType::bf16, Shape::row},
+///                                                                    {"y", DType::bf16, Shape::row}},
+///                                                        .sum = DType::none});
+///     ElementwiseArguments args{.expression = *sum, .tensors = {{"x", x}, {"y", y}, {"out", out}}};
+struct ElementwiseArguments {
+  static constexpr Operation operation = Operation::elementwise;
+
+  /// Without sums and, as yet, without reductions.
+  Expression expression;
+  /// The expression's inputs and outputs in any order, each once, at most eight with views, of the declared
+  /// types. `out` decides the extents.
+  ///
+  /// A matrix (row or col) has the extents of `out`, or 1 along those that it is broadcast along; extents in
+  /// front may be missing. The last extent of a vector is the number of out's rows or columns. Strides are
+  /// any; 0 broadcasts. Other outputs have all extents of `out`. Elements of outputs may not share memory
+  /// with each other or with an input, but that an input whose elements have as many bytes may be `out`
+  /// itself, with the same strides.
+  std::vector<ExpressionTensor> tensors = {};
+};
+
+}  // namespace quarry

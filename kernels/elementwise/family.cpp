@@ -1,0 +1,118 @@
+#include "elementwise/family.hpp"
+
+#include <algorithm>
+
+#include "elementwise/config.hpp"
+
+namespace quarry::elementwise {
+namespace {
+
+constexpr int innermost = elementwise_extents - 1;
+
+/// What addresses and strides of such a tensor must be multiples of, in bytes.
+int access_bytes(const Config& c, int element) { return std::min(widest_access, c.elements * element); }
+
+long long vectors_of(const Config& c, const ElementwiseProblem& problem) {
+  const long long* const e = problem.params.extents;
+  return e[0] * e[1] * e[2] * vectors_along(c, e[innermost]);
+}
+
+/// Whether neighbours of a tensor can move together.
+Status check_vectors(const Config& c, const ElementwiseProblem& problem, int tensor) {
+  const ElementwiseParams& p = problem.params;
+  const ElementwiseTensor& t = p.tensors[tensor];
+  const ElementwiseOperand& operand = problem.operands[tensor];
+  const long long stride = t.strides[innermost];
+  if (p.extents[innermost] <= 1 || stride == 0) return {};
+  if (stride != 1)
+    return {StatusCode::unsupported, Reason::layout, operand.name, static_cast<int>(Layout::row), -1};
+  const int element = element_bytes(problem, tensor);
+  const int access = access_bytes(c, element);
+  const int own = bytes_of(operand.type);
+  const int needed = std::max(1, access / own);
+  const auto alignment = static_cast<int>(operand.alignment);
+  if (alignment < access) {
+    return {StatusCode::unsupported, Reason::pointer_alignment, operand.name, needed, alignment / own};
+  }
+  for (int i = 0; i < innermost; ++i) {
+    if (p.extents[i] <= 1 || t.strides[i] * element % access == 0) continue;
+    return {StatusCode::unsupported, Reason::leading_alignment, operand.name, needed,
+            t.strides[i] * element / own};
+  }
+  return {};
+}
+
+/// Bytes that a run moves; what is broadcast counts once.
+double bytes_moved(const ElementwiseProblem& problem) {
+  double bytes = 0;
+  for (int i = 0; i < problem.tensors; ++i) {
+    double elements = 1;
+    for (int k = 0; k < elementwise_extents; ++k) {
+      if (problem.params.tensors[i].strides[k] != 0)
+        elements *= static_cast<double>(problem.params.extents[k]);
+    }
+    bytes += elements * element_bytes(problem, i);
+  }
+  return bytes;
+}
+
+/// How much longer memory takes where the widest accesses have fewer bytes than 16: set by hand.
+double width_factor(const Config& c, const ElementwiseProblem& problem) {
+  int widest = 1;
+  for (int i = 0; i < problem.tensors; ++i)
+    widest = std::max(widest, access_bytes(c, element_bytes(problem, i)));
+  return 1 + 0.02 * (widest_access / widest - 1);
+}
+
+class Elementwise final : public ElementwiseFamily {
+ public:
+  Status supports(const void* config, const ElementwiseProblem& problem) const override {
+    const Config& c = *static_cast<const Config*>(config);
+    for (int i = 0; c.elements > 1 && i < problem.tensors; ++i) {
+      if (Status s = check_vectors(c, problem, i); !s) return s;
+    }
+    const long long needed = blocks(c, vectors_of(c, problem));
+    if (needed <= grid_limit) return {};
+    return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, needed};
+  }
+
+  /// Memory's time, and that of the last blocks, which run while others are done. Threads with several
+  /// vectors hide latencies, as long as there are blocks for all multiprocessors.
+  double estimate(const void* config, const ElementwiseProblem& problem,
+                  const DeviceModel& device) const override {
+    const Config& c = *static_cast<const Config*>(config);
+    const double seconds =
+        bytes_moved(problem) / device.memory_bandwidth * width_factor(c, problem) * (1 + 0.02 / c.vectors);
+    const auto at_once = static_cast<double>(device.multiprocessors) * 4;
+    const auto needed = static_cast<double>(blocks(c, vectors_of(c, problem)));
+    const double idle = needed > 0 && needed < at_once ? at_once / needed : 1;
+    return device.rates.launch.first + seconds * std::min(idle, 8.0) + 1e-9 * c.elements * c.vectors;
+  }
+
+  void launch(const void* config, const ElementwiseProblem& problem, Launch& launch) const override {
+    if (element_count(problem) == 0) return;
+    const Config& c = *static_cast<const Config*>(config);
+    Step& step = add_kernel(launch, 0, sizeof(ElementwiseParams));
+    step.grid = static_cast<unsigned>(blocks(c, vectors_of(c, problem)));
+    step.threads = static_cast<unsigned>(threads(c));
+    auto& params = params_of<ElementwiseParams>(launch, step);
+    params = problem.params;
+    for (int i = 0; i < problem.tensors; ++i) {
+      const ElementwiseOperand& operand = problem.operands[i];
+      if (operand.name == Operand::none) continue;
+      relocate(launch, params.tensors[i].data, operand.name);
+      const bool together = c.elements > 1 && params.tensors[i].strides[innermost] == 1;
+      const int access = together ? access_bytes(c, element_bytes(problem, i)) : 1;
+      const auto alignment = static_cast<std::uint16_t>(std::max(access, bytes_of(operand.type)));
+      launch.uses.add({operand.name, operand.type, false, alignment, operand.is_output});
+    }
+  }
+};
+
+constinit const Elementwise instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::elementwise

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "lab/expression/random.hpp"
+#include "lab/problems/seed.hpp"
+#include "lab/verify/draw.hpp"
+#include "operations/common/expression/graph.hpp"
+#include "operations/elementwise/lab/operation.hpp"
+
+namespace quarry::lab::elementwise {
+namespace {
+
+using expression::Declarations;
+using expression::Shape;
+
+/// Whether elements of the kernel's vectors lie together; then matrices have to be in rows.
+bool is_vectorised(const KernelMetadata& kernel) { return kernel.operands.out.alignment > 1; }
+
+bool every_kernel(const KernelMetadata&) { return true; }
+bool takes_any_stride(const KernelMetadata& kernel) { return !is_vectorised(kernel); }
+
+/// A problem for a way through kernels.
+struct OwnPath {
+  Path path;
+  std::string_view text;
+  std::string_view with;
+  int rank = 2;
+  /// Lines have no padding, so that all of a tensor is one line.
+  bool packed = false;
+  std::string_view in_place = {};
+};
+
+constexpr OwnPath own_paths[] = {
+    {{"copy", every_kernel}, "out = x", "x=bf16:row,out=bf16:row"},
+    {{"cast", every_kernel}, "out = x", "x=f32:row,out=bf16:row", 1},
+    {{"add", every_kernel}, "out = x + y", "x=bf16:row,y=bf16:row,out=bf16:row", 2, true},
+    {{"in_place", every_kernel}, "out = gelu(x) * y", "x=f16:row,y=f16:row,out=f16:row", 3, false, "x"},
+    {{"broadcast", every_kernel},
+     "out = x * scale + b + c",
+     "x=f32:row,scale=f32:scalar,b=bf16:per_row,c=f16:per_column,out=f32:row",
+     4},
+    {{"bytes", every_kernel}, "out = max(x, y) * 3", "x=s8:row,y=u8:row,out=s8:row"},
+    {{"outputs", every_kernel},
+     "aux = x * y; out = silu(aux); low = aux",
+     "x=bf16:row,y=f32:row,aux=f32:row,low=f64:row,out=bf16:row"},
+    {{"columns", takes_any_stride}, "out = x + y", "x=f16:col,y=f16:row,out=f16:row"},
+};
+
+/// Sizes of one to a few blocks of a kernel whose threads take few elements.
+std::vector<std::int64_t> random_extents(std::int64_t rank, Dice& dice) {
+  std::vector<std::int64_t> extents;
+  if (rank == 1) return {dice.one_in(3) ? dice.between(1, 40) : dice.between(200, 6000)};
+  for (std::int64_t i = 2; i < rank; ++i) extents.push_back(dice.between(1, 3));
+  extents.push_back(dice.between(1, 24));
+  extents.push_back(dice.one_in(3) ? dice.between(2, 20) : dice.between(20, 300));
+  return extents;
+}
+
+/// The type nearest to one that kernels take.
+DType kernel_type(DType type, bool is_output) {
+  if (bytes_of(type) == 0) return is_unsigned(type) ? DType::u8 : DType::s8;
+  return is_output && is_fp8(type) ? DType::f16 : type;
+}
+
+/// The same with tensors that the kernel takes; nothing where there is no such expression.
+Result<Expression> fitted(const Expression& drawn, const KernelMetadata& kernel) {
+  Declarations declared = drawn.declarations();
+  const auto is_input = [&](const std::string& name) {
+    return std::ranges::any_of(drawn.inputs(), [&](const auto& input) { return input.name == name; });
+  };
+  bool has_out = false;
+  for (expression::Tensor& tensor : declared.tensors) {
+    tensor.dtype = kernel_type(tensor.dtype, !is_input(tensor.name));
+    if (tensor.dtype == DType::none) tensor.dtype = DType::f32;
+    has_out = has_out || tensor.name == "out";
+    if (tensor.shape == Shape::column && is_vectorised(kernel)) tensor.shape = Shape::row;
+  }
+  if (!has_out) declared.tensors.push_back({.name = "out", .dtype = DType::bf16, .shape = Shape::row});
+  return Expression::parse(drawn.text(), declared);
+}
+
+bool is_taken(const Expression& expression) {
+  const auto& nodes = expression.graph().nodes;
+  const auto rounds = [](const detail::Node& node) {
+    const auto type = static_cast<DType>(node.which);
+    return node.kind == detail::NodeKind::convert && (bytes_of(type) == 0 || is_fp8(type));
+  };
+  return expression.inputs().size() + expression.outputs().size() <= 8 && std::ranges::none_of(nodes, rounds);
+}
+
+Expression random_taken(const KernelMetadata& kernel, Dice& dice) {
+  const ExpressionLimits limits = {.sum = DType::none,
+                                   .depth = static_cast<int>(dice.between(1, 4)),
+                                   .inputs = 4,
+                                   .more_outputs = 2,
+                                   .reductions = false,
+                                   .groups = false,
+                                   .pairs = false};
+  for (;;) {
+    const Result<Expression> fit = fitted(random_expression(dice, limits), kernel);
+    if (fit && is_taken(*fit)) return *fit;
+  }
+}
+
+Problem path_problem(const OwnPath& path, Dice& dice) {
+  Problem problem{.extents = random_extents(path.rank, dice),
+                  .expression = *Expression::parse(path.text, *Declarations::parse(path.with, DType::none))};
+  problem.lines = path.packed ? 0 : 1;
+  problem.in_place = path.in_place;
+  return problem;
+}
+
+}  // namespace
+
+std::string Lab::result_key(const KernelMetadata& kernel) {
+  return KeyText().add_if(is_vectorised(kernel), "rows");
+}
+
+std::string Lab::storage_key(const KernelMetadata& kernel) {
+  return KeyText().add(std::int64_t{kernel.operands.out.alignment});
+}
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
+  return all;
+}
+
+Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
+  Dice dice(derived_seed(seed, is_vectorised(kernel) ? 1 : 0));
+  if (number < std::ssize(own_paths)) return path_problem(own_paths[number], dice);
+  Problem problem{.extents = random_extents(dice.between(1, 4), dice),
+                  .expression = random_taken(kernel, dice)};
+  problem.lines = 1;
+  return problem;
+}
+
+/// As aligned as the kernel needs, and no better. Packed tensors are so where they are one line.
+Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t) {
+  Problem result = problem;
+  result.alignment = kernel.operands.out.alignment;
+  if (problem.lines > 0) result.lines = kernel.operands.out.alignment;
+  return result;
+}
+
+}  // namespace quarry::lab::elementwise

@@ -1,0 +1,70 @@
+#include "operations/elementwise/operation.hpp"
+
+#include <memory>
+
+#include "operations/common/expression/graph.hpp"
+#include "operations/common/expression/interned.hpp"
+#include "operations/elementwise/code.hpp"
+#include "operations/elementwise/executor.hpp"
+#include "operations/elementwise/problem.hpp"
+
+namespace quarry::detail::elementwise {
+namespace {
+
+/// The problem's expression with the types of its outputs, kept.
+const InternedExpression* kept_expression(const ElementwiseProblem& problem) {
+  const ExpressionGraph& graph = problem.expression->graph();
+  bool is_typed = true;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    is_typed = is_typed && graph.outputs[i].tensor.dtype != DType::none;
+  if (is_typed) return interned(*problem.expression);
+  auto typed = std::make_shared<ExpressionGraph>(graph);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    typed->outputs[i].tensor.dtype = problem.operands[problem.inputs + static_cast<int>(i)].type;
+  return interned(Expression(std::move(typed)));
+}
+
+}  // namespace
+
+Status Rules::check(const ElementwiseArguments& arguments, const OperandList& operands,
+                    ElementwiseProblem& problem) {
+  if (Status s = normalise(arguments, operands, problem); !s) return s;
+  simplify(problem);
+  return {};
+}
+
+void Rules::describe(const ElementwiseArguments& arguments, ElementwiseProblem& problem) {
+  OperandList list;
+  operands(arguments, list);
+  if (!check(arguments, list, problem)) problem = ElementwiseProblem();
+}
+
+Status Rules::no_kernel(const ElementwiseProblem&) {
+  return {StatusCode::no_kernel, "This library has no elementwise kernels"};
+}
+
+Status Rules::check_signature(const Row&, const ElementwiseProblem&) { return {}; }
+
+Status Rules::check_constraints(const Row& row, const ElementwiseProblem& problem, const DeviceModel&) {
+  return family_of(row).supports(row.entry_config, problem);
+}
+
+Estimate Rules::estimate(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
+                         std::size_t) {
+  return {.controls = {}, .seconds = family_of(row).estimate(row.entry_config, problem, device)};
+}
+
+void Rules::launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls&, Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, launch);
+  if (!launch.is_empty() && problem.expression != nullptr) launch.expression = kept_expression(problem);
+}
+
+Status Rules::run_on_host(const Row&, const Launch& launch, const std::byte* image) {
+  return host::execute(params_of<ElementwiseParams>(image, *kernel_step(launch)), launch.expression);
+}
+
+Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
+  return code_of(expression, name);
+}
+
+}  // namespace quarry::detail::elementwise

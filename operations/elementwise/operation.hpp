@@ -1,0 +1,49 @@
+/// What elementwise is: the rules by which the registry treats it. See registry/operation.hpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "chosen_controls.hpp"
+#include "elementwise/family.hpp"
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/elementwise.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::elementwise {
+
+/// The family of a row that is elementwise. @pre its operation is elementwise
+inline const ElementwiseFamily& family_of(const Row& row) {
+  return static_cast<const ElementwiseFamily&>(row.family.get());
+}
+
+struct Rules {
+  using Arguments = ElementwiseArguments;
+  using Problem = ElementwiseProblem;
+
+  static void operands(const ElementwiseArguments& arguments, OperandList& list);
+  static Status check(const ElementwiseArguments& arguments, const OperandList& operands,
+                      ElementwiseProblem& problem);
+  /// Checks all the same, and describes an empty problem where a check fails.
+  static void describe(const ElementwiseArguments& arguments, ElementwiseProblem& problem);
+  /// One key: kernels take tensors of all types.
+  template <class Add>
+  static void keys(const ElementwiseProblem&, const Add& add) {
+    add(functional_key(Operation::elementwise, Math::exact, {}, {Layout::row, Layout::row, Layout::row}));
+  }
+  static Status no_kernel(const ElementwiseProblem& problem);
+  static Status check_signature(const Row& row, const ElementwiseProblem& problem);
+  static Status check_constraints(const Row& row, const ElementwiseProblem& problem,
+                                  const DeviceModel& device);
+  static Estimate estimate(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
+                           std::size_t max_workspace);
+  static void launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls& controls,
+                     Launch& launch);
+  static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
+};
+
+}  // namespace quarry::detail::elementwise

@@ -1,0 +1,27 @@
+/// Elementwise problems as arguments: from what a caller wrote to what families decide by.
+#pragma once
+
+#include <cstddef>
+
+#include "elementwise/family.hpp"
+#include "operations/common/operand_list.hpp"
+#include "quarry/elementwise.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::elementwise {
+
+/// What messages and plans call a tensor of the list. @pre place < 8
+Operand operand_name(const ElementwiseArguments& arguments, std::size_t place);
+
+/// Checks the arguments and fills `problem`, which refers to their expression: extents as those of `out`,
+/// behind extents of 1.
+/// @param operands the list of these arguments
+Status normalise(const ElementwiseArguments& arguments, const OperandList& operands,
+                 ElementwiseProblem& problem);
+
+/// Makes extents as few as can be: those of 1 go, the others are put in the order of the first output's
+/// strides, and neighbours that are one in all tensors become one. The copy of an input to an output of its
+/// type becomes one of bytes.
+void simplify(ElementwiseProblem& problem);
+
+}  // namespace quarry::detail::elementwise

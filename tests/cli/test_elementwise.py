@@ -1,0 +1,60 @@
+"""elementwise as an operation of the command: find, run, verify, emulate, and what it refuses."""
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+ADD = ("--epilogue", "out = x + y", "--with", "x=bf16:row,y=bf16:row")
+HAS_EMULATOR = "emulate" in run_quarry("--help").out
+
+
+class Elementwise(CommandTest):
+    def test_find_ranks_wide_kernels_first_where_memory_allows(self):
+        document = self.quarry("find", "elementwise", "4096x4096", "bf16", *ADD, "--format", "json").json
+        names = [row["name"] for row in document["candidates"]]
+        self.assertEqual(len(names), 15)
+        self.assertTrue(names[0].startswith(("elementwise_v8_", "elementwise_v16_")), names[0])
+        unaligned = self.quarry("find", "elementwise", "100x99", "bf16", *ADD, "--align", "1", "--format", "json").json
+        self.assertEqual({row["name"][:14] for row in unaligned["candidates"]}, {"elementwise_v1"})
+
+    def test_run_is_right_on_the_host(self):
+        for shape, kind, *words in (
+            ("300x200", "bf16", *ADD),
+            ("1000", "bf16", "--epilogue", "out = x", "--with", "x=f32:row"),
+            ("2x3x40x50", "f32", "--epilogue", "out = gelu(x + b) * s", "--with", "x=f16:row,b=f32:per_column,s=f32:scalar"),
+            ("64x33", "f16", "--epilogue", "out = x * 2", "--with", "x=f16:row", "--in-place", "x", "--lines", "8"),
+            ("40x50", "s8", "--epilogue", "out = x; y = x * 0.5", "--with", "x=s8:col,y=f32:col"),
+            ("40x50", "f16"),
+        ):
+            with self.subTest(shape=shape, words=words):
+                self.quarry("run", "elementwise", shape, kind, *words, "--on", "host")
+
+    def test_verify_meets_every_path(self):
+        out = self.quarry("verify", "--where", "operation == elementwise", "--on", "host", "--problems", "10", "--seed", "3").out
+        self.assertIn("0 wrong", out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_kernels_are_emulated_with_the_problems_expression(self):
+        for name in ("elementwise_v1_u2", "elementwise_v8_u1"):
+            result = self.quarry("emulate", name, "50x48", *ADD, "--lines", "16")
+            self.assertIn("0 wrong", result.out)
+
+    def test_bad_problems_are_refused_with_a_caret_or_a_name(self):
+        for words, message in (
+            (("40x50", "f32", "--epilogue", "out = x + z", "--with", "x=f32:row"), "unknown"),
+            (("40x50", "f32", "--epilogue", "out = x", "--with", "x=f32:row,y=f32:row"), "nothing uses `y`"),
+            (("40x50", "f32", "--epilogue", "out = row_max(x)", "--with", "x=f32:row"), "out"),
+            (("40x50", "f32", "--epilogue", "out = x; m = row_max(x)", "--with", "x=f32:row"), "Reductions"),
+            (("40x50", "f32", "--epilogue", "out = sum", "--with", "x=f32:row"), "sum"),
+            (("40x50",), "which type?"),
+            (("40x50", "f32", "--in-place", "z"), "--in-place"),
+            (("1x2x3x4x5", "f32"), "4096x4096"),
+            (("40x50", "e4m3", "--epilogue", "out = x", "--with", "x=f32:row"), "e4m3"),
+        ):
+            with self.subTest(words=words):
+                result = run_quarry("find", "elementwise", *words)
+                self.assertNotEqual(result.code, 0)
+                self.assertIn(message, result.err + result.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
