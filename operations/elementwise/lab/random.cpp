@@ -32,9 +32,9 @@ struct OwnPath {
 };
 
 constexpr OwnPath own_paths[] = {
+    {{"plain", every_kernel}, "out = x + y", "x=bf16:row,y=bf16:row,out=bf16:row", 2, true},
     {{"copy", every_kernel}, "out = x", "x=bf16:row,out=bf16:row"},
     {{"cast", every_kernel}, "out = x", "x=f32:row,out=bf16:row", 1},
-    {{"add", every_kernel}, "out = x + y", "x=bf16:row,y=bf16:row,out=bf16:row", 2, true},
     {{"in_place", every_kernel}, "out = gelu(x) * y", "x=f16:row,y=f16:row,out=f16:row", 3, false, "x"},
     {{"broadcast", every_kernel},
      "out = x * scale + b + c",

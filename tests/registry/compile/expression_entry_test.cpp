@@ -22,7 +22,7 @@ const detail::InternedExpression& kept(std::string_view text, std::string_view w
 constexpr std::string_view cases[][2] = {
     {"out = x + y", "x=bf16:row,y=bf16:row,out=bf16:row"},
     {"out = x", "x=f32:row,out=bf16:row"},
-    {"out = gelu(x) * s; low = tanh(x) + d; bytes = x",
+    {"out = gelu(x) * s; low = f64(tanh(x)) + d; bytes = x",
      "x=f16:row,s=f32:scalar,d=f64:per_row,out=f16:row,low=f64:row,bytes=s8:row"},
     {"out = max(x, y) * 3", "x=s8:row,y=u8:col,out=s32:row"},
     {"out = select(x < y, erf(x), log(y))", "x=e4m3:row,y=e5m2:per_column,out=f32:row"},
