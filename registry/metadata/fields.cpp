@@ -85,7 +85,7 @@ constexpr Field fields[] = {
     word("operands.c.dtype", dtype_words, [](K k) { return type(k.operands.c.dtype); }, "element type of C"),
     word("operands.c.layout", layout_words, [](K k) { return field_of(k.operands.c, layout(k, k.operands.c.layout)); }, "layout of C"),
     integer("operands.c.alignment", [](K k) { return alignment(k.operands.c); }, alignment_help),
-    word("operands.out.dtype", dtype_words, [](K k) { return value(k.operands.out.dtype); },
+    word("operands.out.dtype", dtype_words, [](K k) { return type(k.operands.out.dtype); },
          "element type of the output"),
     word("operands.out.layout", layout_words, [](K k) { return layout(k, k.operands.out.layout); },
          "layout of the output"),

@@ -29,8 +29,8 @@ LabWords Lab::words() {
   return {.shape = "N | MxN | LxMxN | KxLxMxN",
           .problem = "4096x4096 bf16",
           .notes =
-              "Each element of `out` (of type TYPE) is computed from the elements of the same place by the "
-              "expression --epilogue,\nwhose tensors --with declares.",
+              "Computes each element of `out`, of type TYPE, by the expression --epilogue. --with declares "
+              "tensors.",
           .examples = examples};
 }
 
