@@ -28,9 +28,7 @@ constexpr Example examples[] = {
 LabWords Lab::words() {
   return {.shape = "N | MxN | LxMxN | KxLxMxN",
           .problem = "4096x4096 bf16",
-          .notes =
-              "Computes each element of `out`, of type TYPE, by the expression --epilogue. --with declares "
-              "tensors.",
+          .notes = "`out`, of type TYPE, is the expression --epilogue of the tensors --with.",
           .examples = examples};
 }
 
