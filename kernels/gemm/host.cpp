@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <span>
 
 #include "common/epilogue_launch.hpp"
@@ -17,11 +18,16 @@ constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
 
-/// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line.
-std::int64_t leading_dimension(const MatrixParams& matrix, Layout layout, int rows, int columns) {
+/// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line. Of
+/// lines along K nobody knows how many there were if alpha is 0, which makes K 0: they count if the pointer
+/// is aligned.
+std::int64_t leading_dimension(const MatrixParams& matrix, Layout layout, int rows, int columns,
+                               bool has_aligned_pointer) {
   const bool by_rows = layout == Layout::row || layout == Layout::row_interleaved32;
-  const int lines = (by_rows ? rows : columns) / (is_interleaved(layout) ? interleave : 1);
-  if (lines <= 1) return 0;
+  const int extent = by_rows ? rows : columns;
+  const int lines = extent / (is_interleaved(layout) ? interleave : 1);
+  const bool is_unknown = extent == 0 && has_aligned_pointer;
+  if (lines <= 1 && !is_unknown) return 0;
   return by_rows ? matrix.row_stride : matrix.column_stride;
 }
 
@@ -34,8 +40,11 @@ Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int n
   const int given = operand.alignment[static_cast<int>(layout)];
   const Operand who = callers(name, problem);
   if (given > 0) {
-    const std::int64_t leading =
-        leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k, is_a ? problem.k : problem.n);
+    const int bytes = needed * bytes_of(is_a ? problem.types.a : problem.types.b);
+    const bool has_aligned_pointer =
+        reinterpret_cast<std::uintptr_t>(operand.matrix.data) % static_cast<unsigned>(bytes) == 0;
+    const std::int64_t leading = leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k,
+                                                   is_a ? problem.k : problem.n, has_aligned_pointer);
     if (leading % needed != 0) return {code, Reason::leading_alignment, who, needed, leading};
     const bool has_stride = !is_pointer_array(operand.matrix);
     if (has_stride && operand.matrix.batch_stride % needed != 0)

@@ -204,6 +204,10 @@ TEST_CASE("what is refused is named as the caller calls it, exchanged or not", "
     CHECK_THAT(Kernel(row).supports(wrong).message(),
                Catch::Contains("a leading dimension that is a multiple of 8 elements, got 68"));
     wrong = args;
+    wrong.b.strides[1] = 68;         // lines of B lie along K,
+    wrong.epilogue.alpha.value = 0;  // which is 0 then
+    check_refused(row, wrong, Reason::leading_alignment, Operand::b);
+    wrong = args;
     wrong.b.assumed_alignment = 2;
     check_refused(row, wrong, Reason::pointer_alignment, Operand::b);
     CHECK_THAT(Kernel(row).supports(wrong).message(),
