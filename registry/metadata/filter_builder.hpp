@@ -32,8 +32,8 @@ class TreeBuilder {
   NodeId in(NodeId left, std::vector<NodeId> items);
   /// Whether the kernel has this field, or any field of this part.
   NodeId has(std::string_view path, std::size_t offset);
-  NodeId conjunction(NodeId left, NodeId right) { return join(NodeKind::conjunction, left, right); }
-  NodeId disjunction(NodeId left, NodeId right) { return join(NodeKind::disjunction, left, right); }
+  NodeId conjunction(NodeId left, NodeId right) { return join(FilterNodeKind::conjunction, left, right); }
+  NodeId disjunction(NodeId left, NodeId right) { return join(FilterNodeKind::disjunction, left, right); }
   NodeId negation(NodeId condition, std::size_t offset);
   /// The same expression, a name settled, if it is a condition.
   NodeId condition(NodeId node);
@@ -46,11 +46,11 @@ class TreeBuilder {
   Result<Tree> finish(NodeId root);
 
  private:
-  Node& at(NodeId id) { return tree_.nodes[id]; }
-  NodeId add(const Node& node);
+  FilterNode& at(NodeId id) { return tree_.nodes[id]; }
+  NodeId add(const FilterNode& node);
   NodeId widen(NodeId node);
   NodeId number(NodeId node);
-  NodeId join(NodeKind kind, NodeId left, NodeId right);
+  NodeId join(FilterNodeKind kind, NodeId left, NodeId right);
   void settle(NodeId node);
   void settle_beside(NodeId node, NodeId other);
   void become_word(NodeId node, const Field& field);

@@ -33,22 +33,23 @@ class Compiler {
   /// `free` on.
   InstructionIndex condition(NodeId id, Register free, InstructionIndex then, InstructionIndex otherwise) {
     for (;;) {
-      const Node& node = tree_[id];
+      const FilterNode& node = tree_[id];
       switch (node.kind) {
-        case NodeKind::conjunction: then = condition(node.right, free, then, otherwise); break;
-        case NodeKind::disjunction: otherwise = condition(node.right, free, then, otherwise); break;
-        case NodeKind::negation: std::swap(then, otherwise); break;
-        case NodeKind::constant: return node.integer != 0 ? then : otherwise;
-        case NodeKind::field: return field_in_range(node, range_of(Comparison::equal, 1), then, otherwise);
-        case NodeKind::has: return has(node, then, otherwise);
-        case NodeKind::in: return in(node, free, then, otherwise);
+        case FilterNodeKind::conjunction: then = condition(node.right, free, then, otherwise); break;
+        case FilterNodeKind::disjunction: otherwise = condition(node.right, free, then, otherwise); break;
+        case FilterNodeKind::negation: std::swap(then, otherwise); break;
+        case FilterNodeKind::constant: return node.integer != 0 ? then : otherwise;
+        case FilterNodeKind::field:
+          return field_in_range(node, range_of(Comparison::equal, 1), then, otherwise);
+        case FilterNodeKind::has: return has(node, then, otherwise);
+        case FilterNodeKind::in: return in(node, free, then, otherwise);
         default: return comparison(node, free, then, otherwise);
       }
       id = node.left;
     }
   }
 
-  InstructionIndex field_in_range(const Node& field, const Range& range, InstructionIndex then,
+  InstructionIndex field_in_range(const FilterNode& field, const Range& range, InstructionIndex then,
                                   InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::field_in_range,
                          .then = then,
@@ -57,7 +58,7 @@ class Compiler {
                          .range = range});
   }
 
-  InstructionIndex field_in_set(const Node& field, std::uint64_t set, InstructionIndex then,
+  InstructionIndex field_in_set(const FilterNode& field, std::uint64_t set, InstructionIndex then,
                                 InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::field_in_set,
                          .then = then,
@@ -66,7 +67,7 @@ class Compiler {
                          .set = set});
   }
 
-  InstructionIndex has(const Node& node, InstructionIndex then, InstructionIndex otherwise) {
+  InstructionIndex has(const FilterNode& node, InstructionIndex then, InstructionIndex otherwise) {
     if (node.field->number == nullptr) return then;
     return program_.add({.opcode = Opcode::field_present,
                          .then = then,
@@ -74,16 +75,16 @@ class Compiler {
                          .number = node.field->number});
   }
 
-  InstructionIndex comparison(const Node& node, Register free, InstructionIndex then,
+  InstructionIndex comparison(const FilterNode& node, Register free, InstructionIndex then,
                               InstructionIndex otherwise) {
-    const Node& left = tree_[node.left];
-    const Node& right = tree_[node.right];
-    if (left.type == ValueType::text) return texts(node.comparison, left, right, then, otherwise);
+    const FilterNode& left = tree_[node.left];
+    const FilterNode& right = tree_[node.right];
+    if (left.type == FilterValueType::text) return texts(node.comparison, left, right, then, otherwise);
     if (node.comparison == Comparison::contains) {
       return field_in_set(left, words_with(*left.field, right.text), then, otherwise);
     }
-    const bool constant = right.kind == NodeKind::constant && right.type != ValueType::decimal;
-    if (constant && left.kind == NodeKind::field) {
+    const bool constant = right.kind == FilterNodeKind::constant && right.type != FilterValueType::decimal;
+    if (constant && left.kind == FilterNodeKind::field) {
       return field_in_range(left, range_of(node.comparison, right.integer), then, otherwise);
     }
     const InstructionIndex test = compare_with(node.comparison, node.right, free, then, otherwise, otherwise);
@@ -99,8 +100,8 @@ class Compiler {
     return set;
   }
 
-  InstructionIndex texts(Comparison op, const Node& left, const Node& right, InstructionIndex then,
-                         InstructionIndex otherwise) {
+  InstructionIndex texts(Comparison op, const FilterNode& left, const FilterNode& right,
+                         InstructionIndex then, InstructionIndex otherwise) {
     return program_.add({.opcode = Opcode::compare_texts,
                          .comparison = op,
                          .then = then,
@@ -108,17 +109,17 @@ class Compiler {
                          .texts = {text(left), text(right)}});
   }
 
-  TextOperand text(const Node& node) {
-    if (node.kind == NodeKind::field) return {.field = node.field->text};
+  TextOperand text(const FilterNode& node) {
+    if (node.kind == FilterNodeKind::field) return {.field = node.field->text};
     return {.constant = program_.keep(node.text)};
   }
 
   /// Compares the register `target` with the value of an expression; goes to `failed` where that has none.
   InstructionIndex compare_with(Comparison op, NodeId right, Register target, InstructionIndex then,
                                 InstructionIndex otherwise, InstructionIndex failed) {
-    const Node& node = tree_[right];
-    const bool decimal = node.type == ValueType::decimal;
-    if (node.kind == NodeKind::constant && !decimal) {
+    const FilterNode& node = tree_[right];
+    const bool decimal = node.type == FilterValueType::decimal;
+    if (node.kind == FilterNodeKind::constant && !decimal) {
       return program_.add({.opcode = Opcode::register_in_range,
                            .target = target,
                            .then = then,
@@ -134,26 +135,28 @@ class Compiler {
     return value(right, after(target), test, failed);
   }
 
-  InstructionIndex in(const Node& node, Register free, InstructionIndex then, InstructionIndex otherwise) {
-    const Node& left = tree_[node.left];
-    if (left.kind == NodeKind::field && left.type == ValueType::word) {
+  InstructionIndex in(const FilterNode& node, Register free, InstructionIndex then,
+                      InstructionIndex otherwise) {
+    const FilterNode& left = tree_[node.left];
+    if (left.kind == FilterNodeKind::field && left.type == FilterValueType::word) {
       if (const auto set = constant_words(node.right)) return field_in_set(left, *set, then, otherwise);
     }
     InstructionIndex next = otherwise;
     for (NodeId id = node.right; id != no_node; id = tree_[id].left) {
       const NodeId item = tree_[id].right;
-      next = left.type == ValueType::text ? texts(Comparison::equal, left, tree_[item], then, next)
-                                          : compare_with(Comparison::equal, item, free, then, next, next);
+      next = left.type == FilterValueType::text
+                 ? texts(Comparison::equal, left, tree_[item], then, next)
+                 : compare_with(Comparison::equal, item, free, then, next, next);
     }
-    return left.type == ValueType::text ? next : value(node.left, free, next, otherwise);
+    return left.type == FilterValueType::text ? next : value(node.left, free, next, otherwise);
   }
 
   /// The set of the items' words, if all of them are constants.
   std::optional<std::uint64_t> constant_words(NodeId id) const {
     std::uint64_t set = 0;
     for (; id != no_node; id = tree_[id].left) {
-      const Node& item = tree_[tree_[id].right];
-      if (item.kind != NodeKind::constant) return std::nullopt;
+      const FilterNode& item = tree_[tree_[id].right];
+      if (item.kind != FilterNodeKind::constant) return std::nullopt;
       set |= std::uint64_t{1} << item.integer;
     }
     return set;
@@ -163,14 +166,14 @@ class Compiler {
   /// `failed` where it has no value.
   InstructionIndex value(NodeId id, Register target, InstructionIndex then, InstructionIndex failed) {
     for (;;) {
-      const Node& node = tree_[id];
+      const FilterNode& node = tree_[id];
       switch (node.kind) {
-        case NodeKind::arithmetic: then = compute(node, target, then, failed); break;
-        case NodeKind::widen:
+        case FilterNodeKind::arithmetic: then = compute(node, target, then, failed); break;
+        case FilterNodeKind::widen:
           then = program_.add({.opcode = Opcode::widen, .target = target, .then = then});
           break;
-        case NodeKind::field: return load_field(node, target, then, failed);
-        case NodeKind::constant: return load_constant(constant_of(node), target, then);
+        case FilterNodeKind::field: return load_field(node, target, then, failed);
+        case FilterNodeKind::constant: return load_constant(constant_of(node), target, then);
         default: return truth(id, target, then);
       }
       id = node.left;
@@ -178,9 +181,9 @@ class Compiler {
   }
 
   /// The right operand and the operation; the left operand comes before both.
-  InstructionIndex compute(const Node& node, Register target, InstructionIndex then,
+  InstructionIndex compute(const FilterNode& node, Register target, InstructionIndex then,
                            InstructionIndex failed) {
-    const bool decimal = node.type == ValueType::decimal;
+    const bool decimal = node.type == FilterValueType::decimal;
     const InstructionIndex operation =
         program_.add({.opcode = decimal ? Opcode::compute_decimals : Opcode::compute_integers,
                       .arithmetic = node.arithmetic,
@@ -190,7 +193,7 @@ class Compiler {
     return value(node.right, after(target), operation, failed);
   }
 
-  InstructionIndex load_field(const Node& node, Register target, InstructionIndex then,
+  InstructionIndex load_field(const FilterNode& node, Register target, InstructionIndex then,
                               InstructionIndex failed) {
     return program_.add({.opcode = Opcode::load_field,
                          .target = target,
@@ -199,8 +202,8 @@ class Compiler {
                          .number = node.field->number});
   }
 
-  static Value constant_of(const Node& node) {
-    if (node.type == ValueType::decimal) return {.decimal = node.decimal};
+  static Value constant_of(const FilterNode& node) {
+    if (node.type == FilterValueType::decimal) return {.decimal = node.decimal};
     return {.integer = node.integer};
   }
 

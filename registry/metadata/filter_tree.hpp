@@ -11,7 +11,7 @@
 
 namespace quarry::detail {
 
-enum class ValueType : std::uint8_t {
+enum class FilterValueType : std::uint8_t {
   boolean,
   integer,
   decimal,
@@ -21,7 +21,7 @@ enum class ValueType : std::uint8_t {
   invalid,  ///< follows an error that was reported
 };
 
-enum class NodeKind : std::uint8_t {
+enum class FilterNodeKind : std::uint8_t {
   constant,
   field,
   name,
@@ -41,9 +41,9 @@ inline constexpr NodeId no_node = 0xFFFFFFFF;
 
 /// One expression. Chains of operators lean to the left, so that only parentheses and signs nest on the
 /// right.
-struct Node {
-  NodeKind kind = NodeKind::constant;
-  ValueType type = ValueType::invalid;
+struct FilterNode {
+  FilterNodeKind kind = FilterNodeKind::constant;
+  FilterValueType type = FilterValueType::invalid;
   Arithmetic arithmetic = Arithmetic::add;
   Comparison comparison = Comparison::equal;
   NodeId left = no_node;
@@ -60,9 +60,9 @@ struct Node {
 };
 
 struct Tree {
-  std::vector<Node> nodes;
+  std::vector<FilterNode> nodes;
   NodeId root = no_node;
-  const Node& operator[](NodeId id) const { return nodes[id]; }
+  const FilterNode& operator[](NodeId id) const { return nodes[id]; }
 };
 
 }  // namespace quarry::detail
