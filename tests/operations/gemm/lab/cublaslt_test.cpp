@@ -347,7 +347,7 @@ TEST_CASE("what cuBLASLt has no epilogue for is told, and what takes its place")
     const auto solved = CublasLtProblem::make(library, changed);
     REQUIRE(solved);
     CHECK(solved->epilogue() == instead + " (it has " + why + ")");
-    const auto& e = solved->solved().as<Gemm>().epilogue;
+    const EpilogueSpec e = solved->solved().as<Gemm>().epilogue;
     CHECK_FALSE((e.bias || e.scale || e.residual || e.residual_in_place || e.aux));
     CHECK(e.clamp == Clamp{});
     CHECK(e.activation == Activation::identity);
