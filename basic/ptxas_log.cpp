@@ -6,7 +6,7 @@
 namespace quarry::detail {
 namespace {
 
-/// The number that ends where `word` begins: 40 in "Used 40 registers, ...". 0 where there is none.
+/// The number that ends where `word` begins: 40 in "Used 40 registers, ...". 0 if no number does.
 int number_before(std::string_view line, std::string_view word) {
   const auto end = line.find(word);
   if (end == std::string_view::npos) return 0;

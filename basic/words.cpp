@@ -62,7 +62,7 @@ constexpr std::string_view other_names[][2] = {{"half", "f16"},
                                                {"fp8e5m2", "e5m2"},
                                                {"float8_e5m2", "e5m2"}};
 
-/// The one of `words` that another name stands for; "" where there is none.
+/// The one of `words` that another name stands for; "" if the name stands for none of them.
 std::string_view word_of_other_name(std::string_view name, std::span<const std::string_view> words) {
   std::string lower(name);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

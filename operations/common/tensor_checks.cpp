@@ -96,7 +96,7 @@ bool as_spans(const TensorView& view, uint64_t distance, Spans& spans) {
   return spans.width <= distance;
 }
 
-/// The least stride that is not that of a contiguous extent, in bytes; 0 where there is none.
+/// The least stride that is not that of a contiguous extent, in bytes; 0 if the view has no such stride.
 uint64_t leading_stride(const TensorView& view) {
   int64_t least = 0;
   for (size_t i = 0; i < view.rank; ++i) {

@@ -68,7 +68,8 @@ class Placing {
 Status check_output_strides(const TensorView& view, Operand name = Operand::out);
 
 /// Checks that no two rows and no two columns of an input's matrices share an element, unless the view says
-/// that it is `overlapping`: where they do, its leading dimension is mostly a mistake. A stride of 0 is none.
+/// that it is `overlapping`: an overlap is mostly a mistake in the leading dimension. A stride of 0
+/// broadcasts.
 /// @pre check_tensor(view)
 Status check_input_strides(const TensorView& view, Operand name);
 

@@ -39,7 +39,7 @@ const TemporaryFolder& folder() {
   return made;
 }
 
-/// Bytes of the UTF-8 sequence at the start of a text that is not empty; 0 where there is none.
+/// Bytes of the UTF-8 sequence at the start of a text that is not empty; 0 if it does not start with one.
 std::size_t sequence(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;

@@ -23,7 +23,7 @@ struct Harness {
 /// All of them.
 std::span<const Harness> harnesses();
 
-/// The harness of a name; null where there is none.
+/// The harness of a name; null if no harness has it.
 const Harness* find_harness(std::string_view name);
 
 /// Makes the process one that fuzzing cannot harm with: no device is seen, nothing is compiled, the cache and

@@ -30,7 +30,7 @@ int report(const Status& status);
 bool output_is_terminal();
 bool messages_are_on_terminal();
 
-/// Places in a line of the terminal that shows standard output; 0 where it is none, or does not say.
+/// Places in a line of the terminal that shows standard output; 0 if it is not a terminal, or does not say.
 std::size_t output_width();
 
 /// Makes later files land behind the three standard streams even when one of those was closed, and a reader

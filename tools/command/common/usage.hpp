@@ -8,7 +8,7 @@
 
 namespace quarry::command {
 
-/// The command of a name; null where there is none.
+/// The command of a name; null if no command has it.
 const CLI::App* find_command(const CLI::App& app, const std::string& name);
 
 /// "unknown command ...", with the nearest ones.
