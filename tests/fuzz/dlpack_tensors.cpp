@@ -4,39 +4,18 @@
 #include "fuzz/input.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/reorder.hpp"
+#include "support/dlpack.hpp"
 
 namespace quarry::fuzz {
-namespace {
-
-// The structs of dlpack.h, which the library does not need.
-struct DLDevice {
-  std::int32_t device_type;
-  std::int32_t device_id;
-};
-struct DLDataType {
-  std::uint8_t code;
-  std::uint8_t bits;
-  std::uint16_t lanes;
-};
-struct DLTensor {
-  void* data;
-  DLDevice device;
-  std::int32_t ndim;
-  DLDataType dtype;
-  std::int64_t* shape;
-  std::int64_t* strides;
-  std::uint64_t byte_offset;
-};
-
-}  // namespace
+using test::DLTensor;
 
 void dlpack_tensors(Bytes input) {
   Input values(input);
   DLTensor tensor = {};
   const std::uint8_t kind = values.byte();
   tensor.data = (kind & 1) != 0 ? reinterpret_cast<void*>(values.raw<std::uintptr_t>()) : nullptr;
-  tensor.device = {(kind & 2) != 0 ? values.raw<std::int32_t>() : values.byte(),
-                   static_cast<std::int32_t>(values.number())};
+  const std::int32_t type = (kind & 2) != 0 ? values.raw<std::int32_t>() : values.byte();
+  tensor.device = {static_cast<test::DLDeviceType>(type), static_cast<std::int32_t>(values.number())};
   tensor.ndim = (kind & 4) != 0 ? values.raw<std::int32_t>() : values.byte() % 6;
   tensor.dtype = {values.byte(), values.byte(),
                   (kind & 8) != 0 ? values.raw<std::uint16_t>() : std::uint16_t{1}};

@@ -1,4 +1,4 @@
-/// Views of DLPack tensors. The structs here are those of dlpack.h.
+/// Views of DLPack tensors.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -8,35 +8,15 @@
 
 #include "quarry/tensor.hpp"
 #include "support/catch_compat.hpp"
+#include "support/dlpack.hpp"
 
 namespace quarry {
 namespace {
 
-enum DLDeviceType : std::int32_t {
-  kDLCPU = 1,
-  kDLCUDA = 2,
-  kDLCUDAHost = 3,
-  kDLROCM = 10,
-  kDLCUDAManaged = 13
-};
-struct DLDevice {
-  DLDeviceType device_type;
-  std::int32_t device_id;
-};
-struct DLDataType {
-  std::uint8_t code;
-  std::uint8_t bits;
-  std::uint16_t lanes;
-};
-struct DLTensor {
-  void* data;
-  DLDevice device;
-  std::int32_t ndim;
-  DLDataType dtype;
-  std::int64_t* shape;
-  std::int64_t* strides;
-  std::uint64_t byte_offset;
-};
+using test::DLDataType;
+using test::DLDevice;
+using test::DLTensor;
+using enum test::DLDeviceType;
 
 using Extents = std::array<std::int64_t, TensorView::max_rank>;
 
