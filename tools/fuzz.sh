@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzzers (fuzz preset: clang, with the address and undefined-behaviour sanitizers) and runs each harness of tests/fuzz for so
-# many seconds. Prints how many inputs each one executed. Inputs that fail are kept in build/fuzz/findings; the exit status is 1 where
-# there are any. Inputs that reached new code are kept in build/fuzz/corpus, where the next run starts from.
+# many seconds, one a processor at a time. Prints how many inputs each one executed. Inputs that fail are kept in build/fuzz/findings;
+# the exit status is 1 where there are any. Inputs that reached new code are kept in build/fuzz/corpus, where the next run starts from.
 #
 # Usage: tools/fuzz.sh SECONDS [HARNESS...]   (all harnesses unless told)
 set -euo pipefail
@@ -37,10 +37,13 @@ fuzz() {
 }
 
 say "$seconds seconds each"
+export -f fuzz
+export root seconds
+printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I NAME bash -c 'fuzz NAME >build/fuzz/logs/NAME.executions'
 sum=0
 status=0
 for name in "${names[@]}"; do
-  executions=$(fuzz "$name")
+  executions=$(<"build/fuzz/logs/$name.executions")
   if [[ -z $executions ]]; then
     tail -n 30 "build/fuzz/logs/$name" >&2
     say "$name did not end in order: build/fuzz/logs/$name"

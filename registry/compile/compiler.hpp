@@ -36,11 +36,18 @@ class Compiler {
   /// Fails with unsupported for a target that this compiler does not know or the source is not for, and
   /// compile_error otherwise: the message begins with the first line of the log that says error, the whole
   /// log follows.
-  virtual Result<CompiledCode> compile(const CompileJob& job) const = 0;
+  Result<CompiledCode> compile(const CompileJob& job) const;
   /// PTX instead of machine code, for `quarry show --ptx`.
-  virtual Result<std::string> ptx(const CompileJob& job) const = 0;
+  Result<std::string> ptx(const CompileJob& job) const;
 
  protected:
+  struct Output {
+    std::string bytes;
+    std::string log;
+  };
+  /// Cubin or PTX, with the log; it fails as `compile` does.
+  virtual Result<Output> build(const CompileJob& job, bool as_ptx) const = 0;
+
   constexpr ~Compiler() = default;
 };
 

@@ -101,7 +101,7 @@ const Result<NvccCompiler::Abilities>& NvccCompiler::abilities() const {
   return *abilities_;
 }
 
-Result<NvccCompiler::Output> NvccCompiler::build(const CompileJob& job, bool as_ptx) const {
+Result<Compiler::Output> NvccCompiler::build(const CompileJob& job, bool as_ptx) const {
   const Result<Abilities>& nvcc = abilities();
   if (!nvcc) return nvcc.status();
   if (Status s = check_target(nvcc->name, job, nvcc->targets); !s) return s;
@@ -127,21 +127,6 @@ Result<NvccCompiler::Output> NvccCompiler::build(const CompileJob& job, bool as_
   std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   if (bytes.empty()) return compile_failure(output->text, nvcc->name + " error: it gave no code");
   return Output{std::move(bytes), std::move(output->text)};
-}
-
-Result<CompiledCode> NvccCompiler::compile(const CompileJob& job) const {
-  Result<Output> output = build(job, false);
-  if (!output) return output.status();
-  const auto* const first = reinterpret_cast<const std::byte*>(output->bytes.data());
-  return CompiledCode{{first, first + output->bytes.size()},
-                      resources_from_log(output->log, job, output->bytes.size()),
-                      std::move(output->log)};
-}
-
-Result<std::string> NvccCompiler::ptx(const CompileJob& job) const {
-  Result<Output> output = build(job, true);
-  if (!output) return output.status();
-  return std::move(output->bytes);
 }
 
 }  // namespace quarry::detail

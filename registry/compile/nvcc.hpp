@@ -16,22 +16,15 @@ class NvccCompiler final : public Compiler {
   explicit NvccCompiler(CompilerFile file);
 
   std::string_view identity() const override { return identity_; }
-  Result<CompiledCode> compile(const CompileJob& job) const override;
-  Result<std::string> ptx(const CompileJob& job) const override;
 
  private:
   struct Abilities {
     std::string name;  ///< "nvcc 13.0"
     std::vector<int> targets;
   };
-  struct Output {
-    std::string bytes;
-    std::string log;
-  };
   const Result<Abilities>& abilities() const;
   Result<Abilities> ask() const;
-  /// Cubin or PTX, with the log.
-  Result<Output> build(const CompileJob& job, bool as_ptx) const;
+  Result<Output> build(const CompileJob& job, bool as_ptx) const override;
 
   CompilerFile file_;
   std::string identity_;

@@ -100,7 +100,7 @@ const Result<NvrtcCompiler::Opened>& NvrtcCompiler::opened() const {
   return *opened_;
 }
 
-Result<NvrtcCompiler::Output> NvrtcCompiler::build(const CompileJob& job, bool as_ptx) const {
+Result<Compiler::Output> NvrtcCompiler::build(const CompileJob& job, bool as_ptx) const {
   const Result<Opened>& nvrtc = opened();
   if (!nvrtc) return nvrtc.status();
   if (Status s = check_target(nvrtc->name, job, nvrtc->targets); !s) return s;
@@ -118,21 +118,6 @@ Result<NvrtcCompiler::Output> NvrtcCompiler::build(const CompileJob& job, bool a
   output.bytes = as_ptx ? program.get_text(f.ptx_size, f.ptx) : program.get(f.cubin_size, f.cubin);
   if (output.bytes.empty()) return compile_failure(output.log, nvrtc->name + " error: it gave no code");
   return output;
-}
-
-Result<CompiledCode> NvrtcCompiler::compile(const CompileJob& job) const {
-  Result<Output> output = build(job, false);
-  if (!output) return output.status();
-  const auto* const first = reinterpret_cast<const std::byte*>(output->bytes.data());
-  return CompiledCode{{first, first + output->bytes.size()},
-                      resources_from_log(output->log, job, output->bytes.size()),
-                      std::move(output->log)};
-}
-
-Result<std::string> NvrtcCompiler::ptx(const CompileJob& job) const {
-  Result<Output> output = build(job, true);
-  if (!output) return output.status();
-  return std::move(output->bytes);
 }
 
 }  // namespace quarry::detail

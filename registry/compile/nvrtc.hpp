@@ -17,8 +17,6 @@ class NvrtcCompiler final : public Compiler {
   explicit NvrtcCompiler(CompilerFile file);
 
   std::string_view identity() const override { return identity_; }
-  Result<CompiledCode> compile(const CompileJob& job) const override;
-  Result<std::string> ptx(const CompileJob& job) const override;
 
  private:
   struct Opened {
@@ -26,14 +24,9 @@ class NvrtcCompiler final : public Compiler {
     std::string name;  ///< "NVRTC 13.0"
     std::vector<int> targets;
   };
-  struct Output {
-    std::string bytes;
-    std::string log;
-  };
   const Result<Opened>& opened() const;
   Result<Opened> open() const;
-  /// Cubin or PTX, with the log.
-  Result<Output> build(const CompileJob& job, bool as_ptx) const;
+  Result<Output> build(const CompileJob& job, bool as_ptx) const override;
 
   CompilerFile file_;
   std::string identity_;

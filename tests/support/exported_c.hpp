@@ -1,15 +1,11 @@
 /// The C side of an exported kernel, compiled by a C compiler and called from here.
 #pragma once
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "gemm/params.hpp"
 #include "reduce_split_k/params.hpp"
-#include "support/catch_compat.hpp"
+#include "support/loaded_c.hpp"
 
 namespace quarry::test {
 
@@ -30,13 +26,6 @@ struct ExportedProblem {
   int raster;
   void* workspace;
 };
-
-inline bool compiles(const std::string& flags, const std::string& file) {
-  const std::string command =
-      std::string("'" QUARRY_CXX_COMPILER "' -Wall -Wextra -Wpedantic -Wconversion -Werror ") + flags + " '" +
-      file + "'";
-  return std::system(command.c_str()) == 0;
-}
 
 /// Functions over a header's, with names that do not depend on the kernel.
 inline std::string wrapper_source(const std::string& name) {
@@ -65,33 +54,9 @@ const quarry_gemm_kernel* q_kernel(void) { return KERNEL; }
 )c";
 }
 
-/// The functions of one header, loaded.
-class ExportedC {
- public:
-  /// @param folder holds NAME.h
-  ExportedC(const std::string& folder, const std::string& name) {
-    const std::string source = folder + "/" + name + ".c";
-    const std::string library = folder + "/" + name + ".so";
-    std::ofstream(source) << wrapper_source(name);
-    REQUIRE(compiles("-x c++ -std=c++11 -fsyntax-only", source));
-    REQUIRE(compiles("-x c -std=c11 -O1 -shared -fPIC -o '" + library + "'", source));
-    library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    REQUIRE(library_ != nullptr);
-  }
-  ExportedC(const ExportedC&) = delete;
-  ExportedC& operator=(const ExportedC&) = delete;
-  ~ExportedC() { dlclose(library_); }
-
-  /// Calls a function of this name.
-  template <class Returned, class... Arguments>
-  Returned call(const char* name, Arguments... arguments) const {
-    const auto function = reinterpret_cast<Returned (*)(Arguments...)>(dlsym(library_, name));
-    REQUIRE(function != nullptr);
-    return function(arguments...);
-  }
-
- private:
-  void* library_ = nullptr;
-};
+/// The functions of the exported header NAME.h of a folder.
+inline LoadedC load_exported(const std::string& folder, const std::string& name) {
+  return LoadedC(folder + "/" + name, wrapper_source(name), "-O1");
+}
 
 }  // namespace quarry::test

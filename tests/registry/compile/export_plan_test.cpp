@@ -1,7 +1,5 @@
 // Exported plans: what the header fills and lists against the library's own launch, for kernels of all
 // families.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -16,14 +14,15 @@
 #include "registry/operation.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
-#include "support/exported_c.hpp"
 #include "support/fake_artifact.hpp"
 #include "support/gemm_rules.hpp"
+#include "support/loaded_c.hpp"
 #include "support/random_reduction.hpp"
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
 using detail::TestFolder;
+using test::LoadedC;
 using test::Random;
 
 namespace {
@@ -116,33 +115,9 @@ size_t q_workspace(void) { return plan_workspace_bytes(); }
 )c";
 }
 
-/// A header, compiled as C and loaded; compiled as C++ too.
-class CompiledPlan {
- public:
-  CompiledPlan(const TestFolder& folder, const Launch& launch) {
-    const std::string source = folder / "wrapper.c";
-    const std::string library = folder / "wrapper.so";
-    std::ofstream(source) << wrapper(launch);
-    const std::string cuda = " -isystem '" QUARRY_CUDA_INCLUDE "' ";
-    REQUIRE(test::compiles("-x c++ -std=c++11 -fsyntax-only" + cuda, source));
-    REQUIRE(test::compiles("-x c -std=c11 -shared -fPIC" + cuda + "-o '" + library + "'", source));
-    library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    REQUIRE(library_ != nullptr);
-  }
-  CompiledPlan(const CompiledPlan&) = delete;
-  CompiledPlan& operator=(const CompiledPlan&) = delete;
-  ~CompiledPlan() { dlclose(library_); }
-
-  template <class Returned, class... Arguments>
-  Returned call(const char* name, Arguments... arguments) const {
-    const auto function = reinterpret_cast<Returned (*)(Arguments...)>(dlsym(library_, name));
-    REQUIRE(function != nullptr);
-    return function(arguments...);
-  }
-
- private:
-  void* library_ = nullptr;
-};
+LoadedC load_plan(const TestFolder& folder, const Launch& launch) {
+  return LoadedC(folder / "wrapper", wrapper(launch), "-isystem '" QUARRY_CUDA_INCLUDE "'");
+}
 
 void check_map(const TensorMapFields& fields, const void* data, const std::byte* slot) {
   RecordedMap map;
@@ -166,7 +141,7 @@ void check_map(const TensorMapFields& fields, const void* data, const std::byte*
   CHECK(map.fill == 0);
 }
 
-void check_steps(const CompiledPlan& plan, const Launch& launch,
+void check_steps(const LoadedC& plan, const Launch& launch,
                  const std::vector<detail::PlanFunction>& functions) {
   REQUIRE(plan.call<int>("q_number", 1) == launch.steps.count);
   const auto* const steps = plan.call<const ExportedStep*>("q_steps");
@@ -198,7 +173,7 @@ void check_header(Launch& launch) {
                                          .target = 90,
                                          .functions = {{"own", "own.cubin"}, {"next", "next.cubin"}}};
   std::ofstream(folder / "plan.plan.h") << detail::plan_header(exported, launch);
-  const CompiledPlan plan(folder, launch);
+  const LoadedC plan = load_plan(folder, launch);
   CHECK(plan.call<int>("q_number", 0) == 90);
   REQUIRE(plan.call<int>("q_number", 2) == static_cast<int>(launch.image_bytes));
   CHECK(plan.call<std::size_t>("q_workspace") == launch.workspace_bytes);

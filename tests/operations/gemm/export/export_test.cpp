@@ -22,8 +22,8 @@ using namespace quarry;
 using detail::file_bytes;
 using detail::TestFolder;
 using nlohmann::json;
-using test::ExportedC;
 using test::ExportedProblem;
+using test::LoadedC;
 using test::Random;
 
 namespace {
@@ -84,7 +84,7 @@ ExportedProblem exported_problem(const detail::Row& row, const GemmArguments& ar
 
 /// Compares what the header computes with the family's launch. False where the kernel does not take the
 /// problem.
-bool check_problem(const detail::Row& row, const ExportedC& c, const GemmArguments& args) {
+bool check_problem(const detail::Row& row, const LoadedC& c, const GemmArguments& args) {
   static const DeviceModel device = test::device_named("h200");
   GemmProblem problem;
   ChosenControls controls;
@@ -171,7 +171,7 @@ TEST_CASE("an exported header computes what the library launches", "[export]") {
     const std::string name(kernel.name());
     const detail::ExportedKernel exported = detail::describe_export(detail::row_of(kernel), 90);
     std::ofstream(folder / (name + ".h")) << detail::export_header(exported);
-    const ExportedC c(folder.path(), name);
+    const LoadedC c = test::load_exported(folder.path(), name);
     REQUIRE(c.call<std::size_t>("q_problem_bytes") == sizeof(ExportedProblem));
     int checked = 0;
     for (int i = 0; i < 600; ++i) {
@@ -290,7 +290,7 @@ TEST_CASE("an export is a folder of whole files", "[export]") {
   CHECK(document["code"]["bytes"] == 77);
   CHECK(document["code"]["registers"] == 100);
   CHECK(document["code"]["target"] == default_device_model().cc);
-  const ExportedC c(into, name);
+  const LoadedC c = test::load_exported(into, name);
   const std::filesystem::directory_iterator files(into);
   CHECK(std::distance(begin(files), end(files)) == 4 + 2);  // the test's own .c and .so
 }
