@@ -150,8 +150,9 @@ std::string config_name(const ConfigSpace& space, const SettingValues& values) {
 Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_view name) {
   std::string_view rest = name;
   if (!rest.starts_with(space.family)) {
-    return detail::error_at(StatusCode::parse_error,
-                            "the name of such a kernel starts with " + detail::quoted(space.family), name, 0);
+    return detail::error_in_line(StatusCode::parse_error,
+                                 "the name of such a kernel starts with " + detail::quoted(space.family),
+                                 name, 0);
   }
   rest.remove_prefix(space.family.size());
   SettingValues values = unsaid_values(space);
@@ -162,13 +163,13 @@ Result<SettingValues> parse_config_name(const ConfigSpace& space, std::string_vi
     const std::string_view part = more ? part_of(setting, rest.substr(1)) : std::string_view();
     if (part.empty() && setting.unsaid) continue;
     if (!more || !parse_value(setting, part, values[i])) {
-      return detail::error_at(StatusCode::parse_error, expected(setting), name, at + (more ? 1 : 0));
+      return detail::error_in_line(StatusCode::parse_error, expected(setting), name, at + (more ? 1 : 0));
     }
     rest.remove_prefix(1 + part.size());
   }
   if (!rest.empty()) {
-    return detail::error_at(StatusCode::parse_error, "expected the end of the name", name,
-                            name.size() - rest.size());
+    return detail::error_in_line(StatusCode::parse_error, "expected the end of the name", name,
+                                 name.size() - rest.size());
   }
   return values;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs kernels' own sources on the CPU, every access checked: a set that covers every pair of settings, and a random sample.
+# Runs the sources of kernels on the CPU and checks every access: a set that covers every pair of settings, and a random sample.
 #
 # Kernels of the set have few problems each, from another path on each; those of the sample one on each of their paths, and mixed ones.
 #

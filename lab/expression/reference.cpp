@@ -21,7 +21,7 @@ host::Extents4 extents_after(expression::Extent extent, host::Extents4 extents) 
 struct KeepExpected {
   std::vector<ExpectedOutput>& outputs;
 
-  void operator()(std::size_t output, const host::Place& place, const Bounded& value) const {
+  void operator()(std::size_t output, const host::ElementPlace& place, const Bounded& value) const {
     outputs[output].values[outputs[output].index(place)] = value;
   }
 };
@@ -42,15 +42,16 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
   const double terms = static_cast<double>(expression::group_columns + parts);
   host::Interpreter<BoundedArithmetic, KeepExpected> interpreter(expression.graph(), extents, inputs,
                                                                  BoundedArithmetic(terms), {outputs});
-  interpreter.run(
-      [&](const host::Place& place) { return sums == nullptr ? host::PartSums() : sums(context, place); });
+  interpreter.run([&](const host::ElementPlace& place) {
+    return sums == nullptr ? host::PartSums() : sums(context, place);
+  });
   return outputs;
 }
 
 std::int64_t wrong_elements(const ExpectedOutput& expected, const host::HostOperand& output,
                             std::int64_t& unknown) {
   std::int64_t wrong = 0;
-  host::Place place = {};
+  host::ElementPlace place = {};
   const auto all = [&](std::size_t along, const auto& inner) {
     for (place[along] = 0; place[along] < expected.extents[along]; ++place[along]) inner();
   };

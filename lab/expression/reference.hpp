@@ -17,7 +17,7 @@ struct ExpectedOutput {
   host::Extents4 extents = {};
   std::vector<Bounded> values;
 
-  std::size_t index(const host::Place& place) const {
+  std::size_t index(const host::ElementPlace& place) const {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < 4; ++i) at = at * extents[i] + place[i];
     return static_cast<std::size_t>(at);
@@ -26,7 +26,7 @@ struct ExpectedOutput {
 
 /// The sums of the part of a row that begins at a place, as an operation computes them; null for those that
 /// there are not.
-using SumsAt = host::PartSums (*)(const void* context, const host::Place& place);
+using SumsAt = host::PartSums (*)(const void* context, const host::ElementPlace& place);
 
 /// All outputs of an expression, in its order.
 /// @param inputs in its order

@@ -18,7 +18,7 @@ constexpr std::int64_t piece_elements = 1 << 12;
 
 /// A part of a line along the innermost extent.
 struct Piece {
-  Place place;
+  ElementPlace place;
   std::int64_t count;
 };
 
@@ -66,7 +66,7 @@ struct Operands {
 void compute(ExpressionExecutor& executor, const Piece& piece) {
   constexpr std::int64_t part = ExpressionExecutor::part_columns;
   for (std::int64_t first = 0; first < piece.count; first += part) {
-    Place place = piece.place;
+    ElementPlace place = piece.place;
     place[3] += first;
     executor.part(place, static_cast<int>(std::min(part, piece.count - first)), {});
   }

@@ -62,7 +62,7 @@ void evaluate(const Expression& expression, std::uint8_t seed) {
   std::array<double, expression::group_columns> sums = {};
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<double>(i) - seed;
   host::ExpressionExecutor executor(expression.graph(), {1, 1, rows, columns}, read, {}, {written});
-  executor.run([&sums](const host::Place&) { return host::PartSums{sums.data(), sums.data()}; });
+  executor.run([&sums](const host::ElementPlace&) { return host::PartSums{sums.data(), sums.data()}; });
 }
 
 }  // namespace

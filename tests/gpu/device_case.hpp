@@ -110,6 +110,23 @@ inline CandidateList precompiled_kernels(const GemmArguments& args) {
   return found;
 }
 
+/// Whether every problem has a precompiled kernel: gemm_simt takes any, and is precompiled whole. Otherwise a
+/// test over random problems may find too few.
+inline bool all_problems_have_precompiled_kernels() {
+  const int cc = default_device_model().cc;
+  const std::vector<Kernel> kernels = get_kernels(must(Filter::parse("family == gemm_simt")));
+  return std::ranges::all_of(kernels, [cc](const Kernel& kernel) { return kernel.precompiled(cc); });
+}
+
+/// Requires that at least so many runs were made, where every problem has a precompiled kernel. Fewer are
+/// warned of elsewhere.
+inline void check_enough(int ran, int least) {
+  if (ran >= least) return;
+  CAPTURE(ran, least);
+  CHECK_FALSE(all_problems_have_precompiled_kernels());
+  WARN("Skipped: kernels for few of the problems are precompiled");
+}
+
 /// A plain f16 problem, row-major.
 inline GemmArguments f16_shape(int m, int n, int k) {
   return {.a = TensorView::row_major(nullptr, DType::f16, {m, k}),

@@ -236,11 +236,12 @@ int complete_zsh(const CLI::App& app) {
 }  // namespace
 
 void add_completion(CLI::App& app, Action& action) {
-  CLI::App* command = add_command(app, "completion",
-                                  {.help = "Print what makes a shell complete this command",
-                                   .usage = "bash|zsh",
-                                   .examples = {"source <(quarry completion bash)"},
-                                   .notes = "In zsh, `source <(quarry completion zsh)` behind `compinit`."});
+  CLI::App* command =
+      add_command(app, "completion",
+                  {.help = "Print a script that completes quarry's commands and flags in a shell",
+                   .usage = "bash|zsh",
+                   .examples = {"source <(quarry completion bash)"},
+                   .notes = "For zsh, put `source <(quarry completion zsh)` after `compinit` in ~/.zshrc."});
   const auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
   command->callback([&app, &action, shell] {

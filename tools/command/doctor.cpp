@@ -201,12 +201,14 @@ int doctor(const ListingFlags& flags) {
 
 void add_doctor(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<ListingFlags>();
-  CLI::App* command = add_command(
-      app, "doctor",
-      {.help = "Say what of this machine can be used, and what is missing",
-       .usage = "[FLAGS]",
-       .examples = {"quarry doctor", "quarry doctor --format json"},
-       .notes = "State `missing` limits what works, as `meaning` says; `broken` makes the exit status 1."});
+  CLI::App* command =
+      add_command(app, "doctor",
+                  {.help = "Report driver, devices, compilers and cache of this machine, and what is missing",
+                   .usage = "[FLAGS]",
+                   .examples = {"quarry doctor", "quarry doctor --format json"},
+                   .notes = "The column `meaning` says what does not work where a part is `missing`. A "
+                            "`broken` part makes the "
+                            "exit status 1."});
   add_listing_flags(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return doctor(*flags); }; });
 }

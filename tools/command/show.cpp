@@ -181,9 +181,8 @@ int show(const ShowFlags& flags) {
 /// Adds --source, --ptx, --sass, --target and --layout.
 void add_code_flags(CLI::App& command, ShowFlags& flags) {
   const std::tuple<const char*, lab::CodeForm, const char*> forms[] = {
-      {"--source", lab::CodeForm::source,
-       "Show the source that is compiled, and the files that it is made of"},
-      {"--ptx", lab::CodeForm::ptx, "Show the PTX that the run-time compiler makes of it"},
+      {"--source", lab::CodeForm::source, "Show the source that is compiled, and the files that it includes"},
+      {"--ptx", lab::CodeForm::ptx, "Show the PTX that the run-time compiler generates"},
       {"--sass", lab::CodeForm::sass,
        "Show the machine code; needs nvdisasm, a program of the CUDA toolkit"}};
   std::vector<CLI::Option*> options;
@@ -203,7 +202,7 @@ void add_code_flags(CLI::App& command, ShowFlags& flags) {
     layout->excludes(command.get_option(listing));
   command
       .add_option("--target", flags.target,
-                  "Compute capability of --ptx and --sass, as 80; otherwise the device's, or 90")
+                  "Compute capability for --ptx and --sass, such as 80; otherwise the device's, or 90")
       ->type_name("CC");
 }
 
@@ -213,14 +212,16 @@ void add_show(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<ShowFlags>();
   CLI::App* command = add_command(
       app, "show",
-      {.help = "Show everything that is known of a kernel",
+      {.help = "Show the metadata, resources, source or machine code of kernels",
        .usage = "NAME... [FLAGS]",
        .examples = {"quarry list --limit 1 --format names | quarry show -",
                     "quarry show --where 'family == gemm_simt' --limit 2 --columns "
                     "name,threads,sm_90.registers,sm_90.occupancy"},
-       .notes = "`-` reads names from standard input. Occupancy is a bound, by threads, shared memory and, "
-                "where it was compiled,\n"
-                "registers; sm_80 stands for the A100, sm_90 for the H100 and H200."});
+       .notes = "`-` reads names from standard input. blocks and occupancy are upper bounds for one "
+                "multiprocessor. They follow from\n"
+                "threads, shared memory and, for compiled kernels, registers. sm_80 is computed for an A100, "
+                "sm_90 "
+                "for an H100 or H200."});
   add_selection_flags(*command, flags->selection);
   add_listing_flags(*command, flags->listing);
   add_code_flags(*command, *flags);

@@ -43,7 +43,7 @@ struct EmulateFlags {
 };
 
 /// What is asked for, read.
-struct Request {
+struct EmulateRequest {
   std::vector<Kernel> kernels = {};
   /// Of the one kernel; otherwise problems are random.
   std::optional<lab::Problem> problem = {};
@@ -80,7 +80,7 @@ std::vector<Kernel> sample_of(std::vector<Kernel> kernels, std::size_t count, st
   return kernels;
 }
 
-Status read_numbers(const EmulateFlags& flags, Request& request) {
+Status read_numbers(const EmulateFlags& flags, EmulateRequest& request) {
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
   request.seed = *seed;
@@ -96,7 +96,7 @@ Status read_numbers(const EmulateFlags& flags, Request& request) {
   return {};
 }
 
-Status choose_kernels(const EmulateFlags& flags, Request& request) {
+Status choose_kernels(const EmulateFlags& flags, EmulateRequest& request) {
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
   Result<lab::ProblemChoice> problems = read_problem_choice(flags.problems, *kernels);
@@ -116,8 +116,8 @@ Status choose_kernels(const EmulateFlags& flags, Request& request) {
   return {};
 }
 
-Result<Request> read_request(EmulateFlags flags) {
-  Request request{.sources = flags.kernels, .no_conflicts = flags.no_conflicts};
+Result<EmulateRequest> read_request(EmulateFlags flags) {
+  EmulateRequest request{.sources = flags.kernels, .no_conflicts = flags.no_conflicts};
   if (Status s = read_numbers(flags, request); !s) return s;
   std::vector<std::string>& words = flags.selection.names;
   std::string shape;
@@ -142,14 +142,14 @@ Result<Request> read_request(EmulateFlags flags) {
 }
 
 /// Problem `number` of a kernel (OperationLab::emulated): the one that was asked for, or a random one.
-EmulatedProblem problem_of(const Request& request, const Kernel& kernel, std::int64_t number) {
+EmulatedProblem problem_of(const EmulateRequest& request, const Kernel& kernel, std::int64_t number) {
   if (!request.problem) return emulate::random_problem_for(kernel, request.seed, number, request.copies);
   return {*request.problem, request.seed, request.copies.value_or(emulator::CopyTiming::late),
           emulate::guarded_end(request.seed)};
 }
 
 /// Every entry that the kernels may need.
-Result<Modules> compile(const Request& request) {
+Result<Modules> compile(const EmulateRequest& request) {
   return Modules::compile(emulate::entries_of(request.kernels), request.sources);
 }
 
@@ -168,12 +168,12 @@ Verdict run_one(const Kernel& kernel, const EmulatedProblem& problem, const Modu
 }
 
 /// What is wrong with a run, "" where nothing is.
-std::string fault_of(const Request& request, const Verdict& verdict) {
+std::string fault_of(const EmulateRequest& request, const Verdict& verdict) {
   if (!verdict.right()) return verdict.reason();
   return request.no_conflicts ? emulate::conflicts_text(verdict.counters) : "";
 }
 
-Findings run_all(const Request& request, const Modules& modules) {
+Findings run_all(const EmulateRequest& request, const Modules& modules) {
   Findings findings;
   std::mutex mutex;
   std::size_t trials = 0;
@@ -204,7 +204,7 @@ Findings run_all(const Request& request, const Modules& modules) {
   return findings;
 }
 
-Findings run_single(const Request& request, const Modules& modules) {
+Findings run_single(const EmulateRequest& request, const Modules& modules) {
   const Kernel& kernel = request.kernels[0];
   const EmulatedProblem problem = problem_of(request, kernel, 0);
   Verdict verdict = run_one(kernel, problem, modules, 0);
@@ -218,7 +218,7 @@ Findings run_single(const Request& request, const Modules& modules) {
   return findings;
 }
 
-void print_findings(const Request& request, const Findings& findings) {
+void print_findings(const EmulateRequest& request, const Findings& findings) {
   if (request.json) {
     nlohmann::ordered_json document = json_document();
     document["seed"] = request.seed;
@@ -247,7 +247,7 @@ void print_findings(const Request& request, const Findings& findings) {
 }
 
 int emulate_kernels(const EmulateFlags& flags) {
-  const Result<Request> request = read_request(flags);
+  const Result<EmulateRequest> request = read_request(flags);
   if (!request) return report(request.status());
   if (request->problem) {
     // Refused in the words of a run, before anything is compiled.
@@ -267,7 +267,7 @@ void add_emulate(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<EmulateFlags>();
   CLI::App* command = add_command(
       app, "emulate",
-      {.help = "Run kernels' own sources on the CPU, every access checked",
+      {.help = "Run the sources of kernels on the CPU and check every memory access",
        .usage = "NAME SHAPE [FLAGS] | [NAME...] [FLAGS]",
        .examples = {"quarry emulate gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4 100x70x33",
                     "quarry emulate --where 'family == gemm_sm80 and stages == 5' --sample 2 --problems 2",
@@ -275,16 +275,20 @@ void add_emulate(CLI::App& app, Action& action) {
        .notes =
            "With a shape, one kernel runs on one problem, and what it did is counted. Without one, kernels "
            "run on random problems:\n"
-           "one of each path, of the ways that results take out of it, then mixed ones, all strides padded. "
-           "Races, reads of what\n"
-           "was never written or has not landed, accesses out of bounds and deadlocks are reported with "
-           "their places in the source; "
-           "results are\n"
-           "compared with float64 and with the host executor. The seed repeats a run exactly. See "
+           "first one for each path on which results leave the kernel, then mixed ones, all strides padded. "
+           "Races, reads of\n"
+           "memory that was never written or has not landed, accesses out of bounds and deadlocks are "
+           "reported with their places\n"
+           "in the source; results are compared with float64 and with the host executor. The seed repeats a "
+           "run exactly. See "
            "docs/emulator.md."});
   add_selection_flags(*command, flags->selection);
-  command->add_flag("--cover", flags->cover, "Of the kernels, a few that cover every two values of settings");
-  command->add_option("--sample", flags->sample, "So many of the kernels, drawn by the seed")->type_name("N");
+  command->add_flag("--cover", flags->cover,
+                    "Run the fewest kernels found in which each pair of setting values occurs, not all");
+  command
+      ->add_option("--sample", flags->sample,
+                   "Run N kernels, drawn at random with the seed, not all; with --cover: in addition")
+      ->type_name("N");
   add_problem_choice_flags(*command, flags->problems);
   command->add_option("--seed", flags->seed, "Seed of operands and order; otherwise a fresh one")
       ->type_name("N");
@@ -294,7 +298,7 @@ void add_emulate(CLI::App& app, Action& action) {
       ->type_name("WHEN");
   command->add_option("--kernels", flags->kernels, "Compile the kernels of this folder, not the tree's own")
       ->type_name("FOLDER");
-  command->add_flag("--no-conflicts", flags->no_conflicts, "A bank conflict is wrong, too");
+  command->add_flag("--no-conflicts", flags->no_conflicts, "Count a bank conflict as a failure, too");
   command->add_option("--format", flags->format, "table or json")->type_name("FORMAT");
   add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] { action = [flags] { return emulate_kernels(*flags); }; });

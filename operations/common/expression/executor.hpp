@@ -14,7 +14,7 @@ struct StoreOutputs {
   /// By the graph's order; they must live as long as this.
   std::span<const HostOperand> outputs;
 
-  void operator()(std::size_t output, const Place& place, double value) const {
+  void operator()(std::size_t output, const ElementPlace& place, double value) const {
     const HostOperand& to = outputs[output];
     write_element(to.type, to.data, to.index(place), value);
   }

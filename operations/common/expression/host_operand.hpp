@@ -15,7 +15,7 @@ namespace quarry::host {
 using Extents4 = std::array<std::int64_t, 4>;
 
 /// The place of an element.
-using Place = std::array<std::int64_t, 4>;
+using ElementPlace = std::array<std::int64_t, 4>;
 
 /// An input or an output: a tensor in host memory with a stride, in elements, for each of the four extents, 0
 /// where all share a value. An input without data has one value.
@@ -25,7 +25,7 @@ struct HostOperand {
   Extents4 strides = {};
   double value = 0;
 
-  std::int64_t index(const Place& place) const {
+  std::int64_t index(const ElementPlace& place) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < 4; ++i) sum += place[i] * strides[i];
     return sum;

@@ -57,7 +57,7 @@ class Interpreter {
 
   /// Evaluates `count` columns from `place` on: stores outputs, adds to reductions. Each part begins at a
   /// multiple of 128 columns and has 128 or goes to the row's end.
-  void part(const Place& place, int count, const PartSums& sums) {
+  void part(const ElementPlace& place, int count, const PartSums& sums) {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       const detail::Node& node = graph_.nodes[id];
       if (node.kind == NodeKind::reduce) {
@@ -96,7 +96,7 @@ class Interpreter {
   /// All of it. @param sums_at gives the PartSums of the part that begins at a place
   template <class SumsAt>
   void run(const SumsAt& sums_at) {
-    Place place = {};
+    ElementPlace place = {};
     for (place[0] = 0; place[0] < extents_[0]; ++place[0]) {
       for (place[1] = 0; place[1] < extents_[1]; ++place[1]) {
         for (place[2] = 0; place[2] < extents_[2]; ++place[2]) {
@@ -113,12 +113,12 @@ class Interpreter {
  private:
   Value& at(std::size_t id, int lane) { return lanes_[id * part_columns + static_cast<std::size_t>(lane)]; }
 
-  static Place moved(Place place, int columns) {
+  static ElementPlace moved(ElementPlace place, int columns) {
     place[3] += columns;
     return place;
   }
 
-  Value element(const detail::Node& node, const Place& place, int lane, const PartSums& sums) {
+  Value element(const detail::Node& node, const ElementPlace& place, int lane, const PartSums& sums) {
     switch (node.kind) {
       case NodeKind::sum:
       case NodeKind::gate_sum: return arithmetic_.exact(sums.sum[lane]);
@@ -140,7 +140,7 @@ class Interpreter {
     return arithmetic_.call(function, last == detail::ValueType::boolean ? detail::ValueType::f32 : last, x);
   }
 
-  static double read(const HostOperand& input, const Place& place) {
+  static double read(const HostOperand& input, const ElementPlace& place) {
     return input.data == nullptr ? input.value : read_element(input.type, input.data, input.index(place));
   }
 
@@ -155,7 +155,7 @@ class Interpreter {
     return arithmetic_.accumulated(detail::reductions()[node.which].is_maximum, node.type, total, x);
   }
 
-  void reduce(std::size_t id, const Place& place, int count) {
+  void reduce(std::size_t id, const ElementPlace& place, int count) {
     const detail::Node& node = graph_.nodes[id];
     const Extent extent = detail::reductions()[node.which].extent;
     if (extent == Extent::column) {
@@ -180,15 +180,15 @@ class Interpreter {
     if (extent == Extent::all) return 1;
     return extents_[0] * extents_[1] * extents_[extent == Extent::row ? 2 : 3];
   }
-  std::int64_t line_of(Extent extent, const Place& place) const {
+  std::int64_t line_of(Extent extent, const ElementPlace& place) const {
     if (extent == Extent::all) return 0;
     const std::size_t along = extent == Extent::row ? 2 : 3;
     return (place[0] * extents_[1] + place[1]) * extents_[along] + place[along];
   }
-  Place place_of(Extent extent, std::int64_t line) const {
+  ElementPlace place_of(Extent extent, std::int64_t line) const {
     if (extent == Extent::all) return {};
     const std::size_t along = extent == Extent::row ? 2 : 3;
-    Place place = {line / extents_[along] / extents_[1], line / extents_[along] % extents_[1], 0, 0};
+    ElementPlace place = {line / extents_[along] / extents_[1], line / extents_[along] % extents_[1], 0, 0};
     place[along] = line % extents_[along];
     return place;
   }
@@ -207,7 +207,7 @@ class Interpreter {
   }
 
   void finish_line(Extent extent, std::int64_t line, const std::vector<bool>& needed) {
-    const Place place = place_of(extent, line);
+    const ElementPlace place = place_of(extent, line);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (!needed[id]) continue;
       const detail::Node& node = graph_.nodes[id];

@@ -11,11 +11,11 @@
 namespace quarry::lab::elementwise {
 namespace {
 
+using host::ElementPlace;
 using host::HostOperand;
-using host::Place;
 
 /// One line of an input, from a place on.
-HostOperand line_of(const ElementwiseTensor& tensor, DType type, const Place& place) {
+HostOperand line_of(const ElementwiseTensor& tensor, DType type, const ElementPlace& place) {
   HostOperand line = {.data = const_cast<void*>(tensor.data), .type = type, .value = tensor.value};
   if (tensor.data == nullptr) return line;
   std::int64_t offset = 0;
@@ -30,7 +30,7 @@ struct Lines {
   const ElementwiseProblem& problem;
   std::vector<std::int64_t> rows;
 
-  Place place(std::int64_t line) const {
+  ElementPlace place(std::int64_t line) const {
     const auto count = std::ssize(rows);
     const std::int64_t matrix = line / count;
     const std::int64_t inner = problem.params.extents[1];

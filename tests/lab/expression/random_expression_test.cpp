@@ -96,7 +96,7 @@ struct Sums {
     }
   }
 
-  host::PartSums at(const host::Place& place) const {
+  host::PartSums at(const host::ElementPlace& place) const {
     std::int64_t index = 0;
     for (std::size_t i = 0; i < 4; ++i) index = index * extents[i] + place[i];
     return {sum.data() + index, up.data() + index};
@@ -117,7 +117,7 @@ struct Trial {
     }
     expected = lab::expression_reference(
         e, extents, input_operands,
-        [](const void* context, const host::Place& place) {
+        [](const void* context, const host::ElementPlace& place) {
           return static_cast<const Sums*>(context)->at(place);
         },
         &sums);
@@ -131,7 +131,7 @@ struct Trial {
 
   void run() {
     host::ExpressionExecutor executor(e.graph(), extents, input_operands, {}, {output_operands});
-    executor.run([this](const host::Place& place) { return sums.at(place); });
+    executor.run([this](const host::ElementPlace& place) { return sums.at(place); });
   }
 
   const Expression& e;

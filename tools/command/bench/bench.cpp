@@ -39,7 +39,7 @@ struct BenchFlags {
 };
 
 /// What the flags ask for.
-struct Request {
+struct BenchRequest {
   std::vector<lab::Problem> problems;
   Filter filter;
   lab::BenchOptions options;
@@ -92,8 +92,8 @@ Status write_file(const std::string& path, const std::string& text) {
   return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
 }
 
-Result<Request> read_request(const BenchFlags& flags) {
-  Request request;
+Result<BenchRequest> read_request(const BenchFlags& flags) {
+  BenchRequest request;
   const Result<Filter> filter = read_filter(flags.where);
   if (!filter) return filter.status();
   request.filter = *filter;
@@ -128,7 +128,8 @@ Result<std::optional<lab::CublasLt>> open_library(const BenchFlags& flags) {
 }
 
 /// All problems. Failures of single ones are said, and raise `exit`.
-std::vector<lab::BenchResult> bench_all(const Request& request, const lab::BenchSetting& base, int& exit) {
+std::vector<lab::BenchResult> bench_all(const BenchRequest& request, const lab::BenchSetting& base,
+                                        int& exit) {
   std::vector<lab::BenchResult> results;
   lab::Progress progress("bench", request.problems.size());
   lab::BenchSetting setting = base;
@@ -199,7 +200,7 @@ Status write_files(const std::vector<lab::BenchResult>& results, const lab::Benc
 }
 
 int bench(const BenchFlags& flags) {
-  const Result<Request> request = read_request(flags);
+  const Result<BenchRequest> request = read_request(flags);
   if (!request) return report(request.status());
   if (!flags.cublaslt.empty() && flags.cublaslt != "none") {
     // What was named on the command line is checked like the rest of it, with a device or without.

@@ -197,31 +197,32 @@ void add_verify(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<VerifyFlags>();
   CLI::App* command = add_command(
       app, "verify",
-      {.help = "Check kernels against float64 on random problems (all kernels, unless told which)",
+      {.help = "Check kernels against float64 on random problems: the named ones, or all",
        .usage = "[NAME...] [FLAGS]",
        .examples = {"quarry verify --where 'family == gemm_simt and a.dtype == f64' --problems 2",
                     "quarry verify --where 'family == gemm_simt and a.dtype == f32' --on host --format json",
                     "quarry verify --campaign 200 --on host"},
        .notes =
-           "`-` reads names from standard input. Problems are random. Of a kernel's first ones, each is of "
-           "another path, of the ways\n"
-           "that results take out of it: the plain store, each part of an epilogue alone and all together, "
-           "unaligned operands, each\n"
-           "way to cut K, batches. Others are mixed: ragged, tiny, long, padded, at exactly the alignment "
-           "that a kernel needs.\n"
+           "`-` reads names from standard input. Problems are random. The first ones of a kernel take "
+           "one path each on which results\n"
+           "leave it: the plain store, each part of an epilogue alone and all together, unaligned "
+           "operands, each way to cut K,\n"
+           "batches. The others are mixed: ragged, tiny, long, padded, at exactly the alignment that the "
+           "kernel needs.\n"
            "Outputs are poisoned and guarded. Kernels that are not precompiled are compiled first; where "
            "there is no compiler,\n"
            "they count as skipped.\n"
-           "A campaign turns it round: it draws problems of all types, layouts, sizes from 1 to 2000, "
-           "strides and controls, and\n"
-           "asks the registry. The first and another kernel that it offers, and kernels picked at "
-           "random, must be right or\n"
-           "refuse with a cause that is true. Problem number i of seed S is problem 0 of seed S + i."});
+           "A campaign starts from problems: it draws types, layouts, sizes from 1 to 2000, strides and "
+           "controls, and asks the\n"
+           "registry for kernels. The first kernel of the answer, another one, and kernels picked at "
+           "random run each problem. Each\n"
+           "result must be right, and each refusal must give a true reason. Problem i of seed S is "
+           "problem 0 of seed S + i."});
   add_selection_flags(*command, flags->selection);
   add_problem_choice_flags(*command, flags->problems);
   command
       ->add_option("--campaign", flags->campaign,
-                   "Instead, draw so many problems of any kind, and ask who takes them")
+                   "Draw N problems of any kind, and run kernels that take them")
       ->type_name("N");
   command->add_option("--seed", flags->seed, "Seed of the problems; otherwise a fresh one")->type_name("N");
   command
@@ -229,8 +230,9 @@ void add_verify(CLI::App& app, Action& action) {
                    "host (the host executor) or device; otherwise the device where there is one")
       ->type_name("PLACE");
   command
-      ->add_option("--resume", flags->resume,
-                   "Note passed kernels in this file, leave out those in it; one file for each build")
+      ->add_option(
+          "--resume", flags->resume,
+          "Skip the kernels that this file lists, and add each one that passes; one file for each build")
       ->type_name("FILE");
   command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
   add_listing_flags(*command, flags->listing);

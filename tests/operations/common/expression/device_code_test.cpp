@@ -120,7 +120,7 @@ std::int64_t check(const Expression& e, const ExpressionCode& code, Compiled::Ca
   }
   const auto expected = lab::expression_reference(
       e, {1, 1, 1, 1}, inputs,
-      [](const void* context, const host::Place&) {
+      [](const void* context, const host::ElementPlace&) {
         const auto* both = static_cast<const double*>(context);
         return host::PartSums{both, both + 1};
       },

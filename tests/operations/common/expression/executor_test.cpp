@@ -35,7 +35,7 @@ struct Run {
 
   void run(const std::vector<double>& sums = {}, const std::vector<double>& ups = {}) {
     host::ExpressionExecutor executor(e.graph(), extents, inputs, {}, {outputs});
-    executor.run([&](const host::Place& p) {
+    executor.run([&](const host::ElementPlace& p) {
       const std::int64_t at = ((p[0] * extents[1] + p[1]) * extents[2] + p[2]) * extents[3] + p[3];
       return host::PartSums{sums.data() + at, ups.empty() ? nullptr : ups.data() + at};
     });
