@@ -39,11 +39,19 @@ class BadInput(CommandTest):
 
     def test_files_that_cannot_be_written(self):
         with tempfile.TemporaryDirectory() as folder:
-            for flag in ("--svg", "--dump-times"):
+            for flag in ("--svg", "--dump-times", "--resume"):
                 self.refused(*SMALL, flag, os.path.join(folder, "no", "file"), says=[flag, "no folder"])
                 self.refused(*SMALL, flag, folder, says=[flag, "is no file"])
                 self.refused(*SMALL, flag, "/dev/null", says=[flag, "is no file"])
             self.assertEqual(os.listdir(folder), [])
+
+    def test_files_without_permission(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o500)
+            if os.access(folder, os.W_OK):
+                self.skipTest("this user may write anywhere")
+            for flag in ("--svg", "--dump-times", "--resume"):
+                self.refused(*SMALL, flag, os.path.join(folder, "file"), says=[flag, "cannot write"])
 
     def test_a_cublaslt_that_is_none(self):
         self.refused(*SMALL, "--cublaslt", "/nowhere/libcublasLt.so", says=["--cublaslt", "/nowhere/libcublasLt.so"])
@@ -71,6 +79,104 @@ class BadInput(CommandTest):
         refused('{"problems": [{"m": 8, "n": 8, "k": 8}, {"m": -8, "n": 8, "k": 8}]}', "problem 2")
         refused('{"problems": [{"m": 8, "n": 8, "k": 0}]}', "nothing to time")
         self.refused("bench", "gemm", "f16", "--shapes", "/nowhere/shapes.json", says="/nowhere/shapes.json")
+
+
+SETUP = {"--top": "16", "--vary": "4", "--kernel": "", "--repeats": "11", "--gap-ms": "10", "--no-overlap": "", "--where": ""}
+MACHINE = {"device": "a device of long ago", "cublaslt": "130000", "sources": "0", "compiler": "true"}
+KERNEL = "gemm_sm80_f16_f16_f32_f16_rrr_128x128x32_w2x2x1_s4_a8x8"
+
+
+def recorded(m, microseconds, **changes):
+    """The line of a problem m x 64 x 64 in f16 whose best kernel took so long, and cuBLASLt's best twice as long."""
+    def finalist(name, scale, predicted):
+        return {"name": name, "controls": {"mode": "gemm", "split_k": 1, "swizzle": 2, "raster": "along_n", "multiprocessors": None},
+                "predicted": predicted, "gaps": [microseconds * scale * 1e-6] * 3, "back_to_back": None}
+    return {"command": f"gemm {m}x64x64 --a f16:row --b f16:row --out f16:row", "seed": 7, "matched": 99, "timed": 16,
+            "launches": 20, "sets": 4, "kernels": [finalist(KERNEL, 1, 5e-6)], "best": 0, "first": 0,
+            "algorithms": [finalist("cuBLASLt algorithm 1", 2, None)], "types": "f16 x f16 to f16", "yardstick_epilogue": "plain",
+            "algorithm_first": 0, "brief": [{"name": KERNEL, "controls": finalist("", 1, None)["controls"], "predicted": 5e-6,
+                                             "seconds": microseconds * 1e-6}], "wrong": [], **changes}
+
+
+class Recorded(CommandTest):
+    """Problems that a record has are not measured: no device is needed."""
+
+    def setUp(self):
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        self.folder = made.name
+        self.record = self.path("record")
+        self.shapes = self.path("shapes.json")
+        with open(self.shapes, "w", encoding="utf-8") as file:
+            json.dump({"problems": [{"m": 64, "n": 64, "k": 64}, {"m": 8, "n": 64, "k": 64, "from": "here"}]}, file)
+        self.bench = ("bench", "gemm", "f16", "--shapes", self.shapes, "--resume", self.record)
+        self.write(recorded(8, 2), recorded(64, 4))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, *lines, setup=None, version=1):
+        with open(self.record, "w", encoding="utf-8") as file:
+            for line in ({"quarry_bench_record": version, "setup": setup or {**SETUP, **MACHINE}}, *lines):
+                file.write(json.dumps(line) + "\n")
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_rows_of_every_format(self):
+        table = self.quarry(*self.bench).out
+        lines = table.splitlines()
+        self.assertEqual(lines[0].split()[:4], ["problem", "kernel", "controls", "us"])
+        self.assertEqual([line.split()[0] for line in lines[1:3]], ["64x64x64", "8x64x64"])
+        self.assertEqual(lines[1].index(KERNEL), lines[0].index("kernel"))
+        self.assertEqual(lines[1].index("4.00") + len("4.00"), lines[0].index(" us") + len(" us"))
+        self.assertIn("2.000  best kernel / cuBLASLt's best, the worse of both; the lowest is 2.000", table)
+        rows = self.quarry(*self.bench, "--format", "csv").csv
+        self.assertEqual([(row["problem"], float(row["us"]), row["from"]) for row in rows], [("64x64x64", 4, ""), ("8x64x64", 2, "here")])
+        self.assertEqual(self.quarry(*self.bench, "--format", "names").lines, [KERNEL] * 2)
+        markdown = self.quarry(*self.bench, "--format", "markdown", "--columns", "problem,us").lines
+        self.assertEqual(markdown, ["| problem | us |", "| --- | --- |", "| 64x64x64 | 4.00 |", "| 8x64x64 | 2.00 |"])
+        document = self.quarry(*self.bench, "--format", "json").json
+        self.assertEqual((document["device"], document["cublaslt_version"]), (MACHINE["device"], 130000))
+        self.assertEqual([row["ratio"] for row in document["results"]], [2, 2])
+        self.assertEqual(document["geometric_means"]["ratio"], 2)
+
+    def test_sorted_and_limited(self):
+        self.assertEqual([row["us"] for row in self.quarry(*self.bench, "--sort", "us", "--format", "csv").csv], ["2", "4"])
+        self.assertEqual(len(self.quarry(*self.bench, "--limit", "1", "--format", "names").lines), 1)
+        self.assertEqual(self.quarry(*self.bench, "--limit", "1", "--columns", "problem").lines[:2], ["problem", "64x64x64"])
+
+    def test_files(self):
+        self.quarry(*self.bench, "--dump-times", self.path("times"), "--svg", self.path("ratios.svg"))
+        times = [json.loads(line) for line in self.read("times").splitlines()]
+        self.assertEqual([(line["problem"], line["kernel"], line["measured_us"]) for line in times],
+                         [("64x64x64", KERNEL, 4), ("8x64x64", KERNEL, 2)])
+        self.assertIn("64x64x64", self.read("ratios.svg"))
+
+    def test_a_wrong_kernel_shows_in_the_status(self):
+        self.write(recorded(8, 2, wrong=["gemm_what"]), recorded(64, 4))
+        self.assertEqual(run_quarry(*self.bench).status, 1)
+
+    def test_what_is_missing_is_measured(self):
+        if has_device():
+            self.skipTest("this machine has a device")
+        self.write(recorded(8, 2))
+        before = self.read("record")
+        done = self.refused(*self.bench, status=1, says="nothing can be timed here")
+        self.assertEqual(done.out, "")
+        self.assertEqual(self.read("record"), before)
+
+    def test_other_records(self):
+        for name, value in (("--repeats", "5"), ("--where", "cc == 80"), ("--top", "4"), ("--gap-ms", "3")):
+            self.refused(*self.bench, name, value, says=["--resume", name, value, "name another file"])
+        self.refused(*self.bench, "--no-overlap", says="--no-overlap nothing, not `true`")
+        self.write(recorded(8, 2), version=2)
+        self.refused(*self.bench, says="later Quarry")
+        for text in ("my notes\n", "{}", '{"quarry_bench_record": 1}\n', "\xff\n" * 3):
+            with open(self.record, "w", encoding="latin-1") as file:
+                file.write(text)
+            self.refused(*self.bench, says="is not a record")
 
 
 class TheSuite(CommandTest):

@@ -23,6 +23,10 @@ void write_output(std::string_view text) {
   if (!written && output_error == 0) output_error = errno;
 }
 
+void flush_output() {
+  if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
+}
+
 void message(std::string_view text) {
   std::string line = "quarry: ";
   line += text;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "lab/text.hpp"
+#include "tools/command/common/listing_parts.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/table_text.hpp"
 
@@ -23,30 +24,6 @@ struct Selected {
   /// The user named the columns.
   bool are_chosen = false;
 };
-
-Result<std::size_t> column_number(const Listing& listing, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
-    if (listing.columns[i].name == name) return i;
-    names.push_back(listing.columns[i].name);
-  }
-  return Status(StatusCode::not_found,
-                "unknown column " + lab::quoted(name) + lab::did_you_mean(name, names));
-}
-
-Result<std::vector<std::size_t>> chosen_columns(const Listing& listing, const ListingFlags& flags) {
-  std::vector<std::size_t> numbers;
-  for (const std::string& name : flags.columns) {
-    const Result<std::size_t> number = column_number(listing, name);
-    if (!number) return number.status();
-    numbers.push_back(*number);
-  }
-  if (!flags.columns.empty()) return numbers;
-  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
-    if (flags.format != Format::table || listing.columns[i].in_table) numbers.push_back(i);
-  }
-  return numbers;
-}
 
 /// Absent values are last, whichever way the rest is sorted.
 bool comes_before(const Cell& a, const Cell& b, bool downwards) {
@@ -86,64 +63,22 @@ Result<Selected> select(const Listing& listing, const ListingFlags& flags) {
   return selected;
 }
 
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
-}
-
 void print_table(const Listing& listing, const Selected& selected) {
-  std::vector<std::vector<TableCell>> lines(1);
-  std::vector<TableColumn> columns;
-  for (const std::size_t column : selected.columns) {
-    lines[0].push_back({listing.columns[column].name, false});
-    columns.push_back({.is_prose = listing.columns[column].is_prose, .is_chosen = selected.are_chosen});
-  }
-  for (const std::size_t row : selected.rows) {
-    std::vector<TableCell>& line = lines.emplace_back();
-    for (const std::size_t column : selected.columns) {
-      const Cell cell = listing.cell(row, column);
-      std::string text = text_of(cell, listing.columns[column].decimals);
-      line.push_back({text.empty() ? "-" : lab::one_line(text), is_number(cell)});
-    }
-  }
+  std::vector<std::vector<TableCell>> lines = {heading(listing, selected.columns)};
+  for (const std::size_t row : selected.rows) lines.push_back(table_line(listing, selected.columns, row));
   // A heading stands over the side where its values do.
   for (std::size_t i = 0; i < lines[0].size() && lines.size() > 1; ++i)
     lines[0][i].is_number = lines[1][i].is_number;
 
-  const TableText table = table_text(lines, columns, output_width());
+  const TableText table =
+      table_text(lines, table_columns(listing, selected.columns, selected.are_chosen), output_width());
   write_output(table.text);
-  if (table.is_shortened) message("names are shortened to fit; --format names or csv has them whole");
-  if (table.left_out.empty()) return;
-  std::string names;
-  for (const std::size_t i : table.left_out)
-    names += (names.empty() ? "" : ", ") + listing.columns[selected.columns[i]].name;
-  message("no room for the columns " + names + "; --columns chooses, and a wider terminal shows all");
-}
-
-/// RFC 4180: quotes around what needs them, quotes inside doubled.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string field = "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field + '"';
+  say_what_is_hidden(listing, selected.columns, table);
 }
 
 void print_csv(const Listing& listing, const Selected& selected) {
-  std::string output;
-  const auto end_field = [&](std::size_t i) { output += i + 1 == selected.columns.size() ? '\n' : ','; };
-  for (std::size_t i = 0; i < selected.columns.size(); ++i) {
-    output += csv_field(listing.columns[selected.columns[i]].name);
-    end_field(i);
-  }
-  for (const std::size_t row : selected.rows) {
-    for (std::size_t i = 0; i < selected.columns.size(); ++i) {
-      output += csv_field(text_of(listing.cell(row, selected.columns[i]), std::nullopt));
-      end_field(i);
-    }
-  }
-  write_output(output);
+  write_output(csv_heading(listing, selected.columns));
+  for (const std::size_t row : selected.rows) write_output(csv_line(listing, selected.columns, row));
 }
 
 nlohmann::ordered_json json_value(const Cell& cell) {
@@ -198,30 +133,9 @@ void print_record_tables(const Listing& listing, const Selected& selected) {
   write_output(output);
 }
 
-/// A cell of a Markdown table, where a bar would end it.
-std::string markdown_cell(const std::string& text) {
-  std::string cell;
-  for (const char c : lab::one_line(text)) {
-    if (c == '|') cell += '\\';
-    cell += c;
-  }
-  return cell;
-}
-
 void print_markdown(const Listing& listing, const Selected& selected) {
-  std::string output = "|";
-  for (const std::size_t column : selected.columns)
-    output += " " + markdown_cell(listing.columns[column].name) + " |";
-  output += "\n|";
-  for (std::size_t i = 0; i < selected.columns.size(); ++i) output += " --- |";
-  for (const std::size_t row : selected.rows) {
-    output += "\n|";
-    for (const std::size_t column : selected.columns) {
-      output +=
-          " " + markdown_cell(text_of(listing.cell(row, column), listing.columns[column].decimals)) + " |";
-    }
-  }
-  write_output(output + "\n");
+  write_output(markdown_heading(listing, selected.columns));
+  for (const std::size_t row : selected.rows) write_output(markdown_line(listing, selected.columns, row));
 }
 
 std::vector<std::string> split(std::string_view text) {

@@ -1,0 +1,76 @@
+#include "tools/command/bench/rows.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "lab/text.hpp"
+#include "tools/command/common/output.hpp"
+
+namespace quarry::command {
+namespace {
+
+Status not_written(const std::string& path) {
+  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+BenchRows::BenchRows(const ListingFlags& flags, bool with_cublaslt, std::vector<std::string> widest)
+    : flags_(flags),
+      listing_(
+          {.noun = "results",
+           .columns = bench_columns(with_cublaslt),
+           .cell = [this](std::size_t row, std::size_t column) { return bench_cell(results_[row], column); },
+           .name_column = bench_name_column},
+          flags, std::move(widest)) {}
+
+Status BenchRows::open_times(const std::string& path) {
+  if (path.empty()) return {};
+  times_path_ = path;
+  times_.open(path, std::ios::binary | std::ios::trunc);
+  return times_ ? Status() : not_written(path);
+}
+
+Status BenchRows::add(const lab::BenchResult& result) {
+  results_.push_back(result);
+  listing_.add();
+  if (times_path_.empty()) return {};
+  times_ << times_text(result) << std::flush;
+  return times_ ? Status() : not_written(times_path_);
+}
+
+Status BenchRows::end(nlohmann::ordered_json head) {
+  const BenchMeans means = bench_means(results_);
+  head["geometric_means"] = means_json(means);
+  head["finalists"] = finalists_json(results_);
+  if (Status s = listing_.end(head); !s) return s;
+  if (flags_.format == Format::table) {
+    write_output("\n" + means_text(means));
+  } else if (flags_.format != Format::json) {
+    std::string text = means_text(means);
+    if (!text.empty()) text.pop_back();
+    message(text);
+  }
+  return {};
+}
+
+std::vector<std::string> bench_widest(const std::vector<lab::Problem>& problems,
+                                      const std::string& longest_kernel) {
+  std::string problem;
+  for (const lab::Problem& each : problems) {
+    if (std::string text = shape_text(each); text.size() > problem.size()) problem = std::move(text);
+  }
+  std::vector<std::string> widest;
+  for (const Column& column : bench_columns(true)) {
+    const std::string& name = column.name;
+    widest.push_back(name == "problem"             ? problem
+                     : name == "kernel"            ? longest_kernel
+                     : name == "controls"          ? "split_k_parallel 16, swizzle 8"
+                     : name == "cublaslt_epilogue" ? "bias, gelu_tanh"
+                     : column.decimals == 2        ? "12345.67"
+                                                   : "1234.5");
+  }
+  return widest;
+}
+
+}  // namespace quarry::command
