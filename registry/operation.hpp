@@ -11,6 +11,7 @@
 ///   check_signature(row, problem)              whether it is one of these, operand by operand
 ///   check_constraints(row, [profile,] problem, device)    whether the row takes it
 ///   estimate(row, [profile,] problem, device, max_workspace)
+///   account(row, [profile,] problem, device, max_workspace)    what the time of `estimate` is made of
 /// and, where it has them,
 ///   Profile, profile(row, device)              what is known of a kernel on a device whatever the problem
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
@@ -36,6 +37,7 @@
 #include "operations/common/export_recipe.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "quarry/account.hpp"
 #include "quarry/expression.hpp"
 #include "quarry/registry.hpp"
 
@@ -63,6 +65,8 @@ struct OperationInfo {
   Result<Candidate> (*best)(const void* arguments, const Wishes& wishes);
   /// As quarry::candidate_of(). @pre the row is of this operation, here and below
   Result<Candidate> (*candidate)(const Row& row, const void* arguments, const FindOptions& options);
+  /// As quarry::account_of().
+  Result<Account> (*account)(const Row& row, const void* arguments, const FindOptions& options);
   /// As Kernel::supports.
   Status (*supports)(const Row& row, const void* arguments);
   /// Checks the arguments as Kernel::supports does, settles the open controls and makes the launch.

@@ -1,6 +1,7 @@
 /// Everything: `#include <quarry/quarry.hpp>`.
 #pragma once
 
+#include "quarry/account.hpp"
 #include "quarry/arguments.hpp"
 #include "quarry/artifact.hpp"
 #include "quarry/cache.hpp"

@@ -78,15 +78,23 @@ class Elementwise final : public ElementwiseFamily {
 
   /// Memory's time, and that of the last blocks, which run while others are done. Threads with several
   /// vectors hide latencies, as long as there are blocks for all multiprocessors.
-  double estimate(const void* config, const ElementwiseProblem& problem,
+  Account account(const void* config, const ElementwiseProblem& problem,
                   const DeviceModel& device) const override {
     const Config& c = *static_cast<const Config*>(config);
+    Account account;
+    account.bytes = bytes_moved(problem);
     const double seconds =
-        bytes_moved(problem) / device.memory_bandwidth * width_factor(c, problem) * (1 + 0.02 / c.vectors);
+        account.bytes / device.memory_bandwidth * width_factor(c, problem) * (1 + 0.02 / c.vectors);
     const auto at_once = static_cast<double>(device.multiprocessors) * 4;
     const auto needed = static_cast<double>(blocks(c, vectors_of(c, problem)));
     const double idle = needed > 0 && needed < at_once ? at_once / needed : 1;
-    return device.rates.launch.first + seconds * std::min(idle, 8.0) + 1e-9 * c.elements * c.vectors;
+    account.waves = needed / at_once;
+    account[TimePart::launch] = device.rates.launch.first;
+    account[TimePart::memory] = seconds * std::min(idle, 8.0);
+    account[TimePart::latency] = 1e-9 * c.elements * c.vectors;
+    account.seconds =
+        device.rates.launch.first + seconds * std::min(idle, 8.0) + 1e-9 * c.elements * c.vectors;
+    return account;
   }
 
   void launch(const void* config, const ElementwiseProblem& problem, Launch& launch) const override {

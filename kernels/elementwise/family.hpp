@@ -7,6 +7,7 @@
 #include "../family.hpp"  // by its place: this file has the same name
 #include "elementwise/params.hpp"
 #include "launch.hpp"
+#include "quarry/account.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
 #include "quarry/types.hpp"
@@ -55,8 +56,8 @@ class ElementwiseFamily : public Family {
   /// device's compute capability.
   virtual Status supports(const void* config, const ElementwiseProblem& problem) const = 0;
 
-  /// Predicted seconds. @pre supports()
-  virtual double estimate(const void* config, const ElementwiseProblem& problem,
+  /// Predicted seconds, and what they are made of. @pre supports()
+  virtual Account account(const void* config, const ElementwiseProblem& problem,
                           const DeviceModel& device) const = 0;
 
   /// The device work, but for the expression, in a launch without any. @pre supports()

@@ -23,6 +23,11 @@ class CommonGemmFamily : public GemmFamily {
     return gemm_estimate(kernel, problem, max_workspace);
   }
 
+  Account account(const GemmProfile& kernel, const GemmProblem& problem,
+                  std::size_t max_workspace) const override {
+    return gemm_account(kernel, problem, max_workspace);
+  }
+
   std::size_t workspace_size(const void* config, const GemmProblem& problem,
                              const ChosenControls& controls) const override {
     return gemm_workspace(traits(config), problem, controls).bytes;

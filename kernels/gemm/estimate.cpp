@@ -5,6 +5,7 @@
 
 #include "gemm/host.hpp"
 #include "gemm/split_k.hpp"
+#include "gemm/time_parts.hpp"
 
 namespace quarry {
 namespace {
@@ -84,8 +85,16 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
           .memory = (input_bytes + m * n * out_bytes) * problem.batch * kernel.memory_byte};
 }
 
+/// Notes what so many blocks of a multiprocessor need, `rounds` of them after the one before.
+void note_blocks(const Work& w, double blocks, double rounds, double k_tiles, Account& account) {
+  account[TimePart::math] = blocks * k_tiles * w.kernel.math;
+  account[TimePart::copies] = blocks * k_tiles * w.kernel.memory;
+  account[TimePart::latency] = rounds * k_tiles * w.kernel.latency;
+}
+
 /// Seconds of the kernel itself, for so many blocks in all of so many K tiles each.
-inline double kernel_seconds(const Work& w, int blocks, int k_tiles) {
+/// @param account null, or where the parts are noted
+inline double kernel_seconds(const Work& w, int blocks, int k_tiles, Account* account = nullptr) {
   const GemmProfile& kernel = w.kernel;
   const int on_one = tiles_along(blocks, kernel.multiprocessors);
   const int rounds = on_one / kernel.resident;
@@ -95,6 +104,12 @@ inline double kernel_seconds(const Work& w, int blocks, int k_tiles) {
   const double rest_step = rest > 0 ? step_seconds(kernel, rest * busy) : 0;
   const double ends = (rounds + (rest > 0)) * kernel.ends * (on_one > 1 ? unhidden_ends : 1.0);
   const double seconds = k_tiles * (full_step + rest_step) + ends + on_one * w.epilogue;
+  if (account != nullptr) {
+    note_blocks(w, on_one, rounds + (rest > 0), k_tiles, *account);
+    (*account)[TimePart::ends] = ends;
+    (*account)[TimePart::epilogue] = on_one * w.epilogue;
+    account->waves = static_cast<double>(blocks) / kernel.resident_on_device;
+  }
   return kernel.rates->launch.first + std::max(seconds, w.memory) * kernel.slowdown;
 }
 
@@ -158,7 +173,7 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
 /// Seconds of blocks that share all tiles: each does what the longest does, and those of a multiprocessor do
 /// it side by side. Each piece of a tile fills a pipeline and is written; where tiles are cut, their sums
 /// pass through L2 from block to block.
-double stream_seconds(const Work& w, const StreamShares& shares, int multiprocessors) {
+double stream_seconds(const Work& w, const StreamShares& shares, int multiprocessors, Account* account) {
   const GemmProfile& kernel = w.kernel;
   const int on_one = tiles_along(static_cast<int>(shares.blocks), multiprocessors);
   const int running = std::min(on_one, kernel.resident);
@@ -172,15 +187,23 @@ double stream_seconds(const Work& w, const StreamShares& shares, int multiproces
   const double seconds = rounds * (k_tiles * step + ends + running * pieces * w.epilogue);
   const double turns = cut > 0 ? running * std::ceil(w.k_tiles / cut) * kernel.turn : 0;
   const double clearing = cut > 0 ? kernel.rates->launch.next : 0;
+  if (account != nullptr) {
+    note_blocks(w, rounds * running, rounds, k_tiles, *account);
+    (*account)[TimePart::ends] = rounds * ends;
+    (*account)[TimePart::epilogue] = rounds * running * pieces * w.epilogue;
+    (*account)[TimePart::exchange] = turns * kernel.slowdown + clearing;
+    account->waves = static_cast<double>(shares.blocks) / kernel.resident_on_device;
+  }
   return kernel.rates->launch.first + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
 }
 
 /// A kernel of Schedule::stream_k in one mode.
-Estimate stream_evaluate(const Work& w, const ChosenControls& controls) {
+Estimate stream_evaluate(const Work& w, const ChosenControls& controls, Account* account = nullptr) {
   Estimate result = {controls, w.kernel.rates->launch.first, 0};
   if (is_empty(w.problem)) return result;
   const GemmTraits& traits = w.kernel.traits;
-  result.seconds = stream_seconds(w, gemm_shares(traits, w.problem, controls), controls.multiprocessors);
+  const StreamShares shares = gemm_shares(traits, w.problem, controls);
+  result.seconds = stream_seconds(w, shares, controls.multiprocessors, account);
   result.workspace = gemm_workspace(traits, w.problem, controls).bytes;
   return result;
 }
@@ -242,6 +265,24 @@ Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, st
                      0};
   if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
   return result;
+}
+
+Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+  const Work w = work(kernel, problem);
+  const Estimate estimate = gemm_estimate(kernel, problem, max_workspace);
+  const ChosenControls& controls = estimate.controls;
+  Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
+  account.seconds = estimate.seconds;
+  account[TimePart::launch] = kernel.rates->launch.first;
+  if (kernel.traits.schedule == Schedule::stream_k) {
+    (void)stream_evaluate(w, controls, &account);
+  } else {
+    const int slices = controls.split_k_slices;
+    const int k_tiles = tiles_along(w.k_tiles, slices);
+    account[TimePart::exchange] = estimate.seconds - kernel_seconds(w, w.blocks * slices, k_tiles, &account);
+  }
+  scale_parts(account, kernel.slowdown);
+  return account;
 }
 
 }  // namespace quarry

@@ -17,7 +17,8 @@ namespace quarry {
 /// Family::profile for a GEMM kernel. @pre the device's numbers are above 0
 GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const DeviceModel& device);
 
-/// Family::estimate for a GEMM kernel.
+/// Family::estimate for a GEMM kernel, and what its time is made of.
 Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace);
+Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace);
 
 }  // namespace quarry

@@ -11,6 +11,7 @@
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
 #include "launch.hpp"
+#include "quarry/account.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
 
@@ -40,6 +41,10 @@ class GemmFamily : public Family {
                     std::size_t max_workspace) const {
     return estimate(profile(config, device), problem, max_workspace);
   }
+
+  /// What the time of `estimate` is made of.
+  virtual Account account(const GemmProfile& kernel, const GemmProblem& problem,
+                          std::size_t max_workspace) const = 0;
 
   /// Bytes of workspace with these controls.
   virtual std::size_t workspace_size(const void* config, const GemmProblem& problem,

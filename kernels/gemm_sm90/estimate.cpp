@@ -5,6 +5,7 @@
 
 #include "gemm/host.hpp"
 #include "gemm/split_k.hpp"
+#include "gemm/time_parts.hpp"
 #include "gemm_sm90/clusters.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -220,14 +221,29 @@ double way_share(const Work& w, double busy) {
   return std::max(alone, busy / w.clusters);
 }
 
-/// Seconds of the kernel itself.
-double kernel_seconds(const Work& w, const Spread& spread) {
+/// Notes what the tiles of a multiprocessor need. @param copy of a K tile
+void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Account& account) {
+  const GemmProfile& kernel = w.kernel;
+  const bool comes_and_goes = kernel.traits.schedule == Schedule::one_tile;
+  const double rounds = comes_and_goes ? tiles_along(tiles, kernel.resident) : tiles;
+  const double k_tiles = static_cast<double>(tiles) * spread.k_tiles;
+  account.waves = static_cast<double>(spread.tiles) / spread.at_once / kernel.resident;
+  account[TimePart::math] = k_tiles * kernel.math;
+  account[TimePart::copies] = k_tiles * copy;
+  account[TimePart::latency] = rounds * spread.k_tiles * w.latency;
+  account[TimePart::ends] = comes_and_goes ? rounds * kernel.ends : kernel.ends + (tiles - 1) * kernel.turn;
+  account[TimePart::epilogue] = tiles * (w.store + w.drain);
+}
+
+/// Seconds of the kernel itself. @param account null, or where the parts are noted
+double kernel_seconds(const Work& w, const Spread& spread, Account* account = nullptr) {
   const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
   const int on_one = tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
                              ? one_tile_seconds(w, on_one, spread.k_tiles, copy)
                              : persistent_seconds(w, on_one, spread.k_tiles, copy);
   const double both = std::max(seconds, w.memory) + unhidden_memory * std::min(seconds, w.memory);
+  if (account != nullptr) note_tiles(w, spread, on_one, copy, *account);
   return w.kernel.rates->launch.overlapped + promised * both;
 }
 
@@ -277,6 +293,12 @@ int cluster_slices(const Work& w, int most) {
   return most > 4 ? most & ~1 : most;
 }
 
+/// How the blocks are spread where K is cut, or not (1 slice).
+Spread spread(const Work& w, Mode mode, int slices, int k_tiles) {
+  if (mode != Mode::split_k_cluster) return {w.tiles * slices, k_tiles, w.clusters};
+  return {w.tiles, k_tiles, clusters_of_slices(w, slices), slices};
+}
+
 /// What SplitKChoice asks.
 struct CutModel {
   const Work& w;
@@ -286,8 +308,7 @@ struct CutModel {
     return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
-    if (way.mode != Mode::split_k_cluster) return kernel_seconds(w, {w.tiles * slices, k_tiles, w.clusters});
-    return kernel_seconds(w, {w.tiles, k_tiles, clusters_of_slices(w, slices), slices});
+    return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));
   }
   std::size_t workspace(Mode mode, int slices) const {
     if (mode == Mode::split_k_cluster) return 0;
@@ -390,6 +411,19 @@ Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::si
   result.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
   if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
   return result;
+}
+
+Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+  const Work w = work(kernel, problem);
+  const Estimate estimate = gemm_sm90::estimate(kernel, problem, max_workspace);
+  Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
+  const int slices = estimate.controls.split_k_slices;
+  const Spread way = spread(w, estimate.controls.mode, slices, tiles_along(w.k_tiles, slices));
+  account.seconds = estimate.seconds;
+  account[TimePart::launch] = kernel.rates->launch.overlapped;
+  account[TimePart::exchange] = estimate.seconds - kernel_seconds(w, way, &account);
+  scale_parts(account, promised);
+  return account;
 }
 
 }  // namespace quarry::gemm_sm90

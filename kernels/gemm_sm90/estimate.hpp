@@ -22,7 +22,8 @@ GemmTraits traits(const Config& config);
 /// Family::profile. @pre the device's numbers are above 0
 GemmProfile profile(const Config& config, const DeviceModel& device);
 
-/// Family::estimate.
+/// Family::estimate and Family::account.
 Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace);
+Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace);
 
 }  // namespace quarry::gemm_sm90

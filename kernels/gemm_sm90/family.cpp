@@ -57,6 +57,11 @@ class GemmSm90 final : public CommonGemmFamily {
     return gemm_sm90::estimate(kernel, problem, max_workspace);
   }
 
+  Account account(const GemmProfile& kernel, const GemmProblem& problem,
+                  std::size_t max_workspace) const override {
+    return gemm_sm90::account(kernel, problem, max_workspace);
+  }
+
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);

@@ -26,14 +26,20 @@ class ReduceSplitK final : public ReduceFamily {
   }
 
   /// It moves memory, and waits for nothing else.
-  double estimate(const void*, const ReduceProblem& problem, const DeviceModel& device) const override {
+  Account account(const void*, const ReduceProblem& problem, const DeviceModel& device) const override {
     const ReduceParams& p = problem.params;
     const int like_out = 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
                          static_cast<int>(problem.has_aux);
     const double bytes_of_output = static_cast<double>(p.slices) * bytes_of(problem.partials) +
                                    static_cast<double>(like_out) * bytes_of(problem.out);
     const double outputs = static_cast<double>(p.m) * p.n * p.batch;
-    return least_seconds + outputs * bytes_of_output / device.memory_bandwidth;
+    Account account;
+    account.operations = outputs * p.slices;
+    account.bytes = outputs * bytes_of_output;
+    account[TimePart::launch] = least_seconds;
+    account[TimePart::memory] = account.bytes / device.memory_bandwidth;
+    account.seconds = least_seconds + account[TimePart::memory];
+    return account;
   }
 
   void launch(const void* config, const ReduceProblem& problem, Launch& launch) const override {

@@ -4,6 +4,7 @@
 
 #include "../family.hpp"  // by its place: this file has the same name
 #include "launch.hpp"
+#include "quarry/account.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
 #include "reduce_split_k/params.hpp"
@@ -39,8 +40,8 @@ class ReduceFamily : public Family {
   /// by the caller, who also checked the device's compute capability.
   virtual Status supports(const void* config, const ReduceProblem& problem) const = 0;
 
-  /// Predicted seconds. @pre supports()
-  virtual double estimate(const void* config, const ReduceProblem& problem,
+  /// Predicted seconds, and what they are made of. @pre supports()
+  virtual Account account(const void* config, const ReduceProblem& problem,
                           const DeviceModel& device) const = 0;
 
   /// Fills a launch, which is empty. @pre supports()

@@ -20,10 +20,15 @@ class ReorderMatrix final : public ReorderFamily {
   }
 
   /// Each element is read and written once.
-  double estimate(const void*, const ReorderProblem& problem, const DeviceModel& device) const override {
+  Account account(const void*, const ReorderProblem& problem, const DeviceModel& device) const override {
     const ReorderParams& p = problem.params;
     const double elements = static_cast<double>(p.rows) * p.columns * p.batch;
-    return least_seconds + 2 * elements * bytes_of(problem.type) / device.memory_bandwidth;
+    Account account;
+    account.bytes = 2 * elements * bytes_of(problem.type);
+    account[TimePart::launch] = least_seconds;
+    account[TimePart::memory] = account.bytes / device.memory_bandwidth;
+    account.seconds = least_seconds + account[TimePart::memory];
+    return account;
   }
 
   void launch(const void* config, const ReorderProblem& problem, Launch& launch) const override {

@@ -3,6 +3,7 @@
 
 #include "../family.hpp"  // by its place: this file has the same name
 #include "launch.hpp"
+#include "quarry/account.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
 #include "quarry/types.hpp"
@@ -28,8 +29,8 @@ class ReorderFamily : public Family {
   /// checked the device's compute capability.
   virtual Status supports(const void* config, const ReorderProblem& problem) const = 0;
 
-  /// Predicted seconds. @pre supports()
-  virtual double estimate(const void* config, const ReorderProblem& problem,
+  /// Predicted seconds, and what they are made of. @pre supports()
+  virtual Account account(const void* config, const ReorderProblem& problem,
                           const DeviceModel& device) const = 0;
 
   /// Fills a launch, which is empty. @pre supports()

@@ -40,6 +40,8 @@ struct Rules {
                                   const DeviceModel& device);
   static Estimate estimate(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
                            std::size_t max_workspace);
+  static Account account(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
+                         std::size_t max_workspace);
   static void launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

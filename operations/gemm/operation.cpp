@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "gemm/host.hpp"
 #include "operations/gemm/executor.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operands.hpp"
@@ -118,8 +119,14 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmP
                          const DeviceModel&, std::size_t max_workspace) {
   Estimate estimate = family_of(row).estimate(profile, problem, max_workspace);
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
-  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) estimate.seconds = 0;
+  if (is_empty(problem)) estimate.seconds = 0;
   return estimate;
+}
+
+Account Rules::account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                       const DeviceModel&, std::size_t max_workspace) {
+  if (is_empty(problem)) return {};
+  return family_of(row).account(profile, problem, max_workspace);
 }
 
 ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,

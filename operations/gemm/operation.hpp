@@ -75,6 +75,8 @@ struct Rules {
                                   const DeviceModel& device);
   static Estimate estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                            const DeviceModel& device, std::size_t max_workspace);
+  static Account account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                         const DeviceModel& device, std::size_t max_workspace);
 
   /// Controls of the arguments win; then those of the kernel (which a query chose), unless they do not go
   /// with the arguments; the rest is the family's choice by its estimate.

@@ -46,7 +46,11 @@ Status Rules::check_constraints(const Row& row, const ReduceProblem& problem, co
 
 Estimate Rules::estimate(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
                          std::size_t) {
-  return {.controls = {}, .seconds = family_of(row).estimate(row.entry_config, problem, device)};
+  return {.controls = {}, .seconds = family_of(row).account(row.entry_config, problem, device).seconds};
+}
+
+Account Rules::account(const Row& row, const ReduceProblem& problem, const DeviceModel& device, std::size_t) {
+  return family_of(row).account(row.entry_config, problem, device);
 }
 
 void Rules::launch(const Row& row, const ReduceProblem& problem, const ChosenControls&, Launch& launch) {

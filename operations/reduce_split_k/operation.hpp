@@ -41,6 +41,8 @@ struct Rules {
   static Status check_constraints(const Row& row, const ReduceProblem& problem, const DeviceModel& device);
   static Estimate estimate(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
                            std::size_t max_workspace);
+  static Account account(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
+                         std::size_t max_workspace);
   static void launch(const Row& row, const ReduceProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

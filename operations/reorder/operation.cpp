@@ -33,7 +33,12 @@ Status Rules::check_constraints(const Row& row, const ReorderProblem& problem, c
 
 Estimate Rules::estimate(const Row& row, const ReorderProblem& problem, const DeviceModel& device,
                          std::size_t) {
-  return {.controls = {}, .seconds = family_of(row).estimate(row.entry_config, problem, device)};
+  return {.controls = {}, .seconds = family_of(row).account(row.entry_config, problem, device).seconds};
+}
+
+Account Rules::account(const Row& row, const ReorderProblem& problem, const DeviceModel& device,
+                       std::size_t) {
+  return family_of(row).account(row.entry_config, problem, device);
 }
 
 void Rules::launch(const Row& row, const ReorderProblem& problem, const ChosenControls&, Launch& launch) {

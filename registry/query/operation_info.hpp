@@ -294,22 +294,19 @@ struct Calls {
   }
 
   static Result<Candidate> candidate(const Row& row, const void* arguments, const FindOptions& options) {
-    OperandList operands;
-    Rules::operands(of(arguments), operands);
-    CheckedProblem<Rules> problem;
-    if (Status s = Rules::check(of(arguments), operands, problem.as_asked); !s) return s;
-    const DeviceModel& device = options.device != nullptr ? *options.device : model_for(operands);
-    if (Status s = check_model(device); !s) return s;
-    if (Status s = Rules::check_signature(row, problem.as_asked); !s) return s;
-    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
-    const Filter any;
-    const Wishes wishes = {any, options};
-    const Search<Rules> search = {problem, device, wishes};
-    if constexpr (HasProfile<Rules>) {
-      return offered(row, search, Rules::profile(row, device));
-    } else {
-      return offered(row, search);
-    }
+    return of_one<Candidate>(row, arguments, options, [&](const auto& search, const auto&... profile) {
+      return offered(row, search, profile...);
+    });
+  }
+
+  static Result<Account> account(const Row& row, const void* arguments, const FindOptions& options) {
+    return of_one<Account>(
+        row, arguments, options, [&](const auto& search, const auto&... profile) -> Result<Account> {
+          if (const Result<Candidate> candidate = offered(row, search, profile...); !candidate)
+            return candidate.status();
+          return Rules::account(row, profile..., search.problem.of(row), search.device,
+                                options.max_workspace);
+        });
   }
 
   static Status supports(const Row& row, const void* arguments) {
@@ -329,6 +326,27 @@ struct Calls {
   static Result<std::size_t> workspace_size(const Row& row, const Controls& controls, const void* arguments);
 
  private:
+  /// What `use` makes of a row for checked arguments, given its profile where the operation has such.
+  template <class T, class Use>
+  static Result<T> of_one(const Row& row, const void* arguments, const FindOptions& options, const Use& use) {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    CheckedProblem<Rules> problem;
+    if (Status s = Rules::check(of(arguments), operands, problem.as_asked); !s) return s;
+    const DeviceModel& device = options.device != nullptr ? *options.device : model_for(operands);
+    if (Status s = check_model(device); !s) return s;
+    if (Status s = Rules::check_signature(row, problem.as_asked); !s) return s;
+    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    const Filter any;
+    const Wishes wishes = {any, options};
+    const Search<Rules> search = {problem, device, wishes};
+    if constexpr (HasProfile<Rules>) {
+      return use(search, Rules::profile(row, device));
+    } else {
+      return use(search);
+    }
+  }
+
   template <class... Profile>
   static Result<Candidate> offered(const Row& row, const Search<Rules>& search, const Profile&... profile) {
     if (Status s = check_row<Rules>(row, search.problem.of(row), search.device, profile...); !s) return s;
@@ -439,6 +457,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,
+          .account = &Call::account,
           .supports = &Call::supports,
           .prepare = &Call::prepare,
           .prepare_unchecked = &Call::prepare_unchecked,

@@ -69,10 +69,68 @@ class Finding(CommandTest):
         for rejection in entry["rejections"]:
             self.assertIn(f"{rejection['kernels']}  {rejection['reason']}", table)
 
+    def test_explain_shows_what_the_best_times_are_made_of(self):
+        problem = ("find", "gemm", "64x512x8192", "bf16", "--b", "col", *MODEL, "--explain")
+        document = self.quarry(*problem, "--format", "json").json
+        accounts = document["problems"][0]["accounts"]
+        self.assertEqual([a["name"] for a in accounts], [row["name"] for row in document["candidates"][:4]])
+        parts = ("launch_us", "memory_us", "math_us", "copies_us", "latency_us", "ends_us", "epilogue_us", "exchange_us")
+        for account, row in zip(accounts, document["candidates"]):
+            self.assertAlmostEqual(account["predicted_us"], row["predicted_us"], places=4)
+            self.assertEqual(account[account["limit"] + "_us"], max(account[part] for part in parts))
+            self.assertEqual(account["operations"], 2 * 64 * 512 * 8192)
+            self.assertEqual(account["bytes"], 2 * (64 * 8192 + 512 * 8192 + 64 * 512))
+            self.assertGreater(account["waves"], 0)
+        table = self.quarry(*problem, "--limit", "1").out
+        for i, account in enumerate(accounts):
+            self.assertIn(f"  {i + 1}  {account['name']}\n", table)
+        for line in ("predicted", "limit", "launch floor", "device memory", "math", "copies", "waiting for copies", "epilogue", "waves", "MB", "Gop"):
+            self.assertRegex(table, rf"(?m)^{line}( +[^ ]+){{4}}$")
+        self.assertNotIn("accounts", self.quarry(*problem[:-1], "--format", "json").json["problems"][0])
+
+    def test_explain_of_other_operations(self):
+        for problem in (("reduce_split_k", "8x1024x4096", "f32", "--out", "f16"), ("reorder", "4096x4096", "s8", "--from", "row", "--to", "row32")):
+            account = self.quarry("find", *problem, *MODEL, "--explain", "--format", "json").json["problems"][0]["accounts"][0]
+            self.assertEqual(account["limit"], "memory")
+            self.assertGreater(account["bytes"], 1e6)
+
     def test_explain_leaves_names_alone(self):
         done = self.quarry("find", "gemm", "300x200x101", "f16", "--explain", "--format", "names", "--limit", "2")
         self.assertEqual(len(done.lines), 2)
         self.assertIn("rejected for 300x200x101", done.err)
+
+    def test_one_kernel(self):
+        problem = ("find", "gemm", "300x200x101", "f16", *MODEL)
+        rows = self.quarry(*problem, "--format", "json").json["candidates"]
+        for row in (rows[0], rows[-1]):
+            done = self.quarry(*problem, "--kernel", row["name"], "--format", "json")
+            self.assertEqual(done.json["candidates"], [row])
+            self.assertIn(f"300x200x101: {row['name']} takes it, predicted for h200", done.err)
+        table = self.quarry(*problem, "--kernel", rows[0]["name"], "--explain").out
+        self.assertNotIn("rejected", table)
+        self.assertRegex(table, r"(?m)^predicted +[\d.]+$")
+
+    def test_one_kernel_that_does_not_take_it(self):
+        names = self.quarry("find", "gemm", "304x200x104", "f16", *MODEL, "--format", "names").lines
+        taken = set(self.quarry("find", "gemm", "300x200x101", "f16", *MODEL, "--format", "names").lines)
+        name = next(name for name in names if name not in taken)
+        done = self.refused("find", "gemm", "300x200x101", "f16", *MODEL, "--kernel", name, status=1,
+                            says=[f"300x200x101: {name} does not take it: ", "`a`"])  # rows 101 elements apart
+        self.assertEqual(done.out, "")
+        document = run_quarry("find", "gemm", "300x200x101", "f16", *MODEL, "--kernel", name, "--format", "json").json
+        self.assertEqual(document["candidates"], [])
+        self.assertIn("does not take it", document["problems"][0]["status"])
+        hopper = next(name for name in names if name.startswith("gemm_sm90"))
+        problem = ("find", "gemm", "304x200x104", "f16")
+        self.refused(*problem, "--device-model", "a100", "--kernel", hopper, status=1, says=["does not take it", "9.0"])
+        self.refused(*problem, *MODEL, "--kernel", hopper, "--where", "cc == 80", status=1, says="the filter leaves it out")
+        self.refused("find", "gemm", "304x200x104", "bf16", *MODEL, "--kernel", hopper, status=1, says=["does not take it", "bf16"])
+        self.refused("find", "reorder", "64x64", "f16", *MODEL, "--kernel", hopper, status=1, says="does not take it")
+
+    def test_one_kernel_that_there_is_not(self):
+        name = self.quarry("list", "--limit", "1", "--format", "names").lines[0]
+        self.refused("find", "gemm", "64x64x64", "f16", "--kernel", name[:-1] + "z", says=["did you mean", name])
+        self.refused("find", "gemm", "64x64x64", "f16", "--kernel", "{", says="expected a key")
 
     def test_where(self):
         rows = self.quarry("find", "gemm", "512x512x512", "f16", "--where", "tile.m == 64", "--format", "json").json

@@ -1,5 +1,6 @@
 /// quarry find: the kernels that can solve a problem, best first, and why the others cannot.
 #include <algorithm>
+#include <optional>
 
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
@@ -8,6 +9,7 @@
 #include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
+#include "tools/command/find_account.hpp"
 
 namespace quarry::command {
 namespace {
@@ -18,6 +20,7 @@ struct FindFlags {
   std::string where;
   std::string device_model;
   std::string max_workspace;
+  std::string kernel;
   bool precompiled = false;
   bool explain = false;
 };
@@ -113,14 +116,15 @@ void drop_repeated(std::vector<Column>& all, std::vector<std::size_t>& numbers) 
 }
 
 /// What holds of each problem as a whole.
-nlohmann::ordered_json summaries(const std::vector<Answer>& answers, bool explain) {
+nlohmann::ordered_json summaries(const std::vector<Answer>& answers, const FindOptions& options) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Answer& answer : answers) {
     nlohmann::ordered_json& object = list.emplace_back();
     object = {{"problem", shape_text(answer.problem)}, {"matched", answer.found.matched()}};
     if (!answer.problem.label.empty()) object["from"] = answer.problem.label;
     if (answer.found.empty()) object["status"] = answer.found.status().message();
-    if (!explain) continue;
+    if (!options.explain) continue;
+    object["accounts"] = account_json({answer.found.begin(), answer.found.end()}, answer.problem, options);
     nlohmann::ordered_json& rejections = object["rejections"] = nlohmann::ordered_json::array();
     for (const Rejection& r : answer.found.rejections()) {
       rejections.push_back({{"reason", r.reason}, {"kernels", r.kernels}});
@@ -129,8 +133,8 @@ nlohmann::ordered_json summaries(const std::vector<Answer>& answers, bool explai
   return list;
 }
 
-/// The rejected kernels by reason: data beside a table, a message beside what programs read.
-void explain(const Answer& answer, Format format) {
+/// The rejected kernels by reason.
+std::string rejections_text(const Answer& answer) {
   std::string text = "rejected for " + shape_text(answer.problem) + ":\n";
   for (const Rejection& rejection : answer.found.rejections()) {
     std::string count = std::to_string(rejection.kernels);
@@ -139,6 +143,18 @@ void explain(const Answer& answer, Format format) {
   }
   if (answer.found.rejections().empty())
     text += "       0  every kernel of these types and layouts matches\n";
+  return text;
+}
+
+/// Why kernels are rejected, and why the best ones come first: data beside a table, a message beside what
+/// programs read.
+/// @param one the user named the kernel: no other one was asked
+void explain(const Answer& answer, const FindOptions& options, Format format, bool one) {
+  std::string text = one ? "" : rejections_text(answer);
+  const std::string account =
+      account_text({answer.found.begin(), answer.found.end()}, answer.problem, options);
+  if (text.empty() && account.empty()) return;
+  text += (text.empty() || account.empty() ? "" : "\n") + account;
   if (format == Format::table) {
     write_output("\n" + text);
   } else {
@@ -147,7 +163,8 @@ void explain(const Answer& answer, Format format) {
   }
 }
 
-Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags, const DeviceModel& device) {
+Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags, const FindOptions& options) {
+  const DeviceModel& device = *options.device;
   const bool several = answers.size() > 1;
   std::vector<Match> matches;
   for (const Answer& answer : answers) {
@@ -169,8 +186,7 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
                       },
                   .name_column = 1};
   drop_repeated(listing.columns, numbers);
-  listing.head = {{"device_model", std::string(device.name)},
-                  {"problems", summaries(answers, flags.explain)}};
+  listing.head = {{"device_model", std::string(device.name)}, {"problems", summaries(answers, options)}};
   ListingFlags listing_flags = flags.listing;
   if (several) listing_flags.limit = matches.size();  // cut for each problem already
   if (listing.rows == 0 && listing_flags.format == Format::table) {
@@ -178,6 +194,27 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
     listing_flags.format = Format::names;
   }
   return print(listing, listing_flags);
+}
+
+/// What the kernel that the user named answers.
+CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const Filter& filter,
+                      const FindOptions& options) {
+  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments_of(problem), options);
+  const std::string no = std::string(kernel.name()) + " does not take it: ";
+  if (!candidate) return CandidateList(Status(candidate.status().code(), no + candidate.status().message()));
+  if (!filter(kernel.metadata()))
+    return CandidateList(Status(StatusCode::filtered_out, no + "the filter leaves it out"));
+  if (options.availability == Availability::precompiled && !kernel.precompiled(options.device->cc))
+    return CandidateList(Status(StatusCode::not_precompiled, no + "it is not precompiled for this device"));
+  return CandidateList(*candidate, 1);
+}
+
+/// What is said of an answer that has kernels.
+std::string found_text(const Answer& answer, const std::optional<Kernel>& kernel, const DeviceModel& device) {
+  if (kernel) return std::string(kernel->name()) + " takes it, predicted for " + device.name;
+  const std::size_t matched = answer.found.matched();
+  return std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") + ", ranked for " +
+         device.name;
 }
 
 int find(const FindFlags& flags) {
@@ -196,11 +233,18 @@ int find(const FindFlags& flags) {
     if (!bytes) return report(bytes.status());
     options.max_workspace = *bytes;
   }
+  std::optional<Kernel> kernel;
+  if (!flags.kernel.empty()) {
+    const Result<Kernel> named = read_kernel(flags.kernel);
+    if (!named) return report(named.status());
+    kernel = *named;
+  }
   std::vector<Answer> answers;
   for (const lab::Problem& problem : *problems) {
-    answers.push_back({problem, get_kernels(arguments_of(problem), *filter, options)});
+    answers.push_back({problem, kernel ? ask_one(*kernel, problem, *filter, options)
+                                       : get_kernels(arguments_of(problem), *filter, options)});
   }
-  if (Status printed = print_matches(answers, flags, *device); !printed) return report(printed);
+  if (Status printed = print_matches(answers, flags, options); !printed) return report(printed);
 
   int exit = done;
   for (const Answer& answer : answers) {
@@ -209,13 +253,12 @@ int find(const FindFlags& flags) {
       exit = std::max(
           exit, report(Status(answer.found.status().code(), shape + ": " + answer.found.status().message())));
     } else {
-      const std::size_t matched = answer.found.matched();
-      message(shape + ": " + std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") +
-              ", ranked for " + device->name);
+      message(shape + ": " + found_text(answer, kernel, *device));
     }
     // Arguments that are wrong in themselves reach no kernel that could reject them.
     const bool asked = answer.found.status().code() != StatusCode::invalid_arguments;
-    if (flags.explain && asked && flags.listing.format != Format::json) explain(answer, flags.listing.format);
+    if (flags.explain && asked && flags.listing.format != Format::json)
+      explain(answer, options, flags.listing.format, kernel.has_value());
   }
   return exit;
 }
@@ -235,7 +278,12 @@ void add_find(CLI::App& app, Action& action) {
                    "Bytes of workspace at most; K, M and G are powers of 1024")
       ->type_name("BYTES");
   command->add_flag("--precompiled", flags->precompiled, "Only kernels with machine code for the device");
-  command->add_flag("--explain", flags->explain, "Count the rejected kernels by reason");
+  command
+      ->add_option("--kernel", flags->kernel,
+                   "Ask this kernel alone whether it takes the problem: a name or a config as JSON")
+      ->type_name("NAME|JSON");
+  command->add_flag("--explain", flags->explain,
+                    "Count the rejected kernels by reason, and show what the predicted times are made of");
   add_device_model_flag(*command, flags->device_model);
   add_listing_flags(*command, flags->listing);
   command->callback([flags, &action] { action = [flags] { return find(*flags); }; });
