@@ -1,0 +1,55 @@
+#include "registry/tuning/table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "basic/read_file.hpp"
+#include "basic/text.hpp"
+
+namespace quarry::detail {
+
+void TuningTable::add(Measurement measurement) {
+  const Digest id = id_of(measurement);
+  measurements_.try_emplace(id, std::move(measurement));
+}
+
+void TuningTable::join(const TuningTable& other) {
+  measurements_.insert(other.measurements_.begin(), other.measurements_.end());
+  damaged_ += other.damaged_;
+  future_ += other.future_;
+}
+
+void TuningTable::read(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    IdentifiedMeasurement read;
+    switch (read_line(line, read)) {
+      case LineVerdict::read: measurements_.try_emplace(read.id, std::move(read.measurement)); break;
+      case LineVerdict::future: ++future_; break;
+      case LineVerdict::damaged: ++damaged_; break;
+    }
+  }
+}
+
+std::string TuningTable::text() const {
+  std::string text;
+  for (const auto& [id, measurement] : measurements_) text += to_line(measurement) + "\n";
+  return text;
+}
+
+Result<TuningTable> read_table(const std::string& path) {
+  const Result<std::string> text = read_file(path, most_table_bytes);
+  if (!text)
+    return Status(StatusCode::file_error, "Tuning table " + quoted(path) + ": " + text.status().message());
+  TuningTable table;
+  table.read(*text);
+  if (table.size() == 0 && table.damaged() > 0 && table.future() == 0) {
+    return Status(StatusCode::parse_error,
+                  "Tuning table " + quoted(path) + ": no line of it is a measurement of a tuning table");
+  }
+  return table;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,51 @@
+/// A tuning table in memory: a set of measurements.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "quarry/status.hpp"
+#include "registry/tuning/measurement.hpp"
+
+namespace quarry::detail {
+
+/// Files of a user are read up to this length.
+inline constexpr std::size_t most_table_bytes = std::size_t{1} << 30;
+
+/// Measurements by their ids. The union of two tables does not depend on their order, and a table joined
+/// with itself is itself.
+class TuningTable {
+ public:
+  using Measurements = std::map<Digest, Measurement>;
+
+  const Measurements& measurements() const { return measurements_; }
+  std::size_t size() const { return measurements_.size(); }
+
+  /// @pre is_writable(measurement)
+  void add(Measurement measurement);
+  /// Adds all of another table, and its counts of skipped lines.
+  void join(const TuningTable& other);
+  /// Adds the lines of a text. Lines that cannot be read are counted and skipped; empty ones are nothing.
+  void read(std::string_view text);
+
+  /// Lines that were skipped by `read`.
+  std::size_t damaged() const { return damaged_; }
+  std::size_t future() const { return future_; }
+
+  /// All measurements, a line each, in the order of their ids: the same set gives the same text.
+  std::string text() const;
+
+ private:
+  Measurements measurements_;
+  std::size_t damaged_ = 0;
+  std::size_t future_ = 0;
+};
+
+/// The table of a file. Fails with file_error where it cannot be read or is longer than most_table_bytes, and
+/// with parse_error where it has lines and none of them is a line of a table. The messages name the path.
+Result<TuningTable> read_table(const std::string& path);
+
+}  // namespace quarry::detail
