@@ -17,8 +17,8 @@
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
 ///   Question, question(problem)                all that the best candidate depends on: answers are
 ///   remembered
-///   settle(row, profile, of_kernel, device, problem)   controls
-///   workspace_size(row, problem, controls)
+///   tuning_question(problem, question)         the same without M, which it returns, as tuning tables know
+///   it settle(row, profile, of_kernel, device, problem)   controls workspace_size(row, problem, controls)
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
 /// and, where expressions are compiled into its kernels,
@@ -40,6 +40,7 @@
 #include "quarry/account.hpp"
 #include "quarry/expression.hpp"
 #include "quarry/registry.hpp"
+#include "registry/tuning/measurement.hpp"
 
 namespace quarry::detail {
 
@@ -59,6 +60,8 @@ struct OperationInfo {
   /// Size of the struct, by which stale headers of a caller are noticed.
   std::uint32_t argument_bytes;
   void (*operands)(const void* arguments, OperandList& list);
+  /// The problem as tuning tables know it. Fails with invalid_arguments. Null: its kernels are not tuned.
+  Result<TuningKey> (*tuning_key)(const void* arguments);
   /// As get_kernels().
   CandidateList (*find)(const void* arguments, const Wishes& wishes);
   /// As find_best().

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "quarry/arguments.hpp"
@@ -156,16 +157,23 @@ class Candidate : public Kernel {
  public:
   /// Seconds on the device model of the query, by the ranking's estimate.
   double predicted_seconds() const { return seconds_; }
+  /// Seconds on the device of the query as a tuning table says (quarry/tuning.hpp), if this candidate was
+  /// chosen by that measurement. For an M in a tuned interval, the time is the one of the interval's end.
+  std::optional<double> measured_seconds() const {
+    return measured_ > 0 ? std::optional(measured_) : std::nullopt;
+  }
   /// Bytes of workspace for the problem of the query.
   std::size_t workspace() const { return workspace_; }
 
-  /// For the registry, as Kernel's constructor.
-  Candidate(const detail::Row& row, const Controls& controls, double seconds, std::size_t workspace)
-      : Kernel(row, controls), seconds_(seconds), workspace_(workspace) {}
+  /// For the registry, as Kernel's constructor. @param measured 0: not measured
+  Candidate(const detail::Row& row, const Controls& controls, double seconds, std::size_t workspace,
+            double measured = 0)
+      : Kernel(row, controls), seconds_(seconds), workspace_(workspace), measured_(measured) {}
 
  private:
   double seconds_;
   std::size_t workspace_;
+  double measured_;
 };
 
 }  // namespace quarry

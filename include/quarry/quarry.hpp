@@ -23,6 +23,7 @@
 #include "quarry/status.hpp"
 #include "quarry/system.hpp"
 #include "quarry/tensor.hpp"
+#include "quarry/tuning.hpp"
 #include "quarry/types.hpp"
 #include "quarry/version.hpp"  // written by the build
 #include "quarry/workspace.hpp"

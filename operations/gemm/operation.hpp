@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "gemm/family.hpp"
 #include "gemm/problem.hpp"
@@ -16,8 +17,9 @@
 
 namespace quarry::detail::gemm {
 
-/// Everything that the best candidate for a problem depends on, and nothing else: no pointers and no strides,
-/// but which layouts and alignments they give. Without padding: compared and hashed as bytes.
+/// Everything that the best candidate for a problem depends on, predicted or measured, and nothing else: no
+/// pointers and no strides, but which layouts and alignments they give. Without padding: compared and hashed
+/// as bytes.
 struct Question {
   /// Of one operand, in each layout: whether it fits, how it is aligned, whether its lines overlap or all lie
   /// at one place or begin at multiples of which power of two, whether a stride is longer than tensor maps
@@ -36,6 +38,8 @@ struct Question {
   Access out;
   int slices = 0;           ///< 0: open
   int multiprocessors = 0;  ///< 0: open
+  /// Activation and operands of the epilogue, and the alignment of C: what a measured choice depends on.
+  std::uint32_t epilogue = 0;
   Types types = {};
   Math math = Math::exact;
   std::uint8_t epilogue_matrices = 1;
@@ -67,6 +71,12 @@ struct Rules {
   static void keys(const GemmProblem& problem, const Add& add);
   static Status no_kernel(const GemmProblem& problem);
   static Question question(const GemmProblem& problem);
+  /// The same less M, and less where lines begin, so that one measurement stands for all problems that
+  /// kernels treat alike. @return M
+  static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
+  /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
+  /// strides of any kind. @pre check(arguments)
+  static std::string command_text(const GemmArguments& arguments);
 
   static Status check_signature(const Row& row, const GemmProblem& problem);
   static GemmProblem exchanged(const GemmProblem& problem);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -41,7 +42,45 @@ std::uint8_t granularity(const OperandScale& scale) {
   return static_cast<std::uint8_t>(scale.is_given ? static_cast<int>(scale.granularity) + 1 : 0);
 }
 
+/// The alignment of one of the epilogue's matrices, in three bits: of the layout in which it has the greatest
+/// one, and 0 where it is absent.
+std::uint32_t alignment(const ProblemOperand& operand) {
+  std::uint32_t most = 0;
+  for (const std::uint8_t each : operand.alignment)
+    most = std::max(most, static_cast<std::uint32_t>(std::bit_width(unsigned{each})));
+  return most & 7;
+}
+
+std::uint32_t epilogue_word(const GemmProblem& problem) {
+  const EpilogueParams& e = problem.epilogue;
+  const bool scale_varies = e.scale.row_stride != 0 || e.scale.column_stride != 0;
+  std::uint32_t word = static_cast<std::uint32_t>(e.activation);
+  const auto add = [&word](int bits, std::uint32_t value) { word = word << bits | value; };
+  add(1, problem.has_bias);
+  add(1, problem.has_bias && e.bias_axis == BiasAxis::row);
+  add(1, problem.has_scale);
+  add(1, scale_varies && e.scale.row_stride != 0);
+  add(1, scale_varies);
+  add(1, problem.has_residual);
+  add(1, problem.has_aux);
+  add(1, e.clamps);
+  add(1, problem.has_c);
+  add(3, problem.has_c ? alignment(problem.c) : 0);
+  return word;
+}
+
 }  // namespace
+
+std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {
+  question = Rules::question(problem);
+  question.m = 0;
+  constexpr std::uint16_t kept = 0x1ff | 1 << 13;  // less where lines begin
+  for (Question::Access* access : {&question.a, &question.b, &question.out}) {
+    access->row &= kept;
+    access->column &= kept;
+  }
+  return problem.m;
+}
 
 Question Rules::question(const GemmProblem& problem) {
   const Controls& controls = problem.controls;
@@ -57,6 +96,7 @@ Question Rules::question(const GemmProblem& problem) {
           .out = access(problem.out, problem.types.out, problem.n, problem.m),
           .slices = controls.split_k_slices.value_or(0),
           .multiprocessors = controls.multiprocessors.value_or(0),
+          .epilogue = epilogue_word(problem),
           .types = problem.types,
           .math = problem.math,
           .epilogue_matrices = static_cast<std::uint8_t>(epilogue_matrices(problem)),

@@ -17,9 +17,11 @@ namespace quarry::detail {
 /// Everything that the best candidate depends on, as bytes: what the operation says of the problem, the
 /// options, and the device's number. Without padding.
 struct Question {
-  static constexpr std::size_t problem_bytes = 120;
+  static constexpr std::size_t problem_bytes = 116;
 
   std::array<std::byte, problem_bytes> problem = {};
+  /// Which tuning tables there are for the device; 0: none.
+  std::uint32_t tuning = 0;
   std::uint64_t max_workspace = 0;
   /// Where `availability` is precompiled: machine_code_epoch.
   std::uint32_t epoch = 0;
@@ -31,14 +33,16 @@ struct Question {
 static_assert(std::has_unique_object_representations_v<Question> && sizeof(Question) % 8 == 0);
 
 /// The question for the best candidate of any kind. @param problem the operation's own, without padding
+/// @param tuning as Question::tuning
 template <class OfProblem>
 Question make_question(Operation operation, const OfProblem& problem, const FindOptions& options,
-                       std::size_t device) {
+                       std::size_t device, std::uint32_t tuning) {
   static_assert(std::has_unique_object_representations_v<OfProblem>, "compared as bytes");
   static_assert(sizeof(OfProblem) <= Question::problem_bytes);
   static_assert(most_devices <= 256);
   const bool by_code = options.availability == Availability::precompiled;
-  Question question = {.max_workspace = options.max_workspace,
+  Question question = {.tuning = tuning,
+                       .max_workspace = options.max_workspace,
                        .epoch = by_code ? machine_code_epoch() : 0,
                        .device = static_cast<std::uint8_t>(device),
                        .operation = operation,

@@ -12,26 +12,11 @@
 #include "registry/query/index.hpp"
 #include "registry/query/memo.hpp"
 #include "registry/query/offers.hpp"
+#include "registry/query/optional_rules.hpp"
 #include "registry/query/profiles.hpp"
+#include "registry/query/tuned.hpp"
 
 namespace quarry::detail {
-
-template <class Rules>
-concept HasProfile = requires {
-  typename Rules::Profile;
-};
-template <class Rules>
-concept HasQuestion = requires {
-  typename Rules::Question;
-};
-template <class Rules>
-concept Exchanges = requires(const typename Rules::Problem& problem) {
-  Rules::exchanged(problem);
-};
-template <class Rules>
-concept HasControls = requires {
-  &Rules::settle;
-};
 
 /// A problem after all checks that do not depend on a kernel, for rows of either orientation.
 template <class Rules>
@@ -148,7 +133,7 @@ Candidate candidate_of(const Offer& offer) {
     const ChosenControls& c = offer.controls;
     controls = {c.mode, c.split_k_slices, c.swizzle, c.raster};
   }
-  return {*offer.row, controls, offer.seconds, offer.workspace};
+  return {*offer.row, controls, offer.seconds, offer.workspace, offer.measured_seconds};
 }
 
 /// The rows of the problem's keys.
@@ -167,6 +152,8 @@ struct Prepared {
   CheckedProblem<Rules> problem;
   const DeviceModel* device = nullptr;
   const void* profiles = nullptr;
+  /// Null: nothing was measured.
+  const Tuning* tuning = nullptr;
   /// Absent: the answer is not to be remembered.
   std::optional<Question> question;
 
@@ -177,6 +164,7 @@ struct Prepared {
     const FindOptions& options = wishes.options;
     device = options.device != nullptr ? options.device : &model_for(operands);
     if (Status s = check_model(*device); !s) return s;
+    if constexpr (IsTuned<Rules>) tuning = detail::tuning();
     if constexpr (HasProfile<Rules>) {
       const std::optional<std::size_t> number = device_number(*device);
       if (number) profiles = Profiles<Rules>::on(*number);
@@ -185,8 +173,8 @@ struct Prepared {
         const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
                                   !options.explain && !wishes.filter.restricts();
         if (is_memorable)
-          question =
-              make_question(Rules::Arguments::operation, Rules::question(problem.as_asked), options, *number);
+          question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked), options,
+                                   *number, tuning_word(tuning, *device));
       }
     }
     return {};
@@ -220,6 +208,46 @@ Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tall
   return answer;
 }
 
+/// Whether a measured kernel takes the problem as it was measured, and is one that the caller wants: fills
+/// its offer.
+template <class Rules>
+bool take_measured(const Row& row, const TunedChoice& choice, typename Rules::Arguments arguments,
+                   const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
+  if (row.metadata.operation != Rules::Arguments::operation) return false;
+  const auto multiprocessors = arguments.controls.multiprocessors;
+  arguments.controls = choice.controls();
+  arguments.controls.multiprocessors = multiprocessors;
+  OperandList operands;
+  Rules::operands(arguments, operands);
+  CheckedProblem<Rules> problem;
+  if (!Rules::check(arguments, operands, problem.as_asked)) return false;
+  if (!Rules::check_signature(row, problem.as_asked)) return false;
+  if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+  const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
+  Status why;
+  if (search.judge(row, offer, why) != Verdict::taken) return false;
+  offer.measured_seconds = static_cast<float>(choice.gaps_us * 1e-6);
+  return true;
+}
+
+/// Whether a measured kernel comes first: fills its offer.
+template <class Rules>
+bool find_measured(const typename Rules::Arguments& arguments, const Prepared<Rules>& prepared,
+                   const Wishes& wishes, Offer& offer) {
+  if constexpr (IsTuned<Rules>) {
+    if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
+    const TuningKey key = tuning_key_of<Rules>(prepared.problem.as_asked);
+    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
+      const Row* const row = prepared.tuning->rows[choice.kernel];
+      Offer taken;
+      if (row == nullptr || !take_measured<Rules>(*row, choice, arguments, prepared, wishes, taken)) continue;
+      offer = taken;
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Answers with one candidate, remembered or found now. Allocates only where there is none, or to explain.
 template <class Rules>
 Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes, Answer& answer,
@@ -232,6 +260,7 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
       return {};
     }
   }
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked);
   const Search<Rules> search = prepared.search(wishes);
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
   answer = best_of(search, ranges, explained);
@@ -239,6 +268,8 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
     Tally tally;
     return why_none(search, ranges, explained != nullptr && !ranges.empty() ? *explained = {} : tally);
   }
+  Offer measured;
+  if (find_measured<Rules>(arguments, prepared, wishes, measured)) answer.offer = measured;
   if (prepared.question) remember(*prepared.question, answer);
   return {};
 }
@@ -247,6 +278,7 @@ template <class Rules>
 CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes& wishes) {
   Prepared<Rules> prepared;
   if (Status s = prepared.prepare(arguments, wishes, false); !s) return CandidateList(std::move(s));
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked);
   const Search<Rules> search = prepared.search(wishes);
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
   const FindOptions& options = wishes.options;
@@ -264,7 +296,12 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
   const std::size_t count = std::min(options.limit, order.size());
   std::vector<Candidate> candidates;
   candidates.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) candidates.push_back(candidate_of<Rules>(offers[order[i]]));
+  Offer measured;
+  if (count > 0 && find_measured<Rules>(arguments, prepared, wishes, measured))
+    candidates.push_back(candidate_of<Rules>(measured));
+  for (std::size_t i = 0; candidates.size() < count && i < order.size(); ++i) {
+    if (offers[order[i]].row != measured.row) candidates.push_back(candidate_of<Rules>(offers[order[i]]));
+  }
   return CandidateList(std::move(candidates), offers.size(),
                        options.explain ? tally.rejections() : std::vector<Rejection>());
 }
@@ -307,6 +344,14 @@ struct Calls {
           return Rules::account(row, profile..., search.problem.of(row), search.device,
                                 options.max_workspace);
         });
+  }
+
+  static Result<TuningKey> tuning_key(const void* arguments) requires IsTuned<Rules> {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    typename Rules::Problem problem;
+    if (Status s = Rules::check(of(arguments), operands, problem); !s) return s;
+    return tuning_key_of<Rules>(problem);
   }
 
   static Status supports(const Row& row, const void* arguments) {
@@ -431,19 +476,8 @@ Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls&
 }
 
 template <class Rules>
-constexpr const ExportRecipe* recipe_of() {
-  if constexpr (requires { Rules::recipe; }) return &Rules::recipe;
-  return nullptr;
-}
-template <class Rules>
-constexpr std::string_view no_recipe_of() {
-  if constexpr (requires { Rules::no_recipe; }) return Rules::no_recipe;
-  return "its operation is exported for one problem at a time, as a plan";
-}
-
-template <class Rules>
-constexpr auto expression_code_of() -> Result<std::string> (*)(const Expression&, std::string_view) {
-  if constexpr (requires { &Rules::expression_code; }) return &Rules::expression_code;
+constexpr auto tuning_key_of_arguments() -> Result<TuningKey> (*)(const void*) {
+  if constexpr (IsTuned<Rules>) return &Calls<Rules>::tuning_key;
   return nullptr;
 }
 
@@ -454,6 +488,7 @@ constexpr OperationInfo info_of(std::string_view name) {
   return {.name = name,
           .argument_bytes = sizeof(typename Rules::Arguments),
           .operands = &Call::operands,
+          .tuning_key = tuning_key_of_arguments<Rules>(),
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,

@@ -1,0 +1,69 @@
+#include "lab/tune/problem_lines.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "basic/read_file.hpp"
+#include "basic/text.hpp"
+#include "lab/operation.hpp"
+
+namespace quarry::lab {
+namespace {
+
+constexpr std::size_t most_line = 4096;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+Status wrong(std::string_view line) {
+  return {StatusCode::parse_error, "not a problem in the words of the command line: " + detail::quoted(line)};
+}
+
+}  // namespace
+
+Result<Problem> parse_command_text(std::string_view text) {
+  if (text.size() > most_line) return wrong(text);
+  const std::vector<std::string_view> words = words_of(text);
+  if (words.size() < 2 || words.size() % 2 != 0) return wrong(text);
+  const Result<Operation> operation = parse_operation(words[0]);
+  if (!operation) return operation.status();
+  SettingTexts settings;
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (!words[i].starts_with("--")) return wrong(text);
+    settings[std::string(words[i].substr(2))] = words[i + 1];
+  }
+  return parse_problem(*operation, words[1], settings);
+}
+
+Result<ProblemLog> read_problem_log(const std::string& path) {
+  const auto in_file = [&](const std::string& why) {
+    return Status(StatusCode::parse_error, "problem log " + detail::quoted(path) + ": " + why);
+  };
+  const Result<std::string> text = detail::read_file(path);
+  if (!text) return in_file(text.status().message());
+  ProblemLog log;
+  std::set<std::string> known;
+  for (std::string_view left = *text; !left.empty();) {
+    std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    Result<Problem> problem = parse_command_text(line);
+    if (!problem || !check_not_empty(*problem)) {
+      ++log.skipped;
+    } else if (known.insert(command_text(*problem)).second) {
+      log.problems.push_back(*std::move(problem));
+    }
+  }
+  if (log.problems.empty()) return in_file("there is no problem in it");
+  return log;
+}
+
+}  // namespace quarry::lab

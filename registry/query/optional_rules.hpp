@@ -1,0 +1,47 @@
+/// The parts of an operation's rules that it may leave out: see registry/operation.hpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "operations/common/export_recipe.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail {
+
+template <class Rules>
+concept HasProfile = requires {
+  typename Rules::Profile;
+};
+template <class Rules>
+concept HasQuestion = requires {
+  typename Rules::Question;
+};
+template <class Rules>
+concept Exchanges = requires(const typename Rules::Problem& problem) {
+  Rules::exchanged(problem);
+};
+template <class Rules>
+concept HasControls = requires {
+  &Rules::settle;
+};
+
+template <class Rules>
+constexpr const ExportRecipe* recipe_of() {
+  if constexpr (requires { Rules::recipe; }) return &Rules::recipe;
+  return nullptr;
+}
+template <class Rules>
+constexpr std::string_view no_recipe_of() {
+  if constexpr (requires { Rules::no_recipe; }) return Rules::no_recipe;
+  return "its operation is exported for one problem at a time, as a plan";
+}
+
+template <class Rules>
+constexpr auto expression_code_of() -> Result<std::string> (*)(const Expression&, std::string_view) {
+  if constexpr (requires { &Rules::expression_code; }) return &Rules::expression_code;
+  return nullptr;
+}
+
+}  // namespace quarry::detail

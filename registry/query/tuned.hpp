@@ -1,0 +1,56 @@
+/// Problems as tuning tables know them, and what the tables say of them.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "quarry/device_model.hpp"
+#include "registry/tuning/problem_log.hpp"
+#include "registry/tuning/tuning.hpp"
+
+namespace quarry::detail {
+
+/// Operations whose kernels are tuned.
+template <class Rules>
+concept IsTuned = requires(const typename Rules::Problem& problem, typename Rules::Question& question) {
+  Rules::tuning_question(problem, question);
+};
+
+template <class Rules>
+TuningKey tuning_key_of(const typename Rules::Problem& problem) {
+  using Question = typename Rules::Question;
+  static_assert(std::has_unique_object_representations_v<Question>, "digested as bytes");
+  Question question;
+  const std::int64_t m = Rules::tuning_question(problem, question);
+  const auto seed = static_cast<std::uint64_t>(Rules::Arguments::operation) + 1;
+  return {digest_of(std::as_bytes(std::span(&question, 1)), seed), m};
+}
+
+/// Logs a problem where the environment asks for it. @pre the arguments were checked
+template <class Rules>
+void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem) {
+  if constexpr (IsTuned<Rules>) {
+    if (!logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem))) return;
+    const std::string words = Rules::command_text(arguments);
+    if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words);
+  }
+}
+
+/// What tells apart remembered answers of different tables and devices. @param tuning null: 0
+inline std::uint32_t tuning_word(const Tuning* tuning, const DeviceModel& device) {
+  if (tuning == nullptr) return 0;
+  const Digest name = tuning_device_digest(tuning_device(device));
+  return std::max(1U, tuning->epoch * 0x9e3779b1U + static_cast<std::uint32_t>(name.low));
+}
+
+/// The measured kernels of a problem, the best first, and so many at most that a query stays fast.
+inline std::span<const TunedChoice> tuned_choices(const Tuning& tuning, const DeviceModel& device,
+                                                  const TuningKey& key) {
+  constexpr std::size_t most = 8;
+  const auto choices = tuning.index.find(tuning_device_digest(tuning_device(device)), key);
+  return choices.first(std::min(choices.size(), most));
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,84 @@
+#include "registry/tuning/problem_log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <unordered_set>
+
+#include "basic/text.hpp"
+#include "registry/compile/disk_cache_folder.hpp"
+
+namespace quarry::detail {
+namespace {
+
+/// A program that asks about more different problems has sizes of no pattern, and its log would only grow.
+constexpr std::size_t most_problems = 100'000;
+
+struct HashKey {
+  std::size_t operator()(const TuningKey& key) const {
+    return static_cast<std::size_t>(key.digest.low ^ mixed(static_cast<std::uint64_t>(key.m)));
+  }
+};
+
+/// Never destroyed: threads may ask while the process ends.
+struct Log {
+  std::string path;
+  std::atomic<bool> is_on = false;
+  std::mutex mutex;
+  int file = -1;
+  std::unordered_set<TuningKey, HashKey> known;
+};
+
+Log& the_log() {
+  static Log* const log = [] {
+    auto* const made = new Log;
+    const char* const path = std::getenv("QUARRY_LOG_PROBLEMS");
+    made->path = path == nullptr ? "" : path;
+    made->is_on = !made->path.empty();
+    return made;
+  }();
+  return *log;
+}
+
+/// @pre the mutex is held
+void stop(Log& log, int error) {
+  log.is_on = false;
+  const std::string line = "quarry: warning: QUARRY_LOG_PROBLEMS: cannot write " + quoted(log.path) + ": " +
+                           error_text(error) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+bool logs_problems() { return the_log().is_on.load(std::memory_order_relaxed); }
+
+bool is_new_problem(const TuningKey& key) try {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  return log.known.size() < most_problems && log.known.insert(key).second;
+} catch (const std::exception&) {
+  return false;
+}
+
+void log_problem(std::string_view operation, const std::string& words) {
+  Log& log = the_log();
+  const std::string line = std::string(operation) + " " + words + "\n";
+  const std::lock_guard lock(log.mutex);
+  if (!log.is_on) return;
+  if (log.file < 0) log.file = ::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (log.file < 0) return stop(log, errno);
+  ssize_t written = -1;
+  do {
+    written = ::write(log.file, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) return stop(log, errno);
+  if (static_cast<std::size_t>(written) < line.size()) stop(log, ENOSPC);
+}
+
+}  // namespace quarry::detail
