@@ -24,6 +24,12 @@ Status check_matrices(const GemmArguments& args) {
   return check_output_strides(out);
 }
 
+DType accumulator_of(const GemmArguments& args) {
+  return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+}
+
+}  // namespace
+
 Status check_controls(const Controls& controls) {
   const int slices = controls.split_k_slices.value_or(1);
   if (controls.mode && *controls.mode > Mode::stream_k) {
@@ -49,12 +55,6 @@ Status check_controls(const Controls& controls) {
   }
   return {};
 }
-
-DType accumulator_of(const GemmArguments& args) {
-  return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-}
-
-}  // namespace
 
 void describe(const GemmArguments& args, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;

@@ -95,6 +95,8 @@ Status Rules::check(const GemmArguments& arguments, const OperandList& operands,
   return normalise(arguments, operands, problem);
 }
 
+Status Rules::check_controls(const Controls& controls) { return detail::check_controls(controls); }
+
 void Rules::describe(const GemmArguments& arguments, GemmProblem& problem) {
   detail::describe(arguments, problem);
 }

@@ -63,6 +63,8 @@ struct Rules {
   static void operands(const GemmArguments& arguments, OperandList& list);
   static Status check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
   static void describe(const GemmArguments& arguments, GemmProblem& problem);
+  /// The part of check that is about controls alone.
+  static Status check_controls(const Controls& controls);
 
   /// Calls `add` for each functional key whose kernels compute the problem's types in layouts that its
   /// operands fit: of a, b and out two each may fit, and f32 operands may be multiplied as they are, or

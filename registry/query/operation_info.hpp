@@ -211,18 +211,20 @@ Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tall
 /// Whether a measured kernel takes the problem as it was measured, and is one that the caller wants: fills
 /// its offer.
 template <class Rules>
-bool take_measured(const Row& row, const TunedChoice& choice, typename Rules::Arguments arguments,
-                   const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
+bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rules>& prepared,
+                   const Wishes& wishes, Offer& offer) {
   if (row.metadata.operation != Rules::Arguments::operation) return false;
-  const auto multiprocessors = arguments.controls.multiprocessors;
-  arguments.controls = choice.controls();
-  arguments.controls.multiprocessors = multiprocessors;
-  OperandList operands;
-  Rules::operands(arguments, operands);
+  const Controls controls = choice.controls();
+  if (!Rules::check_controls(controls)) return false;
   CheckedProblem<Rules> problem;
-  if (!Rules::check(arguments, operands, problem.as_asked)) return false;
+  problem.as_asked = prepared.problem.as_asked;
+  const auto multiprocessors = problem.as_asked.controls.multiprocessors;
+  problem.as_asked.controls = controls;
+  problem.as_asked.controls.multiprocessors = multiprocessors;
   if (!Rules::check_signature(row, problem.as_asked)) return false;
-  if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+  if constexpr (Exchanges<Rules>) {
+    if (row.exchanged) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+  }
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
   if (search.judge(row, offer, why) != Verdict::taken) return false;
@@ -232,15 +234,14 @@ bool take_measured(const Row& row, const TunedChoice& choice, typename Rules::Ar
 
 /// Whether a measured kernel comes first: fills its offer.
 template <class Rules>
-bool find_measured(const typename Rules::Arguments& arguments, const Prepared<Rules>& prepared,
-                   const Wishes& wishes, Offer& offer) {
+bool find_measured(const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
   if constexpr (IsTuned<Rules>) {
     if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
     const TuningKey key = tuning_key_of<Rules>(prepared.problem.as_asked);
     for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
       const Row* const row = prepared.tuning->rows[choice.kernel];
       Offer taken;
-      if (row == nullptr || !take_measured<Rules>(*row, choice, arguments, prepared, wishes, taken)) continue;
+      if (row == nullptr || !take_measured<Rules>(*row, choice, prepared, wishes, taken)) continue;
       offer = taken;
       return true;
     }
@@ -269,7 +270,7 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
     return why_none(search, ranges, explained != nullptr && !ranges.empty() ? *explained = {} : tally);
   }
   Offer measured;
-  if (find_measured<Rules>(arguments, prepared, wishes, measured)) answer.offer = measured;
+  if (find_measured<Rules>(prepared, wishes, measured)) answer.offer = measured;
   if (prepared.question) remember(*prepared.question, answer);
   return {};
 }
@@ -297,7 +298,7 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
   std::vector<Candidate> candidates;
   candidates.reserve(count);
   Offer measured;
-  if (count > 0 && find_measured<Rules>(arguments, prepared, wishes, measured))
+  if (count > 0 && find_measured<Rules>(prepared, wishes, measured))
     candidates.push_back(candidate_of<Rules>(measured));
   for (std::size_t i = 0; candidates.size() < count && i < order.size(); ++i) {
     if (offers[order[i]].row != measured.row) candidates.push_back(candidate_of<Rules>(offers[order[i]]));
