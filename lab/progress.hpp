@@ -3,11 +3,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace quarry::lab {
 
-/// Not safe from several threads at once.
+/// "40 s", "12 min", "3.5 h".
+std::string duration_text(double seconds);
+
+/// Says how long the rest may take. Not safe from several threads at once.
 class Progress {
  public:
   /// @param total steps until the end
@@ -30,6 +34,7 @@ class Progress {
   std::size_t total_;
   std::size_t now_ = 0;
   bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_ = {};
 };
 

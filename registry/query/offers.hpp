@@ -21,7 +21,7 @@ struct Offer {
   /// Predicted; in the precision that offers are ordered by.
   float seconds = 0;
   /// As a tuning table says; 0: not measured.
-  float measured_seconds = 0;
+  double measured_seconds = 0;
   std::size_t workspace = 0;
 };
 

@@ -228,7 +228,7 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
   if (search.judge(row, offer, why) != Verdict::taken) return false;
-  offer.measured_seconds = static_cast<float>(choice.gaps_us * 1e-6);
+  offer.measured_seconds = choice.gaps_us * 1e-6;
   return true;
 }
 

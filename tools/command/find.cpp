@@ -52,9 +52,10 @@ Result<std::size_t> parse_bytes(std::string_view text) {
 }
 
 /// What the listing says of a candidate itself; the kernel's own columns follow.
-std::vector<Column> columns(bool several_problems) {
+std::vector<Column> columns(bool several_problems, bool is_measured) {
   std::vector<Column> all = {{.name = "problem", .in_table = several_problems},
                              {.name = "name"},
+                             {.name = "measured_us", .in_table = is_measured},
                              {.name = "predicted_us"},
                              {.name = "predicted_tflops"},
                              {.name = "workspace"},
@@ -82,6 +83,16 @@ Cell number_or_absent(const std::optional<T>& value) {
   return value ? Cell(static_cast<std::int64_t>(*value)) : Cell();
 }
 
+Cell measured_us(const Candidate& candidate) {
+  const std::optional<double> seconds = candidate.measured_seconds();
+  return seconds ? Cell(*seconds * 1e6) : Cell();
+}
+
+/// Whether the first candidate was chosen by a measurement.
+bool is_measured(const Answer& answer) {
+  return !answer.found.empty() && answer.found.front().measured_seconds().has_value();
+}
+
 /// Column `column` of `columns`, as far as they are the candidate's own.
 Cell candidate_cell(const Match& match, std::size_t column, const DeviceModel& device) {
   const Candidate& candidate = *match.candidate;
@@ -90,17 +101,18 @@ Cell candidate_cell(const Match& match, std::size_t column, const DeviceModel& d
   switch (column) {
     case 0: return shape_text(match.answer->problem);
     case 1: return std::string(candidate.name());
-    case 2: return seconds * 1e6;
-    case 3: return seconds > 0 ? Cell(flops(match.answer->problem) / seconds * 1e-12) : Cell();
-    case 4: return static_cast<std::int64_t>(candidate.workspace());
-    case 5: return controls.mode ? Cell(std::string(to_string(*controls.mode))) : Cell();
-    case 6: return number_or_absent(controls.split_k_slices);
-    case 7: return number_or_absent(controls.swizzle);
-    case 8: return controls.raster ? Cell(std::string(to_string(*controls.raster))) : Cell();
+    case 2: return measured_us(candidate);
+    case 3: return seconds * 1e6;
+    case 4: return seconds > 0 ? Cell(flops(match.answer->problem) / seconds * 1e-12) : Cell();
+    case 5: return static_cast<std::int64_t>(candidate.workspace());
+    case 6: return controls.mode ? Cell(std::string(to_string(*controls.mode))) : Cell();
+    case 7: return number_or_absent(controls.split_k_slices);
+    case 8: return number_or_absent(controls.swizzle);
+    case 9: return controls.raster ? Cell(std::string(to_string(*controls.raster))) : Cell();
     default: return candidate.precompiled(device.cc);
   }
 }
-constexpr std::size_t own_columns = 10;
+constexpr std::size_t own_columns = 11;
 
 /// The listing without the kernel's columns that it has already.
 void drop_repeated(std::vector<Column>& all, std::vector<std::size_t>& numbers) {
@@ -176,7 +188,7 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
   }
   std::vector<std::size_t> numbers;
   Listing listing{.noun = "candidates",
-                  .columns = columns(several),
+                  .columns = columns(several, std::ranges::any_of(answers, is_measured)),
                   .rows = matches.size(),
                   .cell =
                       [&](std::size_t row, std::size_t column) {
@@ -214,7 +226,7 @@ std::string found_text(const Answer& answer, const std::optional<Kernel>& kernel
   if (kernel) return std::string(kernel->name()) + " takes it, predicted for " + device.name;
   const std::size_t matched = answer.found.matched();
   return std::to_string(matched) + (matched == 1 ? " kernel matches" : " kernels match") + ", ranked for " +
-         device.name;
+         device.name + (is_measured(answer) ? "; the first by measurement" : "");
 }
 
 int find(const FindFlags& flags) {

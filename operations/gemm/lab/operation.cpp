@@ -39,6 +39,8 @@ constexpr Example examples[] = {
     {"bench", "quarry bench gemm 16x8192x8192 f16 --b col --all --where 'family != gemm_simt'"},
     {"bench",
      "quarry bench gemm 512x512x512 bf16 --b col --repeats 5 --dump-times times.jsonl --format json"},
+    {"tune", "quarry tune gemm 64x4096x4096 bf16 --b col -o table.jsonl"},
+    {"tune", "quarry tune gemm 1x4096x4096 bf16 --b col --m 1..64 --budget 60 -o table.jsonl"},
     {"verify", "quarry find gemm 64x64x64 f16 --limit 2 --format names | quarry verify -"},
     {"show", "quarry find gemm 512x512x512 f16 --limit 2 --format names | quarry show - --format json"},
     {"pack",

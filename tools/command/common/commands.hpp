@@ -18,6 +18,7 @@ void add_show(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
 void add_coverage(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);

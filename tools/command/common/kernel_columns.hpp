@@ -22,8 +22,8 @@ std::vector<Column> kernel_columns();
 Cell kernel_cell(const Kernel& kernel, std::size_t column);
 
 /// Columns that are of an answer to a problem, not of a kernel: what `quarry find` says beside the kernel's.
-inline constexpr std::string_view answer_columns[] = {"predicted_us", "predicted_tflops", "workspace", "mode",
-                                                      "split_k",      "swizzle",          "raster"};
+inline constexpr std::string_view answer_columns[] = {
+    "measured_us", "predicted_us", "predicted_tflops", "workspace", "mode", "split_k", "swizzle", "raster"};
 
 /// Whether the library holds machine code of the kernel for any target.
 bool precompiled_at_all(const Kernel& kernel);

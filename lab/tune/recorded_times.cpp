@@ -1,0 +1,140 @@
+#include "lab/tune/recorded_times.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "basic/read_file.hpp"
+#include "basic/text.hpp"
+#include "lab/tune/problem_lines.hpp"
+#include "quarry/registry.hpp"
+
+namespace quarry::lab {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr double most_us = 1e12;
+
+/// Takes members of a line; the first that is missing or wrong is kept as the fault.
+class Line {
+ public:
+  explicit Line(const json& object) : object_(object) {}
+
+  const std::string& fault() const { return fault_; }
+
+  std::string text(const char* key) {
+    const auto found = object_.find(key);
+    if (found != object_.end() && found->is_string()) return found->get<std::string>();
+    return fail(key, "a text"), "";
+  }
+  /// Absent where it is null or missing.
+  std::optional<double> number(const char* key, double least, double most) {
+    const auto found = object_.find(key);
+    if (found == object_.end() || found->is_null()) return std::nullopt;
+    if (found->is_number() && found->get<double>() >= least && found->get<double>() <= most)
+      return found->get<double>();
+    return fail(key, "a number in its bounds"), std::nullopt;
+  }
+  template <class Parse>
+  auto word(const char* key, Parse parse) -> std::optional<std::decay_t<decltype(*parse(""))>> {
+    const auto found = object_.find(key);
+    if (found == object_.end() || found->is_null()) return std::nullopt;
+    if (found->is_string()) {
+      if (const auto value = parse(found->get<std::string>())) return *value;
+    }
+    return fail(key, "a known word"), std::nullopt;
+  }
+
+  void fail(const char* key, const char* expected) {
+    if (fault_.empty()) fault_ = "member `" + std::string(key) + "`: expected " + expected;
+  }
+
+ private:
+  const json& object_;
+  std::string fault_;
+};
+
+std::optional<int> as_int(std::optional<double> value) {
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
+detail::TuningTimes one_time(double us) { return {us, us, us}; }
+
+/// Adds what a line says. @return what is wrong with it, or ""
+std::string read_record(const json& object, RecordedProblems& problems) {
+  if (!object.is_object()) return "expected an object";
+  Line line(object);
+  constexpr double least_us = 1e-6;
+  KernelTime time{.kernel = line.text("kernel"),
+                  .controls = {.mode = line.word("mode", parse_mode),
+                               .split_k_slices = as_int(line.number("split_k", 1, 1 << 20)),
+                               .swizzle = as_int(line.number("swizzle", 1, 8)),
+                               .raster = line.word("raster", parse_raster)}};
+  const std::optional<double> measured = line.number("measured_us", least_us, most_us);
+  if (measured) time.gaps_us = one_time(*measured);
+  if (!measured) line.fail("measured_us", "a number in its bounds");
+  const std::optional<double> load = line.number("back_to_back_us", least_us, most_us);
+  if (load) time.load_us = one_time(*load);
+  const double cost = line.number("cost_s", 0, most_us).value_or(0);
+  const Result<Problem> problem = parse_command_text(line.text("command"));
+  if (!line.fault().empty()) return line.fault();
+  if (!problem) return "member `command`: " + problem.status().message();
+  RecordedProblem& record = problems[command_text(*problem)];
+  record.kernels.push_back(std::move(time));
+  record.cost += cost;
+  return "";
+}
+
+}  // namespace
+
+Result<RecordedProblems> read_recorded_times(const std::string& path) {
+  const auto in_file = [&](const std::string& why) {
+    return Status(StatusCode::parse_error, "recorded times " + detail::quoted(path) + ": " + why);
+  };
+  const Result<std::string> text = detail::read_file(path, most_bytes);
+  if (!text) return in_file(text.status().message());
+  RecordedProblems problems;
+  std::size_t number = 0;
+  // No member of a record is a list: what lists hold is not kept, however deep they are.
+  const auto keep = [](int depth, json::parse_event_t, const json&) { return depth <= 1; };
+  for (std::string_view left = *text; !left.empty();) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    ++number;
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    const json object = json::parse(line, keep, false);
+    const std::string fault = object.is_discarded() ? "not JSON" : read_record(object, problems);
+    if (!fault.empty()) return in_file("line " + std::to_string(number) + ": " + fault);
+  }
+  if (problems.empty()) return in_file("there is no time in it");
+  return problems;
+}
+
+Result<std::vector<KernelTime>> RecordedTimes::measure(const Problem& problem) {
+  const auto found = problems_.find(command_text(problem));
+  if (found == problems_.end())
+    return Status(StatusCode::not_found, "no time was recorded of " + command_text(problem));
+  now_ += found->second.cost;
+  std::vector<KernelTime> right;
+  Status why;
+  for (KernelTime time : found->second.kernels) {
+    const Result<Kernel> kernel = find_kernel(time.kernel);
+    if (!kernel) {
+      why = kernel.status();
+      continue;
+    }
+    const HeldArguments arguments = with(time.controls, arguments_of(problem));
+    const Result<Candidate> candidate = quarry::candidate_of(*kernel, arguments, {.device = &device_});
+    if (!candidate) {
+      why = candidate.status();
+      continue;
+    }
+    time.workspace = candidate->workspace();
+    time.controls = candidate->controls();
+    right.push_back(std::move(time));
+  }
+  if (right.empty()) return Status(StatusCode::unsupported, why.message());
+  return right;
+}
+
+}  // namespace quarry::lab

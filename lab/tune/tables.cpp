@@ -1,0 +1,88 @@
+#include "lab/tune/tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "quarry/registry.hpp"
+#include "registry/compile/sources.hpp"
+#include "registry/tuning/index.hpp"
+#include "registry/tuning/table_file.hpp"
+
+namespace quarry::lab {
+namespace {
+
+using detail::Measurement;
+using detail::TuningTable;
+
+/// The choice of one problem. @param group all measurements of it
+TunedRow row_of(const TuningTable& group) {
+  const Measurement& any = group.measurements().begin()->second;
+  const detail::TuningIndex index(group, any.sources);
+  const auto choices = index.find(detail::tuning_device_digest(any.device), any.key);
+  const detail::TunedChoice& first = choices.front();
+  TunedRow row{.problem = any.problem,
+               .device = any.device,
+               .m = any.key.m,
+               .above = any.above,
+               .kernel = index.kernels()[first.kernel].name,
+               .controls = first.controls(),
+               .gaps_us = first.gaps_us,
+               .load_us = first.load_us > 0 ? std::optional(first.load_us) : std::nullopt,
+               .workspace = first.workspace,
+               .measurements = group.size()};
+  for (const auto& [id, m] : group.measurements()) row.above = std::min(row.above, m.above);
+  row.usable = any.sources == detail::sources_digest() && find_kernel(row.kernel);
+  return row;
+}
+
+}  // namespace
+
+std::string tuning_device(const DeviceModel& model) { return std::string(detail::tuning_device(model)); }
+
+std::string tuning_sources() { return std::string(detail::sources_digest()); }
+
+std::vector<TunedRow> tuned_rows(const TuningTable& table) {
+  using Problem = std::tuple<std::string, std::string, detail::TuningKey>;
+  std::map<Problem, TuningTable> groups;
+  for (const auto& [id, m] : table.measurements()) groups[{m.device, m.sources, m.key}].add(m);
+  std::vector<TunedRow> rows;
+  for (const auto& [problem, group] : groups) rows.push_back(row_of(group));
+  std::ranges::stable_sort(rows, {}, [](const TunedRow& row) {
+    const std::string_view text = row.problem;
+    // Problems that differ in M alone stand together.
+    return std::tuple(row.device, text.substr(std::min(text.find('x'), text.size())), row.m);
+  });
+  return rows;
+}
+
+Result<TuningTable> merge_tables(std::span<const std::string> paths, const std::string& output,
+                                 SkippedLines& skipped) {
+  TuningTable all;
+  for (const std::string& path : paths) {
+    const Result<TuningTable> table = detail::read_table(path);
+    if (!table) return table.status();
+    all.join(*table);
+  }
+  skipped = {all.damaged(), all.future()};
+  TuningTable joined;
+  if (Status s = detail::join_into_table(output, all, detail::sources_digest(), joined); !s) return s;
+  return joined;
+}
+
+Result<TuningTable> read_tuning_table(const std::string& path) { return detail::read_table(path); }
+
+std::vector<Kernel> chosen_kernels(const TuningTable& table) {
+  std::set<std::string> names;
+  for (const TunedRow& row : tuned_rows(table)) {
+    if (row.usable) names.insert(row.kernel);
+  }
+  std::vector<Kernel> kernels;
+  for (const std::string& name : names) {
+    if (const Result<Kernel> kernel = find_kernel(name)) kernels.push_back(*kernel);
+  }
+  return kernels;
+}
+
+}  // namespace quarry::lab

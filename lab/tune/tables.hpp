@@ -1,0 +1,61 @@
+/// Tables as people look at them: what a table chooses, merging, and what a fleet needs of one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quarry/device_model.hpp"
+#include "quarry/kernel.hpp"
+#include "registry/tuning/table.hpp"
+
+namespace quarry::lab {
+
+/// The name under which tables hold measurements of a device.
+std::string tuning_device(const DeviceModel& model);
+/// The digest of this library's kernel sources, as tables name it.
+std::string tuning_sources();
+
+/// What a table chooses for one problem on one device.
+struct TunedRow {
+  std::string problem;
+  std::string device;
+  std::int64_t m = 0;
+  /// Of the interval (above, m]; m - 1: the problem alone.
+  std::int64_t above = 0;
+  std::string kernel;
+  Controls controls;
+  double gaps_us = 0;
+  std::optional<double> load_us;
+  std::uint64_t workspace = 0;
+  /// Measurements of the problem.
+  std::size_t measurements = 0;
+  /// Whether this library uses it: of its sources and of a kernel that it has.
+  bool usable = false;
+};
+
+/// By device and problem: a row for each problem, and for each state of the sources.
+std::vector<TunedRow> tuned_rows(const detail::TuningTable& table);
+
+/// Lines that were left out of a union.
+struct SkippedLines {
+  std::size_t damaged = 0;
+  std::size_t future = 0;
+};
+
+/// Adds the tables of files to the table of `output`, which is made where it is missing, and writes its
+/// index. Fails, with nothing changed, where one cannot be read or the output cannot be written.
+/// @param skipped lines of the files that are no measurements
+Result<detail::TuningTable> merge_tables(std::span<const std::string> paths, const std::string& output,
+                                         SkippedLines& skipped);
+
+/// The table of a file.
+Result<detail::TuningTable> read_tuning_table(const std::string& path);
+
+/// The kernels that a table chooses and this library has, each once.
+std::vector<Kernel> chosen_kernels(const detail::TuningTable& table);
+
+}  // namespace quarry::lab

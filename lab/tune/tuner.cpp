@@ -1,0 +1,249 @@
+#include "lab/tune/tuner.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "basic/text.hpp"
+#include "lab/operation.hpp"
+#include "registry/operation.hpp"
+#include "registry/tuning/index.hpp"
+#include "registry/tuning/table_file.hpp"
+
+namespace quarry::lab {
+namespace {
+
+using detail::Measurement;
+using detail::TuningKey;
+using detail::TuningTable;
+
+/// The problem as tables know it. Fails with unsupported for an operation that is not tuned.
+Result<TuningKey> key_of(const Problem& problem) {
+  const detail::OperationInfo& info = detail::info_of(problem.operation());
+  if (Status s = check_tuned(problem.operation()); !s) return s;
+  const HeldArguments held = arguments_of(problem);
+  const Arguments arguments = held;
+  return info.tuning_key(arguments.data());
+}
+
+/// The measurements of one device and one state of the sources, by problem.
+class Known {
+ public:
+  Known(const TuningTable& table, const std::string& device, const std::string& sources)
+      : device_(device), sources_(sources) {
+    for (const auto& [id, m] : table.measurements()) add(m);
+  }
+
+  void add(const Measurement& m) {
+    if (m.sources == sources_ && (device_.empty() || m.device == device_)) by_key_[m.key].push_back(m);
+  }
+
+  /// @param above where it is not m - 1, only measurements that stand for at least this interval count
+  bool has(const TuningKey& key, std::int64_t above) const {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return false;
+    return std::ranges::any_of(found->second, [&](const Measurement& m) { return m.above <= above; });
+  }
+
+  /// The kernel that the table chooses for a problem, less the order of tiles, which differs from one M to
+  /// the next. @pre has(key)
+  std::string winner(const TuningKey& key) const {
+    const auto& measurements = by_key_.at(key);
+    TuningTable table;
+    for (const Measurement& m : measurements) table.add(m);
+    const detail::TuningIndex index(table, sources_);
+    const auto choices = index.find(detail::tuning_device_digest(measurements.front().device), key);
+    const detail::TunedChoice& first = choices.front();
+    return index.kernels()[first.kernel].name + " " + std::to_string(first.mode) + " " +
+           std::to_string(first.slices);
+  }
+
+ private:
+  std::string device_;
+  std::string sources_;
+  std::map<TuningKey, std::vector<Measurement>> by_key_;
+};
+
+/// The winners of the values of M that next_probe would ask for one after the other, as far as they are
+/// known, and the first that is not.
+Result<std::optional<Probe>> first_missing(const TuneTask& task, const Known& known) {
+  std::map<std::int64_t, std::string> winners;
+  while (const std::optional<Probe> probe = next_probe(*task.m, winners)) {
+    const Result<TuningKey> key = key_of(with_m(task.problem, probe->m));
+    if (!key) return key.status();
+    if (!known.has(*key, probe->above)) return probe;
+    winners[probe->m] = known.winner(*key);
+  }
+  return std::optional<Probe>();
+}
+
+/// What is to be measured next for a task; absent where it is done. Fails for a problem that is not tuned.
+Result<std::optional<Probe>> next_of(const TuneTask& task, const Known& known) {
+  if (task.m) return first_missing(task, known);
+  const Result<TuningKey> key = key_of(task.problem);
+  if (!key) return key.status();
+  if (known.has(*key, key->m - 1)) return std::optional<Probe>();
+  return std::optional(Probe{key->m, key->m - 1});
+}
+
+/// A tuning on its way.
+class Tuning {
+ public:
+  Tuning(Meter& meter, const TuneSetting& setting, Known known)
+      : meter_(meter), setting_(setting), known_(std::move(known)), start_(meter.now()) {}
+
+  Result<TuneReport> run(std::span<const TuneTask> tasks) {
+    const std::vector<TuneTask> open = open_tasks(tasks);
+    expect(open);
+    std::size_t done = 0;
+    show(done, open.size());
+    for (const TuneTask& task : open) {
+      const Result<bool> finished = run_task(task);
+      if (!finished) return finished.status();
+      if (!*finished) break;
+      show(++done, open.size());
+    }
+    report_.left = open.size() - done;
+    return report_;
+  }
+
+ private:
+  std::vector<TuneTask> open_tasks(std::span<const TuneTask> tasks) {
+    std::vector<TuneTask> open;
+    std::set<std::string> seen;
+    for (const TuneTask& task : tasks) {
+      if (!seen.insert(task_text(task)).second) continue;
+      const Result<std::optional<Probe>> next = next_of(task, known_);
+      if (next && !*next && !setting_.again) {
+        ++report_.known;
+      } else {
+        open.push_back(task);
+      }
+    }
+    return open;
+  }
+
+  void expect(const std::vector<TuneTask>& open) {
+    std::vector<Problem> problems;
+    for (const TuneTask& task : open)
+      problems.push_back(task.m ? with_m(task.problem, task.m->low) : task.problem);
+    meter_.expect(std::move(problems));
+  }
+
+  /// Whether the task is done, or failed; false where the tuning is to end.
+  Result<bool> run_task(const TuneTask& task) {
+    // Measured again, a task begins with nothing known of it.
+    const Known nothing(TuningTable(), setting_.device, setting_.sources);
+    Known anew = nothing;
+    Known& known = setting_.again ? anew : known_;
+    for (;;) {
+      const Result<std::optional<Probe>> next = next_of(task, known);
+      if (!next) return fail(task.problem, next.status());
+      if (!*next) return true;
+      if (is_over()) return false;
+      const Problem problem = task.m ? with_m(task.problem, (*next)->m) : task.problem;
+      const Result<std::vector<Measurement>> measured = measure(problem, **next);
+      if (!measured && ends_all(measured.status())) return measured.status();
+      if (measured) device_failures_ = 0;
+      if (!measured) return fail(problem, measured.status());
+      if (Status s = detail::append_to_table(setting_.table, *measured); !s) return s;
+      for (const Measurement& each : *measured) known.add(each);
+      ++report_.measured;
+    }
+  }
+
+  /// A device that failed fails for all problems to come; one problem alone may have no right result.
+  bool ends_all(const Status& status) {
+    if (status.code() == StatusCode::no_device) return true;
+    if (status.code() != StatusCode::device_error) return false;
+    return ++device_failures_ > 1;
+  }
+
+  Result<bool> fail(const Problem& problem, const Status& why) {
+    setting_.say(shape_text(problem) + ": " + why.message());
+    ++report_.failed;
+    return true;
+  }
+
+  bool is_over() {
+    report_.is_stopped = setting_.is_stopped && setting_.is_stopped();
+    report_.is_over_budget = setting_.budget_seconds && meter_.now() - start_ >= *setting_.budget_seconds;
+    return report_.is_stopped || report_.is_over_budget;
+  }
+
+  Result<std::vector<Measurement>> measure(const Problem& problem, const Probe& probe) {
+    const Result<TuningKey> key = key_of(problem);
+    if (!key) return key.status();
+    const Result<std::vector<KernelTime>> times = meter_.measure(problem);
+    if (!times) return times.status();
+    std::vector<Measurement> measurements;
+    for (const KernelTime& time : *times) {
+      Measurement m{.device = setting_.device,
+                    .sources = setting_.sources,
+                    .operation = std::string(lab_of(problem.operation()).name),
+                    .problem = command_text(problem),
+                    .key = *key,
+                    .above = probe.above,
+                    .kernel = time.kernel,
+                    .controls = time.controls,
+                    .workspace = time.workspace,
+                    .gaps_us = time.gaps_us,
+                    .load_us = time.load_us,
+                    .at = setting_.at};
+      m.controls.multiprocessors.reset();
+      if (!detail::is_writable(m))
+        return Status(StatusCode::unsupported, "a table cannot hold the measurement of " + time.kernel);
+      measurements.push_back(std::move(m));
+    }
+    return measurements;
+  }
+
+  void show(std::size_t done, std::size_t all) const {
+    if (!setting_.progress) return;
+    TuneProgress progress{.done = done, .all = all, .seconds_left = std::nullopt};
+    if (done > 0)
+      progress.seconds_left =
+          (meter_.now() - start_) / static_cast<double>(done) * static_cast<double>(all - done);
+    setting_.progress(progress);
+  }
+
+  Meter& meter_;
+  const TuneSetting& setting_;
+  Known known_;
+  double start_;
+  TuneReport report_;
+  /// Of problems one after the other.
+  int device_failures_ = 0;
+};
+
+}  // namespace
+
+Status check_tuned(Operation operation) {
+  const detail::OperationInfo& info = detail::info_of(operation);
+  if (info.tuning_key != nullptr) return {};
+  return {StatusCode::parse_error, "kernels of " + std::string(info.name) + " are not tuned"};
+}
+
+Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting) {
+  TuningTable table;
+  if (access(setting.table.c_str(), F_OK) == 0) {
+    Result<TuningTable> read = detail::read_table(setting.table);
+    if (!read) return read.status();
+    table = *std::move(read);
+  }
+  return Tuning(meter, setting, Known(table, setting.device, setting.sources)).run(tasks);
+}
+
+std::vector<TuneTask> missing_tasks(std::span<const TuneTask> tasks, const TuningTable& table,
+                                    const std::string& device, const std::string& sources) {
+  const Known known(table, device, sources);
+  std::vector<TuneTask> missing;
+  for (const TuneTask& task : tasks) {
+    const Result<std::optional<Probe>> next = next_of(task, known);
+    if (!next || *next) missing.push_back(task);
+  }
+  return missing;
+}
+
+}  // namespace quarry::lab

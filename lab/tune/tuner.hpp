@@ -1,0 +1,70 @@
+/// Tuning: measures problems that a table does not have yet, and adds them to it as it goes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/tune/meter.hpp"
+#include "lab/tune/tasks.hpp"
+#include "registry/tuning/table.hpp"
+
+namespace quarry::lab {
+
+/// How far a tuning is.
+struct TuneProgress {
+  /// Tasks that are done, of how many.
+  std::size_t done = 0;
+  std::size_t all = 0;
+  /// By the time that tasks took so far; absent before the first one.
+  std::optional<double> seconds_left;
+};
+
+struct TuneSetting {
+  /// The file that measurements are added to.
+  std::string table;
+  /// The device's name (detail::tuning_device), and the digest of the kernels' sources.
+  std::string device;
+  std::string sources;
+  /// Measure problems that the table has, too.
+  bool again = false;
+  /// No task begins after so many seconds of the meter's clock.
+  std::optional<double> budget_seconds;
+  /// Seconds since 1970, kept with the measurements; 0: unknown.
+  std::int64_t at = 0;
+  /// Whether somebody asked to stop; asked before each problem.
+  std::function<bool()> is_stopped;
+  /// Says what a person should know.
+  std::function<void(const std::string&)> say;
+  std::function<void(const TuneProgress&)> progress;
+};
+
+struct TuneReport {
+  /// Problems that were measured (of a range: values of M), tasks that the table had already, tasks that
+  /// failed, and tasks that were not begun or not finished.
+  std::size_t measured = 0;
+  std::size_t known = 0;
+  std::size_t failed = 0;
+  std::size_t left = 0;
+  bool is_stopped = false;
+  bool is_over_budget = false;
+};
+
+/// Ok for an operation whose kernels are tuned; parse_error otherwise.
+Status check_tuned(Operation operation);
+
+/// Measures the tasks in their order. Measurements of each problem are added to the table at once, so that a
+/// tuning that was killed goes on where it was. Fails where the table cannot be read or written and where the
+/// device fails.
+Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting);
+
+/// The tasks that a table has no measurements of (of a range: not all), made on any device if `device` is
+/// empty, with these sources.
+std::vector<TuneTask> missing_tasks(std::span<const TuneTask> tasks, const detail::TuningTable& table,
+                                    const std::string& device, const std::string& sources);
+
+}  // namespace quarry::lab

@@ -1,0 +1,213 @@
+// Measuring the problems of a tuning.
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "lab/bench/yardstick.hpp"
+#include "lab/problems/problem_text.hpp"
+#include "lab/problems/seed.hpp"
+#include "lab/progress.hpp"
+#include "lab/text.hpp"
+#include "lab/trials/trial.hpp"
+#include "lab/tune/device_meter.hpp"
+#include "lab/tune/recorded_times.hpp"
+#include "lab/tune/tables.hpp"
+#include "lab/tune/tuner.hpp"
+#include "quarry/system.hpp"
+#include "quarry/tuning.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/tune/tune.hpp"
+
+namespace quarry::command {
+namespace {
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+/// From now on, an interrupt ends the tuning behind the present problem; a second one ends the process.
+void listen_to_interrupts() {
+  for (const int number : {SIGINT, SIGTERM}) {
+    std::signal(number, [](int signal) {
+      stop_asked = 1;
+      std::signal(signal, SIG_DFL);
+    });
+  }
+}
+
+Result<lab::DeviceMeterOptions> read_options(const TuneFlags& flags) {
+  lab::DeviceMeterOptions options;
+  const Result<std::int64_t> top = lab::parse_integer("--top", flags.top, 1, 1'000'000);
+  if (!top) return top.status();
+  options.bench.top = static_cast<std::size_t>(*top);
+  const Result<std::int64_t> repeats = lab::parse_integer("--repeats", flags.repeats, 3, 1000);
+  if (!repeats) return repeats.status();
+  options.bench.repeats = static_cast<int>(*repeats);
+  const Result<std::int64_t> gap = lab::parse_integer("--gap-ms", flags.gap_ms, 0, 10'000);
+  if (!gap) return gap.status();
+  options.bench.gap = std::chrono::milliseconds(*gap);
+  const Result<double> prune = lab::parse_number("--prune", flags.prune);
+  if (!prune) return prune.status();
+  if (*prune < 1) return Status(StatusCode::parse_error, "--prune: expected 1 or more, got " + flags.prune);
+  options.prune = *prune;
+  const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
+  if (!seed) return seed.status();
+  options.seed = *seed;
+  return options;
+}
+
+/// The table's path; a folder is made for the user's own one.
+Result<std::string> read_output(const TuneFlags& flags) {
+  if (!flags.output.empty()) return flags.output;
+  const std::string path = user_tuning_path();
+  if (path.empty())
+    return Status(StatusCode::invalid_arguments, "where to? There is no folder of the user: give -o FILE");
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return path;
+}
+
+/// How far a tuning is: a bar on a terminal, elsewhere a line now and then.
+class Shown {
+ public:
+  explicit Shown(std::size_t tasks) : bar_("tune", tasks) {}
+
+  void operator()(const lab::TuneProgress& progress) {
+    if (progress.done > shown_) bar_.advance(progress.done - shown_);
+    shown_ = progress.done;
+    const auto now = std::chrono::steady_clock::now();
+    constexpr std::chrono::seconds between{30};
+    if (messages_are_on_terminal() || !progress.seconds_left || now - said_ < between) return;
+    said_ = now;
+    message(std::to_string(progress.done) + " of " + std::to_string(progress.all) + " problems, about " +
+            lab::duration_text(*progress.seconds_left) + " left");
+  }
+  void say(const std::string& text) {
+    bar_.clear();
+    message(text);
+  }
+  void clear() { bar_.clear(); }
+
+ private:
+  lab::Progress bar_;
+  std::size_t shown_ = 0;
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+};
+
+std::string report_text(const lab::TuneReport& report, const std::string& table) {
+  const auto count = [](std::size_t number, const char* what) { return std::to_string(number) + " " + what; };
+  return lab::quoted(table) + ": " + count(report.measured, "measured, ") +
+         count(report.known, "known already, ") + count(report.failed, "failed, ") +
+         count(report.left, "left") + "\n";
+}
+
+int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::TuneSetting setting,
+              Shown& shown) {
+  listen_to_interrupts();
+  setting.is_stopped = [] { return stop_asked != 0; };
+  setting.say = [&](const std::string& text) { shown.say(text); };
+  setting.progress = std::ref(shown);
+  const Result<lab::TuneReport> done = lab::tune(tasks, meter, setting);
+  shown.clear();
+  if (!done) return report(done.status());
+  if (done->measured > 0) {
+    lab::SkippedLines none;
+    const auto indexed = lab::merge_tables({}, setting.table, none);
+    if (!indexed) return report(indexed.status());
+  }
+  write_output(report_text(*done, setting.table));
+  if (done->is_stopped) message("stopped; the same command goes on");
+  if (done->is_over_budget) message("the budget is spent; the same command goes on");
+  return done->failed > 0 || done->is_stopped ? failed : command::done;
+}
+
+Result<lab::TuneSetting> read_setting(const TuneFlags& flags) {
+  lab::TuneSetting setting;
+  const Result<std::string> output = read_output(flags);
+  if (!output) return output.status();
+  setting.table = *output;
+  setting.sources = lab::tuning_sources();
+  setting.again = flags.again;
+  if (!flags.budget.empty()) {
+    const Result<double> budget = lab::parse_number("--budget", flags.budget);
+    if (!budget) return budget.status();
+    if (*budget < 0)
+      return Status(StatusCode::parse_error, "--budget: expected 0 or more, got " + flags.budget);
+    setting.budget_seconds = *budget;
+  }
+  return setting;
+}
+
+int tune_from_records(const std::vector<lab::TuneTask>& tasks, lab::RecordedProblems records,
+                      const DeviceModel& device, lab::TuneSetting setting) {
+  setting.device = lab::tuning_device(device);
+  lab::RecordedTimes meter(std::move(records), device);
+  Shown shown(tasks.size());
+  return run_tasks(tasks, meter, std::move(setting), shown);
+}
+
+int tune_here(const std::vector<lab::TuneTask>& tasks, lab::DeviceMeterOptions options,
+              lab::TuneSetting setting) {
+  const Result<DeviceModel> device = device_model(lab::used_device);
+  if (!device) return report(device.status());
+  const Result<lab::DeviceBuffer> workspace =
+      lab::DeviceBuffer::allocate(lab::bench_workspace, lab::used_device);
+  if (!workspace) return report(workspace.status());
+  if (!compiler_status()) {
+    message("there is no compiler: only precompiled kernels are timed");
+    options.bench.availability = Availability::precompiled;
+  }
+  setting.device = lab::tuning_device(*device);
+  setting.at = std::time(nullptr);
+  Shown shown(tasks.size());
+  const Filter any;
+  const lab::BenchSetting bench{.filter = any,
+                                .options = options.bench,
+                                .device = *device,
+                                .library = nullptr,
+                                .workspace = *workspace,
+                                .say = [&](const std::string& text) { shown.say(text); }};
+  lab::DeviceMeter meter(bench, options);
+  return run_tasks(tasks, meter, std::move(setting), shown);
+}
+
+/// Devices that are asked for; 0: the used one, in this process.
+Result<std::size_t> read_devices(const TuneFlags& flags) {
+  if (flags.devices.empty()) return std::size_t{0};
+  if (flags.devices == "all" && flags.times.empty()) return static_cast<std::size_t>(device_count());
+  const Result<std::int64_t> count = lab::parse_integer("--devices", flags.devices, 1, 64);
+  if (!count) return Status(StatusCode::parse_error, count.status().message() + ", or all");
+  return static_cast<std::size_t>(*count);
+}
+
+}  // namespace
+
+int tune_problems(const TuneFlags& flags) {
+  const Result<lab::DeviceMeterOptions> options = read_options(flags);
+  if (!options) return report(options.status());
+  const Result<lab::Shard> shard = read_shard(flags);
+  if (!shard) return report(shard.status());
+  const Result<std::vector<lab::TuneTask>> all = read_tasks(flags);
+  if (!all) return report(all.status());
+  const Result<lab::TuneSetting> setting = read_setting(flags);
+  if (!setting) return report(setting.status());
+  lab::RecordedProblems records;
+  if (!flags.times.empty()) {
+    Result<lab::RecordedProblems> read = lab::read_recorded_times(flags.times);
+    if (!read) return report(read.status());
+    records = *std::move(read);
+  } else if (Status there = cuda_status(lab::used_device); !there) {
+    return report(Status(there.code(), "nothing can be timed here: " + there.message()));
+  }
+  const Result<DeviceModel> device = read_device_model(flags.device_model);
+  if (!device) return report(device.status());
+  const Result<std::size_t> devices = read_devices(flags);
+  if (!devices) return report(devices.status());
+  if (*devices > 1) return tune_on_devices(*devices, *shard);
+  const std::vector<lab::TuneTask> tasks = lab::tasks_in(*all, *shard);
+  if (!flags.times.empty()) return tune_from_records(tasks, std::move(records), *device, *setting);
+  return tune_here(tasks, *options, *setting);
+}
+
+}  // namespace quarry::command

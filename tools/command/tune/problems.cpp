@@ -1,0 +1,53 @@
+// The problems of a tuning, and the part of them that a process does.
+#include "lab/tune/problem_lines.hpp"
+#include "lab/tune/tuner.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/tune/tune.hpp"
+
+namespace quarry::command {
+namespace {
+
+Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
+  if (flags.log.empty()) return read_problems(flags.problem);
+  Result<lab::ProblemLog> log = lab::read_problem_log(flags.log);
+  if (!log) return log.status();
+  if (log->skipped > 0) message(std::to_string(log->skipped) + " lines of the log are no problems");
+  return std::move(log->problems);
+}
+
+}  // namespace
+
+bool names_problems(const TuneFlags& flags) {
+  return !flags.log.empty() || !flags.problem.words.empty() || !flags.problem.shapes_file.empty();
+}
+
+Result<std::vector<lab::TuneTask>> read_tasks(const TuneFlags& flags) {
+  std::optional<lab::MRange> range;
+  if (!flags.m.empty()) {
+    const Result<lab::MRange> read = lab::parse_m_range(flags.m);
+    if (!read) return read.status();
+    range = *read;
+  }
+  const Result<std::vector<lab::Problem>> problems = named_problems(flags);
+  if (!problems) return problems.status();
+  std::vector<lab::TuneTask> tasks;
+  for (const lab::Problem& problem : *problems) {
+    if (Status s = lab::check_tuned(problem.operation()); !s) return s;
+    if (range && !lab::has_m(problem.operation()))
+      return Status(StatusCode::parse_error, "--m: the operation's shape does not begin with M");
+    // All problems of a range look like its first one.
+    lab::TuneTask task{.problem = range ? lab::with_m(problem, range->low) : problem, .m = range};
+    if (Status s = check_not_empty(task.problem); !s) return s;
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+Result<lab::Shard> read_shard(const TuneFlags& flags) {
+  if (!flags.shard.empty()) return lab::parse_shard(flags.shard);
+  const Result<std::optional<lab::Shard>> slurm = lab::slurm_shard();
+  if (!slurm) return slurm.status();
+  return (*slurm).value_or(lab::Shard());
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,167 @@
+// Tuning tables on the command line: merging, exporting, showing.
+#include <filesystem>
+
+#include "lab/progress.hpp"
+#include "lab/text.hpp"
+#include "lab/tune/tables.hpp"
+#include "lab/tune/tuner.hpp"
+#include "quarry/pack.hpp"
+#include "tools/command/common/output.hpp"
+#include "tools/command/common/pack_targets.hpp"
+#include "tools/command/tune/tune.hpp"
+
+namespace quarry::command {
+namespace {
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+void say_skipped(const lab::SkippedLines& skipped) {
+  const std::size_t all = skipped.damaged + skipped.future;
+  if (all == 0) return;
+  message(plural(all, "line") + " skipped: " + std::to_string(skipped.damaged) + " damaged, " +
+          std::to_string(skipped.future) + " of a later version");
+}
+
+/// Names the tasks that the table has no measurements of.
+void print_missing(const std::vector<lab::TuneTask>& tasks, const std::vector<lab::TuneTask>& missing) {
+  for (const lab::TuneTask& task : missing) write_output("missing: " + lab::task_text(task) + "\n");
+  write_output(std::to_string(tasks.size() - missing.size()) + " of " + plural(tasks.size(), "problem") +
+               " measured, " + std::to_string(missing.size()) + " missing\n");
+}
+
+/// Merges into a file. @param table on success what it holds
+int merge_into(const TuneFlags& flags, const std::string& output, detail::TuningTable& table) {
+  lab::SkippedLines skipped;
+  Result<detail::TuningTable> merged = lab::merge_tables(flags.merge, output, skipped);
+  if (!merged) return report(merged.status());
+  table = *std::move(merged);
+  say_skipped(skipped);
+  write_output(lab::quoted(output) + ": " + plural(table.size(), "measurement") + " of " +
+               plural(lab::tuned_rows(table).size(), "problem") + "\n");
+  return done;
+}
+
+/// Reports the artifacts that could not be compiled.
+std::vector<Artifact> compile_chosen(const std::vector<Kernel>& kernels, int target, int& exit) {
+  lab::Progress progress("compile", kernels.size());
+  std::size_t before = 0;
+  const auto advance = [&](std::size_t now, std::size_t, const Kernel&) {
+    progress.advance(now - before);
+    before = now;
+  };
+  std::vector<Artifact> artifacts;
+  for (const Result<Artifact>& each : compile_for_pack(kernels, {.target = target}, advance)) {
+    if (each) {
+      artifacts.push_back(*each);
+    } else {
+      progress.clear();
+      exit = std::max(exit, report(each.status()));
+    }
+  }
+  return artifacts;
+}
+
+Cell number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+template <class Word>
+Cell word(const std::optional<Word>& value) {
+  return value ? Cell(std::string(to_string(*value))) : Cell();
+}
+Cell count(const std::optional<int>& value) {
+  return value ? Cell(static_cast<std::int64_t>(*value)) : Cell();
+}
+
+struct ShownColumn {
+  Column column;
+  Cell (*cell)(const lab::TunedRow& row);
+};
+
+const std::vector<ShownColumn>& shown_columns() {
+  using R = const lab::TunedRow&;
+  static const std::vector<ShownColumn> columns = {
+      {{.name = "problem"}, [](R r) -> Cell { return r.problem; }},
+      {{.name = "above"}, [](R r) { return r.above < r.m - 1 ? Cell(r.above) : Cell(); }},
+      {{.name = "kernel"}, [](R r) -> Cell { return r.kernel; }},
+      {{.name = "us"}, [](R r) -> Cell { return r.gaps_us; }},
+      {{.name = "load_us"}, [](R r) { return number(r.load_us); }},
+      {{.name = "mode"}, [](R r) { return word(r.controls.mode); }},
+      {{.name = "split_k"}, [](R r) { return count(r.controls.split_k_slices); }},
+      {{.name = "swizzle"}, [](R r) { return count(r.controls.swizzle); }},
+      {{.name = "raster", .in_table = false}, [](R r) { return word(r.controls.raster); }},
+      {{.name = "workspace", .in_table = false},
+       [](R r) -> Cell { return static_cast<std::int64_t>(r.workspace); }},
+      {{.name = "m", .in_table = false}, [](R r) -> Cell { return r.m; }},
+      {{.name = "measurements", .in_table = false},
+       [](R r) -> Cell { return static_cast<std::int64_t>(r.measurements); }},
+      {{.name = "device", .in_table = false}, [](R r) -> Cell { return r.device; }},
+      {{.name = "usable", .in_table = false}, [](R r) -> Cell { return r.usable; }},
+  };
+  return columns;
+}
+
+}  // namespace
+
+int merge_tuning(const TuneFlags& flags) {
+  std::vector<lab::TuneTask> tasks;
+  std::string device;
+  if (names_problems(flags)) {
+    const Result<std::vector<lab::TuneTask>> read = read_tasks(flags);
+    if (!read) return report(read.status());
+    tasks = *read;
+  }
+  if (!flags.device_model.empty()) {
+    const Result<DeviceModel> model = read_device_model(flags.device_model);
+    if (!model) return report(model.status());
+    device = lab::tuning_device(*model);
+  }
+  detail::TuningTable table;
+  if (const int exit = merge_into(flags, flags.output, table); exit != done) return exit;
+  if (tasks.empty()) return done;
+  const auto missing = lab::missing_tasks(tasks, table, device, lab::tuning_sources());
+  print_missing(tasks, missing);
+  return missing.empty() ? done : failed;
+}
+
+int export_tuning(const TuneFlags& flags) {
+  const Result<std::vector<int>> targets = read_targets(flags.targets);
+  if (!targets) return report(targets.status());
+  const std::filesystem::path folder = flags.export_folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder))
+    return report(Status(StatusCode::file_error, "cannot make the folder " + lab::quoted(folder.string())));
+  detail::TuningTable table;
+  if (const int exit = merge_into(flags, folder / "tuning.jsonl", table); exit != done) return exit;
+  const std::vector<Kernel> kernels = lab::chosen_kernels(table);
+  int exit = done;
+  std::vector<Artifact> artifacts;
+  for (const int target : *targets) {
+    for (Artifact& each : compile_chosen(kernels, target, exit)) artifacts.push_back(std::move(each));
+  }
+  if (artifacts.empty())
+    return report(Status(StatusCode::filtered_out, "no kernel of the table could be compiled: no pack"));
+  const std::string pack = folder / "kernels.pack";
+  if (Status written = write_pack(artifacts, pack); !written) return report(written);
+  write_output(lab::quoted(pack) + ": " + plural(artifacts.size(), "artifact") + " of " +
+               plural(kernels.size(), "kernel") + "\n");
+  return exit;
+}
+
+int show_tuning(const TuneFlags& flags) {
+  const Result<detail::TuningTable> table = lab::read_tuning_table(flags.show);
+  if (!table) return report(table.status());
+  const std::vector<lab::TunedRow> rows = lab::tuned_rows(*table);
+  Listing listing{
+      .noun = "choices",
+      .columns = {},
+      .rows = rows.size(),
+      .cell = [&](std::size_t row, std::size_t column) { return shown_columns()[column].cell(rows[row]); },
+      .name_column = 2};
+  for (const ShownColumn& each : shown_columns()) listing.columns.push_back(each.column);
+  if (Status s = print(listing, flags.listing); !s) return report(s);
+  say_skipped({table->damaged(), table->future()});
+  return done;
+}
+
+}  // namespace quarry::command

@@ -1,0 +1,55 @@
+/// quarry tune: what its parts share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/tune/tasks.hpp"
+#include "tools/command/common/problem_flags.hpp"
+#include "tools/command/common/table.hpp"
+
+namespace quarry::command {
+
+struct TuneFlags {
+  ProblemFlags problem;
+  std::string log;
+  std::string m;
+  std::string output;
+  bool again = false;
+  std::string budget;
+  std::string shard;
+  std::string devices;
+  std::string top = "32";
+  std::string prune = "3";
+  std::string repeats = "11";
+  std::string gap_ms = "10";
+  std::string seed;
+  std::string times;
+  std::string device_model;
+  std::vector<std::string> merge;
+  std::string show;
+  std::string export_folder;
+  std::string targets;
+  ListingFlags listing;
+};
+
+/// Whether the flags name problems.
+bool names_problems(const TuneFlags& flags);
+
+/// All tasks that the flags name, of all parts. Says how many lines of a log are no problems.
+Result<std::vector<lab::TuneTask>> read_tasks(const TuneFlags& flags);
+
+/// The part of the tasks that this process does: --shard, or the task of a Slurm job array, or all.
+Result<lab::Shard> read_shard(const TuneFlags& flags);
+
+/// Measures, in this process or in one process for each device.
+int tune_problems(const TuneFlags& flags);
+/// Runs this command once for each of `count` devices, each with a part of the shard.
+int tune_on_devices(std::size_t count, const lab::Shard& shard);
+
+/// --merge, --export and --show.
+int merge_tuning(const TuneFlags& flags);
+int export_tuning(const TuneFlags& flags);
+int show_tuning(const TuneFlags& flags);
+
+}  // namespace quarry::command
