@@ -81,6 +81,10 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
               "an array of pointers as " + operand.substr(operand.starts_with(word) ? word.size() : 0)};
     }
     case Reason::no_operand: return {operand + " is unsupported", "none", "a tensor"};
+    case Reason::granularity:
+      if (got < 0) return {operand + " is missing", "scales of A or B", "none"};
+      return {operand + " is unsupported", "one value, or one for each row of A or column of B",
+              "blocks of " + word(detail::granularity_words, got)};
     default: {
       const std::string output = "`" + std::string(to_string(static_cast<Operand>(got))) + "`";
       const std::string exception = expected != 0 ? ", or exactly the memory of " + output : "";
@@ -175,6 +179,7 @@ Refusal refusal_of(Reason reason, Operand operand, std::int64_t expected, std::i
     case Reason::array_place:
     case Reason::mode_array:
     case Reason::no_operand:
+    case Reason::granularity:
     case Reason::output_overlap: return operand_refusal(reason, name, expected, got);
     case Reason::extent:
     case Reason::rows:

@@ -27,6 +27,8 @@ static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster
 static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
 static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
 static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
+static_assert(std::size(detail::scale_support_words) ==
+              static_cast<std::size_t>(ScaleSupport::block_scales) + 1);
 static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::file_error) + 1);
 
 /// What types are called elsewhere, in lower case, and their words here.
@@ -111,6 +113,9 @@ std::string_view to_string(Schedule schedule) { return detail::word_of(detail::s
 std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::copy_engine_words, engine); }
 std::string_view to_string(Orientation orientation) {
   return detail::word_of(detail::orientation_words, orientation);
+}
+std::string_view to_string(ScaleSupport support) {
+  return detail::word_of(detail::scale_support_words, support);
 }
 std::string_view to_string(Math math) { return detail::word_of(detail::math_words, math); }
 std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_unit_words, unit); }

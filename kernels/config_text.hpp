@@ -65,8 +65,10 @@ enum class EntryProblem : unsigned char {
   same,        ///< its own: types of one size, say, share code
 };
 
-/// C++ types of what kernels are launched with: those of most families, and reductions.
+/// C++ types of what kernels are launched with: those of most families, without and with scales of operands,
+/// and reductions.
 inline constexpr std::string_view gemm_params = "quarry::GemmParams";
+inline constexpr std::string_view scaled_gemm_params = "quarry::ScaledGemmParams";
 inline constexpr std::string_view reduce_params = "quarry::ReduceParams";
 
 /// The text side of one family. Functions on values, so that families of different config types look alike.
@@ -94,6 +96,8 @@ struct ConfigSpace {
   SettingValues (*mirrored)(const SettingValues&) = nullptr;
   /// C++ type of what its kernels are launched with.
   std::string_view params = gemm_params;
+  /// The same of kernels that take scales of operands.
+  std::string_view scaled_params = scaled_gemm_params;
   /// What a config asks of another one's device code.
   EntryProblem entry_problem = EntryProblem::transposed;
 };

@@ -14,12 +14,16 @@ static bool rounds_to_tf32(const KernelMetadata& kernel) {
   return kernel.design.math == Math::fast_tf32 || kernel.design.math == Math::fast_f32;
 }
 
+static bool takes_scales(const KernelMetadata& kernel) {
+  return kernel.operands.scales != ScaleSupport::none;
+}
+
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
   const std::string folder(space.family);
   const KernelMetadata kernel = space.describe(values, "");
   return {.name = config_name(space, values),
           .folder = folder,
-          .params = std::string(space.params),
+          .params = std::string(takes_scales(kernel) ? space.scaled_params : space.params),
           .config_type = "quarry::" + folder + "::Config",
           .config_literal = space.literal(values),
           .only_cc = kernel.max_cc.value_or(0),

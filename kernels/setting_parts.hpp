@@ -24,6 +24,7 @@ constexpr EnumText enum_text(Math) { return {"quarry::Math", detail::math_words}
 constexpr EnumText enum_text(Schedule) { return {"quarry::Schedule", detail::schedule_words}; }
 constexpr EnumText enum_text(CopyEngine) { return {"quarry::CopyEngine", detail::copy_engine_words}; }
 constexpr EnumText enum_text(Orientation) { return {"quarry::Orientation", detail::orientation_words}; }
+constexpr EnumText enum_text(ScaleSupport) { return {"quarry::ScaleSupport", detail::scale_support_words}; }
 constexpr EnumText enum_text(EpilogueKind) { return {"quarry::EpilogueKind", epilogue_kind_words}; }
 
 namespace detail {

@@ -282,7 +282,8 @@ inline constexpr auto setting_texts = [] {
 /// @tparam mirrored see ConfigSpace; nullptr where a family has none
 template <const auto& list, auto fault, auto unit_group, auto mirrored = nullptr>
 constexpr ConfigSpace config_space(std::string_view family, std::string_view params = gemm_params,
-                                   EntryProblem entry_problem = EntryProblem::transposed) {
+                                   EntryProblem entry_problem = EntryProblem::transposed,
+                                   std::string_view scaled_params = scaled_gemm_params) {
   using Config = typename std::remove_cvref_t<decltype(list[0])>::Config;
   ConfigSpace space = {
       .family = family,
@@ -296,6 +297,7 @@ constexpr ConfigSpace config_space(std::string_view family, std::string_view par
       .kept = [](const SettingValues& v) -> const void* { return new Config(config_of(list, v)); },
       .values = [](const void* config) { return values_of(list, *static_cast<const Config*>(config)); },
       .params = params,
+      .scaled_params = scaled_params,
       .entry_problem = entry_problem};
   if constexpr (!std::is_null_pointer_v<decltype(mirrored)>) {
     space.mirrored = [](const SettingValues& v) {

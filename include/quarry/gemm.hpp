@@ -47,9 +47,9 @@ struct GemmArguments {
   ///
   /// With block scales of A or B, products are summed in the type of the accumulator within 128 positions of
   /// K. Each such sum is multiplied by its scales and added in f32 (f64 if the accumulator is f64). Otherwise
-  /// the whole sum is multiplied by the scales.
+  /// the whole sum is multiplied by the scales, or a kernel that takes blocks does the same as with blocks.
   ///
-  /// No kernel takes scales yet: every kernel refuses them.
+  /// Which scales a kernel takes is metadata: `operands.scales`.
   std::optional<TensorView> a_scale = std::nullopt;
   ScaleGranularity a_scale_granularity = ScaleGranularity::tensor;
   /// Scales of B, in the same way: 1 x 1 (tensor), 1 x N (column), ceil(K / 128) x N (block_1x128) or ceil(K

@@ -28,6 +28,8 @@ struct OperandsMetadata {
   OperandMetadata out;
   /// Type that products, or partial sums, are added in.
   DType accumulator = DType::none;
+  /// Which scales of A and B are taken. A kernel that takes some is for problems that have some.
+  ScaleSupport scales = ScaleSupport::none;
 };
 
 /// Sizes along M, N and K.

@@ -116,6 +116,7 @@ enum class Reason : std::uint8_t {
   mode,                ///< got: Mode that the kernel does not permit
   mode_array,          ///< the operand is an array of pointers, which the kernel does not permit
   no_operand,          ///< the problem has the operand, and the kernel does not take it
+  granularity,         ///< got: ScaleGranularity that the kernel does not take; -1: it needs scales of A or B
   split_k_slices,      ///< got: slices asked; expected: the most for this problem
   k_limit,             ///< expected: the longest K that the kernel takes; got: the problem's
   swizzle,             ///< got: swizzle asked; legal are 1, 2, 4, 8

@@ -163,5 +163,7 @@ std::string_view to_string(Schedule schedule);
 std::string_view to_string(CopyEngine engine);
 /// "direct" or "exchanged".
 std::string_view to_string(Orientation orientation);
+/// "none", "vector_scales" or "block_scales".
+std::string_view to_string(ScaleSupport support);
 
 }  // namespace quarry

@@ -214,6 +214,13 @@ enum class Orientation : unsigned char {
   exchanged,  ///< B, that is, the transposed problem: a tile's N is a multiple of 64, its M of 8
 };
 
+/// Which scales of A and B a kernel takes.
+enum class ScaleSupport : unsigned char {
+  none,
+  vector_scales,  ///< one value, one for each row of A, one for each column of B
+  block_scales,   ///< these, and one for every 128 positions of K
+};
+
 /// Function of the epilogue, applied before residual and clamp. `gelu` is exact (erf), `gelu_tanh` its usual
 /// approximation.
 enum class Activation : unsigned char {

@@ -35,7 +35,11 @@ class CommonGemmFamily : public GemmFamily {
 
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
-    gemm_launch(traits(config), problem, controls, launch);
+    const GemmTraits kernel = traits(config);
+    if (kernel.scales == ScaleSupport::none) return gemm_launch(kernel, problem, controls, launch);
+    gemm_launch(kernel, problem, controls, launch, sizeof(ScaledGemmParams));
+    if (launch.is_empty()) return;
+    add_scales(launch, params_of<ScaledGemmParams>(launch, *kernel_step(launch)).scales, problem);
   }
 
  protected:

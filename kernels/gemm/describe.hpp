@@ -27,6 +27,7 @@ constexpr KernelMetadata describe_gemm(std::string_view family, const Config& c,
                      .c = {c.types.out, c.layouts.out, 1},
                      .out = {c.types.out, c.layouts.out, 1},
                      .accumulator = c.types.accumulator};
+  if constexpr (requires { c.scales; }) kernel.operands.scales = c.scales;
   kernel.design.tile = {c.tile.m, c.tile.n, c.tile.k};
   if constexpr (requires { c.stages; }) kernel.design.stages = c.stages;
   kernel.design.threads = threads(code);

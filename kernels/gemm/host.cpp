@@ -238,4 +238,19 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
   if (chosen.mode == Mode::split_k_parallel) add_reduction(launch, kernel, params, problem);
 }
 
+void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem) {
+  const auto add = [&](const OperandScale& scale, ScaleParams& to, Operand callers_name) {
+    if (!scale.is_given) return;
+    to.values = {scale.data, scale.line_stride, scale.k_stride, scale.batch_stride};
+    to.lines_log2 = scale.granularity == ScaleGranularity::block_128x128
+                        ? std::countr_zero(static_cast<unsigned>(scale_block))
+                        : 0;
+    relocate(launch, to.values.data, callers_name);
+    launch.uses.add(matrix_use(callers_name, DType::f32, to.values, 1));
+  };
+  const bool exchanged = problem.is_exchanged;
+  add(problem.scales.a, params.a, exchanged ? Operand::b_scale : Operand::a_scale);
+  add(problem.scales.b, params.b, exchanged ? Operand::a_scale : Operand::b_scale);
+}
+
 }  // namespace quarry

@@ -106,4 +106,8 @@ constexpr Operand callers(Operand operand, const GemmProblem& problem) {
 void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
                  Launch& launch, std::size_t params_bytes = sizeof(GemmParams));
 
+/// Adds the scales to a launch that gemm_launch made, and says where they lie from run to run.
+/// @param params in the launch's image
+void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem);
+
 }  // namespace quarry

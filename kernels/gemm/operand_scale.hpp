@@ -1,13 +1,10 @@
 /// Scales of the operands of a checked GEMM problem. Host only.
 #pragma once
 
-#include "common/matrix_params.hpp"
+#include "gemm/params.hpp"
 #include "quarry/gemm.hpp"
 
 namespace quarry {
-
-/// Positions of K, and columns of B, that a block of scales covers; the last block may be short.
-inline constexpr int scale_block = 128;
 
 /// The scales of one operand: f32 values by line (row of A, column of B) and block of K. Both operands are
 /// walked alike, so that a problem is exchanged by exchanging them.

@@ -44,6 +44,29 @@ struct GemmParams {
   int* counters;
 };
 
+/// Positions of K, and columns of B, that a block of scales covers; the last block may be short.
+inline constexpr int scale_block = 128;
+
+/// The scales of one operand: that of its line (row of A, column of B) `line` at `k` lies in row line >>
+/// lines_log2 and column k / scale_block.
+struct ScaleParams {
+  MatrixParams
+      values;  ///< f32; strides of 0 where lines, or all of K, share a value; data is null: all are 1
+  int lines_log2;
+};
+
+/// The scales of both operands of a launch.
+struct GemmScaleParams {
+  ScaleParams a;
+  ScaleParams b;
+};
+
+/// Parameters of kernels that take scales. Others have no room for them, so that their code knows of none.
+struct ScaledGemmParams {
+  GemmParams gemm;
+  GemmScaleParams scales;
+};
+
 /// Which matrix of the epilogue the bulk copy engine brings to the threads that read it.
 enum class Fetched : unsigned char { none, c, residual };
 
@@ -62,6 +85,12 @@ struct TensorGemmParams {
   /// The epilogue has a scale, C, a residual, aux or bounds. Otherwise it is alpha times the sums, a bias and
   /// an activation.
   bool is_general;
+};
+
+/// The same of kernels that take scales.
+struct ScaledTensorGemmParams {
+  TensorGemmParams tensor;
+  GemmScaleParams scales;
 };
 
 }  // namespace quarry

@@ -30,6 +30,7 @@ struct GemmTraits {
   bool cuts_by_cluster = false;
   /// The longest K that it takes; 0: any.
   int most_k = 0;
+  ScaleSupport scales = ScaleSupport::none;
 };
 
 constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }

@@ -15,6 +15,8 @@ struct Config {
   /// Output elements that one thread computes along M and N.
   int thread_m;
   int thread_n;
+  /// Sums are multiplied by scales, and promoted, every 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -58,7 +60,7 @@ constexpr int shared_memory_bytes(const Config& c) {
 /// row_interleaved32 one is its transpose, column_interleaved32.
 constexpr Config entry(const Config& c) {
   if (has_contiguous_rows(c.layouts.out)) return c;
-  return {exchanged(c.types), exchanged(c.layouts), exchanged(c.tile), c.thread_n, c.thread_m};
+  return {exchanged(c.types), exchanged(c.layouts), exchanged(c.tile), c.thread_n, c.thread_m, c.scales};
 }
 
 }  // namespace quarry::gemm_simt

@@ -7,8 +7,10 @@ namespace quarry::gemm_simt {
 namespace {
 
 GemmTraits traits(const Config& c) {
-  return {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
-          c.types.out, threads(c), shared_memory_bytes(c)};
+  GemmTraits kernel = {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
+                       c.types.out, threads(c), shared_memory_bytes(c)};
+  kernel.scales = c.scales;
+  return kernel;
 }
 
 // The numbers of the model were set by hand with the first kernels (gemm/estimate.cpp): no measurements.

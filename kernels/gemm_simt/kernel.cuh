@@ -11,6 +11,7 @@
 #include "common/tile_scheduler.cuh"
 #include "common/tile_writer.cuh"
 #include "gemm/params.hpp"
+#include "gemm/scale_view.cuh"
 #include "gemm_simt/config.hpp"
 #include "gemm_simt/multiply.cuh"
 
@@ -171,10 +172,12 @@ struct Shape {
 };
 
 /// The sums of one thread.
-template <Config config>
-struct Sums {
-  typename Shape<config>::C of[config.thread_m][config.thread_n] = {};
+template <class C, int rows, int columns>
+struct ThreadSums {
+  C of[rows][columns] = {};
 };
+template <Config config>
+using Sums = ThreadSums<typename Shape<config>::C, config.thread_m, config.thread_n>;
 
 /// Column of a thread's j-th sum in a row.
 template <Config config>
@@ -219,10 +222,11 @@ QUARRY_DEVICE void multiply_stage(arch::SharedAddress stage, int thread_row, int
 }
 
 /// Adds up the products of `k_tiles` K tiles of two operand sources, such as OperandLoader: `fetch` reads the
-/// next tile, `put` writes it to a stage. Of the two stages one is read while the other is written.
-template <Config config, class SourceA, class SourceB>
+/// next tile, `put` writes it to a stage. Of the two stages one is read while the other is written. Calls
+/// `multiplied(tile)` when the products of a tile have been added.
+template <Config config, class SourceA, class SourceB, class Multiplied>
 QUARRY_DEVICE void mainloop(SourceA source_a, SourceB source_b, int k_tiles, int thread_row,
-                            int thread_column, Sums<config>& sums) {
+                            int thread_column, Sums<config>& sums, const Multiplied& multiplied) {
   constexpr int stage_bytes = stage_bytes_a(config) + stage_bytes_b(config);
   arch::SharedAddress read = arch::shared_memory();
   arch::SharedAddress written = read + stage_bytes;
@@ -239,6 +243,7 @@ QUARRY_DEVICE void mainloop(SourceA source_a, SourceB source_b, int k_tiles, int
     source_a.fetch();  // past the last tile: zeros, from nowhere
     source_b.fetch();
     multiply_stage<config>(read, thread_row, thread_column, sums);
+    multiplied(tile);
     put(written);
     arch::block_barrier();
     const arch::SharedAddress other = read;
@@ -248,16 +253,16 @@ QUARRY_DEVICE void mainloop(SourceA source_a, SourceB source_b, int k_tiles, int
 }
 
 /// Puts one pass of sums into shared memory: one row of each thread.
-template <Config config, class Staged>
-QUARRY_DEVICE void stage_sums(const Sums<config>& sums, int thread_row, int thread_column, int pass,
-                              const Staged& staged) {
+template <Config config, class C, class Staged>
+QUARRY_DEVICE void stage_sums(const ThreadSums<C, config.thread_m, config.thread_n>& sums, int thread_row,
+                              int thread_column, int pass, const Staged& staged) {
   using S = Shape<config>;
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
     if (i != pass) continue;
     QUARRY_UNROLL
     for (int j = 0; j < config.thread_n; j += S::width_n) {
-      arch::Vector<typename S::C, S::width_n> neighbours;
+      arch::Vector<C, S::width_n> neighbours;
       QUARRY_UNROLL
       for (int v = 0; v < S::width_n; ++v) neighbours.v[v] = sums.of[i][j + v];
       arch::shared_store(staged.at(thread_row, column_of<config>(thread_column, j)), neighbours);
@@ -265,11 +270,74 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, int thread_row, int thre
   }
 }
 
+/// Sums times scales: f32, or f64 beside f64.
+template <Config config>
+using Promoted = Compute<compute_type(config.types.accumulator, DType::f32)>;
+template <Config config>
+using PromotedSums = ThreadSums<Promoted<config>, config.thread_m, config.thread_n>;
+
+/// The scales of both operands for a block of 128 of K.
+struct BlockScales {
+  const ScaleView& a;
+  const ScaleView& b;
+  int block;
+};
+
+/// Whether a K tile of the problem is the last one of a block.
+template <Config config>
+QUARRY_DEVICE bool ends_block(int k_tile) {
+  static_assert(scale_block % config.tile.k == 0);
+  constexpr int tiles = scale_block / config.tile.k;
+  return k_tile % tiles == tiles - 1;
+}
+
+/// promoted += scales * sums, and sums become 0. Rows and columns behind the last one repeat its scale: their
+/// sums go nowhere.
+template <Config config>
+QUARRY_DEVICE void promote(const TileWork& work, const BlockScales& scales, int thread_row, int thread_column,
+                           Sums<config>& sums, PromotedSums<config>& promoted) {
+  const int first_row = work.tile_m * config.tile.m + thread_row * config.thread_m;
+  const int first_column = work.tile_n * config.tile.n;
+  using C = Promoted<config>;
+  C of_row[config.thread_m];
+  C of_column[config.thread_n];
+  QUARRY_UNROLL
+  for (int i = 0; i < config.thread_m; ++i) of_row[i] = scales.a.at(first_row + i, work.m(), scales.block);
+  QUARRY_UNROLL
+  for (int j = 0; j < config.thread_n; ++j) {
+    const int column = first_column + column_of<config>(thread_column, j);
+    of_column[j] = scales.b.at(column, work.n(), scales.block);
+  }
+  QUARRY_UNROLL
+  for (int i = 0; i < config.thread_m; ++i) {
+    QUARRY_UNROLL
+    for (int j = 0; j < config.thread_n; ++j) {
+      const C sum = static_cast<C>(sums.of[i][j]);
+      promoted.of[i][j] = multiplied_added(of_row[i] * of_column[j], sum, promoted.of[i][j]);
+      sums.of[i][j] = {};
+    }
+  }
+}
+
+/// Writes a thread's sums through the epilogue.
+template <Config config, class Epilogue, class C>
+QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memory, const TileWork& work,
+                              int thread_row, int thread_column,
+                              const ThreadSums<C, config.thread_m, config.thread_n>& sums) {
+  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
+  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
+  constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
+  const TileWriter<C, Finish, TileWork> writer(params, work, config.tile);
+  write_tile<C, config.tile.n, rows, Shape<config>::threads>(
+      memory, writer, [&](int pass, const auto& staged) {
+        stage_sums<config, C>(sums, thread_row, thread_column, pass, staged);
+      });
+}
+
 /// The kernel: finds the block's work, multiplies, writes.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
   using S = Shape<config>;
-  using C = typename S::C;
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
   const int thread_row = arch::thread_index() / S::threads_n;
@@ -281,16 +349,40 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
     const OperandPart b = part_of_b(params.b, work, config.tile);
     const int k_left = k_elements(work, config.tile.k);
     mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
-                     thread_column, sums);
+                     thread_column, sums, [](int) {});
   }
+  write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, sums);
+}
 
-  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
-  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
-  constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
-  const TileWriter<C, Finish, TileWork> writer(params, work, config.tile);
-  write_tile<C, config.tile.n, rows, S::threads>(memory, writer, [&](int pass, const auto& staged) {
-    stage_sums<config>(sums, thread_row, thread_column, pass, staged);
-  });
+/// The same of operands with scales: the sums of 128 of K times both scales join those of a wider type.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
+  using S = Shape<config>;
+  const GemmParams& gemm = params.gemm;
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
+  const int thread_row = arch::thread_index() / S::threads_n;
+  const int thread_column = arch::thread_index() % S::threads_n;
+
+  PromotedSums<config> promoted;
+  if (work.k_tiles > 0) {
+    const OperandPart a = part_of_a(gemm.a, work, config.tile);
+    const OperandPart b = part_of_b(gemm.b, work, config.tile);
+    const int k_left = k_elements(work, config.tile.k);
+    const ScaleView a_scales(params.scales.a, work.a().batch);
+    const ScaleView b_scales(params.scales.b, work.b().batch);
+    Sums<config> sums;
+    mainloop<config>(
+        typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
+        thread_column, sums, [&](int tile) {
+          const int k_tile = work.first_k_tile + tile;
+          if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
+            const int block = k_tile * config.tile.k / scale_block;
+            promote<config>(work, {a_scales, b_scales, block}, thread_row, thread_column, sums, promoted);
+          }
+        });
+  }
+  write_sums<config, Epilogue>(gemm, memory, work, thread_row, thread_column, promoted);
 }
 
 }  // namespace quarry::gemm_simt

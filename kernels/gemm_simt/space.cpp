@@ -2,6 +2,7 @@
 /// so their names do not speak of it.
 #include <algorithm>
 
+#include "gemm/params.hpp"
 #include "gemm_simt/describe.hpp"
 #include "settings.hpp"
 
@@ -9,7 +10,9 @@ namespace quarry::gemm_simt {
 namespace {
 
 constexpr auto settings =
-    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
+    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
+                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales>(
+                               "scales", ScaleSupport::none)});
 
 /// Whether it is f16, bf16, f32 or f64.
 bool is_float(DType type) { return is_floating(type) && bits_of(type) >= 16; }
@@ -45,8 +48,16 @@ std::string type_fault(const Types& t) {
              : "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
 }
 
+std::string scale_fault(const Config& c) {
+  if (c.scales == ScaleSupport::none) return "";
+  if (compute_type(c.types.accumulator, c.types.out) == DType::s32)
+    return "an s32 output is computed in s32, which is not scaled";
+  return scale_block % c.tile.k == 0 ? "" : "tile.k must divide 128, after which scales change";
+}
+
 std::string fault(const Config& c) {
   if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;
+  if (std::string wrong = scale_fault(c); !wrong.empty()) return wrong;
   if (std::string wrong = interleave_fault(c.types, c.layouts); !wrong.empty()) return wrong;
   if (is_interleaved(c.layouts) &&
       (c.tile.m % interleave != 0 || c.tile.n % interleave != 0 || c.tile.k % interleave != 0))

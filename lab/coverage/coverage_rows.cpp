@@ -140,6 +140,8 @@ struct Group {
     families.add(std::string(kernel.family));
     for (const std::string& part : parts_of(kernel, "epilogue")) epilogue.add(part);
     if (!is_product(kernel.operation)) return;
+    if (kernel.operands.scales != ScaleSupport::none)
+      epilogue.add(std::string(to_string(kernel.operands.scales)));
     math_units.add(std::string(to_string(kernel.design.math_unit)));
     modes.add("gemm");
     for (const std::string& mode : parts_of(kernel, "modes")) modes.add(mode);
@@ -204,7 +206,8 @@ bool is_strided(const LayoutKey& key) {
   return !is_interleaved(key.a) && !is_interleaved(key.b) && !is_interleaved(key.out);
 }
 
-bool takes_any_problem(const KernelMetadata& kernel) {
+/// Whether it takes problems whatever their sizes, strides, alignment and kind of batch.
+static bool takes_any_matrices(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
   for (const OperandMetadata* operand : {&o.a, &o.b, &o.c, &o.out}) {
     if (operand->alignment != 1) return false;
@@ -212,6 +215,14 @@ bool takes_any_problem(const KernelMetadata& kernel) {
   const ModesMetadata& modes = kernel.modes;
   if (is_product(kernel.operation) && !(modes.batched && modes.array)) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
+}
+
+bool takes_any_problem(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::none && takes_any_matrices(kernel);
+}
+
+bool takes_any_scaled_problem(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::block_scales && takes_any_matrices(kernel);
 }
 
 std::vector<CoverageRow> coverage(std::span<const Kernel> kernels) {

@@ -34,8 +34,11 @@ bool is_strided(const LayoutKey& key);
 
 /// Whether a kernel takes problems of its types and layouts whatever their sizes (multiples of 32, where they
 /// are interleaved), strides, alignment and kind of batch (but for arrays of interleaved matrices): one that
-/// reads elements one by one, on any device.
+/// reads elements one by one, on any device. Of problems without scales of operands.
 bool takes_any_problem(const KernelMetadata& kernel);
+
+/// The same of problems with scales of A or B.
+bool takes_any_scaled_problem(const KernelMetadata& kernel);
 
 /// The kernels of one TypeKey. Texts are lists; a number in brackets says how many kernels it is, where it
 /// is not all of them.

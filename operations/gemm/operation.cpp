@@ -38,10 +38,28 @@ Status wrong_batch(const GemmProblem& problem) {
                            std::to_string(problem.batch)};
 }
 
-/// Why a problem with scales is refused: no kernel reads them.
+/// The caller's name of the scales of this problem's A or B.
+Operand scale_name(const GemmProblem& problem, bool of_a) {
+  return of_a != problem.is_exchanged ? Operand::a_scale : Operand::b_scale;
+}
+
+/// Why a problem with scales is refused by a kernel that reads none.
 Status no_scales(const GemmProblem& problem) {
   const OperandScale& of_a = problem.is_exchanged ? problem.scales.b : problem.scales.a;
   return {unsupported, Reason::no_operand, of_a.is_given ? Operand::a_scale : Operand::b_scale};
+}
+
+/// Whether a kernel takes the scales of a problem. One that takes some is for problems that have some, or in
+/// which nothing is multiplied.
+Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
+  const auto& [a, b] = problem.scales;
+  const bool has_scales = a.is_given || b.is_given;
+  if (kernel == ScaleSupport::none) return has_scales ? no_scales(problem) : Status();
+  if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
+  if (kernel == ScaleSupport::block_scales || !is_blocked(problem.scales)) return {};
+  const bool of_a = a.is_given && is_blocked(a.granularity);
+  const ScaleGranularity granularity = of_a ? a.granularity : b.granularity;
+  return {unsupported, Reason::granularity, scale_name(problem, of_a), 0, static_cast<int>(granularity)};
 }
 
 /// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
@@ -73,6 +91,32 @@ Controls merged(const Controls& arguments, const Controls& kernel) {
   if (!result.mode) result.mode = kernel.mode;
   if (!result.split_k_slices) result.split_k_slices = kernel.split_k_slices;
   return result;
+}
+
+/// The scales of an operand in an image of a launch, which has their parameters where it has their pointer.
+OperandScale launched_scale(const Launch& launch, const std::byte* image, Operand name, bool by_block) {
+  for (const Relocation& relocation : launch.relocations) {
+    if (relocation.source != name) continue;
+    const auto& params = *reinterpret_cast<const ScaleParams*>(image + relocation.at);
+    const auto blocks =
+        params.lines_log2 > 0 ? ScaleGranularity::block_128x128 : ScaleGranularity::block_1x128;
+    return {.data = params.values.data,
+            .line_stride = params.values.row_stride,
+            .k_stride = params.values.column_stride,
+            .batch_stride = params.values.batch_stride,
+            .is_given = true,
+            .granularity = by_block ? blocks : ScaleGranularity::row};
+  }
+  return {};
+}
+
+/// Those of both, in the launch's orientation. A kernel that takes blocks promotes its sums whatever the
+/// granularity.
+OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image) {
+  const bool by_block = row.metadata.operands.scales == ScaleSupport::block_scales;
+  const OperandScale a = launched_scale(launch, image, Operand::a_scale, by_block);
+  const OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
+  return row.exchanged ? OperandScales{b, a} : OperandScales{a, b};
 }
 
 /// Mode, slices and the order of tiles, by the family's estimate where they are open.
@@ -110,7 +154,7 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
-  if (problem.scales.a.is_given || problem.scales.b.is_given) return no_scales(problem);
+  if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
   if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
@@ -156,7 +200,8 @@ void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenContr
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const Step& step = *kernel_step(launch);
-  return host::execute(host::host_kernel(row), params_of<GemmParams>(image, step), step.grid);
+  return host::execute(host::host_kernel(row), params_of<GemmParams>(image, step),
+                       launched_scales(row, launch, image), step.grid);
 }
 
 }  // namespace quarry::detail::gemm

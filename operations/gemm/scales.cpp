@@ -10,7 +10,7 @@
 namespace quarry {
 namespace {
 
-constexpr std::string_view granularity_words[] = {"tensor", "row", "column", "1x128", "128x128"};
+using detail::granularity_words;
 
 }  // namespace
 

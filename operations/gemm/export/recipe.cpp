@@ -22,6 +22,12 @@ Status check_export(const Row& row) {
                                          "(stream_k), and their number depends "
                                          "on the device; export it for one problem"};
   }
+  if (kernel.operands.scales != ScaleSupport::none) {
+    return {StatusCode::unsupported,
+            quoted(kernel.name) +
+                " cannot be exported for any shape: its operands have scales, which the "
+                "parameters of exported kernels do not; export it for one problem"};
+  }
   if (space != spaces.end() && (*space)->params == gemm_params) return {};
   return {
       StatusCode::unsupported,

@@ -7,6 +7,7 @@
 #include "common/config_parts.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -111,27 +112,71 @@ std::string text_of(const Controls& controls) {
   return text;
 }
 
-}  // namespace
+using Fallbacks = std::map<TypeKey, std::set<LayoutKey>>;
 
-CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
-  std::set<TypeKey> types;
-  std::map<TypeKey, std::set<LayoutKey>> fallbacks;
-  for (const Kernel& kernel : kernels) {
-    const TypeKey key = type_key(kernel.metadata());
-    types.insert(key);
-    if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));
-  }
-  CampaignSpace space{
-      .types = {types.begin(), types.end()}, .always_there = {}, .fallbacks = fallbacks, .cost = cost};
+/// The types, with the math of any problem that they serve, that have a fallback in all strided layouts.
+std::set<TypeKey> served_always(const Fallbacks& fallbacks) {
+  std::set<TypeKey> served;
   for (const auto& [types_there, layouts] : fallbacks) {
     if (std::ranges::count_if(layouts, is_strided) < 8 || types_there.math != Math::exact) continue;
     TypeKey key = types_there;
     for (int math = 0; math <= static_cast<int>(Math::fast_bf16); ++math) {
       key.math = static_cast<Math>(math);
-      space.always_there.insert(key);
+      served.insert(key);
     }
   }
-  return space;
+  return served;
+}
+
+/// Scales of A, of B or of both, stored in any way.
+void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage, Dice& dice) {
+  using enum ScaleGranularity;
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
+    const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
+    const std::int64_t batch = dice.one_in(3) ? 0 : sizes.batch;
+    return random_matrix(DType::f32, storage, batch, extents.rows, extents.columns, dice);
+  };
+  const std::int64_t which = dice.between(0, 2);
+  if (which != 1) {
+    args.a_scale_granularity = dice.one_of(of_a);
+    args.a_scale = view(Operand::a_scale, args.a_scale_granularity, {sizes.m, sizes.k});
+  }
+  if (which != 2) {
+    args.b_scale_granularity = dice.one_of(of_b);
+    args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
+  }
+}
+
+std::string scales_described(const GemmArguments& args) {
+  std::string text;
+  if (args.a_scale)
+    text += lab::described("a_scale " + std::string(to_string(args.a_scale_granularity)), *args.a_scale);
+  if (args.b_scale)
+    text += lab::described("b_scale " + std::string(to_string(args.b_scale_granularity)), *args.b_scale);
+  return text;
+}
+
+}  // namespace
+
+CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
+  std::set<TypeKey> types;
+  Fallbacks fallbacks;
+  Fallbacks scaled_fallbacks;
+  for (const Kernel& kernel : kernels) {
+    const TypeKey key = type_key(kernel.metadata());
+    types.insert(key);
+    if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));
+    if (takes_any_scaled_problem(kernel.metadata()))
+      scaled_fallbacks[key].insert(layout_key(kernel.metadata()));
+  }
+  return {.types = {types.begin(), types.end()},
+          .always_there = served_always(fallbacks),
+          .fallbacks = fallbacks,
+          .always_scaled = served_always(scaled_fallbacks),
+          .scaled_fallbacks = scaled_fallbacks,
+          .cost = cost};
 }
 
 bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
@@ -142,13 +187,16 @@ bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
   };
   TypeKey exact = types;
   exact.math = Math::exact;
-  const auto there = space.fallbacks.find(exact);
+  const bool has_scales = detail::has_scales(args);
+  const auto& fallbacks = has_scales ? space.scaled_fallbacks : space.fallbacks;
+  const auto& always = has_scales ? space.always_scaled : space.always_there;
+  const auto there = fallbacks.find(exact);
   for (const Layout a : layouts(args.a)) {
     for (const Layout b : layouts(args.b)) {
       for (const Layout out : layouts(args.out)) {
         const LayoutKey key{a, b, out};
-        const bool taken = is_strided(key) ? space.always_there.contains(types)
-                                           : there != space.fallbacks.end() && there->second.contains(key);
+        const bool taken = is_strided(key) ? always.contains(types)
+                                           : there != fallbacks.end() && there->second.contains(key);
         if (!taken) return false;
       }
     }
@@ -206,6 +254,8 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   args.c = problem.drawn.c;
   args.epilogue = problem.drawn.epilogue;
   args.controls = random_controls(sizes.k, dice);
+  if (compute_type(types.accumulator, types.out) != DType::s32 && dice.one_in(6))
+    draw_scales(args, sizes, {.plain = plain, .may_be_array = arrays}, dice);
   return problem;
 }
 
@@ -217,8 +267,8 @@ std::string described(const CampaignProblem& problem) {
                      std::to_string(out.extents[out.rank - 1U]) + "x" +
                      std::to_string(a.extents[a.rank - 1U]);
   if (out.rank == 3) text += " batch " + std::to_string(out.extents[0]);
-  text += lab::described("a", args.a) + lab::described("b", args.b) + c_described(problem.drawn) +
-          lab::described("out", args.out);
+  text += lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
+          c_described(problem.drawn) + lab::described("out", args.out);
   if (args.accumulator) text += ", accumulator " + std::string(to_string(*args.accumulator));
   if (args.math != Math::exact) text += ", math " + std::string(to_string(args.math));
   return text + lab::described(problem.drawn) + text_of(args.controls);

@@ -24,6 +24,9 @@ struct CampaignSpace {
   std::set<TypeKey> always_there;
   /// Of all types, the layouts of which some kernel takes every problem.
   std::map<TypeKey, std::set<LayoutKey>> fallbacks;
+  /// The same two of problems with scales of operands.
+  std::set<TypeKey> always_scaled;
+  std::map<TypeKey, std::set<LayoutKey>> scaled_fallbacks;
   /// The most that an extent of M, N or K is.
   std::int64_t extent = 2000;
   /// The most that a problem may cost (see campaign_cost): extents are drawn again where they cost more.
@@ -49,7 +52,8 @@ struct CampaignProblem {
 /// The problem of a seed: types and layouts, extents that are log-uniform from 1, batches by strides or
 /// through arrays of pointers, padded, broadcast and odd strides, alignment, everything that an epilogue can
 /// have, and controls. Some have types that no kernel has, or controls that hardly any takes; and one in
-/// about 200 breaks a rule of the API. None has scales of operands, which every kernel refuses.
+/// about 200 breaks a rule of the API. One in six has scales of A, of B or of both, but where s32 is computed
+/// in.
 CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed);
 
 /// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".

@@ -1,7 +1,9 @@
 #include "operations/gemm/lab/paths.hpp"
 
+#include <algorithm>
 #include <iterator>
 
+#include "gemm/params.hpp"
 #include "operations/gemm/lab/operation.hpp"
 
 namespace quarry::lab::gemm {
@@ -47,6 +49,20 @@ void draw_arrays(Problem& problem, const Extent3&, Dice& dice) {
   problem.epilogue.c = problem.out;
 }
 
+/// Scales of both operands, over more than two blocks of K, the last one short.
+template <ScaleGranularity of_a, ScaleGranularity of_b>
+void scale(Problem& problem, const Extent3& tile, Dice& dice) {
+  problem.a_scale = of_a;
+  problem.b_scale = of_b;
+  problem.k = std::max<std::int64_t>(2 * tile.k, 2 * scale_block) + dice.between(1, scale_block - 1);
+}
+
+bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+bool takes_blocks(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::block_scales;
+}
+
+using enum ScaleGranularity;
 constexpr OwnPath own_paths[] = {
     {{"split_k_serial", [](const KernelMetadata& kernel) { return kernel.modes.split_k_serial; }},
      cut_k<Mode::split_k_serial>},
@@ -56,6 +72,10 @@ constexpr OwnPath own_paths[] = {
      cut_k<Mode::split_k_cluster>},
     {{"stream_k", [](const KernelMetadata& kernel) { return kernel.modes.stream_k; }}, cut_tiles},
     {{"array", finds_arrays}, draw_arrays},
+    {{"scales_tensor", takes_scales}, scale<tensor, tensor>},
+    {{"scales_vector", takes_scales}, scale<row, column>},
+    {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
+    {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
 };
 
 }  // namespace

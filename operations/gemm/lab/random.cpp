@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/config_parts.hpp"
+#include "gemm/params.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/seed.hpp"
@@ -93,6 +94,20 @@ int least_multiprocessors(const DesignMetadata& design) {
 /// Bytes are read one by one, or as words where they are so aligned: both are met.
 int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_in(2) ? 4 : 1; }
 
+/// Scales of A or B or both, of any granularity that the kernel takes. Half of the problems are long enough
+/// for several blocks.
+void draw_scales(ScaleSupport kernel, Problem& problem, Dice& dice) {
+  constexpr ScaleGranularity of_a[] = {ScaleGranularity::tensor, ScaleGranularity::row,
+                                       ScaleGranularity::block_1x128};
+  constexpr ScaleGranularity of_b[] = {ScaleGranularity::tensor, ScaleGranularity::column,
+                                       ScaleGranularity::block_1x128, ScaleGranularity::block_128x128};
+  const bool has_blocks = kernel == ScaleSupport::block_scales;
+  const std::int64_t which = dice.between(0, 3);
+  if (which != 1) problem.a_scale = of_a[dice.between(0, has_blocks ? 2 : 1)];
+  if (which != 2) problem.b_scale = of_b[dice.between(0, has_blocks ? 3 : 1)];
+  if (has_blocks && problem.k > 0 && dice.one_in(2)) problem.k += scale_block;
+}
+
 /// A problem of all parts at random, of one of three kinds of sizes.
 void draw_mixed(std::int64_t number, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
   switch (number % 3) {
@@ -119,6 +134,9 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
     draw_mixed(number - path_count(), kernel, problem, dice);
   if (kernel.epilogue.fast_clamp && problem.k > fast_clamp_most_k)
     problem.k = fast_clamp_most_k - dice.between(0, 3);
+  const ScaleSupport scales = kernel.operands.scales;
+  if (scales != ScaleSupport::none && !problem.a_scale && !problem.b_scale)
+    draw_scales(scales, problem, dice);
   const Whole extents = whole_extents(kernel);
   if (extents.m) problem.m = whole(problem.m);
   if (extents.n) problem.n = whole(problem.n);
@@ -152,6 +170,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add_if(kernel.epilogue.activation, "activation")
       .add_if(kernel.epilogue.bias, "bias")
       .add_if(kernel.epilogue.fast_clamp, "fast_clamp")
+      .add_if(kernel.operands.scales != ScaleSupport::none, to_string(kernel.operands.scales))
       .add_if(whole.m, "whole_m")
       .add_if(whole.n, "whole_n")
       .add_if(whole.k, "whole_k");

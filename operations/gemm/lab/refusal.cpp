@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/config_parts.hpp"
+#include "gemm/operand_scale.hpp"
 #include "lab/campaign/refusal.hpp"
 
 namespace quarry::lab::gemm {
@@ -12,8 +13,10 @@ namespace {
 
 const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand) {
   switch (operand) {
-    case Operand::a: return &kernel.operands.a;
-    case Operand::b: return &kernel.operands.b;
+    case Operand::a:
+    case Operand::a_scale: return &kernel.operands.a;
+    case Operand::b:
+    case Operand::b_scale: return &kernel.operands.b;
     case Operand::c: return &kernel.operands.c;
     case Operand::out:
     case Operand::residual:
@@ -86,10 +89,20 @@ std::int64_t summed_k(const GemmArguments& args) {
   return zero ? 0 : args.a.extents[args.a.rank - 1U];
 }
 
-/// Whether there is an operand that no kernel takes: scales, where anything is multiplied by them.
-bool has_operand(const GemmArguments& args, Operand operand) {
+/// Whether scales, by which something is multiplied, are such as a kernel does not take: some, where it takes
+/// none; blocks, where it takes vectors; or none, where it needs some.
+bool has_other_scales(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
+  const Operand operand = status.operand();
+  const ScaleSupport support = kernel.operands.scales;
   const bool is_scale = operand == Operand::a_scale || operand == Operand::b_scale;
-  return is_scale && view_of(args, operand) != nullptr && summed_k(args) > 0;
+  if (!is_scale || summed_k(args) == 0) return false;
+  if (support != ScaleSupport::none && !args.a_scale && !args.b_scale)
+    return status.reason() == Reason::granularity;
+  if (view_of(args, operand) == nullptr) return false;
+  if (status.reason() == Reason::no_operand) return support == ScaleSupport::none;
+  const bool of_a = operand == Operand::a_scale;
+  return support == ScaleSupport::vector_scales &&
+         is_blocked(of_a ? args.a_scale_granularity : args.b_scale_granularity);
 }
 
 /// Whether the kernel cannot cut K into as many slices as are asked for.
@@ -174,8 +187,9 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   const std::string message = status.message();
   if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
   if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
-  if (status.reason() == Reason::no_operand && names(message, status.operand()))
-    return has_operand(args, status.operand()) ? "" : "the cause is not true: " + message;
+  const bool is_of_scales = status.reason() == Reason::no_operand || status.reason() == Reason::granularity;
+  if (is_of_scales && names(message, status.operand()))
+    return has_other_scales(status, kernel, args) ? "" : "the cause is not true: " + message;
   if (status.operand() != Operand::none) {
     const TensorView* const view = view_of(args, status.operand());
     const OperandMetadata* const wanted = metadata_of(kernel, status.operand());

@@ -390,20 +390,68 @@ TEST_CASE("scales are not read where K is 0, nor multiplied in s32", "[scales]")
   CHECK(host::execute(kernel, params, scales, 1).code() == StatusCode::unsupported);
 }
 
-TEST_CASE("a run with scales is refused, and writes nothing", "[scales]") {
-  std::vector<float> memory(80, 1.0F);
-  const float scale = 2;
-  const Memory host = {MemoryKind::host, 0};
+/// A problem of f32 ones in memory of its own, 4x4x8: each sum is 8.
+struct Ones {
+  std::vector<float> memory = std::vector<float>(80, 1.0F);
+  Memory host = {MemoryKind::host, 0};
   GemmArguments args{.a = TensorView::row_major(memory.data(), DType::f32, {4, 8}).on(host),
                      .b = TensorView::row_major(memory.data() + 32, DType::f32, {8, 4}).on(host),
                      .out = TensorView::row_major(memory.data() + 64, DType::f32, {4, 4}).on(host)};
-  const Kernel kernel = get_kernels(args).front();
-  args.b_scale = TensorView::row_major(&scale, DType::f32, {1, 1}).on(host);
-  const Status status = kernel.run(args);
+
+  /// The best kernel that takes such scales, for the problem without or with some.
+  Kernel kernel(const std::string& scales) const {
+    const auto filter = Filter::parse("scales == " + scales);
+    REQUIRE(filter);
+    const CandidateList kernels = get_kernels(args, *filter);
+    REQUIRE(kernels.size() > 0);
+    return kernels.front();
+  }
+};
+
+TEST_CASE("a kernel that takes no scales refuses them, and writes nothing", "[scales]") {
+  Ones ones;
+  const float scale = 2;
+  const Kernel kernel = ones.kernel("none");
+  ones.args.b_scale = TensorView::row_major(&scale, DType::f32, {1, 1}).on(ones.host);
+  const Status status = kernel.run(ones.args);
   CHECK(status.code() == StatusCode::unsupported);
   CHECK(status.operand() == Operand::b_scale);
-  CHECK(memory[64] == 1.0F);
-  args.b_scale.reset();
-  REQUIRE(kernel.run(args));
-  CHECK(memory[64] == 8.0F);
+  CHECK(ones.memory[64] == 1.0F);
+  ones.args.b_scale.reset();
+  REQUIRE(kernel.run(ones.args));
+  CHECK(ones.memory[64] == 8.0F);
+}
+
+TEST_CASE("a kernel that takes scales reads them, and refuses a problem without", "[scales]") {
+  Ones ones;
+  const float of_columns[] = {2, 3, 4, 5};
+  const float of_rows[] = {1, 10, 100, 1000};
+  ones.args.a_scale = TensorView::column_major(of_rows, DType::f32, {4, 1}).on(ones.host);
+  ones.args.a_scale_granularity = ScaleGranularity::block_1x128;
+  ones.args.b_scale = TensorView::row_major(of_columns, DType::f32, {1, 4}).on(ones.host);
+  ones.args.b_scale_granularity = ScaleGranularity::column;
+  const Kernel kernel = ones.kernel("block_scales");
+  REQUIRE(kernel.run(ones.args));
+  for (std::size_t i = 0; i < 16; ++i) CHECK(ones.memory[64 + i] == 8 * of_rows[i / 4] * of_columns[i % 4]);
+  ones.args.a_scale.reset();
+  ones.args.b_scale.reset();
+  const Status status = kernel.run(ones.args);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.reason() == Reason::granularity);
+  CHECK(status.message() == "Operand `a_scale` is missing: expected scales of A or B, got none");
+  ones.args.epilogue.alpha = 0.0;  // nothing is multiplied
+  REQUIRE(kernel.run(ones.args));
+  CHECK(ones.memory[64] == 0.0F);
+}
+
+TEST_CASE("a plan of a kernel with scales takes other ones for each run", "[scales]") {
+  Ones ones;
+  float scale = 2;
+  ones.args.a_scale = TensorView::row_major(&scale, DType::f32, {1, 1}).on(ones.host);
+  const Kernel kernel = ones.kernel("block_scales");
+  REQUIRE(kernel.run(ones.args));
+  CHECK(ones.memory[64] == 16.0F);
+  scale = 0.5;
+  REQUIRE(kernel.run(ones.args));
+  CHECK(ones.memory[64] == 4.0F);
 }

@@ -25,7 +25,8 @@ KernelMetadata full_kernel() {
                 {DType::bf16, Layout::column, 2},
                 {DType::f64, Layout::row, 4},
                 {DType::s8, Layout::column, 16},
-                DType::s32};
+                DType::s32,
+                ScaleSupport::block_scales};
   k.design.tile = {128, 256, 32};
   k.design.warps = Extent3{3, 5, 7};
   k.design.stages = 9;
@@ -60,7 +61,7 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   const KernelMetadata kernel;
   [[maybe_unused]] const auto& [name, family, operation, cc, max_cc, operands, design, epilogue, modes] =
       kernel;
-  [[maybe_unused]] const auto& [a, b, c, out, accumulator] = operands;
+  [[maybe_unused]] const auto& [a, b, c, out, accumulator, scales] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
                                 math, math_unit, threads, shared_memory] = design;
@@ -68,7 +69,7 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k, batched, array] =
       modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
-  CHECK(all_fields().size() == 5 + 4 * 3 + 1 + 3 * 3 + 4 + 6 + 7 + 6);
+  CHECK(all_fields().size() == 5 + 4 * 3 + 2 + 3 * 3 + 4 + 6 + 7 + 6);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -91,6 +92,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"operands.out.layout", "column"},
       {"operands.out.alignment", "16"},
       {"operands.accumulator", "s32"},
+      {"operands.scales", "block_scales"},
       {"design.tile.m", "128"},
       {"design.tile.n", "256"},
       {"design.tile.k", "32"},

@@ -129,7 +129,8 @@ TEST_CASE("random scales are positive and not near 0", "[scales]") {
 TEST_CASE("a refusal of scales is true where there are some", "[scales]") {
   const auto fault = [](const GemmArguments& args, Operand operand) {
     const Status refused = {StatusCode::unsupported, Reason::no_operand, operand};
-    const Kernel kernel = get_kernels(arguments("64x64x64", {})).front();
+    const auto unscaled = Filter::parse("scales == none");
+    const Kernel kernel = get_kernels(arguments("64x64x64", {}), *unscaled).front();
     return lab::gemm::fault_of_refusal(refused, kernel.metadata(), args, default_device_model());
   };
   GemmArguments args = arguments("64x64x64", {{"a-scale", "row"}});
@@ -143,4 +144,24 @@ TEST_CASE("a refusal of scales is true where there are some", "[scales]") {
   CHECK(fault(args, Operand::b_scale).empty());
   CHECK_FALSE(fault(arguments("64x64x0", {{"b-scale", "128x128"}}), Operand::b_scale).empty());
   CHECK_FALSE(fault(arguments("64x64x64", {}), Operand::b_scale).empty());
+}
+
+TEST_CASE("a refusal of granularities, or of no scales, is true of kernels that take others", "[scales]") {
+  const auto fault = [](const GemmArguments& args, ScaleSupport support, Operand operand, int got) {
+    KernelMetadata kernel;
+    kernel.operands.scales = support;
+    const Status refused = {StatusCode::unsupported, Reason::granularity, operand, 0, got};
+    return lab::gemm::fault_of_refusal(refused, kernel, args, default_device_model());
+  };
+  const auto blocks = static_cast<int>(ScaleGranularity::block_1x128);
+  const GemmArguments blocked = arguments("64x64x64", {{"a-scale", "1x128"}, {"b-scale", "column"}});
+  CHECK(fault(blocked, ScaleSupport::vector_scales, Operand::a_scale, blocks).empty());
+  CHECK_FALSE(fault(blocked, ScaleSupport::vector_scales, Operand::b_scale, blocks).empty());
+  CHECK_FALSE(fault(blocked, ScaleSupport::block_scales, Operand::a_scale, blocks).empty());
+  CHECK_FALSE(fault(blocked, ScaleSupport::none, Operand::a_scale, blocks).empty());
+  const GemmArguments none = arguments("64x64x64", {});
+  CHECK(fault(none, ScaleSupport::vector_scales, Operand::a_scale, -1).empty());
+  CHECK(fault(none, ScaleSupport::block_scales, Operand::a_scale, -1).empty());
+  CHECK_FALSE(fault(none, ScaleSupport::none, Operand::a_scale, -1).empty());
+  CHECK_FALSE(fault(arguments("64x64x0", {}), ScaleSupport::block_scales, Operand::a_scale, -1).empty());
 }
