@@ -26,4 +26,5 @@
 #include "quarry/tuning.hpp"
 #include "quarry/types.hpp"
 #include "quarry/version.hpp"  // written by the build
+#include "quarry/warm_up.hpp"
 #include "quarry/workspace.hpp"

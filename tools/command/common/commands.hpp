@@ -22,6 +22,7 @@ void add_tune(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
 void add_coverage(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
+void add_warm_up(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_cache(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);

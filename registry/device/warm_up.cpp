@@ -1,0 +1,136 @@
+/// Making kernels ready ahead of requests.
+#include "quarry/warm_up.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "operations/common/host/parallel.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/artifact.hpp"
+#include "registry/compile/store.hpp"
+#include "registry/device/cuda_call.hpp"
+#include "registry/device/device_model.hpp"
+#include "registry/device/library.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/own_kernels.hpp"
+
+namespace quarry {
+namespace {
+
+/// Machine code that is needed.
+struct Piece {
+  std::uint32_t entry;
+  /// The most that a launch of it needs.
+  unsigned shared_memory;
+  std::size_t problem;
+  std::string_view kernel;
+};
+
+/// The pieces of all problems, by entry.
+using Pieces = std::map<std::uint32_t, Piece>;
+
+/// Adds what the first choice for a problem needs. @param kernel empty until there is one
+Status gather(Arguments problem, std::size_t number, const Filter& filter, const FindOptions& find,
+              Pieces& pieces, std::string& kernel) {
+  const Result<Candidate> best = find_best(problem, filter, find);
+  if (!best) return best.status();
+  kernel = best->name();
+  const detail::Row& row = detail::row_of(*best);
+  const detail::OperationInfo& info = detail::info_of(problem.operation());
+  detail::OperandList operands;
+  info.operands(problem.data(), operands);
+  Launch launch;
+  if (Status s = info.prepare(row, best->entry_controls(), problem.data(), operands, find.device, launch); !s)
+    return s;
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel) continue;
+    const std::uint32_t entry = detail::entry_of_step(row, launch, step);
+    if (entry == detail::no_entry)
+      return {StatusCode::not_precompiled, "a kernel that follows it is not in this library"};
+    Piece& piece = pieces.try_emplace(entry, Piece{entry, 0, number, row.metadata.name}).first->second;
+    piece.shared_memory = std::max(piece.shared_memory, step.shared_memory);
+  }
+  return {};
+}
+
+/// Makes a piece ready. @param origin where its code came from. @param device -1: it is not loaded
+Status make_ready(const Piece& piece, int cc, int device, ArtifactOrigin& origin) {
+  const Result<Artifact> artifact = detail::find_artifact(piece.entry, {.target = cc});
+  if (!artifact) return artifact.status();
+  origin = artifact->origin();
+  if (device < 0) return {};
+  const detail::CurrentDevice current(device);
+  if (Status s = current.status(); !s) return s;
+  return detail::load_function(piece.entry, device, piece.shared_memory, std::nullopt, true).status();
+}
+
+/// Counts what became of the pieces. Safe from any thread.
+class Counter {
+ public:
+  Counter(WarmUpReport& report, const WarmUpProgress& progress, std::size_t total)
+      : report_(report), progress_(progress), total_(total) {}
+
+  void count(const Piece& piece, const Status& status, ArtifactOrigin origin) {
+    const std::lock_guard lock(mutex_);
+    if (!status) {
+      report_.failures.push_back({piece.problem, std::string(piece.kernel), status});
+    } else if (origin == ArtifactOrigin::compiled) {
+      ++report_.compiled;
+    } else {
+      ++(origin == ArtifactOrigin::cached ? report_.cached : report_.precompiled);
+    }
+    if (progress_) progress_(++done_, total_);
+  }
+
+ private:
+  std::mutex mutex_;
+  WarmUpReport& report_;
+  const WarmUpProgress& progress_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+};
+
+WarmUpReport all_failed(std::size_t problems, const Status& why) {
+  WarmUpReport report;
+  for (std::size_t i = 0; i < problems; ++i) report.failures.push_back({.problem = i, .status = why});
+  return report;
+}
+
+}  // namespace
+
+WarmUpReport warm_up(std::span<const Arguments> problems, const WarmUpOptions& options, const Filter& filter,
+                     const FindOptions& find) try {
+  FindOptions asked = find;
+  if (options.device >= 0) {
+    asked.device = detail::cached_device_model(options.device);
+    if (asked.device == nullptr) return all_failed(problems.size(), device_model(options.device).status());
+  } else if (asked.device == nullptr) {
+    asked.device = &default_device_model();
+  }
+  WarmUpReport report;
+  Pieces by_entry;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    WarmUpFailure failure = {.problem = i};
+    failure.status = gather(problems[i], i, filter, asked, by_entry, failure.kernel);
+    if (!failure.status) report.failures.push_back(std::move(failure));
+  }
+  std::vector<Piece> pieces;
+  for (const auto& [entry, piece] : by_entry) pieces.push_back(piece);
+  Counter counter(report, options.progress, pieces.size());
+  const int threads = options.threads > 0 ? options.threads : host::default_threads();
+  host::parallel_for(std::ssize(pieces), threads, [&](int, std::int64_t i) {
+    const Piece& piece = pieces[static_cast<std::size_t>(i)];
+    ArtifactOrigin origin = ArtifactOrigin::precompiled;
+    const Status status = make_ready(piece, asked.device->cc, std::max(options.device, -1), origin);
+    counter.count(piece, status, origin);
+  });
+  std::ranges::stable_sort(report.failures, {}, &WarmUpFailure::problem);
+  return report;
+} catch (const std::exception&) {
+  return all_failed(problems.size(), Status(StatusCode::device_error, "Out of memory for a warm-up"));
+}
+
+}  // namespace quarry
