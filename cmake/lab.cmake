@@ -4,7 +4,20 @@ find_package(nlohmann_json 3.11 REQUIRED)
 file(GLOB lab_sources CONFIGURE_DEPENDS lab/*.cpp lab/*/*.cpp operations/*/lab/*.cpp)
 file(GLOB emulate_sources CONFIGURE_DEPENDS lab/emulate/*.cpp)
 list(REMOVE_ITEM lab_sources ${emulate_sources})
-add_library(quarry_lab STATIC ${lab_sources} ${quarry_operation_lab_sources})
+# The ledger of what was verified, as text within the program.
+set(ledger_file "${PROJECT_SOURCE_DIR}/lab/verify/verified.ledger")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${ledger_file}")
+file(READ "${ledger_file}" ledger)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/built_in_ledger.cpp" @ONLY CONTENT
+     "#include \"lab/verify/built_in_ledger.hpp\"
+
+namespace quarry::lab {
+
+std::string_view built_in_ledger() { return R\"ledger(@ledger@)ledger\"; }
+
+}  // namespace quarry::lab
+")
+add_library(quarry_lab STATIC ${lab_sources} ${quarry_operation_lab_sources} "${PROJECT_BINARY_DIR}/built_in_ledger.cpp")
 quarry_own_target(quarry_lab)
 # Layouts as text are computed at compile time: optimised further, GCC 13 sees writes out of bounds that there are not.
 file(GLOB code_sources CONFIGURE_DEPENDS lab/code/*.cpp)

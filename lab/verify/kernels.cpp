@@ -175,6 +175,7 @@ class Verification {
       }
       ++report_.right;
       status_ = record_.add(kernel.kernel.name(), std::ssize(kernel.numbers));
+      if (status_ && options_.passed) status_ = options_.passed(kernel.kernel, std::ssize(kernel.numbers));
     }
   }
 

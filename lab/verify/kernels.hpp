@@ -21,6 +21,9 @@ struct VerifyOptions {
   std::uint64_t seed = 0;
   /// Where not empty, is told the command that repeats each trial before it is made: by one thread at a time.
   std::function<void(const std::string&)> say = {};
+  /// Where not empty, is told each kernel that passed, and on how many problems: by one thread at a time. A
+  /// failure ends the verification.
+  std::function<Status(const Kernel&, std::int64_t problems)> passed = {};
 };
 
 /// A kernel that was wrong.

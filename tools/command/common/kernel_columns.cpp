@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "lab/verify/ledger.hpp"
 #include "quarry/code.hpp"
+#include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 namespace {
@@ -15,6 +17,23 @@ Column column(std::string_view name) {
   const bool in_table =
       std::find(std::begin(table_columns), std::end(table_columns), name) != std::end(table_columns);
   return {.name = std::string(name), .in_table = in_table};
+}
+
+/// The ledger, read when it is first needed. One that cannot be read is empty, with a message.
+const lab::Ledger& ledger() {
+  static const lab::Ledger known = [] {
+    Result<lab::Ledger> read = lab::known_ledger();
+    if (read) return *std::move(read);
+    message(read.status().message() + "; the column `verified` is empty");
+    return lab::Ledger();
+  }();
+  return known;
+}
+
+Cell verified_cell(const Kernel& kernel) {
+  static const std::string sources = lab::this_sources();
+  const std::string where = ledger().where_verified(kernel.name(), sources);
+  return where.empty() ? Cell() : Cell(where);
 }
 
 }  // namespace
@@ -35,6 +54,7 @@ std::vector<Column> kernel_columns() {
   for (const MetadataField& field : metadata_fields()) columns.push_back(column(field.name));
   columns.push_back(column("precompiled"));
   columns.push_back(column("entry"));
+  columns.push_back(column("verified"));
   return columns;
 }
 
@@ -42,7 +62,8 @@ Cell kernel_cell(const Kernel& kernel, std::size_t column) {
   const auto fields = metadata_fields();
   if (column < fields.size()) return field_cell(fields[column], kernel.metadata());
   if (column == fields.size()) return precompiled_at_all(kernel);
-  return std::string(entry_name(kernel));
+  if (column == fields.size() + 1) return std::string(entry_name(kernel));
+  return verified_cell(kernel);
 }
 
 bool precompiled_at_all(const Kernel& kernel) {

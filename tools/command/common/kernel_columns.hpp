@@ -15,7 +15,8 @@ namespace quarry::command {
 /// A metadata field of a kernel.
 Cell field_cell(const MetadataField& field, const KernelMetadata& metadata);
 
-/// One column for each metadata field, `name` first, then `precompiled` and `entry`.
+/// One column for each metadata field, `name` first, then `precompiled`, `entry`, and `verified`: on which
+/// devices the ledger says so.
 std::vector<Column> kernel_columns();
 
 /// Column `column` of kernel_columns().

@@ -12,6 +12,7 @@
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
 #include "tools/command/verify/campaign.hpp"
+#include "tools/command/verify/ledger.hpp"
 
 namespace quarry::command {
 namespace {
@@ -24,6 +25,8 @@ struct VerifyFlags {
   std::string seed;
   std::string on;
   std::string resume;
+  std::string ledger;
+  std::vector<std::string> merge_ledgers;
   bool trials = false;
 };
 
@@ -141,6 +144,9 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   options.place = *place;
   options.seed = *seed;
   if (flags.trials) options.say = message;
+  LedgerWriter ledger(flags.ledger, *place);
+  if (Status s = ledger.check(); !s) return s;
+  options.passed = [&ledger](const Kernel& kernel, std::int64_t count) { return ledger.add(kernel, count); };
 
   lab::VerifyRecord record;
   if (!flags.resume.empty()) {
@@ -156,8 +162,10 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
     trials += static_cast<std::size_t>(lab::problems_for(kernel, summary.options));
   lab::Progress progress("verify", trials);
   Result<lab::VerifyReport> report = lab::verify_kernels(*kernels, summary.options, record, progress);
+  if (Status s = ledger.save(); !s && report) return s;
   if (!report) return report.status();
   summary.report = *std::move(report);
+  summary.options.passed = {};
   std::ranges::sort(summary.report.wrong, {},
                     [](const lab::WrongKernel& wrong) { return wrong.kernel.name(); });
   return summary;
@@ -169,6 +177,7 @@ int campaign(const VerifyFlags& flags, bool has_problems) {
                             : has_problems                 ? "--problems"
                             : !flags.problems.path.empty() ? "--path"
                             : !flags.resume.empty()        ? "--resume"
+                            : !flags.ledger.empty()        ? "--ledger"
                                                            : nullptr;
   if (other != nullptr) {
     return report(Status(StatusCode::parse_error, std::string("--campaign does not go with ") + other));
@@ -182,6 +191,11 @@ int campaign(const VerifyFlags& flags, bool has_problems) {
 }
 
 int verify(const VerifyFlags& flags) {
+  if (!flags.merge_ledgers.empty()) {
+    if (flags.ledger.empty())
+      return report(Status(StatusCode::invalid_arguments, "--merge-ledgers: into which? Give --ledger FILE"));
+    return merge_ledgers(flags.ledger, flags.merge_ledgers);
+  }
   const Result<Summary> summary = verify_selected(flags);
   if (!summary) return report(summary.status());
   if (Status printed = print_summary(*summary, flags.listing); !printed) return report(printed);
@@ -234,6 +248,15 @@ void add_verify(CLI::App& app, Action& action) {
           "--resume", flags->resume,
           "Skip the kernels that this file lists, and add each one that passes; one file for each build")
       ->type_name("FILE");
+  command
+      ->add_option("--ledger", flags->ledger,
+                   "Note in this file which kernels passed, on which device and of which sources")
+      ->type_name("FILE");
+  command
+      ->add_option("--merge-ledgers", flags->merge_ledgers,
+                   "Verify nothing; add these ledgers to that of --ledger")
+      ->type_name("FILE,...")
+      ->delimiter(',');
   command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
   add_listing_flags(*command, flags->listing);
   command->callback([flags, command, &action] {
