@@ -151,11 +151,12 @@ struct TuningIndexFormat {
     const auto& points = index.points_;
     const std::size_t choices = index.choices_.size();
     const auto has_choices = [&](const TunedPoint& point) {
-      return point.count > 0 && point.first <= choices && point.count <= choices - point.first;
+      return point.m >= 0 && point.m <= most_tuned_m && point.count > 0 && point.first <= choices &&
+             point.count <= choices - point.first;
     };
     const auto has_point = [&](const TunedInterval& each) {
       return each.point < points.size() && points[each.point].line == each.line &&
-             points[each.point].m == each.m && each.above < each.m;
+             points[each.point].m == each.m && each.above >= -1 && each.above < each.m;
     };
     const auto good = [&](const TunedChoice& choice) { return is_good(choice, index.kernels_.size()); };
     return are_sorted(points) && are_sorted(index.intervals_) && std::ranges::all_of(points, has_choices) &&

@@ -1,5 +1,7 @@
 #include "registry/tuning/table.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -40,6 +42,9 @@ std::string TuningTable::text() const {
 }
 
 Result<TuningTable> read_table(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return Status(StatusCode::file_error, "Tuning table " + quoted(path) + ": it is not a file");
   const Result<std::string> text = read_file(path, most_table_bytes);
   if (!text)
     return Status(StatusCode::file_error, "Tuning table " + quoted(path) + ": " + text.status().message());

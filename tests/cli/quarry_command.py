@@ -15,6 +15,8 @@ BINARY = os.environ["QUARRY_BINARY"]
 FOLDER = os.path.dirname(os.path.abspath(BINARY))
 # Not the cache of whoever runs the tests, some of which clear it.
 os.environ.setdefault("QUARRY_CACHE_DIR", os.path.join(FOLDER, "test_cache"))
+# Not the tuning table of whoever runs the tests.
+os.environ["QUARRY_TUNING"] = "off"
 
 
 class Done:

@@ -30,6 +30,12 @@ void shapes_files(Bytes input);
 void problem_texts(Bytes input);
 /// A family's space.json.
 void spaces(Bytes input);
+/// Measurements, or the text of a tuning table; their choices and their index.
+void tuning_tables(Bytes input);
+/// The index of a tuning table, as it is or with a repaired head and checksum.
+void tuning_indexes(Bytes input);
+/// A line of a log of problems.
+void problem_lines(Bytes input);
 /// The words behind `quarry`.
 void command_lines(Bytes input);
 
@@ -47,6 +53,9 @@ inline constexpr Harness all_harnesses[] = {
     {"shapes_files", shapes_files},
     {"problem_texts", problem_texts},
     {"spaces", spaces},
+    {"tuning_tables", tuning_tables},
+    {"tuning_indexes", tuning_indexes},
+    {"problem_lines", problem_lines},
     {"command_lines", command_lines},
 };
 

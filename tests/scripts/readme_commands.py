@@ -47,7 +47,8 @@ def commands(text):
 
 def run(command, folder, scratch):
     """Exit status and everything printed."""
-    environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", QUARRY_CACHE_DIR=f"{scratch}/.cache")
+    environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", QUARRY_CACHE_DIR=f"{scratch}/.cache",
+                       QUARRY_TUNING="off")
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=scratch, env=environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     return done.returncode, done.stdout

@@ -1,0 +1,306 @@
+"""quarry tune without a device: recorded times stand for one."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from quarry_command import BINARY, CommandTest, run_quarry
+
+ON = ("--device-model", "h200")
+PROBLEMS = ["gemm 64x256x256 --a f16:row --b f16:col --out f16:row", "gemm 128x256x256 --a f16:row --b f16:col --out f16:row",
+            "gemm 8x512x1024 --a bf16:row --b bf16:col --out bf16:row"]
+
+
+class TuneTest(CommandTest):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def candidates(self, problem, limit=6, environment=None):
+        done = subprocess.run([BINARY, "find", *problem.split(), *ON, "--limit", str(limit), "--format", "json"],
+                              capture_output=True, text=True, check=True, env=dict(os.environ, **(environment or {})))
+        return json.loads(done.stdout)["candidates"], done.stderr
+
+    def times_of(self, problem, fastest=3, cost=0.0):
+        """Recorded times in which a kernel that is not predicted to be the best is the fastest."""
+        lines = []
+        for i, each in enumerate(self.candidates(problem)[0]):
+            lines.append(json.dumps({
+                "command": problem, "kernel": each["name"], "mode": each["mode"], "split_k": each["split_k"],
+                "swizzle": each["swizzle"], "raster": each["raster"], "cost_s": cost,
+                "measured_us": 5.5 if i == fastest else 7.25 + i}))
+        return "\n".join(lines) + "\n"
+
+    def times(self, problems=PROBLEMS, **options):
+        return self.write("times.jsonl", "".join(self.times_of(p, **options) for p in problems))
+
+    def log(self, problems=PROBLEMS):
+        return self.write("log", "\n".join(problems) + "\n")
+
+    def tune(self, *arguments, output="table.jsonl", **environment):
+        return subprocess.run([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, *arguments, "-o", self.path(output)],
+                              capture_output=True, text=True, timeout=300, env=dict(os.environ, **environment))
+
+    def lines(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
+class Tuning(TuneTest):
+    def test_the_measured_winner_is_found_first(self):
+        self.times()
+        done = self.tune("--log", self.log())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"table\.jsonl`: 3 measured, 0 known already, 0 failed, 0 left\n$")
+        tuned = {"QUARRY_TUNING": self.path("table.jsonl")}
+        for problem in PROBLEMS:
+            before, _ = self.candidates(problem)
+            after, said = self.candidates(problem, environment=tuned)
+            self.assertEqual(after[0]["name"], before[3]["name"])
+            self.assertAlmostEqual(after[0]["measured_us"], 5.5)
+            self.assertIsNone(after[1]["measured_us"])
+            self.assertIn("the first by measurement", said)
+            self.assertNotIn("warning", said)
+        other, said = self.candidates("gemm 65x256x256 f16 --b f16:col", environment=tuned)
+        self.assertIsNone(other[0]["measured_us"])
+        self.assertNotIn("measurement", said)
+
+    def test_the_table_in_the_users_folder(self):
+        self.times()
+        config = {"XDG_CONFIG_HOME": self.path("config"), "QUARRY_TUNING": ""}
+        done = subprocess.run([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, "--log", self.log()],
+                              capture_output=True, text=True, env=dict(os.environ, **config))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.exists(self.path("config/quarry/tuning.jsonl.index")))
+        self.assertAlmostEqual(self.candidates(PROBLEMS[0], environment=config)[0][0]["measured_us"], 5.5)
+        config["QUARRY_TUNING"] = "off"
+        self.assertIsNone(self.candidates(PROBLEMS[0], environment=config)[0][0]["measured_us"])
+
+    def test_going_on_and_measuring_again(self):
+        self.times()
+        self.assertIn("1 measured, 0 known", self.tune(*PROBLEMS[0].split()).stdout)
+        self.assertIn("2 measured, 1 known already", self.tune("--log", self.log()).stdout)
+        self.assertIn("0 measured, 3 known already", self.tune("--log", self.log()).stdout)
+        before = self.lines("table.jsonl")
+        self.assertIn("3 measured, 0 known", self.tune("--log", self.log(), "--again").stdout)
+        self.assertEqual(self.lines("table.jsonl"), before)  # the same times
+
+    def test_a_budget(self):
+        self.times(cost=2.0)  # 12 seconds a problem
+        done = self.tune("--log", self.log(), "--budget", "20")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("2 measured, 0 known already, 0 failed, 1 left", done.stdout)
+        self.assertIn("the budget is spent", done.stderr)
+        self.assertIn("1 measured, 2 known already, 0 failed, 0 left", self.tune("--log", self.log(), "--budget", "20").stdout)
+
+    def test_problems_without_times_fail_and_the_others_do_not(self):
+        self.times(PROBLEMS[:2])
+        done = self.tune("--log", self.log())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 measured, 0 known already, 1 failed, 0 left", done.stdout)
+        self.assertIn("8x512x1024: no time was recorded of gemm 8x512x1024", done.stderr)
+
+    def test_a_range_of_m_becomes_a_dispatch_table(self):
+        base = "gemm {}x256x256 --a f16:row --b f16:col --out f16:row"
+        times = ""
+        for m in range(1, 129):
+            times += self.times_of(base.format(m), fastest=1 if m <= 40 else 4)
+        self.write("times.jsonl", times)
+        done = self.tune(*base.format(1).split(), "--m", "2..128")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.quarry("tune", "--show", self.path("table.jsonl"), "--format", "json").json["choices"]
+        self.assertEqual([r["m"] for r in rows][:3], [2, 4, 8])
+        self.assertLess(len(rows), 60)
+        tuned = {"QUARRY_TUNING": self.path("table.jsonl")}
+        for m in (2, 3, 39, 77, 127, 128):
+            self.assertAlmostEqual(self.candidates(base.format(m), environment=tuned)[0][0]["measured_us"], 5.5)
+        self.assertIsNone(self.candidates(base.format(129), environment=tuned)[0][0]["measured_us"])
+
+    def test_an_interrupt_stops_it(self):
+        self.times()
+        process = subprocess.Popen([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, "--log", self.log(), "-o",
+                                    self.path("table.jsonl")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, 1, -signal.SIGINT))
+        self.assertEqual(self.tune("--log", self.log()).returncode, 0)
+        self.assertIn("3 known already", self.tune("--log", self.log()).stdout)
+
+
+class Parts(TuneTest):
+    def test_parts_merge_to_the_whole(self):
+        self.times()
+        log = self.log()
+        self.tune("--log", log, output="whole.jsonl")
+        parts = []
+        for i in range(4):
+            done = self.tune("--log", log, "--shard", f"{i}/4", output=f"part{i}.jsonl")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if os.path.exists(self.path(f"part{i}.jsonl")):
+                parts.append(self.path(f"part{i}.jsonl"))
+        merged = self.quarry("tune", "--log", log, "-o", self.path("merged.jsonl"), "--merge", *parts)
+        self.assertIn("18 measurements of 3 problems", merged.out)
+        self.assertIn("3 of 3 problems measured, 0 missing", merged.out)
+        self.assertEqual(self.lines("merged.jsonl"), self.lines("whole.jsonl"))
+        lost = run_quarry("tune", "--log", log, "-o", self.path("rest.jsonl"), "--merge", *parts[1:])
+        self.assertEqual(lost.status, 1)
+        missing = [line for line in lost.lines if line.startswith("missing: gemm ")]
+        self.assertTrue(missing)
+        # The same command without parts measures what is missing.
+        done = self.tune("--log", log, output="rest.jsonl")
+        self.assertIn(f"{len(missing)} measured, {3 - len(missing)} known already", done.stdout)
+        self.assertEqual(self.lines("rest.jsonl"), self.lines("whole.jsonl"))
+
+    def test_a_slurm_job_array(self):
+        self.times()
+        log = self.log()
+        for i in range(3):
+            done = self.tune("--log", log, SLURM_ARRAY_TASK_ID=str(5 + i), SLURM_ARRAY_TASK_MIN="5", SLURM_ARRAY_TASK_COUNT="3")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0 measured, 3 known already", self.tune("--log", log).stdout)
+        wrong = self.tune("--log", log, SLURM_ARRAY_TASK_ID="8", SLURM_ARRAY_TASK_MIN="5", SLURM_ARRAY_TASK_COUNT="3")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("SLURM_ARRAY_TASK_ID", wrong.stderr)
+
+    def test_processes_side_by_side_share_a_table(self):
+        problems = [f"gemm {8 * m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 9)]
+        self.times(problems)
+        log = self.log(problems)
+        done = self.tune("--log", log, "--devices", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 3)
+        self.assertIn("0 measured, 8 known already", self.tune("--log", log).stdout)
+        self.tune("--log", log, output="whole.jsonl")
+        self.assertEqual(self.lines("table.jsonl"), self.lines("whole.jsonl"))
+
+
+class Tables(TuneTest):
+    def setUp(self):
+        super().setUp()
+        self.times()
+        self.tune("--log", self.log())
+        self.table = self.path("table.jsonl")
+
+    def test_show(self):
+        shown = self.quarry("tune", "--show", self.table)
+        self.assertEqual(len(shown.lines), 4)
+        rows = self.quarry("tune", "--show", self.table, "--format", "json").json["choices"]
+        self.assertEqual({r["problem"] for r in rows}, set(PROBLEMS))
+        for row in rows:
+            self.assertEqual((row["us"], row["device"], row["measurements"], row["usable"]), (5.5, "NVIDIA H200", 6, True))
+
+    def test_lines_that_cannot_be_used_are_skipped_with_one_warning(self):
+        lines = self.lines("table.jsonl")
+        later = lines[1].replace('"quarry_tuning":1', '"quarry_tuning":2')
+        bad = self.write("bad.jsonl", "\n".join([lines[0], later, "hello", lines[2][:-30]]) + "\n")
+        _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": bad})
+        warnings = [line for line in said.splitlines() if "warning" in line]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("3 of 4 measurements are skipped: 1 of a later version, 2 damaged", warnings[0])
+        merged = self.quarry("tune", "--merge", bad, "-o", self.path("good.jsonl"))
+        self.assertIn("3 lines skipped: 2 damaged, 1 of a later version", merged.err)
+        for name, text in (("foreign", "[1, 2]\n"), ("deep", "[" * 200000 + "\n")):
+            path = self.write(name, text)
+            _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": path})
+            self.assertIn("no line of it is a measurement", said)
+            self.refused("tune", "--show", path, says="no line of it is a measurement")
+        _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": self.path("missing")})
+        self.assertIn("warning: QUARRY_TUNING: Tuning table", said)
+
+    def test_export(self):
+        done = run_quarry("tune", "--export", self.path("fleet"), "--merge", self.table, "--target", "90")
+        if "NVRTC" in done.err or "compiler" in done.err:
+            self.skipTest("no compiler")
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(sorted(os.listdir(self.path("fleet"))), ["kernels.pack", "tuning.jsonl", "tuning.jsonl.index"])
+        packed = self.quarry("pack", "--list", self.path("fleet/kernels.pack"), "--format", "json").json["artifacts"]
+        self.assertGreaterEqual(len(packed), 1)
+
+
+class Log(TuneTest):
+    def test_a_program_logs_each_new_problem_once(self):
+        log = self.path("problems")
+        for _ in range(2):
+            for problem in PROBLEMS:
+                self.candidates(problem, environment={"QUARRY_LOG_PROBLEMS": log})
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines(), PROBLEMS * 2)  # each process once
+        self.times()
+        self.assertIn("3 measured", self.tune("--log", log).stdout)
+
+    def test_a_log_that_cannot_be_written_warns_once(self):
+        for path in ("/dev/full", self.path("missing/log")):
+            _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_LOG_PROBLEMS": path})
+            self.assertEqual(said.count("warning: QUARRY_LOG_PROBLEMS"), 1)
+
+    def test_garbage(self):
+        self.times()
+        log = self.write("log", PROBLEMS[0] + "\nhello\n" + "x" * 100000 + "\ngemm 1x2\n")
+        done = self.tune("--log", log)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("3 lines of the log are no problems", done.stderr)
+        self.refused("tune", "--log", self.write("empty", "hello\n"), "-o", self.path("t"), says="there is no problem in it")
+
+
+class BadInput(TuneTest):
+    def test_usage(self):
+        times = self.times(PROBLEMS[:1])
+        problem = PROBLEMS[0].split()
+        out = ("-o", self.path("t.jsonl"))
+        for arguments, says in (
+                ((*problem, *out, "--shard", "3/3"), "--shard"), ((*problem, *out, "--shard", "x"), "--shard"),
+                ((*problem, *out, "--budget", "-1"), "--budget"), ((*problem, *out, "--budget", "x"), "--budget"),
+                ((*problem, *out, "--m", "8..1"), "--m"), ((*problem, *out, "--prune", "0.5"), "--prune"),
+                ((*problem, *out, "--devices", "0"), "--devices"), (out, "no problem given"),
+                ((*problem, "--log", times, *out), "leave one of them out"),
+                (("reorder", "64x64", "s8", "--from", "s8:row", "--to", "s8:row32", *out), "not tuned"),
+                (("gemm", "0x64x64", "f16", *out), "nothing to time")):
+            self.refused("tune", "--times", times, *arguments, says=says)
+        self.refused("tune", "--merge", times, says="-o FILE")
+        self.refused("tune", "--export", self.folder, says="--merge")
+        self.refused("tune", *problem, *out, *ON, says="--device-model goes with --times")
+        self.assertFalse(os.path.exists(self.path("t.jsonl")))
+
+    def test_bad_times(self):
+        problem = (*PROBLEMS[0].split(), "-o", self.path("t.jsonl"))
+        good = json.loads(self.times_of(PROBLEMS[0]).splitlines()[0])
+        for change in ({"measured_us": -1}, {"measured_us": "x"}, {"kernel": 3}, {"command": "hello"}, {"mode": "fast"},
+                       {"split_k": 0}, {"measured_us": [[[1]]]}):
+            path = self.write("bad", json.dumps(dict(good, **change)) + "\n")
+            self.refused("tune", "--times", path, *problem, says="line 1")
+        for text in ("", "hello\n", "[" * 100000):
+            self.refused("tune", "--times", self.write("bad", text), *problem, says="recorded times")
+        removed = self.write("bad", json.dumps(dict(good, kernel="gemm_simt_that_was_removed")) + "\n")
+        done = run_quarry("tune", "--times", removed, *problem)
+        self.assertEqual(done.status, 1)
+        self.assertIn("There is no kernel named", done.err)
+
+    def test_tables_that_cannot_be_written(self):
+        self.times(PROBLEMS[:1])
+        for path in ("/dev/full", "/proc/table.jsonl", self.folder, self.path("missing/table.jsonl")):
+            done = subprocess.run([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, *PROBLEMS[0].split(), "-o", path],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_without_a_device(self):
+        findings = {f["what"] for f in run_quarry("doctor", "--format", "json").json["findings"]}
+        if "device 0" in findings:
+            self.skipTest("there is a device")
+        self.refused("tune", *PROBLEMS[0].split(), "-o", self.path("t.jsonl"), says="nothing can be timed here", status=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
