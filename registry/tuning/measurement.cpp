@@ -8,6 +8,7 @@
 #include "basic/words.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/query/flat_json.hpp"
+#include "registry/tuning/table.hpp"
 
 namespace quarry::detail {
 namespace {

@@ -22,9 +22,6 @@ namespace quarry::detail {
 /// Version of the lines. Lines of a later one are skipped.
 inline constexpr int tuning_version = 1;
 
-/// M of a problem is at most this.
-inline constexpr std::int64_t most_tuned_m = 0x7fffffff;
-
 /// A problem as a table knows it: all that the best kernel depends on except M, and M.
 struct TuningKey {
   Digest digest;

@@ -15,6 +15,9 @@ namespace quarry::detail {
 /// Files of a user are read up to this length.
 inline constexpr std::size_t most_table_bytes = std::size_t{1} << 30;
 
+/// M of a problem in a table is at most this.
+inline constexpr std::int64_t most_tuned_m = 0x7fffffff;
+
 /// Measurements by their ids. The union of two tables does not depend on their order, and a table joined
 /// with itself is itself.
 class TuningTable {

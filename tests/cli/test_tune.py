@@ -219,6 +219,16 @@ class Tables(TuneTest):
         _, said = self.candidates(PROBLEMS[0], environment={"QUARRY_TUNING": self.path("missing")})
         self.assertIn("warning: QUARRY_TUNING: Tuning table", said)
 
+    def test_doctor_says_what_is_used(self):
+        def tuning(value):
+            done = subprocess.run([BINARY, "doctor", "--format", "json"], capture_output=True, text=True,
+                                  env=dict(os.environ, QUARRY_TUNING=value))
+            return {f["what"]: f for f in json.loads(done.stdout)["findings"] if f["what"].startswith("tuning")}
+        self.assertEqual(tuning("off")["tuning"]["state"], "ok")
+        found = tuning(self.table + ":" + self.path("missing"))
+        self.assertEqual(found["tuning " + self.table]["found"], "18 measurements")
+        self.assertEqual(found["tuning " + self.path("missing")]["state"], "broken")
+
     def test_export(self):
         done = run_quarry("tune", "--export", self.path("fleet"), "--merge", self.table, "--target", "90")
         if "NVRTC" in done.err or "compiler" in done.err:

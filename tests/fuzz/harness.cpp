@@ -65,8 +65,11 @@ void enter_sandbox() {
   setenv("QUARRY_COMPILER", "off", 1);
   setenv("HOME", sandbox(), 1);
   setenv("QUARRY_CACHE_DIR", (std::string(sandbox()) + "/cache").c_str(), 1);
+  setenv("QUARRY_TUNING", "off", 1);
   fs::current_path(sandbox());
-  for (const char* name : {"QUARRY_PACKS", "XDG_CACHE_HOME", "QUARRY_CACHE_SIZE"}) unsetenv(name);
+  for (const char* name :
+       {"QUARRY_PACKS", "XDG_CACHE_HOME", "QUARRY_CACHE_SIZE", "XDG_CONFIG_HOME", "QUARRY_LOG_PROBLEMS"})
+    unsetenv(name);
 }
 
 void require(bool holds, std::string_view what) {

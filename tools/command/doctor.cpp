@@ -1,6 +1,7 @@
 /// quarry doctor: what of this machine and this build can be used, what is missing, and what that means.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "lab/bench/cublaslt_api.hpp"
@@ -9,6 +10,7 @@
 #include "quarry/pack.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/system.hpp"
+#include "quarry/tuning.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/kernel_columns.hpp"
 #include "tools/command/common/output.hpp"
@@ -152,6 +154,33 @@ std::vector<Finding> look_at_packs() {
   return findings;
 }
 
+Finding look_at_tuning(const std::string& path) {
+  const std::string what = "tuning " + path;
+  const Result<TuningSummary> loaded = load_tuning(path);
+  if (!loaded)
+    return {what, "broken", loaded.status().message(), "it is passed over; kernels are ranked by prediction"};
+  const std::string skipped = to_string(*loaded);
+  return {what, "ok", counted(loaded->usable, "measurement") + (skipped.empty() ? "" : "; " + skipped)};
+}
+
+/// The tuning tables that the environment names, or the user's own one.
+std::vector<Finding> look_at_tunings() {
+  const char* const named = std::getenv("QUARRY_TUNING");
+  const std::string paths = named == nullptr ? "" : named;
+  std::vector<Finding> findings;
+  if (paths == "off") return {{"tuning", "ok", "off: QUARRY_TUNING says so"}};
+  std::istringstream left(paths);
+  for (std::string path; std::getline(left, path, ':');) {
+    if (!path.empty()) findings.push_back(look_at_tuning(path));
+  }
+  std::error_code error;
+  const std::string own = user_tuning_path();
+  if (paths.empty() && !own.empty() && std::filesystem::exists(own, error))
+    findings.push_back(look_at_tuning(own));
+  if (findings.empty()) findings.push_back({"tuning", "ok", "no table: kernels are ranked by prediction"});
+  return findings;
+}
+
 Finding look_at_cublaslt() {
   const Result<lab::CublasLtFunctions> library = lab::open_cublaslt("");
   if (!library)
@@ -171,6 +200,7 @@ int doctor(const ListingFlags& flags) {
   findings.push_back(look_at_nvrtc());
   findings.push_back(look_at_cache());
   for (Finding& finding : look_at_packs()) findings.push_back(std::move(finding));
+  for (Finding& finding : look_at_tunings()) findings.push_back(std::move(finding));
   findings.push_back(look_at_cublaslt());
 
   const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
