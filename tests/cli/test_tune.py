@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from quarry_command import BINARY, CommandTest, run_quarry
+from quarry_command import BINARY, FOLDER, CommandTest, run_quarry
 
 ON = ("--device-model", "h200")
 PROBLEMS = ["gemm 64x256x256 --a f16:row --b f16:col --out f16:row", "gemm 128x256x256 --a f16:row --b f16:col --out f16:row",
@@ -173,6 +173,21 @@ class Parts(TuneTest):
         wrong = self.tune("--log", log, SLURM_ARRAY_TASK_ID="8", SLURM_ARRAY_TASK_MIN="5", SLURM_ARRAY_TASK_COUNT="3")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("SLURM_ARRAY_TASK_ID", wrong.stderr)
+
+    def test_the_script_of_a_slurm_job_array(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/tune_slurm.sh")
+        self.times()
+        arguments = (self.path("parts"), "--log", self.log(), "--times", self.path("times.jsonl"), *ON)
+        for i in range(2):
+            done = subprocess.run([script, *arguments], capture_output=True, text=True, env=dict(
+                os.environ, PATH=f"{FOLDER}:{os.environ['PATH']}", SLURM_ARRAY_TASK_ID=str(i), SLURM_ARRAY_TASK_MIN="0",
+                SLURM_ARRAY_TASK_COUNT="2"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        parts = [self.path(f"parts/{name}") for name in os.listdir(self.path("parts")) if name.endswith(".jsonl")]
+        merged = self.quarry("tune", "--log", self.log(), "-o", self.path("merged.jsonl"), "--merge", *parts)
+        self.assertIn("3 of 3 problems measured, 0 missing", merged.out)
+        outside = subprocess.run([script, *arguments], capture_output=True, text=True)
+        self.assertEqual(outside.returncode, 2)
 
     def test_processes_side_by_side_share_a_table(self):
         problems = [f"gemm {8 * m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 9)]
