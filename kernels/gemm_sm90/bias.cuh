@@ -6,6 +6,7 @@
 #include "gemm/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/sums.cuh"
+#include "gemm_sm90/vector_ring.cuh"
 #include "gemm_sm90/work_list.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -26,52 +27,14 @@ constexpr int bias_readers() {
   return warpgroup_threads * (config.schedule == Schedule::ping_pong ? 1 : consumers(config));
 }
 
-/// One side's walk around the ring of biases, a tile each.
+/// The biases that wait in shared memory.
 template <Config config>
-class BiasRing {
-  static constexpr unsigned sets = bias_sets(config);
-
- public:
-  QUARRY_DEVICE explicit BiasRing(arch::SharedAddress memory) : memory_(memory) {}
-
-  /// Makes the barriers; by one thread.
-  QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    QUARRY_ROLLED
-    for (int set = 0; set < bias_sets(config); ++set) {
-      arch::mbarrier_init(full(memory, set), bias_writers<config>());
-      arch::mbarrier_init(empty(memory, set), bias_readers<config>());
-    }
-  }
-
-  /// The addend of the tile's row or column `i`.
-  QUARRY_DEVICE arch::SharedAddress at(int i) const {
-    return memory_ + (biases_offset(config) + set() * bias_bytes(config) + 4 * i);
-  }
-
-  /// For the side that loads: waits until the present one may be written, and says that it has been.
-  QUARRY_DEVICE void acquire() const { arch::mbarrier_wait(empty(memory_, set()), parity() ^ 1); }
-  QUARRY_DEVICE void commit() const { arch::mbarrier_arrive(full(memory_, set())); }
-
-  /// For the side that reads: waits until it is there, and says that it has been read.
-  QUARRY_DEVICE void wait() const { arch::mbarrier_wait(full(memory_, set()), parity()); }
-  QUARRY_DEVICE void release() const { arch::mbarrier_arrive(empty(memory_, set())); }
-
-  QUARRY_DEVICE void advance() { ++tile_; }
-
- private:
-  QUARRY_DEVICE int set() const { return static_cast<int>(tile_ % sets); }
-  QUARRY_DEVICE int parity() const { return static_cast<int>(tile_ / sets % 2); }
-
-  QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int set) {
-    return memory + (bias_barriers_offset(config) + 8 * set);
-  }
-  QUARRY_DEVICE static arch::SharedAddress empty(arch::SharedAddress memory, int set) {
-    return memory + (bias_barriers_offset(config) + 8 * (bias_sets(config) + set));
-  }
-
-  arch::SharedAddress memory_;
-  unsigned tile_ = 0;
-};
+using BiasRing = VectorRing<RingPlace{.at = biases_offset(config),
+                                      .bytes = bias_bytes(config),
+                                      .barriers = bias_barriers_offset(config),
+                                      .sets = bias_sets(config),
+                                      .writers = bias_writers<config>(),
+                                      .readers = bias_readers<config>()}>;
 
 /// Loads the bias of a tile. @param thread of `threads` that do so together, whole warps
 template <Config config>

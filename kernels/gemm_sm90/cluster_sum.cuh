@@ -16,7 +16,7 @@ QUARRY_DEVICE arch::SharedAddress left_sums(arch::SharedAddress memory, int quad
 
 /// Puts a thread's sums there.
 template <Config config>
-QUARRY_DEVICE void leave_sums(const Sums<config>& sums, arch::SharedAddress memory) {
+QUARRY_DEVICE void leave_sums(const FinishedSums<config>& sums, arch::SharedAddress memory) {
   constexpr int groups = config.tile.n / 8;
   arch::named_barrier(1,
                       warpgroup_threads * consumers(config));  // nobody multiplies from the stages any more

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/config_parts.hpp"
+#include "gemm/params.hpp"
 #include "gemm_sm90/operand_box.hpp"
 #include "gemm_sm90/output_box.hpp"
 
@@ -28,6 +29,8 @@ struct Config {
   Alignment alignment;
   /// fast_tf32 of f32 operands, exact of others.
   Math math = Math::exact;
+  /// Of A and B: vectors multiply the sums of a tile, blocks those of each 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -56,10 +59,20 @@ constexpr int blocks_m(const Config& c) {
 /// Threads of a block: the warpgroup that copies, then those that multiply.
 constexpr int threads(const Config& c) { return warpgroup_threads * (1 + consumers(c)); }
 
-/// Registers of a thread that hold sums.
+/// Whether sums are scaled, and are of f32 from then on.
+constexpr bool takes_scales(const Config& c) { return c.scales != ScaleSupport::none; }
+constexpr bool promotes(const Config& c) { return c.scales == ScaleSupport::block_scales; }
+
+/// K tiles of a block of scales.
+constexpr int block_k_tiles(const Config& c) { return scale_block / c.tile.k; }
+
+/// Registers of a thread that hold what the epilogue reads.
 constexpr int accumulator_registers(const Config& c) {
   return blocks_m(c) * c.tile.n / (c.types.accumulator == DType::f16 ? 4 : 2);
 }
+
+/// Registers that hold sums in the main loop: where they are promoted, also those of a block of K.
+constexpr int sum_registers(const Config& c) { return accumulator_registers(c) * (promotes(c) ? 2 : 1); }
 
 /// Registers that a multiplying thread needs beside its sums.
 inline constexpr int spare_registers = 64;
@@ -68,7 +81,7 @@ inline constexpr int spare_registers = 64;
 /// warpgroups only if their number at the start is known. Of small tiles there are two: the next kernel's
 /// block starts while the one before it ends. Their epilogue needs 96 registers beside the sums.
 constexpr int least_blocks(const Config& c) {
-  const bool is_small = accumulator_registers(c) + 96 <= 65536 / threads(c) / 2 &&
+  const bool is_small = sum_registers(c) + 96 <= 65536 / threads(c) / 2 &&
                         c.stages * c.tile.k * (c.tile.m + c.tile.n) * bytes_of(c.types.a) <= 100 * 1024;
   return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
 }
@@ -81,7 +94,7 @@ constexpr int launch_registers(const Config& c) {
 
 /// Whether the copying warpgroup gives registers to the others.
 constexpr bool moves_registers(const Config& c) {
-  return accumulator_registers(c) + spare_registers > launch_registers(c);
+  return sum_registers(c) + spare_registers > launch_registers(c);
 }
 
 /// Registers of a thread after that.
@@ -140,10 +153,22 @@ constexpr int bias_sets(const Config& c) {
 }
 constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile.m : c.tile.n) * 4; }
 
+/// Sets of scales in shared memory: f32, of the rows of a tile, then of its columns. Vectors wait like
+/// biases, with two barriers a set; those of a block of K belong to the stage.
+constexpr int scale_sets(const Config& c) {
+  if (!takes_scales(c)) return 0;
+  return promotes(c) ? c.stages : bias_sets(c);
+}
+constexpr int scale_bytes(const Config& c) { return (c.tile.m + c.tile.n) * 4; }
+constexpr int all_scale_bytes(const Config& c) {
+  return scale_sets(c) * (scale_bytes(c) + (promotes(c) ? 0 : 16));
+}
+
 /// Bytes behind the output buffers when each multiplying warp has so many: biases; then barriers, two a
-/// stage, two a bias, one a buffer.
+/// stage, two a bias, one a buffer; then scales.
 constexpr int bytes_behind_buffers(const Config& c, int buffers) {
-  return bias_sets(c) * bias_bytes(c) + 16 * c.stages + 16 * bias_sets(c) + 8 * 4 * consumers(c) * buffers;
+  return bias_sets(c) * bias_bytes(c) + 16 * c.stages + 16 * bias_sets(c) + 8 * 4 * consumers(c) * buffers +
+         all_scale_bytes(c);
 }
 
 /// Buffers of each multiplying warp for boxes on their way: two, so that one is filled while another is
@@ -164,6 +189,10 @@ constexpr int biases_offset(const Config& c) {
 constexpr int barriers_offset(const Config& c) { return biases_offset(c) + bias_sets(c) * bias_bytes(c); }
 constexpr int bias_barriers_offset(const Config& c) { return barriers_offset(c) + 16 * c.stages; }
 constexpr int buffer_barriers_offset(const Config& c) { return bias_barriers_offset(c) + 16 * bias_sets(c); }
+
+constexpr int scales_offset(const Config& c) {
+  return buffer_barriers_offset(c) + 8 * 4 * consumers(c) * output_buffers(c);
+}
 
 /// Whether slices of K can be added up within a cluster: the sums of a block lie where the stages were, four
 /// values of each thread after another.
@@ -190,7 +219,8 @@ constexpr Config entry(const Config& c) {
           c.copy,
           Orientation::direct,
           exchanged(c.alignment),
-          c.math};
+          c.math,
+          c.scales};
 }
 
 }  // namespace quarry::gemm_sm90

@@ -65,7 +65,8 @@ class GemmSm90 final : public CommonGemmFamily {
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
-    gemm_launch(gemm_sm90::traits(c), problem, controls, launch, sizeof(TensorGemmParams));
+    gemm_launch(gemm_sm90::traits(c), problem, controls, launch,
+                takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams));
     if (launch.is_empty()) return;
     Step& step = *std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
     auto& params = params_of<TensorGemmParams>(launch, step);
@@ -77,6 +78,7 @@ class GemmSm90 final : public CommonGemmFamily {
       step.grid = grid_blocks(c, step.grid, controls.multiprocessors);
     }
     add_maps(c, problem, params, launch);
+    if (takes_scales(c)) add_scales(launch, params_of<ScaledTensorGemmParams>(launch, step).scales, problem);
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gemm_sm90/mainloop.cuh"
+#include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
 #include "gemm_sm90/tile_store.cuh"
@@ -21,6 +22,7 @@ QUARRY_DEVICE void set_up(const TensorGemmParams& params, arch::SharedAddress me
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
     Pipeline<config>::init(memory);
     if (adds_bias(params.gemm)) BiasRing<config>::init(memory);
+    if constexpr (config.scales == ScaleSupport::vector_scales) ScaleRing<config>::init(memory);
     if (params.fetched != Fetched::none) BoxRing<config>::init(memory);
     arch::mbarrier_init_fence();
   }
@@ -51,14 +53,19 @@ QUARRY_DEVICE void wait_for_readers() {
   arch::cluster_wait();
 }
 
-/// The warpgroup that copies.
+/// The warpgroup that copies. @param scales null in kernels that take none
 template <Config config>
-QUARRY_DEVICE void producer(const TensorGemmParams& params, arch::SharedAddress memory,
-                            const ClusterPlace& place) {
+QUARRY_DEVICE void producer(const TensorGemmParams& params, const GemmScaleParams* scales,
+                            arch::SharedAddress memory, const ClusterPlace& place) {
   if constexpr (moves_registers(config)) arch::give_registers<producer_registers>();
   if constexpr (config.copy == CopyEngine::tma) {
     if (warp_of_group() == 0 && arch::lane_index() == 0) produce<config>(params, memory, place);
     if (warp_of_group() == 1) produce_biases<config>(params.gemm, memory, place);
+    if constexpr (promotes(config)) {
+      if (warp_of_group() == 2) produce_block_scales<config>(params.gemm, *scales, memory, place);
+    } else if constexpr (takes_scales(config)) {
+      if (warp_of_group() == 2) produce_vector_scales<config>(params.gemm, *scales, memory, place);
+    }
   } else {
     produce_by_threads<config>(params.gemm, memory, place);
   }
@@ -85,6 +92,25 @@ class Turns {
   int group_;
 };
 
+/// Multiplies a tile: what the epilogue reads of its sums.
+template <Config config, class AllStarted>
+QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const TileWork& work,
+                                 int group, const ClusterPlace& place, TileScales<config>& scales,
+                                 const AllStarted& all_started) {
+  if constexpr (promotes(config)) {
+    promoting_mainloop<config>(sums, pipeline, work, group, place, all_started);
+  } else if constexpr (!takes_scales(config)) {
+    mainloop<config>(sums, pipeline, work.k_tiles, group, place, all_started);
+  } else if constexpr (config.types.accumulator == DType::f32) {
+    mainloop<config>(sums, pipeline, work.k_tiles, group, place, all_started);
+    scales.scale(sums, sums, group * blocks_m(config) * instruction_m);
+  } else {
+    Sums<config> unscaled;
+    mainloop<config>(unscaled, pipeline, work.k_tiles, group, place, all_started);
+    scales.scale(sums, unscaled, group * blocks_m(config) * instruction_m);
+  }
+}
+
 /// A warpgroup that multiplies. @param group its number among these
 template <Config config, class Epilogue>
 QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress memory,
@@ -100,6 +126,7 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
   // is kept.
   unsigned stages_done = 0;
   WorkList<config> list(gemm, place);
+  TileScales<config> scales(memory);
   const Turns turns(group);
   bool is_first = true;    // tile of the block
   const auto skip = [&] {  // a tile of the other warpgroup
@@ -107,18 +134,19 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
     stages_done += static_cast<unsigned>(list.current().k_tiles);
     list.advance();
     output.skip();
+    scales.skip();
     is_first = false;
   };
   if (alone && group == 1) skip();
   QUARRY_ROLLED
   while (list.has_more()) {
     const TileWork work = list.current();
-    Sums<config> sums;
+    FinishedSums<config> sums;
     list.advance();
     output.start(work);
     if (alone && !is_first) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
-    mainloop<config>(sums, pipeline, work.k_tiles, group_in_tile, place, [&] {
+    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);
@@ -135,9 +163,9 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
   if (shares_k<config>(gemm)) wait_for_readers();
 }
 
-/// The kernel: sets up, then each warpgroup plays its part.
-template <Config config, class Epilogue = StandardChain>
-QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
+/// Sets up, then each warpgroup plays its part. @param scales null in kernels that take none
+template <Config config, class Epilogue>
+QUARRY_DEVICE void run(const TensorGemmParams& params, const GemmScaleParams* scales) {
   const arch::SharedAddress memory = arch::shared_memory();
   const ClusterPlace place = cluster_place<config>();
   set_up<config>(params, memory);
@@ -146,10 +174,20 @@ QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
 
   const int group = warpgroup_index() - 1;
   if (group < 0) {
-    producer<config>(params, memory, place);
+    producer<config>(params, scales, memory, place);
   } else {
     consumer<config, Epilogue>(params, memory, place, group);
   }
+}
+
+/// The kernel, without and with scales of operands.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
+  run<config, Epilogue>(params, nullptr);
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledTensorGemmParams& params) {
+  run<config, Epilogue>(params.tensor, &params.scales);
 }
 
 }  // namespace quarry::gemm_sm90

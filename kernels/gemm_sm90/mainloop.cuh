@@ -12,8 +12,10 @@ QUARRY_DEVICE arch::MatrixDescriptor descriptor_at(unsigned long long fields, ar
 }
 
 /// Starts the multiplications of one stage. @param group the block's warpgroup, among those that share a tile
+/// @param accumulate 0: the first products take the place of the sums
 template <Config config>
-QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage, int group) {
+QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage, int group,
+                                  int accumulate = 1) {
   using Multiply = MultiplyOf<config>;
   constexpr OperandBox a = box_a(config);
   constexpr OperandBox b = box_b(config);
@@ -28,7 +30,8 @@ QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage,
     for (int block = 0; block < blocks; ++block) {
       const auto at_a = static_cast<unsigned>(a.block_offset(block) + a.k_step_offset(step)) / 16;
       const auto at_b = static_cast<unsigned>(b.k_step_offset(step)) / 16;
-      Multiply::template start<a_major, b_major>(sums.block[block], base_a + at_a, base_b + at_b);
+      Multiply::template start<a_major, b_major>(sums.block[block], base_a + at_a, base_b + at_b,
+                                                 step == 0 ? accumulate : 1);
     }
   }
 }

@@ -33,7 +33,8 @@ struct SumsOf<DType::f16, n> {
 
 /// How operands of a type are multiplied, where that is by one instruction on operands in shared memory: `k`
 /// is what it multiplies along K, `Sums<n>` what it adds to. `start` adds the products of 64 rows of A and n
-/// columns of B, which run beside the threads until a wait.
+/// columns of B, or with `accumulate` 0 puts them in the place of the sums; they run beside the threads until
+/// a wait.
 template <DType input_a, DType input_b, DType accumulator>
 struct Multiply {
   static constexpr int k = instruction_k_bytes / bytes_of(input_a);
@@ -41,14 +42,15 @@ struct Multiply {
   using Sums = typename SumsOf<accumulator, n>::Type;
 
   template <arch::Major a_major, arch::Major b_major, class Sums>
-  QUARRY_DEVICE static void start(Sums& sums, arch::MatrixDescriptor a, arch::MatrixDescriptor b) {
+  QUARRY_DEVICE static void start(Sums& sums, arch::MatrixDescriptor a, arch::MatrixDescriptor b,
+                                  int accumulate) {
     using A = typename InputOf<input_a>::Type;
     using B = typename InputOf<input_b>::Type;
     if constexpr (bytes_of(input_a) == 2) {
-      arch::warpgroup_multiply<A, a_major, b_major>(sums, a, b, 1);
+      arch::warpgroup_multiply<A, a_major, b_major>(sums, a, b, accumulate);
     } else {
       static_assert(a_major == arch::Major::k && b_major == arch::Major::k);
-      arch::warpgroup_multiply_along_k<A, B>(sums, a, b, 1);
+      arch::warpgroup_multiply_along_k<A, B>(sums, a, b, accumulate);
     }
   }
 };

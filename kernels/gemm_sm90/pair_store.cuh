@@ -32,7 +32,7 @@ class PairStore {
   QUARRY_DEVICE void finish() const {}
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) const {
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const TileWork& work) const {
     const Finish epilogue(params_, work.out().batch);
     if (params_.mode == Mode::split_k_cluster) {
       if constexpr (adds_up_in_cluster(config)) {

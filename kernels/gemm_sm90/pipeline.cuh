@@ -13,10 +13,11 @@ constexpr int readers() {
   return 4 * groups * (config.cluster.m + config.cluster.n - 1);
 }
 
-/// Arrivals that make it full: of the thread that starts its copies, or of every thread that copies.
+/// Arrivals that make it full: of the thread that starts its copies, or of every thread that copies; and of
+/// the warp that copies its scales.
 template <Config config>
 constexpr int writers() {
-  return config.copy == CopyEngine::tma ? 1 : warpgroup_threads;
+  return config.copy == CopyEngine::tma ? (promotes(config) ? 33 : 1) : warpgroup_threads;
 }
 
 /// One side's walk around the ring.
@@ -40,6 +41,10 @@ class Pipeline {
 
   /// First byte of the current stage, and its barriers.
   QUARRY_DEVICE arch::SharedAddress stage() const { return memory_ + stage_ * stage_bytes(config); }
+  /// The scales of its block of K: of the tile's rows, then of its columns.
+  QUARRY_DEVICE arch::SharedAddress scales() const {
+    return memory_ + (scales_offset(config) + stage_ * scale_bytes(config));
+  }
   QUARRY_DEVICE arch::SharedAddress full() const { return full(memory_, stage_); }
   QUARRY_DEVICE arch::SharedAddress empty() const { return empty(memory_, stage_); }
 

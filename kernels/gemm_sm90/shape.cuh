@@ -13,6 +13,20 @@ struct Sums {
   typename MultiplyOf<config>::template Sums<config.tile.n> block[blocks_m(config)];
 };
 
+/// What the epilogue reads: sums as the matrix instruction leaves them, or scaled ones of f32.
+template <Config config, bool are_converted = takes_scales(config) && config.types.accumulator != DType::f32>
+struct FinishedSumsOf {
+  using Type = Sums<config>;
+};
+template <Config config>
+struct FinishedSumsOf<config, true> {
+  struct Type {
+    arch::WarpgroupSumsF32<config.tile.n> block[blocks_m(config)];
+  };
+};
+template <Config config>
+using FinishedSums = typename FinishedSumsOf<config>::Type;
+
 /// Place of a block in its cluster's tile.
 struct ClusterPlace {
   int rank;

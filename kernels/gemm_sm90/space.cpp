@@ -16,6 +16,7 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::orientation>("orientation", Orientation::direct),
     word_setting<&Config::math>("math", Math::exact),
     setting<&Config::alignment>("alignment", "a"),
+    word_setting<&Config::scales>("scales", ScaleSupport::none),
 });
 
 /// The same device code for the transposed problem: the other orientation of everything.
@@ -97,7 +98,7 @@ std::string schedule_fault(const Config& c, const Config& code) {
 constexpr int least_spare_registers = 24;
 
 std::string register_fault(const Config& code) {
-  const int sums = accumulator_registers(code);
+  const int sums = sum_registers(code);
   const int registers = moves_registers(code) ? consumer_registers(code) : launch_registers(code);
   const int most = std::min(200, registers - least_spare_registers);
   if (sums <= most) return "";
@@ -128,6 +129,17 @@ std::string cp_async_fault(const Config& c, const Config& code) {
   return "";
 }
 
+std::string scale_fault(const Config& c) {
+  if (!takes_scales(c)) return "";
+  if (compute_type(c.types.accumulator, c.types.out) == DType::s32)
+    return "an s32 output is computed in s32, which is not scaled";
+  if (c.types.accumulator == DType::f16) return "sums that are scaled must be f32 or s32";
+  if (c.copy != CopyEngine::tma) return "copy engine cp_async brings no scales";
+  if (!promotes(c)) return "";
+  if (scale_block % c.tile.k != 0) return "tile.k must divide 128, after which scales change";
+  return c.stages < 3 ? "block_scales need 3 stages or more" : "";
+}
+
 std::string memory_fault(const Config& c, const Config& code) {
   if (c.stages < 2 || c.stages > 12) return "stages must be 2 to 12";
   // Each stage begins where the widest swizzle does.
@@ -148,6 +160,7 @@ std::string fault(const Config& c) {
   if (why.empty()) why = schedule_fault(c, code);
   if (why.empty()) why = register_fault(code);
   if (why.empty()) why = c.copy == CopyEngine::tma ? tma_fault(c) : cp_async_fault(c, code);
+  if (why.empty()) why = scale_fault(c);
   if (why.empty()) why = memory_fault(c, code);
   return why;
 }
@@ -157,7 +170,7 @@ std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_o
 }  // namespace
 
 extern const ConfigSpace space;
-constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group, mirrored>(family_name, "quarry::TensorGemmParams");
+constinit const ConfigSpace space = config_space<settings, fault, unit_group, mirrored>(
+    family_name, "quarry::TensorGemmParams", EntryProblem::transposed, "quarry::ScaledTensorGemmParams");
 
 }  // namespace quarry::gemm_sm90

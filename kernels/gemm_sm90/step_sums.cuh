@@ -20,7 +20,7 @@ QUARRY_DEVICE int added_product(int x, int factor, int sum) {
 /// x + factor * sums, of the columns of a block from `first` on. All but `x` and `factor` must be known when
 /// compiled, as registers have no index. @tparam pinned the compiler keeps to the place
 template <Config config, bool pinned = false, int count, class Value>
-QUARRY_DEVICE void add_products(StepValues<count, Value>& x, Value factor, const Sums<config>& sums,
+QUARRY_DEVICE void add_products(StepValues<count, Value>& x, Value factor, const FinishedSums<config>& sums,
                                 int block, int first) {
   QUARRY_UNROLL
   for (int group = 0; group < count / 4; ++group) {
@@ -40,7 +40,8 @@ QUARRY_DEVICE void add_products(StepValues<count, Value>& x, Value factor, const
 /// branches.
 template <Config config, int from = 0, int to = blocks_m(config) * config.tile.n / step_columns(config),
           int count, class Value>
-QUARRY_DEVICE void add_step(StepValues<count, Value>& x, Value factor, const Sums<config>& sums, int step) {
+QUARRY_DEVICE void add_step(StepValues<count, Value>& x, Value factor, const FinishedSums<config>& sums,
+                            int step) {
   constexpr int block_steps = config.tile.n / step_columns(config);
   if constexpr (to - from == 1) {
     add_products<config, true>(x, factor, sums, from / block_steps,

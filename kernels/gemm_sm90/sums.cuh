@@ -7,10 +7,10 @@
 
 namespace quarry::gemm_sm90 {
 
-/// What sums are, and what the standard chain makes of them: whole numbers where the output is s32, else
-/// numbers of f32.
+/// What the sums that the epilogue reads are, and what the standard chain makes of them: whole numbers where
+/// the output is s32, else numbers of f32.
 template <Config config>
-using SumType = Compute<config.types.accumulator>;
+using SumType = Compute<takes_scales(config) ? DType::f32 : config.types.accumulator>;
 template <Config config>
 using ValueType = typename EpilogueCompute<SumType<config>, Element<config.types.out>>::Type;
 

@@ -76,6 +76,12 @@ class ThreadStages {
     return filled_.stage();
   }
 
+  /// The same of its scales.
+  QUARRY_DEVICE arch::SharedAddress acquire_scales() const {
+    filled_.acquire();
+    return filled_.scales();
+  }
+
   /// All copies of the stage are started.
   QUARRY_DEVICE void commit() {
     arch::copy_async_commit();

@@ -66,7 +66,7 @@ class TileStore {
   }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) {
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const TileWork& work) {
     forget();
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
@@ -140,7 +140,7 @@ class TileStore {
 
   /// The short way. @tparam by_column columns have an addend each; else rows may
   template <bool by_column>
-  QUARRY_DEVICE void store_short(const Sums<config>& sums, const TileWork& work, int lane) {
+  QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const TileWork& work, int lane) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks_m(config); ++block) {
       const arch::Vector<Value, 2> rows =
@@ -172,7 +172,7 @@ class TileStore {
   /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
   /// @tparam general else only a bias and an activation, by boxes
   template <bool general>
-  QUARRY_DEVICE void store_steps(const Sums<config>& sums, const TileWork& work, int lane) {
+  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const TileWork& work, int lane) {
     const int turns = general && shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
     for (int index = general && shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
@@ -194,7 +194,7 @@ class TileStore {
   }
 
   template <bool general>
-  QUARRY_DEVICE void store_step(const Sums<config>& sums, const EpilogueStep<config>& step,
+  QUARRY_DEVICE void store_step(const FinishedSums<config>& sums, const EpilogueStep<config>& step,
                                 int number) const {
     const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
     const int line = box.row_major ? step.work.n() : step.work.m();

@@ -299,6 +299,26 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("shared memory", simt + "512x256x64_t16x8");
   check("2048 multiplications", simt + "64x64x64_t8x8");
   check("64 elements", simt + "8x64x64_t4x4");
+  check("tile.k must divide 128", simt + "64x64x48_t4x4_block_scales");
+  check("an s32 output is computed in s32", "gemm_simt_s8_s8_s32_s32_rcr_64x64x64_t4x4_block_scales");
+}
+
+TEST_CASE("a gemm_sm90 config with scales that breaks a constraint is refused with the constraint", "[own]") {
+  const auto check = [](const std::string& what, const std::string& name) {
+    const Result<Kernel> kernel = make_kernel("gemm_sm90_" + name);
+    INFO(name);
+    REQUIRE(!kernel);
+    CHECK(kernel.status().code() == StatusCode::unsupported);
+    CHECK_THAT(kernel.status().message(), Catch::Contains(what));
+  };
+  const std::string e4m3 = "e4m3_e4m3_f32_bf16_rcr_", bf16 = "bf16_bf16_f32_bf16_rcr_";
+  check("registers for sums", e4m3 + "128x256x128_c1x1_s3_cooperative_a16x16_block_scales");
+  check("tile.k must divide 128", e4m3 + "64x32x256_c1x1_s4_one_tile_a16x16_block_scales");
+  check("block_scales need 3 stages", e4m3 + "64x32x128_c1x1_s2_one_tile_a16x16_block_scales");
+  check("brings no scales", bf16 + "64x64x64_c1x1_s4_one_tile_cp_async_a4x4_vector_scales");
+  check("sums that are scaled", "f16_f16_f16_f16_rcr_128x128x64_c1x1_s4_cooperative_a8x8_vector_scales");
+  check("an s32 output is computed in s32",
+        "s8_s8_s32_s32_rcr_64x32x128_c1x1_s4_one_tile_a16x16_vector_scales");
 }
 
 TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the constraint", "[own]") {

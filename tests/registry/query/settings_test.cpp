@@ -68,7 +68,7 @@ std::vector<std::string> leaves_of(std::string_view literal) {
 
 /// The settings of each family in the order of its config's members.
 const std::map<std::string_view, std::vector<std::string_view>> member_order = {
-    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}},
+    {"gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
     {"gemm_sm80",
      {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment", "math",
       "instruction", "epilogue", "schedule"}},

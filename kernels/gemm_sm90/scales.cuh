@@ -1,0 +1,237 @@
+/// Scales of A and B: a warp of those that copy brings them to shared memory ahead of the sums; those that
+/// multiply read them there, and multiply sums in registers. The epilogue knows nothing of them.
+#pragma once
+
+#include "gemm/scale_view.cuh"
+#include "gemm_sm90/bias.cuh"
+#include "gemm_sm90/thread_producer.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Scales by vectors that wait in shared memory.
+template <Config config>
+using ScaleRing =
+    VectorRing<RingPlace{.at = scales_offset(config),
+                         .bytes = scale_bytes(config),
+                         .barriers = scales_offset(config) + scale_sets(config) * scale_bytes(config),
+                         .sets = scale_sets(config),
+                         .writers = 32,
+                         .readers = bias_readers<config>()}>;
+
+/// The scales of a tile's rows, then of its columns, from global memory.
+template <Config config>
+class ScaleSource {
+ public:
+  QUARRY_DEVICE ScaleSource(const GemmScaleParams& params, const TileWork& work)
+      : a_(params.a, work.a().batch), b_(params.b, work.b().batch), work_(work) {}
+
+  static constexpr int count = config.tile.m + config.tile.n;
+
+  /// Where number `i` lies, for a block of 128 of K; null where it is 1.
+  QUARRY_DEVICE const float* place(int i, int block) const {
+    if (i < config.tile.m) return a_.place(work_.tile_m * config.tile.m + i, work_.m(), block);
+    return b_.place(work_.tile_n * config.tile.n + i - config.tile.m, work_.n(), block);
+  }
+
+ private:
+  ScaleView a_;
+  ScaleView b_;
+  const TileWork& work_;
+};
+
+/// Loads the vectors of all tiles of the block; by one warp.
+template <Config config>
+QUARRY_DEVICE void produce_vector_scales(const GemmParams& gemm, const GemmScaleParams& params,
+                                         arch::SharedAddress memory, const ClusterPlace& place) {
+  ScaleRing<config> ring(memory);
+  QUARRY_ROLLED
+  for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
+    const TileWork work = list.current();
+    const ScaleSource<config> source(params, work);
+    ring.acquire();
+    QUARRY_ROLLED
+    for (int i = arch::lane_index(); i < source.count; i += 32) {
+      const float* const from = source.place(i, 0);
+      arch::shared_store(ring.at(i), from == nullptr ? 1.0F : arch::global_load<float>(from));
+    }
+    ring.commit();
+    ring.advance();
+  }
+}
+
+/// Copies those of all stages of the block, into the stages' sets; by one warp. A lane says that its copies
+/// have landed when those of later stages are under way.
+template <Config config>
+QUARRY_DEVICE void produce_block_scales(const GemmParams& gemm, const GemmScaleParams& params,
+                                        arch::SharedAddress memory, const ClusterPlace& place) {
+  ThreadStages<config> stages(memory);
+  QUARRY_ROLLED
+  for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
+    const TileWork work = list.current();
+    const ScaleSource<config> source(params, work);
+    QUARRY_ROLLED
+    for (int tile = 0; tile < work.k_tiles; ++tile) {
+      const int block = (work.first_k_tile + tile) / block_k_tiles(config);
+      const arch::SharedAddress to = stages.acquire_scales();
+      QUARRY_ROLLED
+      for (int i = arch::lane_index(); i < source.count; i += 32) {
+        const float* const from = source.place(i, block);
+        if (from == nullptr) {
+          arch::shared_store(to + 4 * i, 1.0F);
+        } else {
+          arch::copy_async<4>(to + 4 * i, from, 4);
+        }
+      }
+      stages.commit();
+    }
+  }
+  stages.finish();
+}
+
+/// Reads the scales of a lane's two rows of each block of 64. @param scales of the tile's rows, then of its
+/// columns @param first_row of the warpgroup in its tile
+template <Config config>
+QUARRY_DEVICE void read_row_scales(arch::SharedAddress scales, int first_row,
+                                   float (&rows)[blocks_m(config)][2]) {
+  const int row = first_row + warp_of_group() * 16 + arch::lane_index() / 4;
+  QUARRY_UNROLL
+  for (int block = 0; block < blocks_m(config); ++block) {
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half)
+      rows[block][half] = arch::shared_load<float>(scales + 4 * (row + block * instruction_m + half * 8));
+  }
+}
+
+/// Those of its two columns of eight.
+template <Config config>
+QUARRY_DEVICE arch::Vector<float, 2> column_scales(arch::SharedAddress scales, int group) {
+  const int column = config.tile.m + group * 8 + arch::lane_index() % 4 * 2;
+  return arch::shared_load<arch::Vector<float, 2>>(scales + 4 * column);
+}
+
+/// The scales of a lane's sums in registers.
+template <Config config>
+struct LaneScales {
+  float row[blocks_m(config)][2];
+  arch::Vector<float, 2> columns[config.tile.n / 8];
+};
+
+template <Config config>
+QUARRY_DEVICE LaneScales<config> read_scales(arch::SharedAddress scales, int first_row) {
+  LaneScales<config> result;
+  read_row_scales<config>(scales, first_row, result.row);
+  QUARRY_UNROLL
+  for (int group = 0; group < config.tile.n / 8; ++group)
+    result.columns[group] = column_scales<config>(scales, group);
+  return result;
+}
+
+/// Calls `each(block, half, i, sum)` for the sums of a lane in eight columns, i the number of their place.
+template <Config config, class AnySums, class Each>
+QUARRY_DEVICE void for_each_sum(const AnySums& sums, int group, const Each& each) {
+  QUARRY_UNROLL
+  for (int block = 0; block < blocks_m(config); ++block) {
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const auto pair = sum_pair(sums.block[block], group, half);
+      QUARRY_UNROLL
+      for (int i = 0; i < 2; ++i) each(block, half, i, static_cast<float>(pair.v[i]));
+    }
+  }
+}
+
+/// finished += scales * sums.
+template <Config config>
+QUARRY_DEVICE void promote(FinishedSums<config>& finished, const Sums<config>& sums,
+                           const LaneScales<config>& scales) {
+  QUARRY_UNROLL
+  for (int group = 0; group < config.tile.n / 8; ++group) {
+    for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
+      float& value = finished.block[block].v[4 * group + 2 * half + i];
+      value = arch::fma(scales.row[block][half] * scales.columns[group].v[i], sum, value);
+    });
+  }
+}
+
+/// A warpgroup's walk over the vectors of its tiles; nothing where there are none.
+template <Config config, ScaleSupport scales = config.scales>
+class TileScales {
+ public:
+  QUARRY_DEVICE explicit TileScales(arch::SharedAddress /*memory*/) {}
+  QUARRY_DEVICE void skip() const {}
+};
+template <Config config>
+class TileScales<config, ScaleSupport::vector_scales> {
+ public:
+  QUARRY_DEVICE explicit TileScales(arch::SharedAddress memory) : ring_(memory) {}
+
+  /// Leaves out a tile, which another warpgroup multiplies.
+  QUARRY_DEVICE void skip() { ring_.advance(); }
+
+  /// Multiplies the sums of a tile, which may be the finished ones. Columns are read when their turn comes:
+  /// sums fill the registers. @param first_row of the warpgroup in the tile
+  template <class AnySums>
+  QUARRY_DEVICE void scale(FinishedSums<config>& finished, const AnySums& sums, int first_row) {
+    ring_.wait();
+    const arch::SharedAddress scales = ring_.at(0);
+    float rows[blocks_m(config)][2];
+    read_row_scales<config>(scales, first_row, rows);
+    QUARRY_UNROLL
+    for (int group = 0; group < config.tile.n / 8; ++group) {
+      const arch::Vector<float, 2> columns = column_scales<config>(scales, group);
+      for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
+        finished.block[block].v[4 * group + 2 * half + i] = rows[block][half] * columns.v[i] * sum;
+      });
+    }
+    ring_.release();
+    ring_.advance();
+  }
+
+ private:
+  ScaleRing<config> ring_;
+};
+
+/// As mainloop, of sums that are promoted: those of a block of 128 of K begin anew, and join the finished
+/// ones times their scales. The threads do so while another warpgroup's products are under way.
+template <Config config, class AllStarted>
+QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
+                                      const TileWork& work, int group, const ClusterPlace& place,
+                                      const AllStarted& all_started) {
+  constexpr int block_tiles = block_k_tiles(config);
+  const auto tiles_to_block_end = [](int k_tile, int left) {
+    const int to_end = block_tiles - k_tile % block_tiles;
+    return to_end < left ? to_end : left;
+  };
+  Sums<config> sums = {};
+  finished = {};
+  hold<config>(sums);
+  if (work.k_tiles == 0) all_started();
+  const auto start = [&](int accumulate) {
+    pipeline.wait();
+    arch::warpgroup_fence();
+    multiply_stage<config>(sums, pipeline.stage(), group, accumulate);
+    arch::warpgroup_commit();
+  };
+  QUARRY_ROLLED
+  for (int tile = 0; tile < work.k_tiles;) {
+    const int count =
+        block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
+    Pipeline<config> read = pipeline;
+    start(0);
+    const LaneScales<config> scales =
+        read_scales<config>(pipeline.scales(), group * blocks_m(config) * instruction_m);
+    pipeline.advance();
+    QUARRY_ROLLED
+    for (int i = 1; i < count; ++i, pipeline.advance()) start(1);
+    tile += count;
+    if (tile == work.k_tiles) all_started();
+    arch::warp_barrier();  // all lanes have read the scales
+    arch::warpgroup_wait<0>();
+    hold<config>(sums);
+    QUARRY_ROLLED
+    for (int i = 0; i < count; ++i, read.advance()) release<config>(read.empty(), place);
+    promote<config>(finished, sums, scales);
+  }
+}
+
+}  // namespace quarry::gemm_sm90
