@@ -98,7 +98,11 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
                                  const AllStarted& all_started) {
   if constexpr (promotes(config)) {
-    promoting_mainloop<config>(sums, pipeline, work, group, place, all_started);
+    if (scales.columns_share()) {
+      promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);
+    } else {
+      promoting_mainloop<config, true>(sums, pipeline, work, group, place, all_started);
+    }
   } else if constexpr (!takes_scales(config)) {
     mainloop<config>(sums, pipeline, work.k_tiles, group, place, all_started);
   } else if constexpr (config.types.accumulator == DType::f32) {
@@ -112,9 +116,10 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
 }
 
 /// A warpgroup that multiplies. @param group its number among these
+/// @param given null in kernels that take no scales
 template <Config config, class Epilogue>
-QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress memory,
-                            const ClusterPlace& place, int group) {
+QUARRY_DEVICE void consumer(const TensorGemmParams& params, const GemmScaleParams* given,
+                            arch::SharedAddress memory, const ClusterPlace& place, int group) {
   if constexpr (moves_registers(config)) arch::take_registers<consumer_registers(config)>();
   constexpr bool alone = config.schedule == Schedule::ping_pong;  // with a tile
   const GemmParams& gemm = params.gemm;
@@ -126,7 +131,7 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, arch::SharedAddress 
   // is kept.
   unsigned stages_done = 0;
   WorkList<config> list(gemm, place);
-  TileScales<config> scales(memory);
+  TileScales<config> scales(given, memory);
   const Turns turns(group);
   bool is_first = true;    // tile of the block
   const auto skip = [&] {  // a tile of the other warpgroup
@@ -176,7 +181,7 @@ QUARRY_DEVICE void run(const TensorGemmParams& params, const GemmScaleParams* sc
   if (group < 0) {
     producer<config>(params, scales, memory, place);
   } else {
-    consumer<config, Epilogue>(params, memory, place, group);
+    consumer<config, Epilogue>(params, scales, memory, place, group);
   }
 }
 

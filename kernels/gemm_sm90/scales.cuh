@@ -39,6 +39,14 @@ class ScaleSource {
   const TileWork& work_;
 };
 
+/// Whether the columns of a tile share their scale, for each block of K: with blocks of 128 x 128, above all.
+template <Config config>
+QUARRY_DEVICE bool columns_share_scale(const GemmScaleParams& params) {
+  const ScaleParams& b = params.b;
+  const bool by_block = b.lines_log2 > 0 && scale_block % config.tile.n == 0;
+  return by_block || b.values.row_stride == 0 || b.values.data == nullptr;
+}
+
 /// Loads the vectors of all tiles of the block; by one warp.
 template <Config config>
 QUARRY_DEVICE void produce_vector_scales(const GemmParams& gemm, const GemmScaleParams& params,
@@ -65,6 +73,7 @@ template <Config config>
 QUARRY_DEVICE void produce_block_scales(const GemmParams& gemm, const GemmScaleParams& params,
                                         arch::SharedAddress memory, const ClusterPlace& place) {
   ThreadStages<config> stages(memory);
+  const int count = config.tile.m + (columns_share_scale<config>(params) ? 1 : config.tile.n);
   QUARRY_ROLLED
   for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
@@ -74,7 +83,7 @@ QUARRY_DEVICE void produce_block_scales(const GemmParams& gemm, const GemmScaleP
       const int block = (work.first_k_tile + tile) / block_k_tiles(config);
       const arch::SharedAddress to = stages.acquire_scales();
       QUARRY_ROLLED
-      for (int i = arch::lane_index(); i < source.count; i += 32) {
+      for (int i = arch::lane_index(); i < count; i += 32) {
         const float* const from = source.place(i, block);
         if (from == nullptr) {
           arch::shared_store(to + 4 * i, 1.0F);
@@ -109,22 +118,35 @@ QUARRY_DEVICE arch::Vector<float, 2> column_scales(arch::SharedAddress scales, i
   return arch::shared_load<arch::Vector<float, 2>>(scales + 4 * column);
 }
 
-/// The scales of a lane's sums in registers.
-template <Config config>
+/// The scales of a lane's sums in registers. @tparam by_column they differ by columns; else those of rows are
+/// multiplied by the one that the columns share
+template <Config config, bool by_column>
 struct LaneScales {
   float row[blocks_m(config)][2];
-  arch::Vector<float, 2> columns[config.tile.n / 8];
-};
+  arch::Vector<float, 2> columns[by_column ? config.tile.n / 8 : 1];
 
-template <Config config>
-QUARRY_DEVICE LaneScales<config> read_scales(arch::SharedAddress scales, int first_row) {
-  LaneScales<config> result;
-  read_row_scales<config>(scales, first_row, result.row);
-  QUARRY_UNROLL
-  for (int group = 0; group < config.tile.n / 8; ++group)
-    result.columns[group] = column_scales<config>(scales, group);
-  return result;
-}
+  QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) {
+    read_row_scales<config>(scales, first_row, row);
+    if constexpr (by_column) {
+      QUARRY_UNROLL
+      for (int group = 0; group < config.tile.n / 8; ++group)
+        columns[group] = column_scales<config>(scales, group);
+    } else {
+      const auto shared = arch::shared_load<float>(scales + 4 * config.tile.m);
+      QUARRY_UNROLL
+      for (int block = 0; block < blocks_m(config); ++block) {
+        QUARRY_UNROLL
+        for (int half = 0; half < 2; ++half) row[block][half] *= shared;
+      }
+    }
+  }
+
+  /// Of column `i` of the lane's two of eight.
+  QUARRY_DEVICE float of(int block, int half, int group, int i) const {
+    if constexpr (by_column) return row[block][half] * columns[group].v[i];
+    return row[block][half];
+  }
+};
 
 /// Calls `each(block, half, i, sum)` for the sums of a lane in eight columns, i the number of their place.
 template <Config config, class AnySums, class Each>
@@ -141,29 +163,41 @@ QUARRY_DEVICE void for_each_sum(const AnySums& sums, int group, const Each& each
 }
 
 /// finished += scales * sums.
-template <Config config>
+template <Config config, bool by_column>
 QUARRY_DEVICE void promote(FinishedSums<config>& finished, const Sums<config>& sums,
-                           const LaneScales<config>& scales) {
+                           const LaneScales<config, by_column>& scales) {
   QUARRY_UNROLL
   for (int group = 0; group < config.tile.n / 8; ++group) {
     for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
       float& value = finished.block[block].v[4 * group + 2 * half + i];
-      value = arch::fma(scales.row[block][half] * scales.columns[group].v[i], sum, value);
+      value = arch::fma(scales.of(block, half, group, i), sum, value);
     });
   }
 }
 
-/// A warpgroup's walk over the vectors of its tiles; nothing where there are none.
+/// What a warpgroup knows of the scales of its tiles: its walk over vectors; of blocks, which ones there are.
 template <Config config, ScaleSupport scales = config.scales>
 class TileScales {
  public:
-  QUARRY_DEVICE explicit TileScales(arch::SharedAddress /*memory*/) {}
+  QUARRY_DEVICE TileScales(const GemmScaleParams* /*params*/, arch::SharedAddress /*memory*/) {}
   QUARRY_DEVICE void skip() const {}
+};
+template <Config config>
+class TileScales<config, ScaleSupport::block_scales> {
+ public:
+  QUARRY_DEVICE TileScales(const GemmScaleParams* params, arch::SharedAddress /*memory*/)
+      : params_(*params) {}
+  QUARRY_DEVICE void skip() const {}
+
+  QUARRY_DEVICE bool columns_share() const { return columns_share_scale<config>(params_); }
+
+ private:
+  const GemmScaleParams& params_;
 };
 template <Config config>
 class TileScales<config, ScaleSupport::vector_scales> {
  public:
-  QUARRY_DEVICE explicit TileScales(arch::SharedAddress memory) : ring_(memory) {}
+  QUARRY_DEVICE TileScales(const GemmScaleParams* /*params*/, arch::SharedAddress memory) : ring_(memory) {}
 
   /// Leaves out a tile, which another warpgroup multiplies.
   QUARRY_DEVICE void skip() { ring_.advance(); }
@@ -193,7 +227,9 @@ class TileScales<config, ScaleSupport::vector_scales> {
 
 /// As mainloop, of sums that are promoted: those of a block of 128 of K begin anew, and join the finished
 /// ones times their scales. The threads do so while another warpgroup's products are under way.
-template <Config config, class AllStarted>
+///
+/// @tparam by_column scales differ by columns
+template <Config config, bool by_column, class AllStarted>
 QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                       const TileWork& work, int group, const ClusterPlace& place,
                                       const AllStarted& all_started) {
@@ -218,8 +254,7 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
         block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
     Pipeline<config> read = pipeline;
     start(0);
-    const LaneScales<config> scales =
-        read_scales<config>(pipeline.scales(), group * blocks_m(config) * instruction_m);
+    const LaneScales<config, by_column> scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
     pipeline.advance();
     QUARRY_ROLLED
     for (int i = 1; i < count; ++i, pipeline.advance()) start(1);

@@ -313,7 +313,7 @@ TEST_CASE("a gemm_sm90 config with scales that breaks a constraint is refused wi
   };
   const std::string e4m3 = "e4m3_e4m3_f32_bf16_rcr_", bf16 = "bf16_bf16_f32_bf16_rcr_";
   check("registers for sums", e4m3 + "128x256x128_c1x1_s3_cooperative_a16x16_block_scales");
-  check("tile.k must divide 128", e4m3 + "64x32x256_c1x1_s4_one_tile_a16x16_block_scales");
+  check("tile.k must be 64 or 128", e4m3 + "64x32x256_c1x1_s4_one_tile_a16x16_block_scales");
   check("block_scales need 3 stages", e4m3 + "64x32x128_c1x1_s2_one_tile_a16x16_block_scales");
   check("brings no scales", bf16 + "64x64x64_c1x1_s4_one_tile_cp_async_a4x4_vector_scales");
   check("sums that are scaled", "f16_f16_f16_f16_rcr_128x128x64_c1x1_s4_cooperative_a8x8_vector_scales");
