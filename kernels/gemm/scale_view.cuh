@@ -10,11 +10,10 @@ namespace quarry {
 /// The scales of one operand of one batch entry.
 class ScaleView {
  public:
-  QUARRY_DEVICE ScaleView(const ScaleParams& params, int batch) : params_(params) {
-    const MatrixParams& values = params.values;
-    if (values.data != nullptr)
-      first_ = static_cast<const float*>(values.data) + batch_offset(values, batch, sizeof(float));
-  }
+  QUARRY_DEVICE ScaleView(const ScaleParams& params, int batch)
+      : params_(params),
+        first_(static_cast<const float*>(params.values.data) +
+               batch_offset(params.values, batch, sizeof(float))) {}
 
   /// Where the scale of a line lies, of the block of K of this number; null where all are 1. Lines from
   /// `lines` on, which do not exist, have that of the last one.
@@ -31,7 +30,7 @@ class ScaleView {
 
  private:
   const ScaleParams& params_;
-  const float* first_ = nullptr;
+  const float* first_;
 };
 
 }  // namespace quarry

@@ -30,6 +30,8 @@ REDUCE = "kernels/reduce_split_k/kernel.cuh"
 
 SM90 = "kernels/gemm_sm90/kernel.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
+VECTOR_RING = "kernels/gemm_sm90/vector_ring.cuh"
+SCALES = "kernels/gemm_sm90/scales.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
@@ -183,7 +185,11 @@ HAND_WRITTEN = [
                 [(SM90, "stages_done += static_cast<unsigned>(list.current().k_tiles);", "stages_done += config.stages;")]),
     HandWritten("wrong stage", "a box is fetched into the buffer that is stored",
                 [(TILE_STORE, "ring_.fetch(source_at(work, next), Ring::most_ahead - 1);", "ring_.fetch(source_at(work, next), Ring::most_ahead);")]),
-    HandWritten("wrong stage", "biases of all tiles lie in one place", [(BIAS, "return static_cast<int>(tile_ % sets);", "return 0;")]),
+    HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
+    HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
+    HandWritten("wrong block", "sums of a block begin with those of the one before", [(SCALES, "    start(0);\n", "    start(1);\n")]),
+    HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "/ block_k_tiles(config);", "* 0;")]),
+    HandWritten("wrong block", "gemm_simt promotes at the end alone", [(SIMT, "ends_block<config>(k_tile) || tile + 1 == work.k_tiles", "tile + 1 == work.k_tiles")]),
     HandWritten("wrong tile", "every tile adds the first columns' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? 0 : work.tile_m) * count;")]),
     HandWritten("wrong tile", "every tile adds the first rows' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? work.tile_n : 0) * count;")]),
     # Who arrives, who waits.
@@ -193,7 +199,8 @@ HAND_WRITTEN = [
                 [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "1;")]),
     HandWritten("wrong count", "a stage is empty when every warpgroup has read it",
                 [(PIPELINE, "config.schedule == Schedule::ping_pong ? 1 : consumers(config);", "consumers(config);")]),
-    HandWritten("wrong count", "a stage is full when one thread has copied", [(PIPELINE, "config.copy == CopyEngine::tma ? 1 : warpgroup_threads;", "1;")]),
+    HandWritten("wrong count", "a stage is full when one thread has copied", [(PIPELINE, "config.copy == CopyEngine::tma ? (promotes(config) ? 33 : 1) : warpgroup_threads;", "1;")]),
+    HandWritten("wrong count", "the last lanes that copy scales end a phase of a stage early", [(PIPELINE, "promotes(config) ? 33 : 1", "promotes(config) ? 17 : 1")]),
     HandWritten("wrong count", "other blocks of the cluster do not hold up a stage",
                 [(PIPELINE, "4 * groups * (config.cluster.m + config.cluster.n - 1);", "4 * groups;")]),
     HandWritten("drop wait", "the block ends without waiting for others' signals",

@@ -59,6 +59,8 @@ SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f6
         "gemm_simt_f16_f16_f16_f16_rrr_64x64x16_t4x4", "gemm_simt_bf16_bf16_f32_f32_ccr_128x128x8_t8x8",
         "gemm_simt_f16_f16_f32_f16_rcc_32x32x16_t2x2", "gemm_simt_s8_u8_s32_s32_rcr_64x64x64_t4x4",
         "gemm_simt_u8_s8_s32_s8_crr_64x64x64_t4x4", "gemm_simt_s8_s8_s32_s8_RCC_64x64x64_t4x4")
+# Scales of operands.
+SIMT_SCALES = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4_block_scales", "gemm_simt_s8_s8_s32_f32_crr_64x64x64_t4x4_block_scales")
 
 # Operands by the copy engine: sums in one go and in slices of a cluster, clusters of both directions, turns of two warpgroups with
 # one and two blocks of rows, warpgroups that share a tile, registers that move, outputs in both orders, in boxes of 16- and of
@@ -72,6 +74,11 @@ SM90_REST = ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8",
              "gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8")
 SM90_THREADS = ("gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a2x2",
                 "gemm_sm90_bf16_bf16_f32_f32_crr_128x128x64_c1x1_s6_cooperative_cp_async_a4x4")
+# Scales: vectors, of tiles in turns and of sums of whole numbers; blocks of one and of two K tiles.
+SM90_SCALES = ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x32x128_c1x1_s8_one_tile_a16x16_block_scales",
+               "gemm_sm90_bf16_bf16_f32_bf16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_block_scales",
+               "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_vector_scales",
+               "gemm_sm90_s8_s8_s32_f32_rcr_64x32x128_c1x1_s8_one_tile_a16x16_vector_scales")
 # Each is one problem that random ones are not, or seldom: (kernel, arguments).
 SM90_PROBLEMS = (
     # Outputs of 32 bits that leave by boxes, in rows and in columns, and boxes of 24 columns.
@@ -107,6 +114,8 @@ STAGES = [
     Stage(SM80_SOURCES, SM80_FIRST),
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),
+    Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
+    Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST),

@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import REORDER, REDUCE, SIMT, SM80_PATHS, SM90_PATHS, STREAM_PATHS
+from mutation.kernels import REORDER, REDUCE, SIMT, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS
 
 EPILOGUE = "kernels/common/epilogue.cuh"
 MATRIX_VIEW = "kernels/common/matrix_view.cuh"
@@ -21,7 +21,10 @@ BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
 
+SCALE_VIEW = "kernels/gemm/scale_view.cuh"
+
 TILES = SM80_PATHS + SIMT
+SCALED = SIMT_SCALES + SM90_SCALES
 QUADS = TILES + REDUCE  # by the epilogue that they share
 PLAIN_TILES = tuple(kernel for kernel in TILES if "_t2x2" not in kernel)  # whose passes have fewer rows than it takes
 REGULAR_BY_ROWS = tuple(kernel for kernel in PLAIN_TILES if kernel.split("_")[6][2] == "r")  # others swap rows and columns
@@ -74,6 +77,11 @@ PLANTED = [
             [(WRITER, "      partial_output().store(first_row, first_column, count, sum);\n", "")]),
     Planted("stream_k", "the second part forgets the first", STREAM_PATHS, [(STREAM_WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),
     Planted("array", "an array of pointers is taken for the matrices", TILES, [(MATRIX_VIEW, "&& is_pointer_array(m)) {", "&& false) {")]),
+    # Scales of operands.
+    Planted("scales_tensor", "scales are 1", SCALED, [(SCALE_VIEW, "if (params_.values.data == nullptr) return nullptr;", "return nullptr;")]),
+    Planted("scales_vector", "all lines have the first one's scale", SCALED, [(SCALE_VIEW, "row * params_.values.row_stride", "0 * row")]),
+    Planted("scales_1x128_128x128", "of 128 columns each has a scale", SCALED, [(SCALE_VIEW, " >> params_.lines_log2", "")]),
+    Planted("scales_1x128_1x128", "all blocks of K have the first one's scale", SCALED, [(SCALE_VIEW, "block * params_.values.column_stride", "0 * block")]),
     # The tile store of gemm_sm90.
     Planted("plain", "a plain tile is not stored", SM90_PATHS,
             [(TILE_STORE, "      store_short<false>(sums, work, lane);", "      if (added() != Added::nothing) store_short<false>(sums, work, lane);")]),
