@@ -232,4 +232,16 @@ QUARRY_DEVICE typename ComputedIn<type>::Type rounded(C x) {
   }
 }
 
+/// A computed value as an element: rounded to the nearest, integers saturate.
+template <DType type, class C>
+QUARRY_DEVICE Element<type> stored(C x) {
+  if constexpr (is_integer(type)) {
+    return static_cast<Element<type>>(rounded<type>(x));
+  } else if constexpr (bits_of(type) == 64) {
+    return static_cast<double>(x);
+  } else {
+    return to_element<Element<type>>(static_cast<float>(x));
+  }
+}
+
 }  // namespace quarry::elementary

@@ -48,18 +48,6 @@ struct Held {
 template <class Code, int elements, int last>
 struct Held<Code, elements, last, last> {};
 
-/// A computed value as an element: rounded to the nearest, integers saturate.
-template <DType type, class C>
-QUARRY_DEVICE Element<type> stored(C x) {
-  if constexpr (is_integer(type)) {
-    return static_cast<Element<type>>(elementary::rounded<type>(x));
-  } else if constexpr (bits_of(type) == 64) {
-    return static_cast<double>(x);
-  } else {
-    return to_element<Element<type>>(static_cast<float>(x));
-  }
-}
-
 /// One of the neighbours: what generated code computes with.
 template <class Code, class Inputs, class Outputs>
 struct Lane {
@@ -73,7 +61,7 @@ struct Lane {
   }
   template <int tensor, class C>
   QUARRY_DEVICE void output(C value) const {
-    outputs.template of<tensor>().v[index] = stored<Code::type(tensor)>(value);
+    outputs.template of<tensor>().v[index] = elementary::stored<Code::type(tensor)>(value);
   }
   template <int from, int to>
   QUARRY_DEVICE void copy() const {
@@ -156,7 +144,7 @@ QUARRY_DEVICE void load(const ElementwiseTensor& tensor, const Place& place,
   const long long stride = tensor.strides[3];
   if (elements > 1 && tensor.data != nullptr && stride == 0) return fill(to, read<type>(tensor, place));
   if constexpr (!is_fp8(type)) {  // whose values are not given from the host
-    if (tensor.data == nullptr) return fill(to, stored<type>(tensor.value));
+    if (tensor.data == nullptr) return fill(to, elementary::stored<type>(tensor.value));
   }
   const T* const from = address_of<T>(tensor, place);
   if (place.count == elements) {  // of more than 1 element, they are next to each other

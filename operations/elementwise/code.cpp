@@ -35,9 +35,9 @@ Result<std::string> code_of(const Expression& expression, std::string_view name)
     element +=
         "    lane.template output<" + std::to_string(inputs + i) + ">(out.out" + std::to_string(i) + ");\n";
   }
-  return "namespace quarry::elementwise {\n" + code->text + "struct " + std::string(name) +
-         " {\n  static constexpr int inputs = " + std::to_string(inputs) +
-         ";\n  static constexpr int tensors = " + std::to_string(types.size()) +
+  return "namespace quarry {\n" + code->text + "struct " + std::string(name) +
+         " {\n  template <class Params>\n  using Parameters = Params;\n  static constexpr int inputs = " +
+         std::to_string(inputs) + ";\n  static constexpr int tensors = " + std::to_string(types.size()) +
          ";\n  static constexpr quarry::DType type([[maybe_unused]] int i) { return " + type_of_place(types) +
          "; }\n  template <class Lane>\n  QUARRY_DEVICE static void element(const Lane& lane) {\n    " +
          values + "::Inputs in;\n    " + values + "::Groups groups;\n    " + values + "::Lines lines;\n    " +

@@ -9,7 +9,7 @@
 
 namespace quarry::detail::elementwise {
 
-/// A struct of this name in namespace quarry::elementwise, as kernels take it: see CopyBytes there. Fails
+/// A struct of this name in namespace quarry, as kernels take it: see CopyBytes there. Fails
 /// with `unsupported` where device code lacks a type. @pre all tensors have a type, and nothing is reduced
 Result<std::string> code_of(const Expression& expression, std::string_view name);
 

@@ -41,9 +41,9 @@ Result<EntrySource> expression_entry(const ConfigSpace& space, std::string_view 
   const Result<std::string> code = code_of(interned->expression, code_name);
   if (!code) return code.status();
   const std::string include = "#include \"" + text.folder + "/kernel.cuh\"\n";
-  const std::string entry = "QUARRY_ENTRY(" + text.name + ", " + text.params + ", quarry::" + text.folder +
-                            "::kernel,\n             (" + text.config() + "), quarry::" + text.folder +
-                            "::" + code_name + ")\n";
+  const std::string entry = "QUARRY_ENTRY(" + text.name + ", quarry::" + code_name + "::Parameters<" +
+                            text.params + ">, quarry::" + text.folder + "::kernel,\n             (" +
+                            text.config() + "), quarry::" + code_name + ")\n";
   const std::string config = text.config() + " " + interned->expression.text() + " with " +
                              interned->expression.declarations().text();
   return EntrySource{include + "\n" + *code + entry, config, kernel.design.shared_memory, text.only_cc};
