@@ -1,24 +1,13 @@
 /// The operation `elementwise`: an expression of tensors alone.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
-#include "quarry/tensor.hpp"
 
 namespace quarry {
-
-/// A tensor that an expression names. In calls it goes by its place in the list: tensor_operand(place),
-/// except `out`, which is Operand::out.
-struct ExpressionTensor {
-  std::string name = {};
-  /// Of rank 1 to 4. Not given (without a type) for a scalar that is a value.
-  TensorView view = {};
-  /// Of a scalar without a view. Rounded to the scalar's type.
-  double value = 0;
-};
 
 /// Every element of the outputs, computed from the inputs' elements of the same place.
 ///

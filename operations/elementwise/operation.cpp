@@ -1,8 +1,7 @@
 #include "operations/elementwise/operation.hpp"
 
-#include <memory>
+#include <vector>
 
-#include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/elementwise/code.hpp"
 #include "operations/elementwise/executor.hpp"
@@ -13,15 +12,9 @@ namespace {
 
 /// The problem's expression with the types of its outputs, kept.
 const InternedExpression* kept_expression(const ElementwiseProblem& problem) {
-  const ExpressionGraph& graph = problem.expression->graph();
-  bool is_typed = true;
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    is_typed = is_typed && graph.outputs[i].tensor.dtype != DType::none;
-  if (is_typed) return interned(*problem.expression);
-  auto typed = std::make_shared<ExpressionGraph>(graph);
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    typed->outputs[i].tensor.dtype = problem.operands[problem.inputs + static_cast<int>(i)].type;
-  return interned(Expression(std::move(typed)));
+  std::vector<DType> outputs;
+  for (int i = problem.inputs; i < problem.tensors; ++i) outputs.push_back(problem.operands[i].type);
+  return interned(*problem.expression, outputs);
 }
 
 }  // namespace

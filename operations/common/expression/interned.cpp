@@ -1,9 +1,13 @@
 #include "operations/common/expression/interned.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
+
+#include "operations/common/expression/graph.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -43,6 +47,15 @@ const InternedExpression* interned(const Expression& expression) {
   const std::lock_guard lock(all.mutex);
   const std::uint64_t number = number_of(all, expression);
   return &all.by_number.try_emplace(number, InternedExpression{expression, number}).first->second;
+}
+
+const InternedExpression* interned(const Expression& expression, std::span<const DType> outputs) {
+  const ExpressionGraph& graph = expression.graph();
+  const auto is_typed = [](const expression::Output& o) { return o.tensor.dtype != DType::none; };
+  if (std::ranges::all_of(graph.outputs, is_typed)) return interned(expression);
+  auto typed = std::make_shared<ExpressionGraph>(graph);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) typed->outputs[i].tensor.dtype = outputs[i];
+  return interned(Expression(std::move(typed)));
 }
 
 const InternedExpression* find_interned(std::uint64_t number) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ struct InternedExpression {
 /// The one kept copy of an expression. Safe from any thread; takes a lock. Throws std::bad_alloc, having kept
 /// nothing.
 const InternedExpression* interned(const Expression& expression);
+
+/// The same of an expression whose outputs, in its order, are of these types.
+const InternedExpression* interned(const Expression& expression, std::span<const DType> outputs);
 
 /// The expression of a number; null where this program has not interned it.
 const InternedExpression* find_interned(std::uint64_t number);

@@ -107,8 +107,8 @@ TEST_CASE("elementwise: what an expression may not have here is said", "[element
   const Result<Expression> sums = Expression::parse("out = sum", {});
   REQUIRE(sums);
   check_refused({*sums, {out}}, "has no sums");
-  check_refused({parsed("out = e4m3(x)", "x=f32:row"), {x, out}}, "do not round to e4m3",
-                StatusCode::unsupported);
+  check_refused({parsed("out = e4m3(x)", "x=f32:row"), {x, out}},
+                "not rounded to e4m3 by elementwise kernels", StatusCode::unsupported);
   check_refused({parsed("out = x * s", "x=f32:row,s=e4m3:scalar"), {x, {"s", {}, 2}, out}},
                 "is a value of e4m3");
   check_refused({parsed("out = a + b + c + d + e + f + g + h",

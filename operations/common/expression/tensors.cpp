@@ -1,0 +1,148 @@
+#include "operations/common/expression/tensors.hpp"
+
+#include <algorithm>
+
+#include "basic/text.hpp"
+#include "operations/common/expression/graph.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry::detail {
+namespace {
+
+using expression::Shape;
+
+bool is_named(const Expression& expression, std::string_view name) {
+  const auto is_input = [&](const expression::Tensor& t) { return t.name == name; };
+  const auto is_output = [&](const expression::Output& o) { return o.tensor.name == name; };
+  return std::ranges::any_of(expression.inputs(), is_input) ||
+         std::ranges::any_of(expression.outputs(), is_output);
+}
+
+/// The place among four extents of a view's extent; 4 for a scalar, whose extents are 1.
+std::size_t place_of(const TensorView& view, Shape shape, std::size_t extent) {
+  if (is_matrix(shape)) return 4U - view.rank + extent;
+  if (shape == Shape::scalar) return 4;
+  const std::size_t last = view.rank - 1U;
+  if (extent == last) return shape == Shape::per_row ? 2 : 3;
+  return 2 - last + extent;
+}
+
+Status mismatch(std::string_view name, std::string_view along, std::int64_t expected, std::int64_t got,
+                bool is_output) {
+  return invalid(about_tensor(name) + "does not fit `out` along " + std::string(along) + ": expected " +
+                 std::to_string(expected) + (is_output || expected == 1 ? "" : " or 1") + ", got " +
+                 std::to_string(got));
+}
+
+}  // namespace
+
+std::string about_tensor(std::string_view name) { return "Operand " + quoted(name) + " "; }
+
+const ExpressionTensor* find_tensor(std::span<const ExpressionTensor> tensors, std::string_view name) {
+  const auto found = std::ranges::find(tensors, name, &ExpressionTensor::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+Status check_tensor_names(const Expression& expression, std::span<const ExpressionTensor> tensors) {
+  for (const ExpressionTensor& tensor : tensors) {
+    if (!is_named(expression, tensor.name))
+      return invalid(about_tensor(tensor.name) + "is not in the expression " + quoted(expression.text()));
+    if (find_tensor(tensors, tensor.name) != &tensor)
+      return invalid(about_tensor(tensor.name) + "is given twice");
+  }
+  return {};
+}
+
+Status check_tensor_view(const ExpressionTensor& tensor, Operand name, DType declared) {
+  const TensorView& view = tensor.view;
+  if (Status s = check_tensor(view, name, 1, TensorView::max_rank); !s) return s;
+  if (view.is_pointer_array)
+    return invalid(about_tensor(tensor.name) + "is an array of pointers, which expressions do not take");
+  if (view.tag != LayoutTag::strided)
+    return invalid(about_tensor(tensor.name) + "is " + std::string(to_string(view.tag)) +
+                   "; expressions take strided tensors, and `reorder` makes them");
+  if (bytes_of(view.dtype) == 0)
+    return invalid(about_tensor(tensor.name) + "is of " + std::string(to_string(view.dtype)) +
+                   "; kernels with expressions take types of whole bytes");
+  if (declared != DType::none && declared != view.dtype)
+    return invalid(about_tensor(tensor.name) + "is declared " + std::string(to_string(declared)) +
+                   ", but is of " + std::string(to_string(view.dtype)));
+  return {};
+}
+
+Status check_output_tensor(const ExpressionTensor& tensor, Operand name) {
+  if (!is_rounded_to(tensor.view.dtype))
+    return {StatusCode::unsupported, about_tensor(tensor.name) + "is an output of " +
+                                         std::string(to_string(tensor.view.dtype)) +
+                                         ", which no kernel with an expression writes yet"};
+  return check_output_strides(tensor.view, name);
+}
+
+Status put_strides(const ExpressionTensor& tensor, Shape shape, bool is_output,
+                   std::span<const std::int64_t, 4> extents, std::span<long long, 4> strides) {
+  static constexpr std::string_view along[] = {"the first extent", "the batch", "rows", "columns"};
+  const TensorView& view = tensor.view;
+  if (!is_matrix(shape) && shape != Shape::scalar && view.rank > 3)
+    return invalid(about_tensor(tensor.name) + "is a vector for each " +
+                   (shape == Shape::per_row ? "row" : "column") + ": expected rank 1 to 3, got 4");
+  std::ranges::fill(strides, 0);
+  for (std::size_t i = 0; i < view.rank; ++i) {
+    const std::size_t place = place_of(view, shape, i);
+    const std::int64_t extent = place < 4 ? extents[place] : 1;
+    if (view.extents[i] != extent && (view.extents[i] != 1 || is_output))
+      return mismatch(tensor.name, place < 4 ? along[place] : "each extent", extent, view.extents[i],
+                      is_output);
+    if (place < 4 && view.extents[i] != 1) strides[place] = view.strides[i];
+  }
+  for (std::size_t place = 0; is_output && place + view.rank < 4; ++place) {
+    if (extents[place] != 1) return mismatch(tensor.name, along[place], extents[place], 1, true);
+  }
+  return {};
+}
+
+Status put_value(const ExpressionTensor& tensor, DType type, double& value) {
+  if (bits_of(type) < 8 || is_fp8(type))
+    return invalid(about_tensor(tensor.name) + "is a value of " + std::string(to_string(type)) +
+                   "; such a scalar is given as a tensor");
+  host::with_element(
+      type, [&]<class E>(E) { value = static_cast<double>(E::to_value(E::from_value(tensor.value))); });
+  return {};
+}
+
+Status with_names(const Status& status, std::span<const ExpressionTensor> tensors) {
+  if (status) return status;
+  std::string message = status.message();
+  const std::string before = message;
+  for (std::size_t i = 0; i < tensors.size() && i < tensor_operands; ++i) {
+    const std::string old = "`" + std::string(to_string(tensor_operand(static_cast<int>(i)))) + "`";
+    for (std::size_t at = message.find(old); at != message.npos; at = message.find(old, at + 1))
+      message.replace(at, old.size(), quoted(tensors[i].name));
+  }
+  return message == before ? status : Status(status.code(), std::move(message));
+}
+
+Status check_by_element(const Expression& expression, std::string_view kernels) {
+  if (expression.is_gated())
+    return {StatusCode::unsupported,
+            "Gated pairs are not computed by " + std::string(kernels) + " yet: " + quoted(expression.text())};
+  for (const Node& node : expression.graph().nodes) {
+    if (node.kind == NodeKind::reduce)
+      return invalid("Reductions are not computed by " + std::string(kernels) +
+                     " yet: " + quoted(expression.text()));
+    const auto type = static_cast<DType>(node.which);
+    if (node.kind == NodeKind::convert && !is_rounded_to(type)) {
+      return {StatusCode::unsupported, "Values are not rounded to " + std::string(to_string(type)) + " by " +
+                                           std::string(kernels) + " yet: " + quoted(expression.text())};
+    }
+  }
+  for (const expression::Output& output : expression.outputs()) {
+    if (output.extent != expression::Extent::element || !is_matrix(*output.tensor.shape))
+      return invalid(about_tensor(output.tensor.name) +
+                     "is an output with a value for each element: expected row or col, got " +
+                     std::string(to_string(*output.tensor.shape)));
+  }
+  return {};
+}
+
+}  // namespace quarry::detail
