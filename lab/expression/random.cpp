@@ -1,5 +1,6 @@
 #include "lab/expression/random.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -153,6 +154,49 @@ Expression random_expression(Dice& dice, const ExpressionLimits& limits) {
   while (true) {
     // Few are refused: those of more than the most values.
     if (Result<Expression> expression = Draw(dice, limits).expression()) return *std::move(expression);
+  }
+}
+
+namespace {
+
+/// The type nearest to one that kernels take.
+DType kernel_type(DType type, bool is_output) {
+  if (type == DType::none) return DType::f32;
+  if (bytes_of(type) == 0) return is_unsigned(type) ? DType::u8 : DType::s8;
+  return is_output && is_fp8(type) ? DType::f16 : type;
+}
+
+/// The same with tensors that kernels take; nothing where there is no such expression.
+Result<Expression> fitted(const Expression& drawn, DType out, bool only_rows) {
+  expression::Declarations declared = drawn.declarations();
+  const auto is_input = [&](const std::string& name) {
+    return std::ranges::any_of(drawn.inputs(), [&](const auto& input) { return input.name == name; });
+  };
+  std::erase_if(declared.tensors, [&](const auto& t) { return t.name == "out" && out != DType::none; });
+  for (expression::Tensor& tensor : declared.tensors) {
+    tensor.dtype = kernel_type(tensor.dtype, !is_input(tensor.name));
+    if (tensor.shape == Shape::column && only_rows) tensor.shape = Shape::row;
+  }
+  if (std::ranges::find(declared.tensors, "out", &expression::Tensor::name) == declared.tensors.end())
+    declared.tensors.push_back({"out", out == DType::none ? DType::bf16 : out, Shape::row});
+  return Expression::parse(drawn.text(), declared);
+}
+
+bool is_taken(const Expression& expression) {
+  const auto& nodes = expression.graph().nodes;
+  const auto rounds = [](const detail::Node& node) {
+    const auto type = static_cast<DType>(node.which);
+    return node.kind == detail::NodeKind::convert && (bytes_of(type) == 0 || is_fp8(type));
+  };
+  return expression.inputs().size() + expression.outputs().size() <= 8 && std::ranges::none_of(nodes, rounds);
+}
+
+}  // namespace
+
+Expression random_kernel_expression(Dice& dice, const ExpressionLimits& limits, DType out, bool only_rows) {
+  for (;;) {
+    const Result<Expression> fit = fitted(random_expression(dice, limits), out, only_rows);
+    if (fit && is_taken(*fit)) return *fit;
   }
 }
 

@@ -1,18 +1,15 @@
-#include <algorithm>
 #include <array>
 #include <iterator>
 
 #include "lab/expression/random.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/verify/draw.hpp"
-#include "operations/common/expression/graph.hpp"
 #include "operations/elementwise/lab/operation.hpp"
 
 namespace quarry::lab::elementwise {
 namespace {
 
 using expression::Declarations;
-using expression::Shape;
 
 /// Whether elements of the kernel's vectors lie together; then matrices have to be in rows.
 bool is_vectorised(const KernelMetadata& kernel) { return kernel.operands.out.alignment > 1; }
@@ -57,38 +54,6 @@ std::vector<std::int64_t> random_extents(std::int64_t rank, Dice& dice) {
   return extents;
 }
 
-/// The type nearest to one that kernels take.
-DType kernel_type(DType type, bool is_output) {
-  if (bytes_of(type) == 0) return is_unsigned(type) ? DType::u8 : DType::s8;
-  return is_output && is_fp8(type) ? DType::f16 : type;
-}
-
-/// The same with tensors that the kernel takes; nothing where there is no such expression.
-Result<Expression> fitted(const Expression& drawn, const KernelMetadata& kernel) {
-  Declarations declared = drawn.declarations();
-  const auto is_input = [&](const std::string& name) {
-    return std::ranges::any_of(drawn.inputs(), [&](const auto& input) { return input.name == name; });
-  };
-  bool has_out = false;
-  for (expression::Tensor& tensor : declared.tensors) {
-    tensor.dtype = kernel_type(tensor.dtype, !is_input(tensor.name));
-    if (tensor.dtype == DType::none) tensor.dtype = DType::f32;
-    has_out = has_out || tensor.name == "out";
-    if (tensor.shape == Shape::column && is_vectorised(kernel)) tensor.shape = Shape::row;
-  }
-  if (!has_out) declared.tensors.push_back({.name = "out", .dtype = DType::bf16, .shape = Shape::row});
-  return Expression::parse(drawn.text(), declared);
-}
-
-bool is_taken(const Expression& expression) {
-  const auto& nodes = expression.graph().nodes;
-  const auto rounds = [](const detail::Node& node) {
-    const auto type = static_cast<DType>(node.which);
-    return node.kind == detail::NodeKind::convert && (bytes_of(type) == 0 || is_fp8(type));
-  };
-  return expression.inputs().size() + expression.outputs().size() <= 8 && std::ranges::none_of(nodes, rounds);
-}
-
 Expression random_taken(const KernelMetadata& kernel, Dice& dice) {
   const ExpressionLimits limits = {.sum = DType::none,
                                    .depth = static_cast<int>(dice.between(1, 4)),
@@ -97,10 +62,7 @@ Expression random_taken(const KernelMetadata& kernel, Dice& dice) {
                                    .reductions = false,
                                    .groups = false,
                                    .pairs = false};
-  for (;;) {
-    const Result<Expression> fit = fitted(random_expression(dice, limits), kernel);
-    if (fit && is_taken(*fit)) return *fit;
-  }
+  return random_kernel_expression(dice, limits, DType::none, is_vectorised(kernel));
 }
 
 Problem path_problem(const OwnPath& path, Dice& dice) {
