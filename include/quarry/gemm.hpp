@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "quarry/arguments.hpp"
 #include "quarry/controls.hpp"
 #include "quarry/epilogue.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/pointer_array.hpp"
 #include "quarry/tensor.hpp"
@@ -65,6 +68,25 @@ struct GemmArguments {
   Math math = Math::exact;
   Epilogue epilogue = {};
   Controls controls = {};
+  /// What becomes of the sums, compiled into the kernel, in the place of `epilogue`, which is left as it is,
+  /// and of `c`:
+  ///
+  ///     const auto declared = expression::Declarations::parse("bias=bf16:per_column,gate=bf16:row");
+  ///     args.expression = *Expression::parse("out = gelu(sum + bias) * gate", *declared);
+  ///     args.tensors = {{"bias", bias}, {"gate", gate}};
+  ///
+  /// It reads `sum`, of the accumulator's type (f32 for f16 sums), and, as yet, reduces nothing and has no
+  /// gated pairs. The split-K modes finish in the kernel; split_k_parallel, whose sums another kernel adds
+  /// up, is refused, and so are scales of A and B.
+  std::optional<Expression> expression = std::nullopt;
+  /// The expression's inputs and outputs but `out`, in any order, each once, at most eight, of the declared
+  /// types; without an expression, none. No tensor is called `a`, `b`, `a_scale` or `b_scale`.
+  ///
+  /// A matrix (row or col) has the extents of `out`, or 1 along those that it is broadcast along; extents in
+  /// front may be missing. The last extent of a vector is M (per_row) or N (per_column). Strides are any; 0
+  /// broadcasts. Outputs have all extents of `out`. An input may be `out` itself, with the same strides and
+  /// elements of as many bits; outputs overlap nothing else.
+  std::vector<ExpressionTensor> tensors = {};
 };
 
 }  // namespace quarry

@@ -163,11 +163,14 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
   const SplitKWay parallel =
       parallel_way(w.kernel, w.problem, w.kernel.rates->launch.next, most_automatic_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
-  const bool serial_first = fixed ? *fixed == Mode::split_k_serial : serial.slice <= parallel.slice;
+  const bool only_serial = w.problem.expressed != nullptr;  // which no reduction computes
+  const bool serial_first =
+      only_serial || (fixed ? *fixed == Mode::split_k_serial : serial.slice <= parallel.slice);
   const CutModel model = {w};
   SplitKChoice<CutModel> choice = {model, cut, best};
   const std::size_t workspace = choice.consider(serial_first ? serial : parallel);
-  if (!fixed && workspace > max_workspace) (void)choice.consider(serial_first ? parallel : serial);
+  if (!fixed && !only_serial && workspace > max_workspace)
+    (void)choice.consider(serial_first ? parallel : serial);
 }
 
 /// Seconds of blocks that share all tiles: each does what the longest does, and those of a multiprocessor do

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "common/epilogue_launch.hpp"
+#include "gemm/expression_params.hpp"
 #include "reduce_split_k/config.hpp"
 #include "reduce_split_k/params.hpp"
 
@@ -13,6 +14,11 @@ namespace quarry {
 namespace {
 
 constexpr std::size_t workspace_alignment = 256;
+
+// Where the host writes the expression's parameters is where kernels read them.
+static_assert(sizeof(WithExpression<GemmParams>) == sizeof(GemmParams) + sizeof(ExpressionParams));
+static_assert(sizeof(WithExpression<TensorGemmParams>) ==
+              sizeof(TensorGemmParams) + sizeof(ExpressionParams));
 
 constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
@@ -221,6 +227,7 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
   const ChosenControls chosen = simplified(controls);
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
   add_workspace(launch, workspace);
+  if (problem.expressed != nullptr) params_bytes += sizeof(ExpressionParams);
   Step& step = add_kernel(launch, 0, params_bytes);
   auto& params = params_of<GemmParams>(launch, step);
   fill(params, kernel, problem, chosen);

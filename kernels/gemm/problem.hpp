@@ -43,6 +43,10 @@ struct GemmProblem {
   /// Some operand is an array of pointers.
   bool has_arrays = false;
   EpilogueParams epilogue = {};
+  /// The arguments, which outlive this, if they have an expression; otherwise null.
+  const GemmArguments* expressed = nullptr;
+  /// Matrices that the expression reads or writes beside the output.
+  std::uint8_t expression_matrices = 0;
   int m = 0;
   int n = 0;
   int k = 0;
@@ -54,10 +58,11 @@ struct GemmProblem {
   Controls controls = {};
 };
 
-/// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux.
+/// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux, or
+/// those of an expression.
 constexpr int epilogue_matrices(const GemmProblem& problem) {
   return 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
-         static_cast<int>(problem.has_aux);
+         static_cast<int>(problem.has_aux) + problem.expression_matrices;
 }
 
 /// The first operand that is an array of pointers, as the caller names it; none where there is no such.

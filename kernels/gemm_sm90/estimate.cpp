@@ -157,7 +157,8 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
                        split_share(problem.b, kernel.traits.layouts.b, problem.types.b);
   const double drain = kernel.epilogue_byte * out_bytes;
   const EpilogueParams& e = problem.epilogue;
-  const bool is_general = epilogue_matrices(problem) > 1 || problem.has_scale || e.clamps;
+  const bool is_general =
+      epilogue_matrices(problem) > 1 || problem.expressed != nullptr || problem.has_scale || e.clamps;
   const double beside = (e.activation != Activation::identity ? kernel.activation_tile : 0) +
                         (is_general ? kernel.general_tile : 0);
   return {
@@ -341,7 +342,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
     if (choice.is_cut && !fixed.split_k_slices && choice.best.controls.split_k_slices < most_cluster_slices)
       return;
   }
-  if (!fixed.mode || fixed.mode == Mode::split_k_parallel) {
+  const bool may_reduce = w.problem.expressed == nullptr;  // no reduction computes expressions
+  if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
     (void)choice.consider(parallel_way(w.kernel, w.problem, w.kernel.rates->launch.overlapped_reduction,
                                        most_automatic_slices));
   }

@@ -16,6 +16,7 @@
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/block_product.hpp"
 #include "operations/gemm/block_scales.hpp"
+#include "operations/gemm/host_expression.hpp"
 #include "operations/gemm/slices.hpp"
 
 namespace quarry::host {
@@ -34,6 +35,7 @@ struct Run {
   const HostKernel& kernel;
   const GemmParams& params;
   const OperandScales& scales;
+  const GemmExpression* expression;
   unsigned blocks;
   int threads;
 };
@@ -180,7 +182,11 @@ template <class T, Rounding rounding, class S>
 class Executor {
  public:
   Executor(const Run& run, const Slices& slices)
-      : kernel_(run.kernel), params_(run.params), scales_(run.scales), slices_(slices) {
+      : kernel_(run.kernel),
+        params_(run.params),
+        scales_(run.scales),
+        expression_(run.expression),
+        slices_(slices) {
     const int part = kernel_.tile_k / kernel_.warps_k;
     chunk_ = part % kernel_.instruction_k == 0 ? kernel_.instruction_k : 1;
     depth_ = block_depth / chunk_ * chunk_;
@@ -194,6 +200,7 @@ class Executor {
         add_group(block, Positions(kernel_, params_, slice, group), scratch);
       add(scratch.slice, scratch.total);
     });
+    if (expression_ != nullptr) return finish_expression(block, scratch.total);
     with_compute_type(compute_type(kernel_.types.accumulator, kernel_.types.out),
                       [&]<class C>(C) { finish<C>(block, scratch.total); });
   }
@@ -320,9 +327,20 @@ class Executor {
     });
   }
 
+  /// From sums to what the expression makes of them.
+  void finish_expression(const Block& block, const S* sums) const {
+    ExpressionFinish finish(*expression_, params_, kernel_.types.out, block);
+    double row[block_columns];
+    for (int i = 0; i < block.rows; ++i) {
+      for (int j = 0; j < block.columns; ++j) row[j] = computed<double>(sums[i * block_columns + j]);
+      finish.row(i, row);
+    }
+  }
+
   const HostKernel& kernel_;
   const GemmParams& params_;
   const OperandScales& scales_;
+  const GemmExpression* expression_;
   const Slices& slices_;
   int chunk_;
   int depth_;
@@ -412,11 +430,12 @@ Status execute(const HostKernel& kernel, const GemmParams& p, unsigned blocks, i
 }
 
 Status execute(const HostKernel& kernel, const GemmParams& p, const OperandScales& scales, unsigned blocks,
-               int threads) {
+               int threads, const GemmExpression* expression) {
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
   if (Status s = check_types(kernel.types, scales); !s) return s;
   constexpr OperandScales none;  // where nothing is multiplied
-  const Run run = {kernel, p, p.k > 0 ? scales : none, blocks, threads > 0 ? threads : default_threads()};
+  const Run run = {kernel,     p,      p.k > 0 ? scales : none,
+                   expression, blocks, threads > 0 ? threads : default_threads()};
   Status done;
   bool is_known = false;
   try {

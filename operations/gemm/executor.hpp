@@ -34,6 +34,9 @@ struct HostKernel {
 /// That of a registered kernel.
 HostKernel host_kernel(const detail::Row& row);
 
+/// An expression and its tensors, in the launch's orientation (operations/gemm/host_expression.hpp).
+struct GemmExpression;
+
 /// Computes what a kernel of these parameters does, whose pointers are host memory, and returns when it is
 /// done. Needs no workspace, and goes by the kernel's parameters alone: those of a reduction that follows say
 /// the same. Slices are added in their order, in whatever mode; those of stream_k are what the blocks have of
@@ -47,7 +50,8 @@ Status execute(const HostKernel& kernel, const GemmParams& params, unsigned bloc
 /// positions of K are multiplied by both scales and join sums of f32, or of f64 beside an f64 accumulator;
 /// otherwise the whole sum is multiplied, in the type that the epilogue computes in. `unsupported`, too,
 /// where that is s32.
+/// @param expression in the place of the parameters' epilogue; null: none
 Status execute(const HostKernel& kernel, const GemmParams& params, const OperandScales& scales,
-               unsigned blocks, int threads = 0);
+               unsigned blocks, int threads = 0, const GemmExpression* expression = nullptr);
 
 }  // namespace quarry::host

@@ -4,8 +4,10 @@
 
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/expression.hpp"
 #include "operations/gemm/scales.hpp"
 
 namespace quarry::detail {
@@ -78,6 +80,7 @@ void describe(const GemmArguments& args, GemmProblem& problem) {
   problem.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   problem.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
   problem.controls = args.controls;
+  if (args.expression) describe_expression(args, problem);
   problem.has_arrays = array_operand(problem) != Operand::none;
 }
 
@@ -92,9 +95,10 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
   if (has_scales(args)) {
     if (Status s = check_scales(args, compute); !s) return s;
   }
+  if (Status s = check_expression(args, accumulator); !s) return s;
   if (Status s = check_controls(args.controls); !s) return s;
-  if (Status s = check_memory(operands); !s) return s;
-  if (Status s = check_overlaps(operands); !s) return s;
+  if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
+  if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
   describe(args, problem);
   return {};
 }

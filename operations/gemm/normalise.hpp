@@ -23,6 +23,7 @@ namespace quarry::detail {
 /// - Scales of A and B are f32 matrices of the extents that their granularity gives them. Like A and B, they
 /// are not read where K is 0, and absent then.
 /// - Bias and scale are contiguous vectors. Integers that are computed in s32 have no scale.
+/// - An expression takes the place of the epilogue, of which nothing else may be asked then.
 /// - Bounds of the clamp become numbers of the compute type.
 /// - Where views say in which memory they lie, they must agree: no host memory beside memory of a device, no
 /// two devices.

@@ -5,7 +5,11 @@
 #include <string>
 
 #include "gemm/host.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/gemm/executor.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/gemm/expression_code.hpp"
+#include "operations/gemm/host_expression.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operands.hpp"
 
@@ -13,6 +17,12 @@ namespace quarry::detail::gemm {
 namespace {
 
 constexpr auto unsupported = StatusCode::unsupported;
+
+/// The modes of a kernel in which it computes a problem.
+ModesMetadata modes_for(const GemmProblem& problem, ModesMetadata modes) {
+  if (problem.expressed != nullptr) modes.split_k_parallel = false;
+  return modes;
+}
 
 /// Whether a kernel has the mode and the slices that were asked for.
 bool permits(const ModesMetadata& modes, const Controls& controls) {
@@ -71,7 +81,13 @@ Status no_multiprocessors_control() {
   return {unsupported, Reason::control, Operand::none, 0, static_cast<int>(ControlName::multiprocessors)};
 }
 
-Status wrong_mode(const Controls& controls) {
+Status wrong_mode(const GemmProblem& problem) {
+  const Controls& controls = problem.controls;
+  if (controls.mode == Mode::split_k_parallel && problem.expressed != nullptr)
+    return {unsupported,
+            "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel "
+            "that takes "
+            "none"};
   if (!controls.mode)
     return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
   return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
@@ -155,7 +171,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
-  if (!permits(kernel.modes, problem.controls)) return wrong_mode(problem.controls);
+  if (!permits(modes_for(problem, kernel.modes), problem.controls)) return wrong_mode(problem);
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
   return family_of(row).supports(profile, problem, device);
@@ -196,12 +212,22 @@ std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
 void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
+  if (!launch.is_empty() && problem.expressed != nullptr) add_expression(problem, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const Step& step = *kernel_step(launch);
-  return host::execute(host::host_kernel(row), params_of<GemmParams>(image, step),
-                       launched_scales(row, launch, image), step.grid);
+  const auto& params = params_of<GemmParams>(image, step);
+  if (launch.expression == nullptr) {
+    return host::execute(host::host_kernel(row), params, launched_scales(row, launch, image), step.grid);
+  }
+  const host::GemmExpression expression = {launch.expression->expression.graph(),
+                                           expression_params(image, step)};
+  return host::execute(host::host_kernel(row), params, {}, step.grid, 0, &expression);
+}
+
+Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
+  return code_of(expression, name);
 }
 
 }  // namespace quarry::detail::gemm

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "gemm/family.hpp"
 #include "gemm/problem.hpp"
@@ -42,10 +43,10 @@ struct Question {
   std::uint32_t epilogue = 0;
   Types types = {};
   Math math = Math::exact;
-  std::uint8_t epilogue_matrices = 1;
-  std::uint8_t mode = 0;     ///< 0: open
-  std::uint8_t swizzle = 0;  ///< 0: open
-  std::uint8_t raster = 0;   ///< 0: open
+  std::uint8_t epilogue_matrices = 1;  ///< 128 more with an expression, which not all modes take
+  std::uint8_t mode = 0;               ///< 0: open
+  std::uint8_t swizzle = 0;            ///< 0: open
+  std::uint8_t raster = 0;             ///< 0: open
   bool has_arrays = false;
   std::uint8_t a_scale = 0;  ///< 0: none
   std::uint8_t b_scale = 0;  ///< 0: none
@@ -99,6 +100,7 @@ struct Rules {
   static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 
   static const ExportRecipe recipe;
 };

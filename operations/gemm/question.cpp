@@ -99,7 +99,8 @@ Question Rules::question(const GemmProblem& problem) {
           .epilogue = epilogue_word(problem),
           .types = problem.types,
           .math = problem.math,
-          .epilogue_matrices = static_cast<std::uint8_t>(epilogue_matrices(problem)),
+          .epilogue_matrices = static_cast<std::uint8_t>(epilogue_matrices(problem) +
+                                                         (problem.expressed != nullptr ? 128 : 0)),
           .mode = word(controls.mode),
           .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
           .raster = word(controls.raster),

@@ -11,8 +11,7 @@ import unittest
 from quarry_command import BINARY, FOLDER, CommandTest, run_on_terminal, run_quarry
 
 COMMANDS = ("list", "find", "show", "run", "verify", "bench", "tune", "stats", "pack", "warm-up", "export", "cache", "doctor",
-            "completion",
-            "help")
+            "completion", "help")
 
 
 class Help(CommandTest):

@@ -1,0 +1,175 @@
+/// From the sums of a tile to the output by an expression that is compiled in: each warp evaluates its own
+/// values where they lie, a few columns at a time, puts what becomes the output into boxes, and lets the bulk
+/// copy engine, or where that cannot, the lanes, store them. Other tensors are read and written by the lanes,
+/// element by element or in pairs.
+#pragma once
+
+#include "arch/sm90.hpp"
+#include "gemm/expression_params.hpp"
+#include "gemm_sm90/tile_store.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Columns of a warp's 16 rows that are evaluated at once.
+template <Config config>
+constexpr int expression_columns = box_out(config).columns % 16 == 0 ? 16 : 8;
+
+/// The sums of `2 * count` columns from a place on, which is known when running only: a tree of branches.
+/// @tparam from, to the steps of so many columns among which it is
+template <Config config, int from, int to, int count, class Sum>
+QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
+  constexpr int block_steps = config.tile.n / (2 * count);
+  if constexpr (to - from == 1) {
+    add_products<config, true>(x, Sum{1}, sums, from / block_steps, from % block_steps * (2 * count));
+  } else {
+    constexpr int middle = (from + to) / 2;
+    if (step < middle) {
+      take_sums<config, from, middle>(x, sums, step);
+    } else {
+      take_sums<config, middle, to>(x, sums, step);
+    }
+  }
+}
+
+template <Config config, class Code>
+class ExpressionStore {
+  static constexpr OutputBox box = box_out(config);
+  static constexpr int block_boxes = config.tile.n / box.columns;
+  static constexpr int boxes = blocks_m(config) * block_boxes;
+  static constexpr int columns = expression_columns<config>;
+  static constexpr int box_steps = box.columns / columns;
+  static constexpr int count = columns / 2;
+  static constexpr int pairs = count / 2;
+  using Out = Element<config.types.out>;
+  using Sum = SumType<config>;
+  using Value = ValueType<config>;
+  using Pair = arch::Vector<Sum, 2>;
+  using Tensors = typename Code::template Tensors<false>;
+
+ public:
+  /// @param group the warpgroup among those that multiply. @param first_row row of the tile where its rows
+  /// begin
+  QUARRY_DEVICE ExpressionStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
+                                int first_row)
+      : params_(static_cast<const WithExpression<TensorGemmParams>&>(params)),
+        memory_(memory),
+        ring_(params, memory, group * 4 + warp_of_group()),
+        first_row_(first_row + warp_of_group() * OutputBox::rows) {}
+
+  QUARRY_DEVICE void skip() const {}
+  QUARRY_DEVICE void start(const TileWork& /*work*/) const {}
+
+  /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
+  /// blocks of the cluster share the boxes.
+  QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) {
+    const Tensors tensors(params_.expression, work.out().batch);
+    const int turns = shares() ? arch::cluster_blocks() : 1;
+    QUARRY_ROLLED
+    for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+      const arch::SharedAddress buffer = ring_.acquire();
+      QUARRY_ROLLED
+      for (int i = 0; i < box_steps; ++i) {
+        StepValues<count, Sum> x = {};
+        take_step(x, sums, index * box_steps + i);
+        const StepValues<count, Value> values = evaluate(tensors, x, work, index, i);
+        put_values<box, Out>(buffer, i * columns, arch::lane_index(), values);
+      }
+      if (params_.stores_boxes) {
+        ring_.store(box_at(work, index));
+      } else {
+        write_box(buffer, work, index);
+        ring_.advance();
+      }
+    }
+  }
+
+  /// Waits until shared memory is not read any more.
+  QUARRY_DEVICE void finish() const { ring_.template wait_read<0>(); }
+
+ private:
+  /// Whether blocks of a cluster have left their sums in shared memory.
+  QUARRY_DEVICE bool shares() const {
+    return adds_up_in_cluster(config) && params_.gemm.mode == Mode::split_k_cluster;
+  }
+
+  QUARRY_DEVICE void take_step(StepValues<count, Sum>& x, const Sums<config>& sums, int step) const {
+    if constexpr (adds_up_in_cluster(config)) {
+      if (shares()) return add_cluster_step<config>(x, Sum{1}, memory_, step);
+    }
+    take_sums<config, 0, boxes * box_steps>(x, sums, step);
+  }
+
+  /// Row and column of a box in the problem.
+  QUARRY_DEVICE int box_row(const TileWork& work, int index) const {
+    return work.tile_m * config.tile.m + first_row_ + index / block_boxes * instruction_m;
+  }
+  QUARRY_DEVICE static int box_column(const TileWork& work, int index) {
+    return work.tile_n * config.tile.n + index % block_boxes * box.columns;
+  }
+  QUARRY_DEVICE BoxAt box_at(const TileWork& work, int index) const {
+    const OperandBase base = work.out();
+    return {base.row + box_row(work, index), base.column + box_column(work, index), base.batch};
+  }
+
+  /// Neighbouring columns of the same row that a lane has of a step: the first one's place in the step's 16
+  /// rows and columns.
+  QUARRY_DEVICE static int pair_row(int pair) { return arch::lane_index() / 4 + pair % 2 * 8; }
+  QUARRY_DEVICE static int pair_column(int pair) { return arch::lane_index() % 4 * 2 + pair / 2 * 8; }
+
+  /// The outputs of a step. What it reads is asked for at once; what it writes beside the output is stored.
+  QUARRY_DEVICE StepValues<count, Value> evaluate(const Tensors& tensors, const StepValues<count, Sum>& x,
+                                                  const TileWork& work, int index, int step) const {
+    const int row = box_row(work, index);
+    const int column = box_column(work, index) + step * columns;
+    const OperandBase base = work.out();
+    typename Tensors::template Held<2> held[pairs];
+    const auto each = [&](const auto& use) {
+      QUARRY_UNROLL
+      for (int i = 0; i < pairs; ++i) {
+        const int left = work.n() - column - pair_column(i);
+        if (row + pair_row(i) < work.m() && left > 0)
+          use(i, base.row + row + pair_row(i), base.column + column + pair_column(i), left < 2 ? left : 2);
+      }
+    };
+    each([&](int i, int at_row, int at_column, int left) {
+      tensors.template load<2>(held[i], at_row, at_column, left);
+    });
+    StepValues<count, Value> values;
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      const auto outputs = Tensors::template compute<Value, 2>(held[i], Pair{x.v[2 * i], x.v[2 * i + 1]});
+      values.v[2 * i] = outputs.v[0];
+      values.v[2 * i + 1] = outputs.v[1];
+    }
+    each([&](int i, int at_row, int at_column, int left) {
+      tensors.template store<2>(held[i], at_row, at_column, left);
+    });
+    return values;
+  }
+
+  /// Writes a box by the lanes of the warp.
+  QUARRY_DEVICE void write_box(arch::SharedAddress buffer, const TileWork& work, int index) const {
+    QUARRY_ROLLED
+    for (int first = 0; first < box.columns; first += step_columns(config)) {
+      const EpilogueStep<config> step = {work,
+                                         buffer,
+                                         first,
+                                         first_row_ + index / block_boxes * instruction_m,
+                                         index % block_boxes * box.columns + first,
+                                         arch::lane_index()};
+      step.write(params_.gemm.out);
+    }
+  }
+
+  const WithExpression<TensorGemmParams>& params_;
+  arch::SharedAddress memory_;
+  BoxRing<config> ring_;
+  int first_row_;  ///< of the warp in its tile
+};
+
+template <Config config, class Epilogue>
+requires Epilogue::is_expression struct TileStoreOf<config, Epilogue> {
+  using Type = ExpressionStore<config, Epilogue>;
+};
+
+}  // namespace quarry::gemm_sm90

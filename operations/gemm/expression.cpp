@@ -1,0 +1,218 @@
+#include "operations/gemm/expression.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "basic/text.hpp"
+#include "common/config_parts.hpp"
+#include "operations/common/expression/interned.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry::detail {
+namespace {
+
+using expression::Shape;
+
+constexpr std::string_view out_name = "out";
+
+bool is_out(const expression::Tensor& tensor) { return tensor.name == out_name; }
+
+const expression::Output& out_of(const Expression& expression) {
+  return *std::ranges::find_if(expression.outputs(),
+                               [](const expression::Output& o) { return is_out(o.tensor); });
+}
+
+/// The tensors of an expression but `out`, in the order of a kernel's parameters.
+struct OwnTensor {
+  const expression::Tensor* declared;
+  bool is_output;
+};
+std::vector<OwnTensor> own_tensors(const Expression& expression) {
+  std::vector<OwnTensor> all;
+  for (const expression::Tensor& input : expression.inputs()) all.push_back({&input, false});
+  for (const expression::Output& output : expression.outputs()) {
+    if (!is_out(output.tensor)) all.push_back({&output.tensor, true});
+  }
+  return all;
+}
+
+bool is_output(const Expression& expression, std::string_view name) {
+  return std::ranges::any_of(expression.outputs(), [&](const auto& o) { return o.tensor.name == name; });
+}
+
+/// Extents of the output: those in front of a matrix, the batch, rows and columns.
+std::array<std::int64_t, 4> extents_of(const TensorView& out) {
+  std::array<std::int64_t, 4> extents = {1, 1, 1, 1};
+  for (std::size_t i = 0; i < out.rank; ++i) extents[4U - out.rank + i] = out.extents[i];
+  return extents;
+}
+
+Status beside(std::string_view part) {
+  return invalid(quoted(part) + " stands beside an expression: write it in the expression");
+}
+
+/// Whether the standard chain and the scales of operands are left alone.
+Status check_nothing_beside(const GemmArguments& args) {
+  const Epilogue& e = args.epilogue;
+  if (e.alpha.pointer != nullptr || e.alpha.value != 1) return beside("alpha");
+  if (e.beta.pointer != nullptr || e.beta.value != 0) return beside("beta");
+  if (args.c) return beside("c");
+  if (e.activation != Activation::identity) return beside("activation");
+  if (e.bias) return beside("bias");
+  if (e.scale) return beside("scale");
+  if (e.residual) return beside("residual");
+  if (e.aux) return beside("aux");
+  if (e.clamp != Clamp{}) return beside("clamp");
+  if (args.a_scale) return beside("a_scale");
+  if (args.b_scale) return beside("b_scale");
+  return {};
+}
+
+Status check_sums(const Expression& expression, DType accumulator) {
+  if (expression.sum_type() == DType::none)
+    return invalid("The expression of a GEMM reads `sum`; this one does not: " + quoted(expression.text()));
+  const DType sums = partial_type(accumulator);
+  if (expression.sum_type() == sums) return {};
+  return invalid("The expression's `sum` is " + std::string(to_string(expression.sum_type())) +
+                 ", but sums of " + std::string(to_string(accumulator)) + " are " +
+                 std::string(to_string(sums)) + ": declare them so");
+}
+
+/// Whether no tensor has a name that means something else in the same call.
+Status check_reserved(const Expression& expression) {
+  static constexpr std::string_view reserved[] = {"a", "b", "a_scale", "b_scale"};
+  for (const OwnTensor& tensor : own_tensors(expression)) {
+    if (std::ranges::find(reserved, tensor.declared->name) != std::end(reserved))
+      return invalid("The expression has a tensor " + quoted(tensor.declared->name) +
+                     ", which is the name of an operand of the product: give it another name");
+  }
+  return {};
+}
+
+Status check_out(const GemmArguments& args) {
+  const DType declared = out_of(*args.expression).tensor.dtype;
+  if (find_tensor(args.tensors, out_name) != nullptr)
+    return invalid("Operand `out` is given twice: beside the arguments' `out`, it is in the list of tensors");
+  if (args.out.tag != LayoutTag::strided)
+    return invalid(about_tensor(out_name) + "is " + std::string(to_string(args.out.tag)) +
+                   "; with an expression it is strided");
+  if (declared != DType::none && declared != args.out.dtype)
+    return invalid(about_tensor(out_name) + "is declared " + std::string(to_string(declared)) +
+                   ", but is of " + std::string(to_string(args.out.dtype)));
+  if (is_rounded_to(args.out.dtype)) return {};
+  return {StatusCode::unsupported, about_tensor(out_name) + "is of " +
+                                       std::string(to_string(args.out.dtype)) +
+                                       ", which no kernel with an expression writes yet"};
+}
+
+/// Checks a tensor of the expression, and fills its parameters, where they are asked for.
+Status check_own(const GemmArguments& args, const OwnTensor& own, ExpressionTensorParams& params) {
+  const expression::Tensor& declared = *own.declared;
+  const ExpressionTensor* const tensor = find_tensor(args.tensors, declared.name);
+  if (tensor == nullptr) return invalid(about_tensor(declared.name) + "is missing");
+  params = {};
+  const Shape shape = *declared.shape;
+  if (!own.is_output && shape == Shape::scalar && tensor->view.dtype == DType::none)
+    return put_value(*tensor, declared.dtype, params.value);
+  const Operand name = tensor_operand(static_cast<int>(tensor - args.tensors.data()));
+  if (Status s = check_tensor_view(*tensor, name, declared.dtype); !s) return s;
+  if (own.is_output) {
+    if (Status s = check_output_tensor(*tensor, name); !s) return s;
+  }
+  std::array<long long, 4> strides = {};
+  if (Status s = put_strides(*tensor, shape, own.is_output, extents_of(args.out), strides); !s) return s;
+  params.matrix = {tensor->view.data, strides[2], strides[3], strides[1]};
+  return {};
+}
+
+Status check_tensors(const GemmArguments& args) {
+  const std::vector<OwnTensor> own = own_tensors(*args.expression);
+  for (const std::size_t count : {own.size(), args.tensors.size()}) {
+    if (count > gemm_expression_tensors)
+      return invalid("The expression of a GEMM has at most 8 tensors beside `out`, got " +
+                     std::to_string(count));
+  }
+  if (Status s = check_tensor_names(*args.expression, args.tensors); !s) return s;
+  for (const OwnTensor& tensor : own) {
+    ExpressionTensorParams params;
+    if (Status s = check_own(args, tensor, params); !s) return with_names(s, args.tensors);
+  }
+  return {};
+}
+
+/// What the launch says of a tensor that is not a value.
+void add_use(const GemmArguments& args, const OwnTensor& own, const ExpressionTensorParams& params,
+             Launch& launch) {
+  const ExpressionTensor& tensor = *find_tensor(args.tensors, own.declared->name);
+  if (tensor.view.dtype == DType::none) return;
+  const Operand name = tensor_operand(static_cast<int>(&tensor - args.tensors.data()));
+  relocate(launch, params.matrix.data, name);
+  const auto alignment = static_cast<std::uint16_t>(bytes_of(tensor.view.dtype));
+  launch.uses.add({name, tensor.view.dtype, false, alignment, own.is_output});
+}
+
+/// The expression with the types of its outputs, kept.
+const InternedExpression* kept_expression(const GemmArguments& args) {
+  std::vector<DType> types;
+  for (const expression::Output& output : args.expression->outputs()) {
+    types.push_back(is_out(output.tensor) ? args.out.dtype
+                                          : find_tensor(args.tensors, output.tensor.name)->view.dtype);
+  }
+  return interned(*args.expression, types);
+}
+
+}  // namespace
+
+void list_tensors(const GemmArguments& args, OperandList& operands) {
+  const std::size_t count = std::min(args.tensors.size(), std::size_t{tensor_operands});
+  for (std::size_t i = 0; i < count; ++i) {
+    const TensorView& view = args.tensors[i].view;
+    if (view.dtype == DType::none) continue;
+    const bool writes = is_output(*args.expression, args.tensors[i].name);
+    operands.add({.name = tensor_operand(static_cast<int>(i)),
+                  .view = &view,
+                  .is_output = writes,
+                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(args.out.dtype)});
+  }
+}
+
+Status check_expression(const GemmArguments& args, DType accumulator) {
+  if (!args.expression) {
+    if (args.tensors.empty()) return {};
+    return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
+  }
+  if (Status s = check_nothing_beside(args); !s) return s;
+  if (Status s = check_by_element(*args.expression, "GEMM kernels"); !s) return s;
+  if (Status s = check_sums(*args.expression, accumulator); !s) return s;
+  if (Status s = check_reserved(*args.expression); !s) return s;
+  if (Status s = check_out(args); !s) return s;
+  return check_tensors(args);
+}
+
+void describe_expression(const GemmArguments& args, GemmProblem& problem) {
+  problem.expressed = &args;
+  for (const OwnTensor& own : own_tensors(*args.expression))
+    problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared->shape));
+}
+
+const ExpressionParams& expression_params(const std::byte* image, const Step& step) {
+  return *reinterpret_cast<const ExpressionParams*>(image + step.at + step.bytes - sizeof(ExpressionParams));
+}
+
+void add_expression(const GemmProblem& problem, Launch& launch) {
+  const GemmArguments& args = *problem.expressed;
+  auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, *kernel_step(launch)));
+  ExpressionTensorParams* next = params.tensors;
+  for (const OwnTensor& own : own_tensors(*args.expression)) {
+    if (!check_own(args, own, *next)) return;  // it was checked
+    if (problem.is_exchanged) next->matrix = transposed(next->matrix);
+    add_use(args, own, *next, launch);
+    ++next;
+  }
+  launch.expression = kept_expression(args);
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,168 @@
+/// What is refused of GEMM arguments with an expression, and in which words.
+#include <array>
+#include <string>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+Expression parsed(std::string_view text, std::string_view with, DType sum = DType::f32) {
+  const auto declared = expression::Declarations::parse(with, sum);
+  INFO(declared.status().message());
+  REQUIRE(declared);
+  const Result<Expression> expression = Expression::parse(text, *declared);
+  INFO(expression.status().message());
+  REQUIRE(expression);
+  return *expression;
+}
+
+TensorView matrix(DType type, std::int64_t rows = 4, std::int64_t columns = 8) {
+  return TensorView::row_major(nullptr, type, {rows, columns});
+}
+
+/// 4 x 8 x 16 in bf16.
+GemmArguments product() {
+  return {.a = matrix(DType::bf16, 4, 16), .b = matrix(DType::bf16, 16, 8), .out = matrix(DType::bf16)};
+}
+
+GemmArguments with(std::string_view text, std::string_view declared, std::vector<ExpressionTensor> tensors,
+                   DType sum = DType::f32) {
+  GemmArguments args = product();
+  args.expression = parsed(text, declared, sum);
+  args.tensors = std::move(tensors);
+  return args;
+}
+
+void check_refused(const GemmArguments& args, const std::string& words,
+                   StatusCode code = StatusCode::invalid_arguments) {
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  CHECK(found.empty());
+  CHECK(found.status().code() == code);
+  CHECK(found.status().message().find(words) != std::string::npos);
+  CHECK_FALSE(find_kernel("gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t8x4")
+                  .value_or(get_kernels().front())
+                  .supports(args));
+}
+
+}  // namespace
+
+TEST_CASE("gemm: tensors that do not fit the expression are refused by name", "[gemm][expression]") {
+  const std::string_view text = "out = sum + bias * m";
+  const std::string_view declared = "bias=bf16:per_column,m=bf16:row";
+  const ExpressionTensor bias = {"bias", TensorView::vector(nullptr, DType::bf16, 8)};
+  const ExpressionTensor m = {"m", matrix(DType::bf16)};
+  REQUIRE_FALSE(get_kernels(with(text, declared, {bias, m})).empty());
+
+  check_refused(with(text, declared, {bias}), "Operand `m` is missing");
+  check_refused(with(text, declared, {bias, m, {"other", m.view}}),
+                "Operand `other` is not in the expression");
+  check_refused(with(text, declared, {bias, m, m}), "Operand `m` is given twice");
+  check_refused(with(text, declared, {bias, m, {"out", m.view}}), "Operand `out` is given twice");
+  check_refused(with(text, declared, {bias, {"m", matrix(DType::f16)}}),
+                "`m` is declared bf16, but is of f16");
+  check_refused(with(text, declared, {bias, {"m", matrix(DType::bf16, 3)}}),
+                "`m` does not fit `out` along rows: expected 4 or 1, got 3");
+  check_refused(with(text, declared, {{"bias", TensorView::vector(nullptr, DType::bf16, 4)}, m}),
+                "`bias` does not fit `out` along columns: expected 8 or 1, got 4");
+  check_refused(with(text, declared, {bias, {"m", TensorView::row_major(nullptr, DType::bf16, {2, 4, 8})}}),
+                "`m` does not fit `out` along the batch: expected 1, got 2");
+  check_refused(with(text, declared, {bias, {"m", {}}}), "Operand `m`");
+  check_refused(
+      with(text, declared, {bias, {"m", TensorView::column_interleaved32(nullptr, DType::bf16, {32, 32})}}),
+      "Operand `m` is column_interleaved32");
+  GemmArguments batch = with("out = sum + x", "x=bf16:row",
+                             {{"x", PointerArrayView::row_major(nullptr, DType::bf16, 2, {4, 8})}});
+  batch.out = TensorView::row_major(nullptr, DType::bf16, {2, 4, 8});
+  check_refused(batch, "Operand `x` is an array of pointers");
+}
+
+TEST_CASE("gemm: memory that an expression may not have is refused", "[gemm][expression]") {
+  std::array<unsigned short, 256> memory = {};
+  const auto at = [&](std::size_t offset, DType type = DType::bf16) {
+    return TensorView::row_major(memory.data() + offset, type, {4, 8});
+  };
+  const auto reads = [&](const TensorView& out, const TensorView& x) {
+    GemmArguments args = with("out = sum + x", "x=bf16:row", {{"x", x}});
+    args.out = out;
+    return args;
+  };
+  CHECK_FALSE(get_kernels(reads(at(0), at(0))).empty());
+  check_refused(reads(at(0), at(8)), "`x`");
+  TensorView broadcast = at(0);
+  broadcast.strides[0] = 0;
+  check_refused(reads(at(0), broadcast), "`x`");
+  GemmArguments wider =
+      with("out = sum + x", "x=f32:row", {{"x", TensorView::row_major(memory.data(), DType::f32, {4, 8})}});
+  wider.out = at(0);
+  check_refused(wider, "`x`");
+  GemmArguments twice = with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", at(16)}});
+  twice.out = at(0);
+  check_refused(twice, "`y`");
+  GemmArguments over_a = with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", at(0)}});
+  over_a.a = TensorView::row_major(memory.data(), DType::bf16, {4, 16});
+  check_refused(over_a, "overlap");
+  TensorView repeated = matrix(DType::bf16);
+  repeated.strides[0] = 0;
+  check_refused(with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", repeated}}), "`y`");
+}
+
+TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gemm][expression]") {
+  const GemmArguments args = with("out = sum * 2", "", {});
+  REQUIRE_FALSE(get_kernels(args).empty());
+  const auto beside = [&](const std::string& part, const auto& change) {
+    GemmArguments changed = args;
+    change(changed);
+    check_refused(changed, "`" + part + "` stands beside an expression");
+  };
+  const TensorView bias = TensorView::vector(nullptr, DType::bf16, 8);
+  beside("alpha", [](GemmArguments& x) { x.epilogue.alpha = 2; });
+  beside("alpha", [](GemmArguments& x) { x.epilogue.alpha = 0; });
+  beside("beta", [](GemmArguments& x) { x.epilogue.beta = 1, x.c = matrix(DType::bf16); });
+  beside("c", [](GemmArguments& x) { x.c = matrix(DType::bf16); });
+  beside("bias", [&](GemmArguments& x) { x.epilogue.bias = bias; });
+  beside("activation", [](GemmArguments& x) { x.epilogue.activation = Activation::gelu; });
+  beside("scale", [](GemmArguments& x) { x.epilogue.scale = TensorView::vector(nullptr, DType::f32, 8); });
+  beside("residual", [](GemmArguments& x) { x.epilogue.residual = matrix(DType::bf16); });
+  beside("aux", [](GemmArguments& x) { x.epilogue.aux = matrix(DType::bf16); });
+  beside("clamp", [](GemmArguments& x) { x.epilogue.clamp.low = 0; });
+  const TensorView one = TensorView::row_major(nullptr, DType::f32, {1, 1});
+  beside("a_scale", [&](GemmArguments& x) { x.a_scale = one; });
+  beside("b_scale", [&](GemmArguments& x) { x.b_scale = one; });
+  GemmArguments alone = product();
+  alone.tensors = {{"x", matrix(DType::bf16)}};
+  check_refused(alone, "Operand `x` is given without an expression");
+}
+
+TEST_CASE("gemm: what an expression may not have is said", "[gemm][expression]") {
+  const ExpressionTensor x = {"x", matrix(DType::bf16)};
+  check_refused(with("out = x", "x=bf16:row", {x}, DType::none), "reads `sum`; this one does not");
+  check_refused(with("out = sum", "", {}, DType::f64), "`sum` is f64, but sums of f32 are f32");
+  check_refused(with("out = f32(sum)", "", {}, DType::s32), "`sum` is s32, but sums of f32 are f32");
+  check_refused(with("out = sum; total = row_sum(sum)", "", {}),
+                "Reductions are not computed by GEMM kernels yet");
+  check_refused(with("out = sum; s = group_max(sum)", "", {}),
+                "Reductions are not computed by GEMM kernels yet");
+  check_refused(with("out = gate(sum) * up(sum)", "", {}), "Gated pairs are not computed by GEMM kernels yet",
+                StatusCode::unsupported);
+  check_refused(with("out = e4m3(sum)", "", {}), "not rounded to e4m3 by GEMM kernels",
+                StatusCode::unsupported);
+  check_refused(with("out = sum + a", "a=bf16:row", {{"a", x.view}}),
+                "is the name of an operand of the product");
+  check_refused(with("out = sum", "out=f32:row", {}), "`out` is declared f32, but is of bf16");
+  check_refused(with("y = sum; out = sum", "y=e4m3:row", {{"y", matrix(DType::e4m3)}}),
+                "is an output of e4m3", StatusCode::unsupported);
+  check_refused(with("out = sum * s", "s=e4m3:scalar", {{"s", {}, 2}}), "is a value of e4m3");
+  check_refused(
+      with("out = sum + c + d + e + f + g + h + i + j + k",
+           "c=f32:row,d=f32:row,e=f32:row,f=f32:row,g=f32:row,h=f32:row,i=f32:row,j=f32:row,k=f32:row", {}),
+      "at most 8 tensors beside `out`, got 9");
+  GemmArguments interleaved = {.a = TensorView::column_interleaved32(nullptr, DType::s8, {32, 64}),
+                               .b = TensorView::row_interleaved32(nullptr, DType::s8, {64, 32}),
+                               .out = TensorView::column_interleaved32(nullptr, DType::s8, {32, 32})};
+  interleaved.expression = parsed("out = sum", "", DType::s32);
+  check_refused(interleaved, "Operand `out` is column_interleaved32");
+}

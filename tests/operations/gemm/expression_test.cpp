@@ -1,0 +1,209 @@
+/// GEMMs with expressions on the host, and what stands between arguments and kernels.
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gemm/expression_params.hpp"
+#include "operations/common/expression/interned.hpp"
+#include "operations/gemm/expression_code.hpp"
+#include "operations/gemm/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+Expression parsed(std::string_view text, std::string_view with, DType sum = DType::f32) {
+  const auto declared = expression::Declarations::parse(with, sum);
+  REQUIRE(declared);
+  const Result<Expression> expression = Expression::parse(text, *declared);
+  INFO(expression.status().message());
+  REQUIRE(expression);
+  return *expression;
+}
+
+/// Two rows, three columns, two products: sums of {{1, 2, 3}, {4, 5, 6}}.
+constexpr float a[] = {1, 0, 0, 1};
+constexpr float b[] = {1, 2, 3, 4, 5, 6};
+
+GemmArguments product(float* out, Layout layout = Layout::row) {
+  GemmArguments args = {.a = TensorView::row_major(a, DType::f32, {2, 2}),
+                        .b = TensorView::row_major(b, DType::f32, {2, 3}),
+                        .out = TensorView::row_major(out, DType::f32, {2, 3})};
+  if (layout == Layout::column) args.out = TensorView::column_major(out, DType::f32, {2, 3});
+  return args;
+}
+
+/// Runs the arguments with every kernel that takes them, and says how many there are.
+template <class Check>
+int run_all(const GemmArguments& args, const Check& check) {
+  int runs = 0;
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  REQUIRE_FALSE(found.empty());
+  for (const Candidate& kernel : found) {
+    std::vector<std::byte> workspace(kernel.workspace() + 256);
+    void* const aligned =
+        reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256);
+    const Status status = kernel.run(args, {.workspace = {aligned, kernel.workspace()}});
+    INFO(kernel.name() << ": " << status.message());
+    REQUIRE(status);
+    check();
+    ++runs;
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("gemm: an expression reads tensors of every shape and writes several", "[gemm][expression]") {
+  const float row[] = {10, 20};
+  const float column[] = {100, 200, 300};
+  const float matrix[] = {1000, 2000, 3000, 4000, 5000, 6000};
+  std::array<float, 6> out = {};
+  std::array<int, 6> twice = {};
+  for (const Layout layout : {Layout::row, Layout::column}) {
+    GemmArguments args = product(out.data(), layout);
+    args.expression = parsed("twice = sum * 2; out = sum + r + c + m * s",
+                             "r=f32:per_row,c=f32:per_column,m=f32:row,s=f32:scalar,twice=s32:row");
+    args.tensors = {{"c", TensorView::vector(column, DType::f32, 3)},
+                    {"m", TensorView::row_major(matrix, DType::f32, {2, 3})},
+                    {"twice", TensorView::row_major(twice.data(), DType::s32, {2, 3})},
+                    {"r", TensorView::vector(row, DType::f32, 2)},
+                    {"s", {}, 0.5}};
+    const std::array<float, 6> rows = {611, 1212, 1813, 2124, 2725, 3326};
+    const std::array<float, 6> columns = {611, 2124, 1212, 2725, 1813, 3326};
+    CHECK(run_all(args, [&] {
+            CHECK(out == (layout == Layout::row ? rows : columns));
+            CHECK(twice == std::array<int, 6>{2, 4, 6, 8, 10, 12});
+            out = {};
+            twice = {};
+          }) > 0);
+  }
+}
+
+TEST_CASE("gemm: an input of an expression may be the output, or a matrix of a batch", "[gemm][expression]") {
+  std::array<float, 6> out = {1, 1, 1, 2, 2, 2};
+  GemmArguments args = product(out.data());
+  args.expression = parsed("out = sum + x", "x=f32:row");
+  args.tensors = {{"x", args.out}};
+  REQUIRE(find_best(args)->run(args));
+  CHECK(out == std::array<float, 6>{2, 3, 4, 6, 7, 8});
+
+  std::array<float, 12> batch = {};
+  const float of_entry[] = {100, 200};
+  GemmArguments both = {
+      .a = args.a, .b = args.b, .out = TensorView::row_major(batch.data(), DType::f32, {2, 2, 3})};
+  both.expression = parsed("out = sum + e", "e=f32:row");
+  both.tensors = {{"e", TensorView::row_major(of_entry, DType::f32, {2, 1, 1})}};
+  REQUIRE(find_best(both)->run(both));
+  CHECK(batch == std::array<float, 12>{101, 102, 103, 104, 105, 106, 201, 202, 203, 204, 205, 206});
+}
+
+TEST_CASE("gemm: sums of bytes are whole numbers in an expression", "[gemm][expression]") {
+  const signed char bytes_a[] = {100, 100};
+  const signed char bytes_b[] = {100, 100};
+  std::array<signed char, 1> out = {};
+  GemmArguments args = {.a = TensorView::row_major(bytes_a, DType::s8, {1, 2}),
+                        .b = TensorView::row_major(bytes_b, DType::s8, {2, 1}),
+                        .out = TensorView::row_major(out.data(), DType::s8, {1, 1})};
+  args.expression = parsed("out = f32(sum) * s", "s=f32:scalar", DType::s32);
+  args.tensors = {{"s", {}, 0.001}};
+  run_all(args, [&] {
+    CHECK(out[0] == 20);
+    out = {};
+  });
+  args.tensors = {{"s", {}, 1}};
+  run_all(args, [&] { CHECK(out[0] == 127); });
+}
+
+TEST_CASE("gemm: a plan with an expression runs on other tensors", "[gemm][expression]") {
+  std::array<float, 6> out = {};
+  const float one[] = {1, 2, 3};
+  const float other[] = {10, 20, 30};
+  GemmArguments args = product(out.data());
+  args.expression = parsed("out = sum + c", "c=f32:per_column");
+  args.tensors = {{"c", TensorView::vector(one, DType::f32, 3)}};
+  const Result<Plan> plan = find_best(args)->prepare(args);
+  REQUIRE(plan);
+  REQUIRE(plan->run(
+      {{Operand::a, a}, {Operand::b, b}, {tensor_operand(0), other}, {Operand::out, out.data()}}, nullptr));
+  CHECK(out == std::array<float, 6>{11, 22, 33, 14, 25, 36});
+}
+
+TEST_CASE("gemm: an output without elements needs nothing", "[gemm][expression]") {
+  GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f32, {0, 2}),
+                        .b = TensorView::row_major(b, DType::f32, {2, 3}),
+                        .out = TensorView::row_major(nullptr, DType::f32, {0, 3})};
+  args.expression = parsed("out = relu(sum)", "");
+  run_all(args, [] {});
+}
+
+TEST_CASE("gemm: K of 0 leaves the expression of 0", "[gemm][expression]") {
+  std::array<float, 2> out = {};
+  GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f32, {1, 0}),
+                        .b = TensorView::row_major(nullptr, DType::f32, {0, 2}),
+                        .out = TensorView::row_major(out.data(), DType::f32, {1, 2})};
+  args.expression = parsed("out = exp(sum) + 1", "");
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 2>{2, 2});
+    out = {};
+  });
+}
+
+TEST_CASE("gemm: expressions are answered by the registered rows, without a reduction behind them",
+          "[gemm][expression]") {
+  GemmArguments args = {.a = TensorView::row_major(nullptr, DType::bf16, {64, 65536}),
+                        .b = TensorView::row_major(nullptr, DType::bf16, {65536, 64}),
+                        .out = TensorView::row_major(nullptr, DType::bf16, {64, 64})};
+  const auto plain = get_kernels(args);
+  args.expression = parsed("out = relu(sum)", "");
+  const auto found = get_kernels(args);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.size() == plain.size());
+  for (const Candidate& kernel : found) {
+    INFO(kernel.name());
+    CHECK(kernel.controls().mode != Mode::split_k_parallel);
+    CHECK(kernel.supports(args));
+  }
+  args.controls = {.mode = Mode::split_k_parallel};
+  CHECK(find_kernel(found.front().name())
+            ->supports(args)
+            .message()
+            .find("`split_k_parallel` is unsupported with an expression") != std::string::npos);
+  args.controls = {.split_k_slices = 4};
+  for (const Candidate& kernel : get_kernels(args)) {
+    INFO(kernel.name());
+    CHECK(
+        (kernel.controls().mode == Mode::split_k_serial || kernel.controls().mode == Mode::split_k_cluster));
+  }
+}
+
+TEST_CASE("gemm: the answer with an expression is not that without", "[gemm][expression]") {
+  // The same question but for the expression, asked in turns, so that answers are remembered.
+  GemmArguments plain = {.a = TensorView::row_major(nullptr, DType::bf16, {64, 16384}),
+                         .b = TensorView::row_major(nullptr, DType::bf16, {16384, 64}),
+                         .out = TensorView::row_major(nullptr, DType::bf16, {64, 64})};
+  GemmArguments with = plain;
+  with.expression = parsed("out = relu(sum)", "");
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(find_best(plain));
+    const Result<Candidate> best = find_best(with);
+    REQUIRE(best);
+    CHECK(best->controls().mode != Mode::split_k_parallel);
+  }
+}
+
+TEST_CASE("gemm: code has the expression's types in the order of parameters", "[gemm][expression]") {
+  const Expression e = parsed("y = sum * x; out = y + z", "x=bf16:row,z=f32:row,y=f16:row,out=bf16:row");
+  const Result<std::string> code = detail::gemm::code_of(e, "name");
+  REQUIRE(code);
+  CHECK(code->find("struct name {") != std::string::npos);
+  CHECK(code->find("static constexpr int inputs = 2;") != std::string::npos);
+  CHECK(code->find("static constexpr int tensors = 3;") != std::string::npos);
+  CHECK(code->find("out = DType::bf16;") != std::string::npos);
+  CHECK(code->find("i == 0 ? DType::bf16 : i == 1 ? DType::f32 : DType::f16") != std::string::npos);
+  CHECK(code->find("lane.template output<2>(out.out0);\n    lane.out(out.out1);") != std::string::npos);
+}
