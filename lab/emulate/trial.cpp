@@ -1,6 +1,7 @@
 #include "lab/emulate/trial.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -188,6 +189,17 @@ void read_values(const TensorView& view, Expected& expected) {
   }
 }
 
+/// How far a kernel's values may lie from the executor's, where the reference knows how far both may lie from
+/// its own: twice as far, and rounding may then take them to neighbouring elements.
+void widen(DType type, Expected& expected) {
+  for (std::size_t i = 0; i < expected.radii.size(); ++i) {
+    double& radius = expected.radii[i];
+    if (radius == 0) continue;
+    const double step = is_integer(type) ? 1 : 2 * unit_roundoff(type) * std::abs(expected.values[i]);
+    radius = 2 * radius + step + (is_floating(type) ? info_of(type).smallest : 0);
+  }
+}
+
 /// Where the pieces of a tensor begin, each of span_bytes(): its matrices where it is an array of pointers,
 /// or all of it.
 std::vector<const void*> pieces_of(const TensorView& view) {
@@ -223,7 +235,11 @@ Result<Reference> executor_result(const Kernel& kernel, Operands& operands, Refe
       GuardedPages::make(*bytes + workspace_alignment, 0, emulator::GuardedEnd::front);
   if (workspace.data() == nullptr) return out_of_memory();
   if (Status s = kernel.run(operands.arguments(), {.workspace = {workspace.data(), *bytes}}); !s) return s;
-  for (Expected& expected : reference.outputs) read_values(operands[expected.name].view(), expected);
+  for (Expected& expected : reference.outputs) {
+    const TensorView& view = operands[expected.name].view();
+    read_values(view, expected);
+    widen(view.dtype, expected);
+  }
   return reference;
 }
 

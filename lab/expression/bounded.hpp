@@ -28,6 +28,7 @@ class BoundedArithmetic {
   explicit BoundedArithmetic(double terms) : terms_(terms) {}
 
   Bounded exact(double x) const { return {x, 0}; }
+  Bounded sum(double x, double radius) const { return {x, radius}; }
   Bounded call(const detail::Function& function, detail::ValueType type, const Bounded* x) const;
   Bounded rounded(DType type, const Bounded& x) const;
   Bounded accumulated(bool is_maximum, detail::ValueType type, const Bounded& total, const Bounded& x) const;

@@ -20,6 +20,8 @@ BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
+EXPRESSION = "kernels/common/expression_epilogue.cuh"
+EXPRESSION_STORE = "kernels/gemm_sm90/expression_store.cuh"
 
 SCALE_VIEW = "kernels/gemm/scale_view.cuh"
 
@@ -40,6 +42,12 @@ class Planted:
 
 
 PLANTED = [
+    # Expressions.
+    Planted("expression", "all neighbours have the sum of the first", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
+    Planted("expression", "a box is not handed to the copy engine, nor written by lanes", SM90_PATHS,
+            [(EXPRESSION_STORE, "        ring_.store(box_at(work, index));\n", "        ring_.advance();\n"),
+             (EXPRESSION_STORE, "        write_box(buffer, work, index);\n", "")]),
     # The epilogue of quads.
     Planted("plain", "a plain quad becomes 0", QUADS, [(EPILOGUE, "return by_alpha(sum);", "return {};")]),
     Planted("plain", "a plain tile is not stored", PLAIN_TILES,

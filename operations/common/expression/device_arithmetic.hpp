@@ -16,6 +16,7 @@ struct DeviceArithmetic {
   using Value = double;
 
   double exact(double x) const { return x; }
+  double sum(double x, double /*radius*/) const { return x; }
 
   double call(const detail::Function& function, detail::ValueType type, const double* x) const {
     if (type == detail::ValueType::f64) return function.in_f64(x);

@@ -18,11 +18,14 @@ namespace quarry::host {
 struct PartSums {
   const double* sum = nullptr;
   const double* up = nullptr;
+  /// How far a kernel's sums may lie from them; null: they are exact.
+  const double* radius = nullptr;
 };
 
 /// @tparam Arithmetic what values are and how they are computed:
 ///   using Value;  with
 ///   Value exact(double);
+///   Value sum(double, double radius);
 ///   Value call(const detail::Function&, detail::ValueType operands, const Value* x, int count);
 ///   Value rounded(DType, const Value&);
 ///   Value accumulated(bool is_maximum, detail::ValueType, const Value& total, const Value& x);
@@ -121,14 +124,18 @@ class Interpreter {
   Value element(const detail::Node& node, const ElementPlace& place, int lane, const PartSums& sums) {
     switch (node.kind) {
       case NodeKind::sum:
-      case NodeKind::gate_sum: return arithmetic_.exact(sums.sum[lane]);
-      case NodeKind::up_sum: return arithmetic_.exact(sums.up[lane]);
+      case NodeKind::gate_sum: return arithmetic_.sum(sums.sum[lane], radius_of(sums, lane));
+      case NodeKind::up_sum: return arithmetic_.sum(sums.up[lane], radius_of(sums, lane));
       case NodeKind::constant: return arithmetic_.exact(node.value);
       case NodeKind::input: return arithmetic_.exact(read(inputs_[node.which], moved(place, lane)));
       case NodeKind::convert:
         return arithmetic_.rounded(static_cast<DType>(node.which), at(node.operands[0], lane));
       default: return call(node, lane);
     }
+  }
+
+  static double radius_of(const PartSums& sums, int lane) {
+    return sums.radius == nullptr ? 0 : sums.radius[lane];
   }
 
   Value call(const detail::Node& node, int lane) {

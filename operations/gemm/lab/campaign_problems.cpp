@@ -7,6 +7,8 @@
 #include "common/config_parts.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/scales.hpp"
 
 namespace quarry::lab::gemm {
@@ -110,6 +112,13 @@ std::string text_of(const Controls& controls) {
   if (controls.raster) text += ", raster " + std::string(to_string(*controls.raster));
   if (controls.multiprocessors) text += ", multiprocessors " + std::to_string(*controls.multiprocessors);
   return text;
+}
+
+/// Whether kernels with expressions have such sums and outputs.
+bool may_have_expression(const GemmArguments& args) {
+  const DType sums = partial_type(*args.accumulator);
+  const bool is_summed = sums == DType::f32 || sums == DType::f64 || sums == DType::s32;
+  return is_summed && detail::is_rounded_to(args.out.dtype) && args.out.tag == LayoutTag::strided;
 }
 
 using Fallbacks = std::map<TypeKey, std::set<LayoutKey>>;
@@ -254,8 +263,14 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   args.c = problem.drawn.c;
   args.epilogue = problem.drawn.epilogue;
   args.controls = random_controls(sizes.k, dice);
-  if (compute_type(types.accumulator, types.out) != DType::s32 && dice.one_in(6))
+  if (compute_type(types.accumulator, types.out) != DType::s32 && dice.one_in(6)) {
     draw_scales(args, sizes, {.plain = plain, .may_be_array = arrays}, dice);
+  } else if (dice.one_in(12) && may_have_expression(args)) {
+    problem.drawn = {};
+    args.c = std::nullopt;
+    args.epilogue = {};
+    add_random_expression(args, dice);
+  }
   return problem;
 }
 
@@ -271,6 +286,10 @@ std::string described(const CampaignProblem& problem) {
           c_described(problem.drawn) + lab::described("out", args.out);
   if (args.accumulator) text += ", accumulator " + std::string(to_string(*args.accumulator));
   if (args.math != Math::exact) text += ", math " + std::string(to_string(args.math));
+  if (args.expression) {
+    text += ", " + args.expression->text() + " with";
+    for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
+  }
   return text + lab::described(problem.drawn) + text_of(args.controls);
 }
 

@@ -2,6 +2,7 @@
 
 #include "lab/problems/controls_spec.hpp"
 #include "operations/gemm/lab/cublaslt.hpp"
+#include "operations/gemm/lab/expression.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -20,8 +21,8 @@ constexpr Setting sum_settings[] = {
      "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},
     {"math", "NAME", "How f32 operands may be rounded: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
 };
-constexpr auto all_settings =
-    joined(operand_settings, c_settings, sum_settings, epilogue_settings, controls_settings);
+constexpr auto all_settings = joined(operand_settings, c_settings, sum_settings, epilogue_settings,
+                                     expression_settings, controls_settings);
 
 constexpr Example examples[] = {
     {"", "quarry find gemm 4096x4096x4096 bf16 --explain"},
@@ -34,6 +35,9 @@ constexpr Example examples[] = {
     {"run",
      "quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --bias column "
      "--activation gelu"},
+    {"run",
+     "quarry run gemm 96x80x64 bf16 --b col --epilogue 'out = gelu(sum + bias) * gate' --with "
+     "bias=f32:per_column,gate=bf16:row --on host"},
     {"run", "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json"},
     {"bench", "quarry bench gemm 4096x4096x4096 bf16 --b col"},
     {"bench", "quarry bench gemm 16x8192x8192 f16 --b col --all --where 'family != gemm_simt'"},
@@ -54,13 +58,14 @@ constexpr std::string_view shape_members[] = {"m", "n", "k"};
 }  // namespace
 
 LabWords Lab::words() {
-  return {.shape = "MxNxK",
-          .problem = "4096x4096x4096 f16",
-          .notes =
-              "z (MxN) = alpha * scale * A (MxK) x B (KxN) + beta * C + bias,\n"
-              "out = clamp(activation(z) + residual). TYPE is the type of all operands.",
-          .examples = examples,
-          .shape_members = shape_members};
+  return {
+      .shape = "MxNxK",
+      .problem = "4096x4096x4096 f16",
+      .notes =
+          "z (MxN) = alpha * scale * A (MxK) x B (KxN) + beta * C + bias,\n"
+          "out = clamp(activation(z) + residual), or what --epilogue says. TYPE is the type of all operands.",
+      .examples = examples,
+      .shape_members = shape_members};
 }
 
 std::span<const Setting> Lab::settings() { return all_settings; }
@@ -84,9 +89,13 @@ double Lab::flops(const Problem& p) {
          static_cast<double>(p.batch > 0 ? p.batch : 1);
 }
 
-std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+std::vector<Operand> Lab::in_place(const Problem& p) {
+  if (const Operand tensor = in_place_tensor(p); tensor != Operand::none) return {tensor};
+  return in_place_of(p.epilogue);
+}
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const GemmArguments& args, Operand) {
+  if (args.expression) return {};  // the reference knows the bound of each value
   Tolerance bounds = lab::tolerance(kernel, args.a.extents[args.a.rank - 1U]);
   // The short activations of gemm_sm90 are within 2^-11 of the value, which rounding to bytes does not hide.
   const bool has_bytes = is_byte(kernel.operands.out.dtype) && kernel.cc == 90;
@@ -95,6 +104,8 @@ Tolerance Lab::tolerance(const KernelMetadata& kernel, const GemmArguments& args
 }
 
 Result<std::unique_ptr<Yardstick>> Lab::yardstick(const CublasLt& library, const Problem& problem) {
+  if (problem.expression)
+    return Status(StatusCode::unsupported, "cuBLASLt has no epilogues that users write");
   Result<CublasLtProblem> made = CublasLtProblem::make(library, problem);
   if (!made) return made.status();
   return std::unique_ptr<Yardstick>(std::make_unique<CublasLtProblem>(*std::move(made)));

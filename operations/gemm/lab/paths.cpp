@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "gemm/params.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/lab/operation.hpp"
 
 namespace quarry::lab::gemm {
@@ -62,6 +63,17 @@ bool takes_blocks(const KernelMetadata& kernel) {
   return kernel.operands.scales == ScaleSupport::block_scales;
 }
 
+/// An expression, in whole tiles of K or in slices.
+void draw_with_expression(Problem& problem, const Extent3& tile, Dice& dice) {
+  if (dice.one_in(3)) {
+    cut_k<Mode::split_k_serial>(problem, tile, dice);
+  } else if (dice.one_in(3)) {
+    problem.batch = 2;
+  }
+  if (dice.one_in(4)) problem.out.alignment = 1;
+  draw_expression(problem, dice);
+}
+
 using enum ScaleGranularity;
 constexpr OwnPath own_paths[] = {
     {{"split_k_serial", [](const KernelMetadata& kernel) { return kernel.modes.split_k_serial; }},
@@ -76,6 +88,7 @@ constexpr OwnPath own_paths[] = {
     {{"scales_vector", takes_scales}, scale<row, column>},
     {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
+    {{"expression", takes_expressions}, draw_with_expression},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/problems/controls_spec.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/lab/operation.hpp"
 #include "operations/gemm/scales.hpp"
 
@@ -67,18 +68,20 @@ DType Problem::compute() const { return compute_type(sums(), out.dtype); }
 
 GemmArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
-  return {.a = view_of(p.a, p.batch, p.m, p.k),
-          .b = view_of(p.b, p.batch, p.k, p.n),
-          .c = c_of(p.epilogue, output),
-          .out = view_of(p.out, p.batch, p.m, p.n),
-          .a_scale = scale_view(Operand::a_scale, p.a_scale, p.batch, {p.m, p.k}),
-          .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
-          .b_scale = scale_view(Operand::b_scale, p.b_scale, p.batch, {p.k, p.n}),
-          .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
-          .accumulator = p.accumulator,
-          .math = p.math,
-          .epilogue = epilogue_of(p.epilogue, output, p.compute()),
-          .controls = p.controls};
+  GemmArguments args = {.a = view_of(p.a, p.batch, p.m, p.k),
+                        .b = view_of(p.b, p.batch, p.k, p.n),
+                        .c = c_of(p.epilogue, output),
+                        .out = view_of(p.out, p.batch, p.m, p.n),
+                        .a_scale = scale_view(Operand::a_scale, p.a_scale, p.batch, {p.m, p.k}),
+                        .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
+                        .b_scale = scale_view(Operand::b_scale, p.b_scale, p.batch, {p.k, p.n}),
+                        .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
+                        .accumulator = p.accumulator,
+                        .math = p.math,
+                        .epilogue = epilogue_of(p.epilogue, output, p.compute()),
+                        .controls = p.controls};
+  add_expression(p, args);
+  return args;
 }
 
 Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
@@ -95,6 +98,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.epilogue = read_epilogue(reader, problem.output());
+  read_expression(reader, problem);
   problem.controls = read_controls(reader);
   return problem;
 }
@@ -114,7 +118,7 @@ std::string Lab::command_text(const Problem& p) {
   if (p.batch > 0) text += flag_text("batch", std::to_string(p.batch));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
-  return text + epilogue_text(p.epilogue) + controls_flags(p.controls);
+  return text + epilogue_text(p.epilogue) + expression_text(p) + controls_flags(p.controls);
 }
 
 }  // namespace quarry::lab::gemm

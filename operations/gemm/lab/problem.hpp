@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "lab/problems/epilogue_spec.hpp"
 #include "lab/problems/operand_spec.hpp"
@@ -27,6 +28,10 @@ struct Problem {
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
   EpilogueSpec epilogue = {};
+  /// In the place of the epilogue, which is left as it is.
+  std::optional<Expression> expression = {};
+  /// An input of the expression that is `out` itself; empty: none.
+  std::string in_place = {};
   Controls controls = {};
 
   OutputSpec output() const { return {out, batch, m, n}; }

@@ -142,7 +142,7 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
   if (extents.n) problem.n = whole(problem.n);
   if (extents.k) problem.k = whole(problem.k);
   random_order(problem, dice);
-  fit_integers(problem);
+  if (!problem.expression) fit_integers(problem);
   return problem;
 }
 
@@ -213,12 +213,14 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
 
 Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
   Controls controls = problem.controls;
+  ModesMetadata modes = kernel.modes;
+  if (problem.expression) modes.split_k_parallel = false;
   // With alpha 0 there is nothing to sum.
   const std::int64_t k = problem.epilogue.alpha == 0 ? 0 : problem.k;
   const std::int64_t k_tiles =
       std::max<std::int64_t>((k + kernel.design.tile.k - 1) / kernel.design.tile.k, 1);
   const int slices = static_cast<int>(std::min<std::int64_t>(controls.split_k_slices.value_or(1), k_tiles));
-  if (controls.mode) controls.mode = permitted(*controls.mode, kernel.modes);
+  if (controls.mode) controls.mode = permitted(*controls.mode, modes);
   const int least = least_multiprocessors(kernel.design);
   if (least == 0) controls.multiprocessors.reset();
   if (controls.multiprocessors) controls.multiprocessors = std::max(*controls.multiprocessors, least);

@@ -7,6 +7,7 @@
 #include "lab/reference/epilogue.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
+#include "operations/gemm/lab/expression_reference.hpp"
 #include "operations/gemm/lab/operation.hpp"
 #include "operations/gemm/scales.hpp"
 
@@ -153,6 +154,7 @@ class Product {
 }  // namespace
 
 Reference Lab::reference(const GemmArguments& args, const ReferenceOptions& options) {
+  if (args.expression) return reference_with_expression(args, options);
   const std::int64_t k = Matrix(args.a).columns;
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
   // Scaled sums are no whole numbers.

@@ -73,6 +73,12 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   }
 }
 
+/// The modes that a kernel has for a problem.
+ModesMetadata modes_for(const GemmArguments& args, ModesMetadata modes) {
+  if (args.expression) modes.split_k_parallel = false;
+  return modes;
+}
+
 bool permits(const ModesMetadata& modes, Mode mode) {
   switch (mode) {
     case Mode::split_k_serial: return modes.split_k_serial;
@@ -110,8 +116,8 @@ bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args
   const std::int64_t slices = args.controls.split_k_slices.value_or(1);
   const std::int64_t k = summed_k(args);
   const int tile = kernel.design.tile.k;
-  const bool never =
-      !kernel.modes.split_k_serial && !kernel.modes.split_k_parallel && !kernel.modes.split_k_cluster;
+  const ModesMetadata modes = modes_for(args, kernel.modes);
+  const bool never = !modes.split_k_serial && !modes.split_k_parallel && !modes.split_k_cluster;
   return slices > 1 && (never || slices > (k + tile - 1) / tile ||
                         (args.controls.mode == Mode::split_k_cluster && slices > portable_cluster));
 }
@@ -151,6 +157,8 @@ bool names_other_cause(const std::string& message) {
 bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
   if (message.starts_with("Accumulator is"))
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
+  if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
+    return args.expression && args.controls.mode == Mode::split_k_parallel;
   const Math math = kernel.design.math;
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }

@@ -73,6 +73,7 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "shared_c") return p.batch > 1 && reads_c && e.c.value().shared;
   if (path == "alpha_0") return e.alpha == 0 && reads_c;
   if (path == "array") return p.batch > 1 && (p.a.array || p.b.array || p.out.array);
+  if (path == "expression") return p.expression && has_plain_epilogue(e) && e.alpha == 1;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }
 

@@ -1,0 +1,185 @@
+#include "operations/gemm/lab/expression.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/config_parts.hpp"
+#include "lab/campaign/draw_tensor.hpp"
+#include "lab/expression/random.hpp"
+#include "lab/problems/byte_sums.hpp"
+#include "operations/common/expression/graph.hpp"
+
+namespace quarry::lab::gemm {
+namespace {
+
+using expression::Declarations;
+using expression::Shape;
+
+bool is_input(const Expression& expression, std::string_view name) {
+  return std::ranges::any_of(expression.inputs(), [&](const auto& input) { return input.name == name; });
+}
+
+/// The place of a tensor in the arguments' list: inputs, then outputs but `out`.
+Operand operand_of(const Expression& expression, std::string_view name) {
+  const auto inputs = expression.inputs();
+  const auto at = std::ranges::find(inputs, name, &expression::Tensor::name) - inputs.begin();
+  return at < tensor_operands ? tensor_operand(static_cast<int>(at)) : Operand::none;
+}
+
+/// A matrix of the output's extents, as aligned as the output, and with longer lines where these have any.
+TensorView matrix_view(const Problem& p, DType type, Layout layout) {
+  OperandSpec spec = {.dtype = type, .layout = layout};
+  spec.alignment = std::min(p.out.alignment, std::max(1, 16 / bytes_of(type)));
+  if (p.out.ld > 0) {
+    const std::int64_t unit = std::max(spec.alignment, 1);
+    spec.ld = (layout == Layout::row ? p.n : p.m) / unit * unit + 2 * unit;
+  }
+  return view_of(spec, p.batch, p.m, p.n);
+}
+
+TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType type) {
+  if (!p.in_place.empty() && tensor.name == p.in_place) {
+    TensorView view = view_of(p.out, p.batch, p.m, p.n);
+    view.dtype = type;
+    return view;
+  }
+  switch (*tensor.shape) {
+    case Shape::scalar: return TensorView::vector(nullptr, type, 1);
+    case Shape::per_row: return TensorView::vector(nullptr, type, p.m);
+    case Shape::per_column: return TensorView::vector(nullptr, type, p.n);
+    default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column);
+  }
+}
+
+/// The type of an output whose type is left open: that it is computed in.
+DType type_of(const Expression& expression, std::size_t output) {
+  const DType declared = expression.outputs()[output].tensor.dtype;
+  if (declared != DType::none) return declared;
+  const detail::ExpressionGraph& graph = expression.graph();
+  return detail::element_of(graph.nodes[graph.roots[output]].type);
+}
+
+/// The sums as f32 of moderate size: those of bytes are large.
+std::string sum_text(const Problem& p) {
+  const DType sums = partial_type(p.sums());
+  if (sums == DType::f32) return "sum";
+  if (sums == DType::f64) return "f32(sum)";
+  const double alpha = alpha_of_byte_sums(p.a.dtype, p.b.dtype, p.out.dtype, p.k);
+  return "(f32(sum) * " + std::to_string(alpha) + ")";
+}
+
+/// Tensors of all shapes and several types, and an output more.
+Expression every_shape(const Problem& p) {
+  const std::string text = "z = " + sum_text(p) + " * s + column; out = gelu(z) * m - row + relu(t); z16 = z";
+  const std::string with =
+      "s=f32:scalar,column=bf16:per_column,row=f16:per_row,m=bf16:row,t=f32:col,z16=f16:row";
+  return *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+}
+
+/// A random expression that a kernel takes. @param sums their type
+Expression random_expression_of(DType sums, DType out, Dice& dice) {
+  const ExpressionLimits limits = {.sum = sums,
+                                   .depth = static_cast<int>(dice.between(1, 3)),
+                                   .inputs = 4,
+                                   .more_outputs = 2,
+                                   .reductions = false,
+                                   .groups = false,
+                                   .pairs = false};
+  return random_kernel_expression(dice, limits, out, false);
+}
+
+/// A fake tensor beside an output, stored in any way.
+TensorView random_tensor(const TensorView& out, const expression::Tensor& tensor, const Storage& storage,
+                         Dice& dice) {
+  const std::int64_t rows = out.extents[out.rank - 2U];
+  const std::int64_t columns = out.extents[out.rank - 1U];
+  const bool is_shared = out.rank < 3 || (!storage.is_output && dice.one_in(3));
+  switch (*tensor.shape) {
+    case Shape::scalar: return TensorView::vector(nullptr, tensor.dtype, 1);
+    case Shape::per_row: return TensorView::vector(nullptr, tensor.dtype, rows);
+    case Shape::per_column: return TensorView::vector(nullptr, tensor.dtype, columns);
+    default: return random_matrix(tensor.dtype, storage, is_shared ? 0 : out.extents[0], rows, columns, dice);
+  }
+}
+
+}  // namespace
+
+void read_expression(SettingReader& reader, Problem& problem) {
+  const auto declared = reader.read(
+      "with", [&](std::string_view text) { return Declarations::parse(text, partial_type(problem.sums())); });
+  const std::string_view text = reader.text("epilogue");
+  if (text.empty()) {
+    for (const std::string_view flag : {"with", "in-place"}) {
+      if (!reader.text(flag).empty())
+        reader.fail(flag, Status(StatusCode::parse_error, "there is no expression; say --epilogue, too"));
+    }
+    return;
+  }
+  const Declarations none = {.sum = partial_type(problem.sums())};
+  Result<Expression> expression = Expression::parse(text, declared ? *declared : none);
+  if (!expression) return reader.fail("epilogue", expression.status());
+  problem.expression = *expression;
+  problem.in_place = reader.text("in-place");
+  if (!problem.in_place.empty() && !is_input(*expression, problem.in_place))
+    reader.fail("in-place", Status(StatusCode::parse_error,
+                                   "expected an input of the expression, got `" + problem.in_place + "`"));
+}
+
+std::string expression_text(const Problem& p) {
+  if (!p.expression) return "";
+  std::string text = flag_text("epilogue", "'" + p.expression->text() + "'");
+  const std::string with = p.expression->declarations().text();
+  if (!with.empty()) text += flag_text("with", with);
+  if (!p.in_place.empty()) text += flag_text("in-place", p.in_place);
+  return text;
+}
+
+void add_expression(const Problem& p, GemmArguments& args) {
+  if (!p.expression) return;
+  args.expression = p.expression;
+  for (const expression::Tensor& input : p.expression->inputs())
+    args.tensors.push_back({input.name, fake_view(p, input, input.dtype)});
+  for (std::size_t i = 0; i < p.expression->outputs().size(); ++i) {
+    const expression::Tensor& output = p.expression->outputs()[i].tensor;
+    if (output.name == "out") continue;
+    args.tensors.push_back({output.name, fake_view(p, output, type_of(*p.expression, i))});
+  }
+}
+
+Operand in_place_tensor(const Problem& p) {
+  return p.expression && !p.in_place.empty() ? operand_of(*p.expression, p.in_place) : Operand::none;
+}
+
+bool takes_expressions(const KernelMetadata& kernel) {
+  return !is_interleaved(kernel.operands.out.layout) && kernel.operands.scales == ScaleSupport::none;
+}
+
+void draw_expression(Problem& p, Dice& dice) {
+  p.epilogue = {};
+  if (dice.one_in(2)) {
+    p.expression = every_shape(p);
+    return;
+  }
+  p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
+}
+
+void add_random_expression(GemmArguments& args, Dice& dice) {
+  const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  args.expression = random_expression_of(partial_type(accumulator), args.out.dtype, dice);
+  for (const expression::Tensor& input : args.expression->inputs()) {
+    ExpressionTensor tensor = {input.name};
+    if (*input.shape != Shape::scalar || is_fp8(input.dtype) || dice.one_in(2)) {
+      tensor.view = random_tensor(args.out, input, {.plain = dice.one_in(2)}, dice);
+    } else {
+      tensor.value = is_integer(input.dtype) ? static_cast<double>(dice.between(-20, 20)) : dice.fraction();
+    }
+    args.tensors.push_back(tensor);
+  }
+  for (const expression::Output& output : args.expression->outputs()) {
+    if (output.tensor.name == "out") continue;
+    const Storage storage = {.plain = dice.one_in(2), .is_output = true};
+    args.tensors.push_back({output.tensor.name, random_tensor(args.out, output.tensor, storage, dice)});
+  }
+}
+
+}  // namespace quarry::lab::gemm

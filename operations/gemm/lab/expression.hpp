@@ -1,0 +1,43 @@
+/// Expressions of GEMM problems: their text, their tensors, random ones.
+#pragma once
+
+#include <string>
+
+#include "lab/problems/dice.hpp"
+#include "lab/problems/settings.hpp"
+#include "operations/gemm/lab/problem.hpp"
+#include "quarry/metadata.hpp"
+
+namespace quarry::lab::gemm {
+
+/// The settings of an expression.
+inline constexpr Setting expression_settings[] = {
+    {"epilogue", "TEXT", "An expression in the place of the epilogue's parts: 'out = gelu(sum + bias)'"},
+    {"with", "LIST", "Its tensors but `out`: bias=f32:per_column,gate=bf16:row"},
+    {"in-place", "NAME", "An input of the expression that is `out` itself"},
+};
+
+/// Reads them. @pre the problem has its types
+void read_expression(SettingReader& reader, Problem& problem);
+
+/// The same as text; empty where there is no expression.
+std::string expression_text(const Problem& problem);
+
+/// Gives the arguments the problem's expression, with fake tensors: matrices are aligned as the output is.
+void add_expression(const Problem& problem, GemmArguments& arguments);
+
+/// The operand that is `out` itself; none where there is no such.
+Operand in_place_tensor(const Problem& problem);
+
+/// Whether a kernel takes expressions.
+bool takes_expressions(const KernelMetadata& kernel);
+
+/// Gives the problem an expression instead of its epilogue: one with a tensor of each shape, or any.
+/// @pre sizes and types are there
+void draw_expression(Problem& problem, Dice& dice);
+
+/// Gives arguments without an epilogue a random expression, with tensors that are stored in any way.
+/// @pre kernels with expressions write the output's type, and A, B and `out` are there
+void add_random_expression(GemmArguments& arguments, Dice& dice);
+
+}  // namespace quarry::lab::gemm

@@ -1,0 +1,14 @@
+/// What a GEMM with an expression should give.
+#pragma once
+
+#include "lab/reference/reference.hpp"
+#include "quarry/gemm.hpp"
+
+namespace quarry::lab::gemm {
+
+/// All outputs, each value with what a right result may be off by: sums may err as far as the bounds of their
+/// types say (lab/reference/tolerance.hpp), four times so for a single one, of the sum of the products'
+/// magnitudes. @pre the arguments have an expression, and some kernel takes them
+Reference reference_with_expression(const GemmArguments& arguments, const ReferenceOptions& options);
+
+}  // namespace quarry::lab::gemm

@@ -1,0 +1,74 @@
+"""Expressions as the epilogues of GEMMs: find, run, verify, emulate, and what is refused."""
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+GATED = ("--epilogue", "out = gelu(sum + bias) * gate", "--with", "bias=f32:per_column,gate=bf16:row")
+HAS_EMULATOR = "emulate" in run_quarry("--help").out
+
+
+class GemmExpressions(CommandTest):
+    def test_find_answers_with_the_kernels_that_there_are_without(self):
+        plain = self.quarry("find", "gemm", "512x512x512", "bf16", "--format", "names").lines
+        found = self.quarry("find", "gemm", "512x512x512", "bf16", *GATED, "--format", "json").json
+        self.assertEqual({row["name"] for row in found["candidates"]}, set(plain))
+        self.assertNotIn("split_k_parallel", {row["controls"]["mode"] for row in found["candidates"]})
+
+    def test_run_is_right_on_the_host(self):
+        for shape, kind, *words in (
+            ("96x80x64", "bf16", *GATED),
+            ("96x80x64", "bf16", *GATED, "--mode", "split_k_serial", "--split-k", "2"),
+            ("50x33x20", "f16", "--out", "f16:col", *GATED),
+            ("50x33x20", "f32", "--batch", "3", "--epilogue", "z = sum * s; out = z + m", "--with", "s=f32:scalar,m=f32:col,z=bf16:row"),
+            ("50x33x20", "f64", "--epilogue", "out = sum * d", "--with", "d=f64:per_row"),
+            ("64x32x48", "s8", "--epilogue", "out = f32(sum) * scale", "--with", "scale=f32:per_column"),
+            ("50x33x20", "f16", "--epilogue", "out = sum + x", "--with", "x=f16:row", "--in-place", "x"),
+            ("50x33x20", "f16", "--a", "f16:array", "--out", "f16:array", "--batch", "2", "--epilogue", "out = relu(sum)"),
+            ("1x1x0", "f16", "--epilogue", "out = exp(sum)"),
+        ):
+            with self.subTest(shape=shape, words=words):
+                self.quarry("run", "gemm", shape, kind, *words, "--on", "host")
+
+    def test_verify_meets_the_path(self):
+        for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
+            with self.subTest(family=family):
+                kernels = self.quarry("list", "--where", f"family == {family}", "--format", "names").lines
+                for kernel in kernels[:: len(kernels) // 12]:
+                    out = self.quarry("verify", kernel, "--on", "host", "--path", "expression").out
+                    self.assertIn("0 wrong", out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_random_expressions_are_emulated(self):
+        for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
+            with self.subTest(family=family):
+                out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", "expression").out
+                self.assertIn("0 wrong", out)
+
+    def test_bad_expressions_are_refused_with_a_caret_or_a_name(self):
+        for words, message in (
+            (("--epilogue", "out = gleu(sum)"), "did you mean `gelu`"),
+            (("--epilogue", "out = gleu(sum)"), "\n      ^"),
+            (("--epilogue", "out = sum + z"), "unknown"),
+            (("--epilogue", "out = sum; out = sum"), "out"),
+            (("--epilogue", "z = sum"), "out"),
+            (("--epilogue", "out = sum", "--with", "y=f32:row"), "nothing uses `y`"),
+            (("--epilogue", "out = sum + y", "--with", "y=s32:row"), "s32"),
+            (("--epilogue", "out = sum + a", "--with", "a=f32:row"), "name of an operand of the product"),
+            (("--epilogue", "out = sum; m = row_max(sum)"), "Reductions"),
+            (("--epilogue", "out = gate(sum) * up(sum)"), "Gated pairs"),
+            (("--epilogue", "out = 1"), "does not"),
+            (("--epilogue", "out = sum", "--bias", "column"), "`bias` stands beside an expression"),
+            (("--epilogue", "out = sum", "--alpha", "2"), "`alpha` stands beside an expression"),
+            (("--with", "y=f32:row"), "--epilogue"),
+            (("--in-place", "y"), "--epilogue"),
+            (("--epilogue", "out = sum + y", "--with", "y=f32:row", "--in-place", "z"), "--in-place"),
+            (("--epilogue", "out = sum", "--mode", "split_k_parallel", "--split-k", "2"), "unsupported with an expression"),
+        ):
+            with self.subTest(words=words):
+                result = run_quarry("find", "gemm", "64x64x64", "bf16", *words)
+                self.assertNotEqual(result.status, 0)
+                self.assertIn(message, result.err + result.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
