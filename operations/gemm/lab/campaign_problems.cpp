@@ -7,6 +7,7 @@
 #include "common/config_parts.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
+#include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/scales.hpp"
@@ -117,7 +118,7 @@ std::string text_of(const Controls& controls) {
 /// Whether kernels with expressions have such sums and outputs.
 bool may_have_expression(const GemmArguments& args) {
   const DType sums = partial_type(*args.accumulator);
-  const bool is_summed = sums == DType::f32 || sums == DType::f64 || sums == DType::s32;
+  const bool is_summed = sums == detail::element_of(detail::value_type_of(sums));
   return is_summed && detail::is_rounded_to(args.out.dtype) && args.out.tag == LayoutTag::strided;
 }
 

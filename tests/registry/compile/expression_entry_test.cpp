@@ -11,9 +11,9 @@ using namespace quarry;
 
 namespace {
 
-const detail::InternedExpression& kept(std::string_view text, std::string_view with) {
-  const Result<Expression> expression =
-      Expression::parse(text, *expression::Declarations::parse(with, DType::none));
+const detail::InternedExpression& kept(std::string_view text, std::string_view with,
+                                       DType sum = DType::none) {
+  const Result<Expression> expression = Expression::parse(text, *expression::Declarations::parse(with, sum));
   INFO(expression.status().message());
   REQUIRE(expression);
   return *detail::interned(*expression);
@@ -62,6 +62,37 @@ TEST_CASE("entries with an expression compile", "[compiler][elementwise]") {
     const Result<detail::EntrySource> source = detail::entry_source(name);
     INFO(text << ": " << source.status().message());
     REQUIRE(source);
+    const auto code = (*compiler)->compile({source->text, name, 90, source->only_cc});
+    INFO(code.status().message());
+    REQUIRE(code);
+    CHECK(code->resources.spill_bytes == 0);
+  }
+}
+
+TEST_CASE("GEMM entries with an expression compile", "[compiler][gemm]") {
+  struct Case {
+    std::string_view kernel;
+    DType sum;
+    std::string_view text;
+    std::string_view with;
+  };
+  const Case gemms[] = {
+      {"gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", DType::f32, "out = gelu(sum + bias) * gate",
+       "bias=f32:per_column,gate=f32:col,out=f32:row"},
+      {"gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s3_a8x8", DType::f32,
+       "z = sum * s; out = relu(z) + r", "s=f32:scalar,r=f16:per_row,z=f64:row,out=f16:row"},
+      {"gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8", DType::f32,
+       "z = sum + bias; out = gelu(z) * gate", "bias=bf16:per_column,gate=bf16:row,z=f32:row,out=bf16:row"},
+      {"gemm_sm90_s8_s8_s32_s8_rcr_128x128x128_c1x1_s4_cooperative_a16x16", DType::s32, "out = f32(sum) * s",
+       "s=f32:per_column,out=s8:row"}};
+  const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);
+  for (const Case& each : gemms) {
+    const std::string name = detail::entry_name_with(each.kernel, kept(each.text, each.with, each.sum));
+    const Result<detail::EntrySource> source = detail::entry_source(name);
+    INFO(name << ": " << source.status().message());
+    REQUIRE(source);
+    CHECK(source->text.find("::Parameters<quarry::") != std::string::npos);
+    if (!compiler) continue;
     const auto code = (*compiler)->compile({source->text, name, 90, source->only_cc});
     INFO(code.status().message());
     REQUIRE(code);
