@@ -47,6 +47,9 @@ class Walk {
  public:
   explicit Walk(std::array<fs::path, 2> roots) : roots_(std::move(roots)) {}
 
+  /// Whether there is a file of this name.
+  bool has(std::string_view name) const { return root_of(name) != nullptr; }
+
   Status visit(std::string_view name, const std::string& from) {
     if (texts_.contains(name)) return {};
     const fs::path* const root = root_of(name);
@@ -147,6 +150,9 @@ Result<EmbeddedSources> emit_sources(const fs::path& kernels, const fs::path& in
   for (const std::string& folder : folders) {
     if (Status ok = walk.visit(folder + "/kernel.cuh", "the family " + detail::quoted(folder)); !ok)
       return ok;
+    const std::string expression = folder + "/expression.cuh";
+    if (!walk.has(expression)) continue;
+    if (Status ok = walk.visit(expression, "the family " + detail::quoted(folder)); !ok) return ok;
   }
   return EmbeddedSources{emit(walk.texts()), walk.files()};
 }

@@ -2,7 +2,6 @@
 /// multiply them from there, and what becomes of the sums leaves as boxes.
 #pragma once
 
-#include "gemm_sm90/expression_store.cuh"
 #include "gemm_sm90/mainloop.cuh"
 #include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"

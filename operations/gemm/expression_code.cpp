@@ -53,8 +53,8 @@ Result<std::string> code_of(const Expression& expression, std::string_view name)
     }
   }
   const std::string self(name);
-  return "#include \"common/expression_epilogue.cuh\"\n\nnamespace quarry {\n" + code->text + "struct " +
-         self + " {\n  static constexpr bool is_expression = true;\n  static constexpr int inputs = " +
+  return "namespace quarry {\n" + code->text + "struct " + self +
+         " {\n  static constexpr bool is_expression = true;\n  static constexpr int inputs = " +
          std::to_string(expression.inputs().size()) +
          ";\n  static constexpr int tensors = " + std::to_string(types.size()) +
          ";\n  static constexpr DType out = " + type_text(out) +

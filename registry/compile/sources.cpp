@@ -1,5 +1,7 @@
 #include "registry/compile/sources.hpp"
 
+#include <algorithm>
+
 #include "basic/text.hpp"
 #include "entry_text.hpp"
 #include "operations/common/expression/interned.hpp"
@@ -40,7 +42,10 @@ Result<EntrySource> expression_entry(const ConfigSpace& space, std::string_view 
   const std::string code_name = "code_of_" + text.name;
   const Result<std::string> code = code_of(interned->expression, code_name);
   if (!code) return code.status();
-  const std::string include = "#include \"" + text.folder + "/kernel.cuh\"\n";
+  std::string include = "#include \"" + text.folder + "/kernel.cuh\"\n";
+  const std::string own = text.folder + "/expression.cuh";
+  if (std::ranges::find(kernel_sources(), own, &SourceFile::name) != kernel_sources().end())
+    include += "#include \"" + own + "\"\n";
   const std::string entry = "QUARRY_ENTRY(" + text.name + ", quarry::" + code_name + "::Parameters<" +
                             text.params + ">, quarry::" + text.folder + "::kernel,\n             (" +
                             text.config() + "), quarry::" + code_name + ")\n";

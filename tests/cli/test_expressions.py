@@ -32,10 +32,11 @@ class GemmExpressions(CommandTest):
     def test_verify_meets_the_path(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
             with self.subTest(family=family):
-                kernels = self.quarry("list", "--where", f"family == {family}", "--format", "names").lines
-                for kernel in kernels[:: len(kernels) // 12]:
-                    out = self.quarry("verify", kernel, "--on", "host", "--path", "expression").out
-                    self.assertIn("0 wrong", out)
+                plain = "out.layout == row or out.layout == col"
+                kernels = self.quarry("list", "--where", f"family == {family} and ({plain})", "--format", "names").lines
+                some = kernels[:: len(kernels) // 12]
+                out = self.quarry("verify", *some, "--on", "host", "--path", "expression").out
+                self.assertIn(f"{len(some)} right, 0 wrong", out)
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_random_expressions_are_emulated(self):
@@ -56,7 +57,7 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = sum + a", "--with", "a=f32:row"), "name of an operand of the product"),
             (("--epilogue", "out = sum; m = row_max(sum)"), "Reductions"),
             (("--epilogue", "out = gate(sum) * up(sum)"), "Gated pairs"),
-            (("--epilogue", "out = 1"), "does not"),
+            (("--epilogue", "out = 1"), "nothing uses `sum`"),
             (("--epilogue", "out = sum", "--bias", "column"), "`bias` stands beside an expression"),
             (("--epilogue", "out = sum", "--alpha", "2"), "`alpha` stands beside an expression"),
             (("--with", "y=f32:row"), "--epilogue"),

@@ -56,6 +56,17 @@ TEST_CASE("the embedded sources are those that kernels reach", "[generator]") {
   CHECK_THAT(depfile, !Catch::Contains("unused"));
 }
 
+TEST_CASE("what entries with an expression include is embedded, where a family has it", "[generator]") {
+  const Tree tree;
+  const std::string before = tree.digest();
+  const std::string family(quarry::config_spaces().front()->family);
+  write_file(tree.kernels / family / "expression.cuh", "#include \"common/written.cuh\"\n");
+  write_file(tree.kernels / "common/written.cuh", "struct Written {};\n");
+  CHECK(tree.digest() != before);
+  CHECK_THAT(read_file(tree.out), Catch::Contains("{\"" + family + "/expression.cuh\"sv"));
+  CHECK_THAT(read_file(tree.out), Catch::Contains("struct Written {};"));
+}
+
 TEST_CASE("the digest follows every byte of a source, and its name", "[generator]") {
   const Tree tree;
   const std::string digest = tree.digest();

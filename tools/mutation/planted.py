@@ -21,7 +21,7 @@ BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
 EXPRESSION = "kernels/common/expression_epilogue.cuh"
-EXPRESSION_STORE = "kernels/gemm_sm90/expression_store.cuh"
+EXPRESSION_STORE = "kernels/gemm_sm90/expression.cuh"
 
 SCALE_VIEW = "kernels/gemm/scale_view.cuh"
 

@@ -1,3 +1,5 @@
+/// What entries with an expression include beside kernel.cuh.
+///
 /// From the sums of a tile to the output by an expression that is compiled in: each warp evaluates its own
 /// values where they lie, a few columns at a time, puts what becomes the output into boxes, and lets the bulk
 /// copy engine, or where that cannot, the lanes, store them. Other tensors are read and written by the lanes,
@@ -5,7 +7,7 @@
 #pragma once
 
 #include "arch/sm90.hpp"
-#include "gemm/expression_params.hpp"
+#include "common/expression_epilogue.cuh"
 #include "gemm_sm90/tile_store.cuh"
 
 namespace quarry::gemm_sm90 {
