@@ -72,7 +72,7 @@ std::vector<Column> columns(bool several_problems, bool is_measured) {
 }
 
 std::string column_notes() {
-  return "Columns of each candidate: " + lab::join(answer_columns, "and") +
+  return "Columns of each candidate:\n" + lab::join(answer_columns, "and") +
          ",\nand the fields of its kernel, which `quarry list --fields` lists. --columns and --sort take "
          "both, --where "
          "takes fields.";
