@@ -22,6 +22,12 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+/// "--split-k". The names of flags stand in messages as they are.
+bool is_flag(std::string_view word) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  return word.starts_with("--") && word.find_first_not_of(letters) == word.npos;
+}
+
 Status wrong(std::string_view line) {
   return {StatusCode::parse_error, "not a problem in the words of the command line: " + detail::quoted(line)};
 }
@@ -36,7 +42,7 @@ Result<Problem> parse_command_text(std::string_view text) {
   if (!operation) return operation.status();
   SettingTexts settings;
   for (std::size_t i = 2; i < words.size(); i += 2) {
-    if (!words[i].starts_with("--")) return wrong(text);
+    if (!is_flag(words[i])) return wrong(text);
     settings[std::string(words[i].substr(2))] = words[i + 1];
   }
   return parse_problem(*operation, words[1], settings);
