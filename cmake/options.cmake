@@ -25,6 +25,7 @@ set(QUARRY_CUDA_ARCHS "80;90" CACHE STRING "Compute capabilities to precompile f
 option(QUARRY_BUILD_TOOLS "Build the quarry command" ${PROJECT_IS_TOP_LEVEL})
 option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(QUARRY_EMULATOR "Build the emulator, which runs kernels on the CPU, and `quarry emulate`: for developers" OFF)
+option(QUARRY_PYTHON "Build the Python package; needs nanobind in the Python that is found" OFF)
 option(QUARRY_WARNINGS_AS_ERRORS "Warnings of quarry's own sources are errors" ${PROJECT_IS_TOP_LEVEL})
 set(QUARRY_SANITIZE "" CACHE STRING "Sanitizers for host code, such as address,undefined or thread")
 option(QUARRY_FUZZ "Build the fuzzers (tests/fuzz), everything instrumented: for developers, with clang" OFF)

@@ -19,7 +19,7 @@ clang_tool() {
   return 1
 }
 
-sources() { find include basic kernels operations emulator generator registry lab tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
+sources() { find include basic kernels operations emulator generator registry lab python tools tests -name '*.[ch]pp' -o -name '*.cuh'; }
 
 if [[ ${1:-} == --fix-format ]]; then
   format=$(clang_tool clang-format) || exit 1

@@ -7,6 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/lib/common.sh"
 source "$root/tools/lib/packages.sh"
 source "$root/tools/lib/cuda.sh"
+source "$root/tools/lib/python.sh"
 
 ensure_packages
 ensure_cuda

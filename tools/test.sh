@@ -8,8 +8,15 @@ ensure_optional_packages
 cd "$root"
 status=0
 
+python=()
+if ensure_python_packages; then
+  python=(-DQUARRY_PYTHON=ON "-DPython_EXECUTABLE=$python_folder/bin/python")
+else
+  say "THE PYTHON PACKAGE IS SKIPPED: its build needs ${python_packages[*]}, which could not be installed"
+fi
+
 say "build (dev preset)"
-configure dev build/dev
+configure dev build/dev "${python[@]}"
 shown cmake --build build/dev
 
 say "tests"

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "lab", "tools", "tests", "cmake", "docs", ".ci")
+FOLDERS = ("include", "basic", "operations", "kernels", "emulator", "generator", "registry", "lab", "tools", "python", "tests", "cmake", "docs", ".ci")
 INPUTS = ("tests/fuzz/corpus", "tests/fuzz/findings")  # any bytes
 CODE = (".hpp", ".cpp", ".cuh", ".cu")
 CUDA_HEADER = r"(cuda\w*|nvrtc|cublas\w*|device_launch_parameters|mma|cooperative_groups)(\.hp?p?|/\S*)?"
@@ -57,6 +57,8 @@ RULES = [
          r"registry/metadata/.*", includes(r"registry/(?!metadata/)"), '#include "registry/query/index.hpp"'),
     Rule("the commands include the public headers, the lab, their own files, CLI11, nlohmann/json and the system's headers alone",
          r"tools/(command|emulate)/.*", includes(r"(?!quarry/|lab/|tools/|CLI/|nlohmann/|sys/|\w+(\.h)?>)"), '#include "basic/text.hpp"'),
+    Rule("python/ includes the public headers, its own files, nanobind and the standard library alone",
+         r"python/.*\.(hpp|cpp)", includes(r"(?!quarry/|nanobind/|(bindings|tensor|arguments)\.hpp|\w+>)"), '#include "registry/operation.hpp"'),
     Rule("tools/ must not know the generator or the tests",
          r"tools/.*", includes(r"(generator|tests)/"), '#include "generator/space.hpp"'),
     Rule("CUDA headers are included in registry/device/ and lab/device/ alone (and by tests and benchmarks that use a device, or its stand-in)",

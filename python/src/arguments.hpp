@@ -1,0 +1,35 @@
+/// Arguments of the operations, with the tensors that they hold.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "tensor.hpp"
+
+namespace quarry::python {
+
+/// Arguments of any operation. They keep the caller's tensors alive.
+class OperationArguments {
+ public:
+  virtual ~OperationArguments() = default;
+  /// Valid as long as this.
+  virtual quarry::Arguments get() const = 0;
+
+  /// The tensor that was given under this name; None where there is none.
+  nb::object owner(std::string_view name) const;
+  /// Memory of the operands: of the first that has any, otherwise as it was left open.
+  Memory memory() const;
+
+ protected:
+  /// Holds a tensor under its name and returns its view.
+  TensorView keep(nb::handle tensor, const char* name, bool written = false);
+  /// The same where None is no tensor.
+  std::optional<TensorView> keep_if(nb::handle tensor, const char* name, bool written = false);
+
+ private:
+  std::vector<std::pair<std::string, Held>> held_;
+};
+
+}  // namespace quarry::python

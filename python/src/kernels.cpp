@@ -1,0 +1,161 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+
+namespace quarry::python {
+namespace {
+
+/// The workspace of a run: the caller's tensor, or memory of its own where the caller gave none.
+class RunWorkspace {
+ public:
+  RunWorkspace(nb::handle given, std::size_t bytes, const Memory& memory) {
+    if (!given.is_none()) {
+      held_ = hold(given, "workspace", true);
+      workspace_ = {const_cast<void*>(held_.view.data), bytes_in(held_.view)};
+    } else if (bytes > 0) {
+      const bool on_device = memory.kind == MemoryKind::device || memory.kind == MemoryKind::managed ||
+                             memory.kind == MemoryKind::pinned;
+      own_ = value_of(on_device ? WorkspaceBuffer::on_device(bytes, memory.device)
+                                : WorkspaceBuffer::on_host(bytes));
+      workspace_ = own_;
+    }
+  }
+  Workspace get() const { return workspace_; }
+
+ private:
+  static std::size_t bytes_in(const TensorView& view) {
+    std::int64_t elements = 1;
+    for (std::size_t i = view.rank; i-- > 0;) {
+      if (view.strides[i] != elements && view.extents[i] != 1)
+        throw nb::value_error("workspace: expected a packed tensor");
+      elements *= view.extents[i];
+    }
+    return static_cast<std::size_t>(bytes_for(view.dtype, elements));
+  }
+
+  Held held_ = {};
+  WorkspaceBuffer own_;
+  Workspace workspace_ = {};
+};
+
+/// Bytes that a run needs where the caller gave no workspace; 0 where the run itself will say what is wrong.
+std::size_t needed(const Kernel& kernel, const OperationArguments& arguments, nb::handle workspace) {
+  return workspace.is_none() ? kernel.workspace_size(arguments.get()).value_or(0) : 0;
+}
+
+void run(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact,
+         nb::handle stream, nb::handle workspace, bool assume_supported, bool compile) {
+  const RunWorkspace memory(workspace, needed(kernel, arguments, workspace), arguments.memory());
+  const RunOptions options = {.stream = stream_of(stream),
+                              .workspace = memory.get(),
+                              .artifact = artifact,
+                              .assume_supported = assume_supported,
+                              .compile = compile};
+  Status status;
+  {
+    const nb::gil_scoped_release others_go_on;
+    status = kernel.run(arguments.get(), options);
+  }
+  check(status);
+}
+
+Artifact compile(const Kernel& kernel, nb::handle, int target, std::string_view backend, bool force) {
+  const CompileOptions options = {
+      .target = target, .backend = value_of(parse_compiler_backend(backend)), .force = force};
+  const nb::gil_scoped_release others_go_on;
+  Result<Artifact> artifact = kernel.compile(options);
+  if (!artifact) {
+    const nb::gil_scoped_acquire back;
+    raise(artifact.status());
+  }
+  return *std::move(artifact);
+}
+
+Plan prepare(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact) {
+  Result<Plan> plan = [&] {
+    const nb::gil_scoped_release others_go_on;
+    return kernel.prepare(arguments.get(), {.artifact = artifact});
+  }();
+  return value_of(std::move(plan));
+}
+
+void run_plan(const Plan& plan, const OperationArguments& arguments, nb::handle stream,
+              nb::handle workspace) {
+  const RunWorkspace memory(workspace, plan.workspace_size(), arguments.memory());
+  CUstream_st* const on = stream_of(stream);
+  Status status;
+  {
+    const nb::gil_scoped_release others_go_on;
+    status = plan.run(arguments.get(), on, memory.get());
+  }
+  check(status);
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan",
+                   "A kernel prepared for one set of shapes, strides and epilogue. A run only launches.")
+      .def("run", &run_plan, nb::arg("args"), nb::kw_only(), nb::arg("stream") = nb::none(),
+           nb::arg("workspace") = nb::none(),
+           nb::sig(
+               "def run(self, args: Arguments, *, stream: object = None, workspace: object = None) -> None"),
+           "Runs with the tensors of `args`, whose shapes must be those of the plan.")
+      .def_prop_ro("workspace_size", &Plan::workspace_size, "Bytes of workspace that each run needs.");
+
+  nb::class_<Kernel>(module, "Kernel", "One kernel of the registry.")
+      .def("__repr__", [](const Kernel& self) { return "<Kernel " + std::string(self.name()) + ">"; })
+      .def(
+          "__eq__",
+          [](const Kernel& self, nb::handle other) {
+            return nb::isinstance<Kernel>(other) && nb::cast<const Kernel&>(other) == self;
+          },
+          nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__hash__", [](const Kernel& self) { return nb::hash(text(self.name())); })
+      .def_prop_ro("name", [](const Kernel& self) { return text(self.name()); })
+      .def_prop_ro("metadata", &Kernel::metadata, nb::rv_policy::reference)
+      .def_prop_ro("controls", &Kernel::controls)
+      .def("precompiled", &Kernel::precompiled, nb::arg("cc"),
+           "Whether this process has machine code of the kernel for `cc` (80, 90).")
+      .def(
+          "supports",
+          [](const Kernel& self, const OperationArguments& arguments) {
+            return self.supports(arguments.get());
+          },
+          nb::arg("args"), "Whether this kernel takes these arguments: false with an `error` otherwise.")
+      .def(
+          "get_workspace_size",
+          [](const Kernel& self, const OperationArguments& arguments) {
+            return value_of(self.workspace_size(arguments.get()));
+          },
+          nb::arg("args"), "Bytes of workspace that a run needs.")
+      .def("compile", &compile, nb::arg("args") = nb::none(), nb::kw_only(), nb::arg("cc") = 0,
+           nb::arg("backend") = "automatic", nb::arg("force") = false,
+           nb::sig("def compile(self, args: Arguments | None = None, *, cc: int = 0, backend: str = "
+                   "'automatic', force: bool = False) -> "
+                   "Artifact"),
+           "Machine code for compute capability `cc`; 0: that of the default device. `args` are not needed.")
+      .def("prepare", &prepare, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(),
+           "A plan for these shapes, strides and epilogue.")
+      .def("run", &run, nb::arg("args"), nb::arg("compiled_artifact") = nb::none(), nb::kw_only(),
+           nb::arg("stream") = nb::none(), nb::arg("workspace") = nb::none(),
+           nb::arg("assume_supported_args") = false, nb::arg("compile") = true,
+           nb::sig("def run(self, args: Arguments, compiled_artifact: Artifact | None = None, *, stream: "
+                   "object = None, workspace: object "
+                   "= None, assume_supported_args: bool = False, compile: bool = True) -> None"),
+           "Runs where the tensors lie: on their device, or on the host executor for host tensors. Without a "
+           "workspace, a run that\n"
+           "needs one makes its own.");
+
+  nb::class_<Candidate, Kernel>(module, "Candidate",
+                                "A kernel that solves a problem, with the controls chosen for it.")
+      .def_prop_ro("predicted_seconds", &Candidate::predicted_seconds, "By the ranking's estimate.")
+      .def_prop_ro("workspace_size", &Candidate::workspace,
+                   "Bytes of workspace for the problem of the query.");
+}
+
+}  // namespace quarry::python

@@ -1,0 +1,16 @@
+#include "bindings.hpp"
+#include "quarry/version.hpp"
+
+NB_MODULE(_quarry, module) {
+  using namespace quarry::python;
+  module.doc() = "The registry of GPU kernels; use it as the package quarry.";
+  module.attr("__version__") = QUARRY_VERSION;
+  bind_status(module);
+  bind_types(module);
+  bind_tensors(module);
+  bind_metadata(module);
+  bind_arguments(module);
+  bind_artifacts(module);
+  bind_kernels(module);
+  bind_registry(module);
+}

@@ -1,0 +1,176 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+
+namespace quarry::python {
+namespace {
+
+/// A filter of Python: text, or a callable on KernelMetadata. What the callable raises is kept and comes out
+/// of the query unchanged.
+class PythonFilter {
+ public:
+  explicit PythonFilter(nb::handle given) : callable_(nb::borrow(given)) {
+    if (given.is_none()) return;
+    if (nb::isinstance<nb::str>(given)) {
+      filter_ = value_of(Filter::parse(nb::cast<std::string>(given)));
+    } else if (PyCallable_Check(given.ptr()) != 0) {
+      filter_ = Filter([this](const KernelMetadata& kernel) { return ask(kernel); });
+    } else {
+      throw nb::type_error("metadata_filter: expected a text or a callable");
+    }
+  }
+  PythonFilter(const PythonFilter&) = delete;
+  PythonFilter& operator=(const PythonFilter&) = delete;
+
+  const Filter& get() const { return filter_; }
+  /// Raises what the callable raised.
+  void rethrow() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  bool ask(const KernelMetadata& kernel) {
+    if (raised_) return false;
+    try {
+      return nb::cast<bool>(nb::bool_(callable_(nb::cast(&kernel, nb::rv_policy::reference))));
+    } catch (...) {
+      raised_ = std::current_exception();
+      return false;
+    }
+  }
+
+  nb::object callable_;
+  Filter filter_;
+  std::exception_ptr raised_;
+};
+
+/// A device model of a compute capability: the default one where it has that, else a built-in one.
+const DeviceModel& model_of(int cc) {
+  if (default_device_model().cc == cc) return default_device_model();
+  for (const DeviceModel& model : device_models()) {
+    if (model.cc == cc) return model;
+  }
+  throw nb::value_error(
+      ("cc: no device model of compute capability " + std::to_string(cc) + "; there are models of 80 and 90")
+          .c_str());
+}
+
+/// All kernels, or those for `cc`, that pass the filter.
+nb::list list_all(PythonFilter& filter, std::optional<int> cc) {
+  std::vector<Kernel> kernels = get_kernels(filter.get());
+  filter.rethrow();
+  if (cc)
+    std::erase_if(kernels, [&](const Kernel& k) {
+      return k.metadata().cc > *cc || k.metadata().max_cc.value_or(*cc) < *cc;
+    });
+  nb::list list;
+  for (const Kernel& kernel : kernels) list.append(nb::cast(kernel));
+  return list;
+}
+
+nb::object find(nb::handle arguments, nb::handle metadata_filter, std::optional<int> cc,
+                std::optional<std::size_t> limit, std::optional<std::size_t> max_workspace,
+                bool precompiled_only, bool explain) {
+  PythonFilter filter(metadata_filter);
+  if (arguments.is_none()) return list_all(filter, cc);
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  const FindOptions options = {
+      .limit = limit.value_or(all),
+      .max_workspace = max_workspace.value_or(all),
+      .availability = precompiled_only ? Availability::precompiled : Availability::any,
+      .explain = explain,
+      .device = cc ? &model_of(*cc) : nullptr};
+  CandidateList list =
+      get_kernels(nb::cast<const OperationArguments&>(arguments).get(), filter.get(), options);
+  filter.rethrow();
+  if (list.status().code() == StatusCode::invalid_arguments) raise(list.status());
+  return nb::cast(std::move(list));
+}
+
+Candidate element(const CandidateList& list, Py_ssize_t index) {
+  const auto size = static_cast<Py_ssize_t>(list.size());
+  if (index < 0) index += size;
+  if (index < 0 || index >= size) throw nb::index_error();
+  return list[static_cast<std::size_t>(index)];
+}
+
+nb::list elements(const CandidateList& list, const nb::slice& slice) {
+  const auto [start, stop, step, count] = slice.compute(list.size());
+  nb::list part;
+  Py_ssize_t at = start;
+  for (std::size_t i = 0; i < count; ++i, at += step)
+    part.append(nb::cast(list[static_cast<std::size_t>(at)]));
+  return part;
+}
+
+nb::list rejections(const CandidateList& list) {
+  nb::list counts;
+  for (const Rejection& rejection : list.rejections())
+    counts.append(nb::make_tuple(rejection.reason, rejection.kernels));
+  return counts;
+}
+
+Status cc_supported(const nb::iterable& ccs) {
+  const Result<DeviceModel> device = device_model(0);
+  if (!device) return device.status();
+  for (const nb::handle cc : ccs) {
+    if (nb::cast<int>(cc) == device->cc) return {};
+  }
+  return {StatusCode::unsupported, "device 0 has compute capability " + std::to_string(device->cc)};
+}
+
+void bind_list(nb::module_& module) {
+  nb::class_<CandidateList>(module, "Candidates",
+                            "The kernels that solve a problem, best first: a sequence of Candidate.")
+      .def("__len__", &CandidateList::size)
+      .def("__getitem__", &element, nb::arg("index"))
+      .def("__getitem__", &elements, nb::arg("part"),
+           nb::sig("def __getitem__(self, part: slice) -> list[Candidate]"))
+      .def("__repr__",
+           [](const CandidateList& self) { return "<" + std::to_string(self.size()) + " candidates>"; })
+      .def_prop_ro(
+          "status", [](const CandidateList& self) { return self.status(); }, "Why the list is empty.")
+      .def_prop_ro("matched", &CandidateList::matched,
+                   "Kernels that match, including those beyond the limit.")
+      .def_prop_ro("rejections", &rejections, nb::sig("def rejections(self) -> list[tuple[str, int]]"),
+                   "With explain: reasons, and how many kernels each rejected.");
+}
+
+}  // namespace
+
+void bind_registry(nb::module_& module) {
+  bind_list(module);
+  module.def(
+      "get_kernels", &find, nb::arg("args") = nb::none(), nb::arg("metadata_filter") = nb::none(),
+      nb::arg("cc") = nb::none(), nb::kw_only(), nb::arg("limit") = nb::none(),
+      nb::arg("max_workspace") = nb::none(), nb::arg("precompiled_only") = false, nb::arg("explain") = false,
+      nb::sig("def get_kernels(args: Arguments | None = None, metadata_filter: str | "
+              "collections.abc.Callable[[KernelMetadata], bool] | None = None, "
+              "cc: int | None = None, *, limit: int | None = None, max_workspace: int | None = None, "
+              "precompiled_only: bool = "
+              "False, explain: bool = False) -> Sequence[Kernel]"),
+      "Kernels that solve a problem, best first; without arguments all kernels, in the registry's order.\n\n"
+      "`metadata_filter` is a text of the filter language or a predicate on KernelMetadata. `cc` is the "
+      "compute capability to\n"
+      "rank for, by default that of the tensors' device. Error for arguments that no kernel could take.");
+  module.def(
+      "find_kernel", [](std::string_view name) { return value_of(find_kernel(name)); }, nb::arg("name"),
+      "The kernel of this name; Error with the nearest names otherwise.");
+  module.def(
+      "make_kernel", [](std::string_view config) { return value_of(make_kernel(config)); }, nb::arg("config"),
+      "A kernel from a name or a config as JSON, registered or not.");
+  module.def("is_device_cc_supported", &cc_supported, nb::arg("ccs"),
+             nb::sig("def is_device_cc_supported(ccs: collections.abc.Iterable[int]) -> Status"),
+             "Whether device 0 has one of these compute capabilities.");
+}
+
+}  // namespace quarry::python

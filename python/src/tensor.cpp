@@ -1,0 +1,200 @@
+#include "tensor.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::python {
+namespace {
+
+/// The argument that a message names.
+struct Name {
+  const char* word;
+  [[noreturn]] void refuse_type(const std::string& why) const {
+    throw nb::type_error((word + (": " + why)).c_str());
+  }
+  [[noreturn]] void refuse_value(const std::string& why) const {
+    throw nb::value_error((word + (": " + why)).c_str());
+  }
+};
+
+/// A view of what nanobind imported, whose elements are of this type.
+TensorView view_of(const nb::ndarray<nb::ro>& array, const nb::dlpack::dtype& type, Name name) {
+  const Result<TensorView> view =
+      detail::from_dlpack({const_cast<void*>(array.data()), array.device_type(), array.device_id(),
+                           static_cast<int>(array.ndim()), type.code, type.bits, type.lanes,
+                           array.shape_ptr(), array.stride_ptr(), 0});
+  if (!view) name.refuse_value(view.status().message());
+  return *view;
+}
+
+/// A view without memory. Without strides: packed rows.
+TensorView fake_view(const std::vector<std::int64_t>& shape, DType dtype,
+                     const std::optional<std::vector<std::int64_t>>& strides, Name name) {
+  if (shape.empty() || shape.size() > TensorView::max_rank)
+    name.refuse_value("expected a rank of 1 to 4, got " + std::to_string(shape.size()));
+  if (strides && strides->size() != shape.size()) name.refuse_value("expected as many strides as extents");
+  TensorView view;
+  view.dtype = dtype;
+  view.rank = static_cast<std::uint8_t>(shape.size());
+  std::int64_t packed = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    view.extents[i] = shape[i];
+    view.strides[i] = strides ? (*strides)[i] : packed;
+    if (__builtin_mul_overflow(packed, shape[i] > 0 ? shape[i] : 1, &packed))
+      name.refuse_value("the product of the extents does not fit 64 bits");
+  }
+  return view;
+}
+
+/// Whether this is a tensor of torch without memory: a meta tensor, or one of FakeTensorMode.
+bool is_fake_of_torch(nb::handle tensor) {
+  return nb::hasattr(tensor, "is_meta") &&
+         (nb::cast<bool>(tensor.attr("is_meta")) || nb::hasattr(tensor, "fake_mode"));
+}
+
+TensorView view_of_fake(nb::handle tensor, Name name) {
+  return fake_view(nb::cast<std::vector<std::int64_t>>(nb::tuple(tensor.attr("shape"))),
+                   dtype_of(tensor.attr("dtype")),
+                   nb::cast<std::vector<std::int64_t>>(nb::tuple(tensor.attr("stride")())), name);
+}
+
+template <class Array>
+bool import_array(nb::handle tensor, Array& array) {
+  if (nb::try_cast(tensor, array, false)) return true;
+  PyErr_Clear();
+  return false;
+}
+
+/// The type of a numpy array of ml_dtypes, which neither DLPack nor the buffer protocol knows.
+std::optional<DType> ml_dtype(nb::handle tensor) {
+  if (!nb::hasattr(tensor, "__array_interface__")) return std::nullopt;
+  const nb::object dtype = tensor.attr("dtype");
+  const nb::object module = nb::getattr(dtype.attr("type"), "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(module) || nb::cast<std::string>(module) != "ml_dtypes") return std::nullopt;
+  const DType type = dtype_of(dtype);
+  if (bits_of(type) < 8) return std::nullopt;  // numpy gives each such element a byte
+  return type;
+}
+
+/// The same memory as whole numbers, which DLPack knows.
+nb::object as_bits(nb::handle tensor, DType type) {
+  return tensor.attr("view")(bits_of(type) == 16 ? "uint16" : "uint8");
+}
+
+nb::dlpack::dtype dlpack_type(DType type) {
+  const TypeInfo& info = info_of(type);
+  return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.bits), 1};
+}
+
+/// The type that a typestr of the array interface names.
+DType interface_type(const std::string& typestr, Name name) {
+  static constexpr auto types = std::to_array<std::pair<std::string_view, DType>>({{"<f2", DType::f16},
+                                                                                   {"<f4", DType::f32},
+                                                                                   {"<f8", DType::f64},
+                                                                                   {"|i1", DType::s8},
+                                                                                   {"|u1", DType::u8},
+                                                                                   {"<i4", DType::s32}});
+  for (const auto& [word, type] : types) {
+    if (word == typestr) return type;
+  }
+  name.refuse_type("no element type of this library: " + typestr);
+}
+
+/// A view of what says `__cuda_array_interface__` alone, such as arrays of Numba. Its stream is not waited
+/// for.
+TensorView view_of_cuda_array(nb::handle tensor, bool written, Name name) {
+  const auto fields = nb::cast<nb::dict>(tensor.attr("__cuda_array_interface__"));
+  const DType type = interface_type(nb::cast<std::string>(fields["typestr"]), name);
+  const auto data = nb::cast<nb::tuple>(fields["data"]);
+  if (written && nb::cast<bool>(data[1])) name.refuse_value("it is read-only, and a kernel writes to it");
+  std::optional<std::vector<std::int64_t>> strides;
+  if (fields.contains("strides") && !fields["strides"].is_none()) {
+    strides = nb::cast<std::vector<std::int64_t>>(nb::object(fields["strides"]));
+    for (std::int64_t& stride : *strides) {
+      if (stride % bytes_of(type) != 0) name.refuse_value("expected strides of whole elements");
+      stride /= bytes_of(type);
+    }
+  }
+  TensorView view =
+      fake_view(nb::cast<std::vector<std::int64_t>>(nb::object(fields["shape"])), type, strides, name);
+  view.data = reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(data[0]));
+  return view;
+}
+
+/// The view and what holds the memory of an array that is no fake one.
+void hold_array(nb::handle tensor, bool written, Name name, Held& held) {
+  nb::object array = nb::borrow(tensor);
+  nb::dlpack::dtype type = {};
+  if (const std::optional<DType> known = ml_dtype(tensor)) {
+    array = as_bits(tensor, *known);
+    type = dlpack_type(*known);
+  }
+  if (!import_array(array, held.memory)) {
+    if (nb::hasattr(tensor, "__cuda_array_interface__")) {
+      held.view = view_of_cuda_array(tensor, written, name);
+      return;
+    }
+    name.refuse_type(
+        "expected a tensor of numpy, torch, CuPy or another producer of DLPack, of numbers in native byte "
+        "order, got " +
+        nb::cast<std::string>(nb::str(tensor.type().attr("__name__"))));
+  }
+  if (type.bits == 0) type = held.memory.dtype();
+  held.view = view_of(held.memory, type, name);
+  nb::ndarray<> writable;
+  if (written && !import_array(array, writable))
+    name.refuse_value("it is read-only, and a kernel writes to it");
+}
+
+nb::tuple shape_of(const FakeTensor& tensor) {
+  const auto& extents = tensor.view.extents;
+  return nb::tuple(nb::cast(std::vector<std::int64_t>(extents.begin(), extents.begin() + tensor.view.rank)));
+}
+
+}  // namespace
+
+Held hold(nb::handle tensor, const char* word, bool written) {
+  const Name name{word};
+  Held held{{}, nb::borrow(tensor), {}};
+  if (nb::isinstance<FakeTensor>(tensor)) {
+    held.view = nb::cast<const FakeTensor&>(tensor).view;
+  } else if (nb::hasattr(tensor, "requires_grad") && nb::cast<bool>(tensor.attr("requires_grad"))) {
+    name.refuse_value("it requires grad, which kernels do not record: give tensor.detach()");
+  } else if (is_fake_of_torch(tensor)) {
+    held.view = view_of_fake(tensor, name);
+  } else {
+    hold_array(tensor, written, name, held);
+  }
+  return held;
+}
+
+void bind_tensors(nb::module_& module) {
+  nb::class_<FakeTensor>(module, "FakeTensor",
+                         "A tensor without memory: good to find and to compile kernels, not to run them.")
+      .def(
+          "__init__",
+          [](FakeTensor* self, const std::vector<std::int64_t>& shape, nb::handle dtype,
+             const std::optional<std::vector<std::int64_t>>& strides, int alignment) {
+            if (alignment < 1 || alignment > 1 << 15 || (alignment & (alignment - 1)) != 0) {
+              throw nb::value_error("alignment: expected a power of two up to 32768");
+            }
+            new (self) FakeTensor{fake_view(shape, dtype_of(dtype), strides, {"shape"})};
+            self->view.assumed_alignment = static_cast<std::uint16_t>(alignment);
+          },
+          nb::arg("shape"), nb::arg("dtype"), nb::arg("strides") = nb::none(), nb::arg("alignment") = 16,
+          nb::sig("def __init__(self, shape: Sequence[int], dtype: object, strides: Sequence[int] | None = "
+                  "None, alignment: int = 16) -> "
+                  "None"),
+          "Strides are in elements; None: packed rows. `alignment`: bytes that the pointer is assumed to be "
+          "a multiple of.")
+      .def_prop_ro("dtype", [](const FakeTensor& self) { return ElementType{self.view.dtype}; })
+      .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"));
+}
+
+}  // namespace quarry::python

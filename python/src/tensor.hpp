@@ -1,0 +1,30 @@
+/// Tensors of other libraries, as views that keep their owners alive.
+#pragma once
+
+#include <nanobind/ndarray.h>
+
+#include "bindings.hpp"
+
+namespace quarry::python {
+
+/// A tensor without memory: good to find and to compile kernels.
+struct FakeTensor {
+  TensorView view;
+};
+
+/// A tensor of the caller. No copy: the view is of the owner's own memory, which lives as long as this.
+struct Held {
+  TensorView view;
+  /// What the caller gave.
+  nb::object owner;
+  /// What holds the memory, unless the owner is a fake tensor.
+  nb::ndarray<nb::ro> memory;
+};
+
+/// Holds a tensor: FakeTensor; numpy, torch, CuPy or any other producer of DLPack or of
+/// `__cuda_array_interface__`; numpy arrays of ml_dtypes; fake and meta tensors of torch. Raises TypeError or
+/// ValueError, with the name, for what cannot be taken.
+/// @param written whether a kernel writes to it; then read-only memory is refused
+Held hold(nb::handle tensor, const char* name, bool written = false);
+
+}  // namespace quarry::python

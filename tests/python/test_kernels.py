@@ -1,0 +1,241 @@
+"""Finding, checking, compiling and running kernels from Python, on host memory."""
+import pickle
+import random
+import threading
+import unittest
+
+import numpy
+import quarry
+from support import TOLERANCES, draw_matrix, gemm, numpy_type, relative_error
+
+
+class Runs(unittest.TestCase):
+    def test_the_first_kernel_is_right(self):
+        args, out, reference = gemm()
+        kernel = quarry.get_kernels(args)[0]
+        kernel.run(args)
+        self.assertTrue(numpy.array_equal(out, reference))
+
+    def test_random_problems_of_many_types_are_right(self):
+        seed = random.randrange(1 << 30)
+        dice = random.Random(seed)
+        types = [("float16", "float16"), ("float16", "float32"), ("bfloat16", "bfloat16"), ("bfloat16", "float32"),
+                 ("float32", "float32"), ("float64", "float64"), ("float8_e4m3fn", "bfloat16"), ("float8_e5m2", "float32")]
+        ran = 0
+        for number in range(80):
+            dtype, out_type = types[number % len(types)]
+            m, n, k = (dice.choice([1, 3, 8, 16, 33, 64, 100]) for _ in range(3))
+            a = draw_matrix(dice, m, k, dtype, dice.choice("CF"))
+            b = draw_matrix(dice, k, n, dtype, dice.choice("CF"))
+            bias = draw_matrix(dice, 1, n, out_type)[0]
+            out = numpy.full((m, n), numpy.nan, "float64").astype(numpy_type(out_type), order=dice.choice("CF"))
+            alpha = dice.choice([1.0, -0.5, 2])
+            args = quarry.GemmArguments(a, b, out, epilogue=quarry.EpilogueArguments(alpha=alpha, bias=bias))
+            kernels = quarry.get_kernels(args)
+            with self.subTest(seed=seed, number=number, dtype=dtype, out=out_type, m=m, n=n, k=k):
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                kernel = kernels[dice.randrange(len(kernels))]
+                kernel.run(args)
+                reference = alpha * (a.astype("float64") @ b.astype("float64")) + bias.astype("float64")
+                self.assertLessEqual(relative_error(out, reference), TOLERANCES[out_type], kernel.name)
+                ran += 1
+        self.assertEqual(ran, 80)
+
+    def test_batches_and_every_part_of_the_epilogue(self):
+        dice = random.Random(7)
+        a = numpy.stack([draw_matrix(dice, 20, 12, "float32") for _ in range(3)])
+        b = draw_matrix(dice, 12, 16, "float32")
+        c = draw_matrix(dice, 20, 16, "float32")
+        residual = draw_matrix(dice, 20, 16, "float32")
+        out = numpy.empty((3, 20, 16), "float32")
+        aux = numpy.empty((3, 20, 16), "float32")
+        scale = numpy.array([0.5] * 16, "float32")
+        bias = numpy.arange(20, dtype="float32")
+        c3 = numpy.broadcast_to(c, (3, 20, 16))
+        epilogue = quarry.EpilogueArguments(alpha=2, beta=0.5, C=c3, activation="relu", bias=bias, bias_axis="row", scale=scale,
+                                            residual=residual, aux=aux, clamp=(None, 30))
+        args = quarry.GemmArguments(a, b, out, epilogue=epilogue)
+        quarry.get_kernels(args)[0].run(args)
+        z = 2 * 0.5 * (a.astype("float64") @ b) + 0.5 * c + bias[:, None]
+        self.assertTrue(numpy.allclose(aux, z, rtol=1e-6))
+        self.assertTrue(numpy.allclose(out, numpy.minimum(numpy.maximum(z, 0) + residual, 30), rtol=1e-6))
+
+    def test_a_workspace_is_made_where_none_is_given(self):
+        args, out, reference = gemm(64, 64, 256)
+        parallel = quarry.GemmArguments(args.A, args.B, args.out,
+                                        performance=quarry.Controls(mode="split_k_parallel", split_k_slices=4))
+        kernel = quarry.get_kernels(parallel)[0]
+        size = kernel.get_workspace_size(parallel)
+        self.assertGreater(size, 0)
+        kernel.run(parallel)
+        self.assertTrue(numpy.array_equal(out, reference))
+        out.fill(0)
+        memory = numpy.empty(size + 256, "uint8")
+        start = -memory.ctypes.data % 256
+        kernel.run(parallel, workspace=memory[start:start + size])
+        self.assertTrue(numpy.array_equal(out, reference))
+        with self.assertRaisesRegex(quarry.Error, "workspace") as caught:
+            kernel.run(parallel, workspace=memory[start:start + size - 1])
+        self.assertEqual(caught.exception.code, "invalid_workspace")
+
+    def test_a_plan_runs_with_other_tensors_of_its_shape(self):
+        args, _, _ = gemm(seed=1)
+        other, out, reference = gemm(seed=2)
+        plan = quarry.get_kernels(args)[0].prepare(args)
+        plan.run(other)
+        self.assertTrue(numpy.array_equal(out, reference))
+        self.assertGreaterEqual(plan.workspace_size, 0)
+
+    def test_reorders_copy(self):
+        source = numpy.arange(35, dtype="float32").reshape(5, 7)
+        target = numpy.empty((5, 7), "float32", order="F")
+        args = quarry.ReorderArguments(source, target)
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue(numpy.array_equal(source, target))
+
+    def test_threads_run_at_once(self):
+        wrong = []
+
+        def work(seed):
+            args, out, reference = gemm(60, 50, 40, seed=seed)
+            for _ in range(10):
+                out.fill(0)
+                quarry.get_kernels(args)[0].run(args, assume_supported_args=True)
+                if not numpy.array_equal(out, reference):
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Queries(unittest.TestCase):
+    def test_all_kernels_and_filters_agree(self):
+        everything = quarry.get_kernels()
+        self.assertGreater(len(everything), 5000)
+        text = "family == gemm_sm90 and tile.m == 128 and a.dtype == bf16"
+        by_text = quarry.get_kernels(metadata_filter=text)
+
+        def predicate(m):
+            return (m.kernel_class == "gemm_sm90" and m.design.tile_shape[0] == 128 and m.operands.A.dtype == quarry.BFloat16)
+
+        by_callable = quarry.get_kernels(metadata_filter=predicate)
+        self.assertGreater(len(by_text), 10)
+        self.assertEqual([k.name for k in by_text], [k.name for k in by_callable])
+        self.assertEqual(by_text[0], quarry.find_kernel(by_text[0].name))
+
+    def test_metadata_is_that_of_the_filter_language(self):
+        for kernel in quarry.get_kernels()[::97]:
+            m = kernel.metadata
+            self.assertEqual(m.kernel_name, kernel.name)
+            self.assertEqual(m["tile.m"], m.design.tile_shape[0])
+            self.assertEqual(m["stages"], m.design.stages)
+            self.assertEqual(m["cc"], m.min_cc)
+            self.assertEqual(m["max_cc"], m.max_cc)
+            if m.operation == "gemm":
+                self.assertIsInstance(m.operands, quarry.metadata.GemmOperandsMetadata)
+                self.assertEqual(m["a.dtype"], m.operands.A.dtype.name)
+                self.assertEqual(m["out.layout"], m.operands.out.layout)
+            is_sm90 = isinstance(m.design, quarry.metadata.Sm90DesignMetadata)
+            self.assertEqual(is_sm90, m.kernel_class == "gemm_sm90")
+        with self.assertRaises(KeyError):
+            m["tile.q"]
+
+    def test_a_device_that_is_not_there_can_be_asked_for(self):
+        a = quarry.FakeTensor((512, 256), quarry.BFloat16)
+        b = quarry.FakeTensor((256, 512), "bfloat16", strides=(1, 256))
+        out = quarry.FakeTensor((512, 512), numpy_type("bfloat16"))
+        args = quarry.GemmArguments(a, b, out, accumulator_type=numpy.float32)
+        on_hopper = quarry.get_kernels(args, cc=90)
+        on_ampere = quarry.get_kernels(args, cc=80)
+        self.assertEqual(on_hopper[0].metadata.kernel_class, "gemm_sm90")
+        self.assertTrue(all(k.metadata.min_cc <= 80 for k in on_ampere))
+        self.assertLess(on_hopper[0].predicted_seconds, on_hopper[-1].predicted_seconds)
+        with self.assertRaisesRegex(quarry.Error, "null|data|fake"):
+            on_hopper[0].run(args)
+        with self.assertRaisesRegex(ValueError, "compute capability 70"):
+            quarry.get_kernels(args, cc=70)
+
+    def test_supports_says_why_not(self):
+        args, _, _ = gemm()
+        kernel = quarry.get_kernels(metadata_filter="operation == gemm and a.dtype == f16")[0]
+        status = kernel.supports(args)
+        self.assertFalse(status)
+        self.assertRegex(status.error, "f32")
+        self.assertTrue(quarry.get_kernels(args)[0].supports(args))
+        self.assertIsNone(quarry.get_kernels(args)[0].supports(args).error)
+        with self.assertRaises(quarry.Error) as caught:
+            kernel.run(args)
+        self.assertEqual(caught.exception.code, "unsupported")
+        self.assertEqual(caught.exception.operand, "a")
+
+    def test_lists_are_sequences(self):
+        args, _, _ = gemm()
+        kernels = quarry.get_kernels(args)
+        self.assertEqual([k.name for k in kernels], [kernels[i].name for i in range(len(kernels))])
+        self.assertEqual(kernels[-1].name, kernels[len(kernels) - 1].name)
+        self.assertEqual([k.name for k in kernels[::-2]], [k.name for k in list(kernels)[::-2]])
+        with self.assertRaises(IndexError):
+            kernels[len(kernels)]
+        self.assertEqual(len(quarry.get_kernels(args, limit=2)), min(2, len(kernels)))
+
+    def test_an_empty_answer_has_its_reason(self):
+        args, _, _ = gemm()
+        none = quarry.get_kernels(args, metadata_filter=lambda m: False, explain=True)
+        self.assertEqual(len(none), 0)
+        self.assertFalse(none)
+        self.assertRegex(none.status.error, "filter")
+
+    def test_what_a_predicate_raises_arrives_unchanged(self):
+        class Mine(Exception):
+            pass
+
+        error = Mine("here")
+
+        def predicate(_):
+            raise error
+
+        args, _, _ = gemm()
+        for ask in (lambda: quarry.get_kernels(metadata_filter=predicate), lambda: quarry.get_kernels(args, predicate)):
+            with self.assertRaises(Mine) as caught:
+                ask()
+            self.assertIs(caught.exception, error)
+        with self.assertRaisesRegex(quarry.Error, "(?s)unknown.*\\^|tile"):
+            quarry.get_kernels(metadata_filter="tile.q == 3")
+        with self.assertRaisesRegex(TypeError, "metadata_filter"):
+            quarry.get_kernels(metadata_filter=3)
+
+    def test_names_that_do_not_exist_are_errors(self):
+        with self.assertRaises(quarry.Error) as caught:
+            quarry.find_kernel("gemm_sm99")
+        self.assertEqual(caught.exception.code, "not_found")
+        with self.assertRaises(quarry.Error):
+            quarry.make_kernel("{")
+
+
+class Code(unittest.TestCase):
+    def test_an_artifact_is_pickled(self):
+        kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f32")[0]
+        try:
+            artifact = kernel.compile(cc=80)
+        except quarry.Error as error:
+            if error.code == "no_compiler":
+                self.skipTest("no compiler here")
+            raise
+        self.assertEqual(artifact.target, 80)
+        again = pickle.loads(pickle.dumps(artifact))
+        self.assertEqual(again.serialize(), artifact.serialize())
+        with self.assertRaises(quarry.Error) as caught:
+            quarry.Artifact.deserialize(artifact.serialize()[:-9])
+        self.assertEqual(caught.exception.code, "invalid_artifact")
+        with self.assertRaises(quarry.Error):
+            kernel.compile(cc=70)
+        with self.assertRaises(quarry.Error):
+            kernel.compile(backend="gcc")
+
+
+if __name__ == "__main__":
+    unittest.main()

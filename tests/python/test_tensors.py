@@ -1,0 +1,178 @@
+"""What may stand for a tensor, and what is refused with a reason."""
+import gc
+import tracemalloc
+import unittest
+
+import ml_dtypes
+import numpy
+import quarry
+from support import gemm
+
+
+def fits(a, b, out, **more):
+    return quarry.get_kernels(quarry.GemmArguments(a, b, out, **more))
+
+
+def ones(*shape, dtype="float32"):
+    return numpy.ones(shape, dtype)
+
+
+class Device:
+    """A tensor that lies on a device, as it says itself."""
+
+    address = 1 << 20
+
+    def __init__(self, shape, **more):
+        Device.address += 1 << 20
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (Device.address, False), "version": 3, **more}
+
+
+class Tensors(unittest.TestCase):
+    def test_tensors_live_as_long_as_the_arguments(self):
+        args, _, _ = gemm()
+        del _
+        gc.collect()
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue(numpy.isfinite(args.out).all())
+        self.assertIsInstance(args.A, numpy.ndarray)
+
+    def test_nothing_is_copied(self):
+        a, b, out = ones(4, 3), ones(3, 5), ones(4, 5)
+        args = quarry.GemmArguments(a, b, out)
+        a *= 2
+        quarry.get_kernels(args)[0].run(args)
+        self.assertEqual(out[0, 0], 6)
+
+    def test_strides_are_those_of_the_tensor(self):
+        big = numpy.zeros((20, 40), "float32")
+        out = big[2:12, 4:20]
+        args = quarry.GemmArguments(ones(10, 8), ones(16, 8).T, out)
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue((out == 8).all())
+        self.assertEqual(big.sum(), 8 * 160)
+
+    def test_alpha_can_be_a_tensor(self):
+        alpha = numpy.array([3], "float32")
+        out = ones(4, 4)
+        args = quarry.GemmArguments(ones(4, 2), ones(2, 4), out, epilogue=quarry.EpilogueArguments(alpha=alpha))
+        kernel = quarry.get_kernels(args)[0]
+        alpha[0] = 5
+        kernel.run(args)
+        self.assertTrue((out == 10).all())
+        with self.assertRaisesRegex(ValueError, "alpha"):
+            quarry.GemmArguments(ones(4, 2), ones(2, 4), out, epilogue=quarry.EpilogueArguments(alpha=ones(2)))
+
+    def test_types_of_ml_dtypes_are_known(self):
+        for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+            dtype = numpy.dtype(getattr(ml_dtypes, name))
+            kernels = fits(ones(32, 32, dtype=dtype), ones(32, 32, dtype=dtype).T, ones(32, 32))
+            self.assertGreater(len(kernels), 0, name)
+            self.assertEqual(kernels[0].metadata.operands.A.dtype, quarry.DType(dtype))
+        with self.assertRaises((TypeError, ValueError)):
+            fits(ones(8, 8, dtype=ml_dtypes.int4), ones(8, 8), ones(8, 8))
+
+    def test_what_says_that_it_is_on_a_device_is_found_for(self):
+        kernels = fits(Device((64, 32)), Device((32, 16), strides=(4, 128)), Device((64, 16)))
+        self.assertEqual(kernels[0].metadata.operands.B.layout, "column")
+        with self.assertRaisesRegex(ValueError, "out.*read-only"):
+            fits(Device((4, 4)), Device((4, 4)), Device((4, 4), data=(1 << 20, True)))
+        with self.assertRaisesRegex(ValueError, "whole elements"):
+            fits(Device((4, 4), strides=(17, 4)), Device((4, 4)), Device((4, 4)))
+        with self.assertRaisesRegex(TypeError, "<c8"):
+            fits(Device((4, 4), typestr="<c8"), Device((4, 4)), Device((4, 4)))
+
+    def test_tensors_that_cannot_be_taken_are_named(self):
+        good = ones(8, 8)
+        read_only = ones(8, 8)
+        read_only.flags.writeable = False
+        swapped = good.astype(">f4")
+
+        class Grad:
+            requires_grad = True
+
+        cases = [
+            (TypeError, "A: expected a tensor", ([[1.0]], good, good)),
+            (TypeError, "B: expected a tensor", (good, None, good)),
+            (TypeError, "A: expected a tensor", (swapped, good, good)),
+            (TypeError, "A: expected a tensor", (numpy.array([["x"]], object), good, good)),
+            (ValueError, "out: it is read-only", (good, good, read_only)),
+            (ValueError, "A: it requires grad", (Grad(), good, good)),
+        ]
+        for kind, message, tensors in cases:
+            with self.subTest(message=message), self.assertRaisesRegex(kind, message):
+                quarry.GemmArguments(*tensors)
+        self.assertGreater(len(fits(read_only, good, ones(8, 8))), 0)
+
+    def test_tensors_that_no_kernel_takes_are_errors(self):
+        good = ones(8, 8)
+        for bad in (numpy.float32(1) * numpy.ones(()), ones(8, 8)[::-1], ones(8, 8, dtype="complex64"), ones(8, 8, dtype="bool"),
+                    ones(2, 2, 2, 2, 2)):
+            with self.subTest(shape=bad.shape, dtype=bad.dtype), self.assertRaises((quarry.Error, ValueError, TypeError)):
+                fits(bad, good, ones(8, 8))
+        with self.assertRaisesRegex(quarry.Error, "k|K|extent|rows"):
+            fits(ones(8, 7), good, ones(8, 8))
+
+    def test_empty_tensors_are_fine(self):
+        out = ones(8, 4)
+        args = quarry.GemmArguments(ones(8, 0), ones(0, 4), out)
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue((out == 0).all())
+        args = quarry.GemmArguments(ones(0, 8), ones(8, 4), ones(0, 4))
+        quarry.get_kernels(args)[0].run(args)
+
+    def test_fake_tensors_are_checked(self):
+        fake = quarry.FakeTensor((4, 6), "f16")
+        self.assertEqual(fake.shape, (4, 6))
+        self.assertEqual(fake.dtype, quarry.Float16)
+        for arguments in (((), "f16"), ((1,) * 5, "f16"), ((4, 4), "f17"), ((4, 4), "f16", (1,)), ((4, 4), "f16", None, 3),
+                          ((1 << 40, 1 << 40), "f16")):
+            with self.subTest(arguments=arguments), self.assertRaises((ValueError, TypeError)):
+                quarry.FakeTensor(*arguments)
+
+    def test_types_have_one_name_everywhere(self):
+        self.assertEqual(quarry.DType("bf16"), quarry.BFloat16)
+        self.assertEqual(quarry.DType("torch.bfloat16"), quarry.BFloat16)
+        self.assertEqual(quarry.DType(numpy.int8), quarry.Int8)
+        self.assertEqual(quarry.DType(numpy.dtype("float64")), quarry.Float64)
+        self.assertNotEqual(quarry.Float16, quarry.BFloat16)
+        self.assertNotEqual(quarry.Float16, "f16")
+        self.assertEqual(len({quarry.Float16, quarry.DType("f16")}), 1)
+        for bad in ("none", "f12", 3, None, numpy.complex64):
+            with self.subTest(bad=bad), self.assertRaises(TypeError):
+                quarry.DType(bad)
+
+    def test_words_are_checked(self):
+        for wrong in ({"activation": "reluu"}, {"bias_axis": "diagonal"}, {"clamp": 3}, {"clamp": (1, 2, 3)}):
+            with self.subTest(wrong=wrong), self.assertRaises((quarry.Error, ValueError, TypeError)):
+                quarry.EpilogueArguments(**wrong)
+        for wrong in ({"mode": "split"}, {"raster": "x"}, {"swizzle": "1"}):
+            with self.subTest(wrong=wrong), self.assertRaises((quarry.Error, TypeError)):
+                quarry.Controls(**wrong)
+        args, _, _ = gemm()
+        with self.assertRaisesRegex(TypeError, "stream"):
+            quarry.get_kernels(args)[0].run(args, stream="0")
+
+    def test_calls_leave_no_memory_behind(self):
+        args, _, _ = gemm(8, 8, 8)
+        kernel = quarry.get_kernels(args)[0]
+
+        def call(times):
+            for _ in range(times):
+                fresh = quarry.GemmArguments(args.A, args.B, args.out, epilogue=quarry.EpilogueArguments(alpha=2))
+                quarry.get_kernels(fresh)[0].run(fresh)
+                kernel.supports(fresh)
+                kernel.metadata.design.tile_shape
+
+        call(100)
+        gc.collect()
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        call(2000)
+        gc.collect()
+        after = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        self.assertLess(after - before, 20000)
+
+
+if __name__ == "__main__":
+    unittest.main()
