@@ -14,10 +14,26 @@ namespace quarry::test {
 /// The rows that compute GEMMs.
 inline std::span<const detail::Row> gemm_rows() { return rows_of(Operation::gemm); }
 
-/// One that computes GEMMs.
+/// Whether a row is for problems without scales of operands.
+inline bool takes_unscaled(const detail::Row& row) {
+  return row.metadata.operands.scales == ScaleSupport::none;
+}
+
+/// One that computes GEMMs of operands without scales.
 inline const detail::Row& any_row(Random& random) {
   const auto rows = gemm_rows();
-  return rows[random() % rows.size()];
+  for (;;) {
+    const detail::Row& row = rows[random() % rows.size()];
+    if (takes_unscaled(row)) return row;
+  }
+}
+
+/// Gives the operands of a problem scales where a kernel needs them: A one value, each column of B another.
+inline void give_scales(const KernelMetadata& kernel, GemmArguments& args) {
+  if (kernel.operands.scales == ScaleSupport::none) return;
+  args.a_scale = TensorView::row_major(nullptr, DType::f32, {1, 1});
+  args.b_scale = TensorView::row_major(nullptr, DType::f32, {1, args.out.extents[args.out.rank - 1U]});
+  args.b_scale_granularity = ScaleGranularity::column;
 }
 
 inline Types types_of(const detail::Row& row) {

@@ -444,7 +444,7 @@ TEST_CASE("a kernel that takes scales reads them, and refuses a problem without"
   CHECK(ones.memory[64] == 0.0F);
 }
 
-TEST_CASE("a plan of a kernel with scales takes other ones for each run", "[scales]") {
+TEST_CASE("scales are read anew by each run", "[scales]") {
   Ones ones;
   float scale = 2;
   ones.args.a_scale = TensorView::row_major(&scale, DType::f32, {1, 1}).on(ones.host);
@@ -454,4 +454,13 @@ TEST_CASE("a plan of a kernel with scales takes other ones for each run", "[scal
   scale = 0.5;
   REQUIRE(kernel.run(ones.args));
   CHECK(ones.memory[64] == 4.0F);
+  const Result<Plan> plan = kernel.prepare(ones.args);
+  REQUIRE(plan);
+  const float other = 3;
+  const PlanOperands operands = {{Operand::a, ones.args.a.data},
+                                 {Operand::b, ones.args.b.data},
+                                 {Operand::out, ones.args.out.data},
+                                 {Operand::a_scale, &other}};
+  REQUIRE(plan->run(operands, nullptr));
+  CHECK(ones.memory[64] == 24.0F);
 }

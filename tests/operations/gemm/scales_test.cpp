@@ -311,9 +311,10 @@ TEST_CASE("a problem exchanged has its scales exchanged", "[scales]") {
   CHECK(exchanged(t).scales.b.line_stride == p.scales.b.line_stride);
 }
 
-TEST_CASE("no kernel takes scales, and each says so", "[scales]") {
+TEST_CASE("kernels that take no scales say so", "[scales]") {
   int asked = 0;
   for (const detail::Row& row : test::gemm_rows()) {
+    if (!test::takes_unscaled(row)) continue;
     GemmArguments args = taken_by(row);
     const DType compute = compute_type(*args.accumulator, args.out.dtype);
     const Kernel kernel(row);
@@ -331,17 +332,47 @@ TEST_CASE("no kernel takes scales, and each says so", "[scales]") {
   CHECK(asked > 1000);
 }
 
-TEST_CASE("a query with scales finds nothing, and explains it", "[scales]") {
+TEST_CASE("kernels take the granularities that they say, and need scales", "[scales]") {
+  int vectors = 0, blocks = 0;
+  for (const detail::Row& row : test::gemm_rows()) {
+    if (test::takes_unscaled(row)) continue;
+    const bool takes_blocks = row.metadata.operands.scales == ScaleSupport::block_scales;
+    ++(takes_blocks ? blocks : vectors);
+    GemmArguments args = taken_by(row);
+    const Kernel kernel(row);
+    CAPTURE(row.metadata.name);
+    REQUIRE(kernel.supports(args).message() ==
+            "Operand `a_scale` is missing: expected scales of A or B, got none");
+    args.a_scale = scale_view({64, 1});
+    args.a_scale_granularity = ScaleGranularity::row;
+    REQUIRE(kernel.supports(args));
+    args.b_scale = scale_view({1, 1});
+    args.b_scale_granularity = ScaleGranularity::block_128x128;
+    const Status blocked = kernel.supports(args);
+    REQUIRE(bool(blocked) == takes_blocks);
+    if (!takes_blocks) {
+      REQUIRE(
+          blocked.message() ==
+          "Operand `b_scale` is unsupported: expected one value, or one for each row of A or column of B, "
+          "got blocks of 128x128");
+    }
+  }
+  CHECK(vectors > 100);
+  CHECK(blocks > 100);
+}
+
+TEST_CASE("a query with scales finds kernels that take them, and explains the others", "[scales]") {
   const GemmArguments args = with_a(ScaleGranularity::block_1x128, scale_view({256, 8}));
   FindOptions options;
   options.explain = true;
   REQUIRE(find_best(plain()));  // remembered
-  CHECK(find_best(args).status().code() == StatusCode::unsupported);
+  REQUIRE(find_best(args));
+  CHECK(find_best(args)->metadata().operands.scales == ScaleSupport::block_scales);
+  CHECK(find_best(plain())->metadata().operands.scales == ScaleSupport::none);
   const CandidateList found = get_kernels(args, {}, options);
-  CHECK(found.empty());
-  CHECK(found.status().code() == StatusCode::unsupported);
-  CHECK_THAT(found.status().message(),
-             Catch::Contains("Operand `a_scale` is unsupported: expected none, got a tensor"));
+  REQUIRE_FALSE(found.empty());
+  for (const Candidate& candidate : found)
+    CHECK(candidate.metadata().operands.scales == ScaleSupport::block_scales);
   const auto& rejections = found.rejections();
   CHECK(std::ranges::any_of(rejections, [](const Rejection& rejection) {
     return rejection.reason == "Operand `a_scale` is unsupported: expected none, got a tensor" &&

@@ -163,6 +163,7 @@ TEST_CASE("every registered kernel runs on host tensors, exactly on small intege
     GemmArguments shape = test::random_shape(random, types, {o.a.layout, o.b.layout, o.out.layout}, limits);
     shape.epilogue.activation = Activation::relu;
     shape.math = kernel.metadata().design.math;
+    test::give_scales(kernel.metadata(), shape);
     Result<RandomProblem> problem =
         RandomProblem::make(shape, {.seed = random(), .values = lab::Values::small_integers});
     REQUIRE(problem);

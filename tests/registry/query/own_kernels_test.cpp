@@ -75,6 +75,7 @@ lab::OperandsOf<GemmArguments> problem_for(test::Random& random, const Kernel& k
   if (shape.controls.split_k_slices)
     shape.controls.split_k_slices =
         nothing ? 1 : static_cast<int>(std::min<std::int64_t>(*shape.controls.split_k_slices, most));
+  test::give_scales(kernel.metadata(), shape);
   Result<lab::OperandsOf<GemmArguments>> problem =
       lab::OperandsOf<GemmArguments>::make(shape, {.seed = random()});
   REQUIRE(problem);

@@ -95,6 +95,8 @@ bool expected(const KernelMetadata& kernel, const GemmArguments& args, const Dev
                                 : args.a.dtype == DType::f64                   ? DType::f64
                                                                                : DType::f32);
   if (accumulator != o.accumulator) return false;
+  if (o.scales != ScaleSupport::none && args.epilogue.alpha.value != 0 && matrix(args.a).columns > 0)
+    return false;  // such kernels are for problems with scales
   if (kernel.design.math != Math::exact && kernel.design.math != args.math) return false;
   if (!reads_as(args.a, o.a.layout) || !reads_as(args.b, o.b.layout) || !reads_as(args.out, o.out.layout))
     return false;

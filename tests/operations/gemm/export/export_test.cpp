@@ -126,7 +126,8 @@ std::vector<Kernel> kinds_of_kernels() {
   for (const Kernel& kernel : get_kernels()) {
     const KernelMetadata& m = kernel.metadata();
     if (m.operation != Operation::gemm) continue;
-    if (m.family == "gemm_sm90") continue;  // whose parameters only this library makes
+    if (m.family == "gemm_sm90") continue;                  // whose parameters only this library makes
+    if (m.operands.scales != ScaleSupport::none) continue;  // which exports do not know
     const DType sums = m.operands.accumulator;
     const std::string kind = std::string(m.family) + (detail::row_of(kernel).exchanged ? " exchanged" : "") +
                              (sums == DType::f64   ? " f64"
