@@ -12,7 +12,7 @@ class GemmExpressions(CommandTest):
         plain = self.quarry("find", "gemm", "512x512x512", "bf16", "--format", "names").lines
         found = self.quarry("find", "gemm", "512x512x512", "bf16", *GATED, "--format", "json").json
         self.assertEqual({row["name"] for row in found["candidates"]}, set(plain))
-        self.assertNotIn("split_k_parallel", {row["controls"]["mode"] for row in found["candidates"]})
+        self.assertNotIn("split_k_parallel", {row["mode"] for row in found["candidates"]})
 
     def test_run_is_right_on_the_host(self):
         for shape, kind, *words in (
@@ -32,7 +32,7 @@ class GemmExpressions(CommandTest):
     def test_verify_meets_the_path(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
             with self.subTest(family=family):
-                plain = "out.layout == row or out.layout == col"
+                plain = "out.layout == row or out.layout == column"
                 kernels = self.quarry("list", "--where", f"family == {family} and ({plain})", "--format", "names").lines
                 some = kernels[:: len(kernels) // 12]
                 out = self.quarry("verify", *some, "--on", "host", "--path", "expression").out

@@ -36,8 +36,8 @@ constexpr Example examples[] = {
      "quarry run gemm 300x200x100 --a f16:row --b f16:col --out f16:row:ld=208 --bias column "
      "--activation gelu"},
     {"run",
-     "quarry run gemm 96x80x64 bf16 --b col --epilogue 'out = gelu(sum + bias) * gate' --with "
-     "bias=f32:per_column,gate=bf16:row --on host"},
+     "quarry run gemm 96x80x64 bf16 --epilogue 'out = gelu(sum + x) * y' --with x=f32:per_column,y=bf16:row "
+     "--on host"},
     {"run", "quarry run gemm 64x64x2048 f32 --alpha 0.5 --beta 2 --seed 7 --on host --format json"},
     {"bench", "quarry bench gemm 4096x4096x4096 bf16 --b col"},
     {"bench", "quarry bench gemm 16x8192x8192 f16 --b col --all --where 'family != gemm_simt'"},
