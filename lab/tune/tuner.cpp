@@ -177,6 +177,7 @@ class Tuning {
     if (!key) return key.status();
     const Result<std::vector<KernelTime>> times = meter_.measure(problem);
     if (!times) return times.status();
+    const std::int64_t at = setting_.date ? setting_.date() : 0;
     std::vector<Measurement> measurements;
     for (const KernelTime& time : *times) {
       Measurement m{.device = setting_.device,
@@ -190,7 +191,7 @@ class Tuning {
                     .workspace = time.workspace,
                     .gaps_us = time.gaps_us,
                     .load_us = time.load_us,
-                    .at = setting_.at};
+                    .at = at};
       m.controls.multiprocessors.reset();
       if (!detail::is_writable(m))
         return Status(StatusCode::unsupported, "a table cannot hold the measurement of " + time.kernel);

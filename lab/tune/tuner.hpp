@@ -34,8 +34,8 @@ struct TuneSetting {
   bool again = false;
   /// No task begins after so many seconds of the meter's clock.
   std::optional<double> budget_seconds;
-  /// Seconds since 1970, kept with the measurements; 0: unknown.
-  std::int64_t at = 0;
+  /// Seconds since 1970, asked behind each problem and kept with its measurements; absent: 0, unknown.
+  std::function<std::int64_t()> date;
   /// Whether somebody asked to stop; asked before each problem.
   std::function<bool()> is_stopped;
   /// Says what a person should know.

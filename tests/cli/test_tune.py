@@ -189,6 +189,17 @@ class Parts(TuneTest):
         outside = subprocess.run([script, *arguments], capture_output=True, text=True)
         self.assertEqual(outside.returncode, 2)
 
+    def test_the_simulation_of_many_devices(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/tune_simulation.py")
+        table = self.write("table", "".join(json.dumps({"at": 1000 + 10 * (i // 3)}) + "\n" for i in range(30)))
+        one = subprocess.run([script, table, "1", "--parts", "1", "--start", "0"], capture_output=True, text=True, check=True)
+        self.assertEqual(one.stdout, "100 problems of 10.0 s in 1 parts on 1 devices: 1000 s, efficiency 1.000\n")
+        many = subprocess.run([script, table, "50", "--parts", "50"], capture_output=True, text=True, check=True)
+        self.assertRegex(many.stdout, r"5000 problems of 10\.0 s in 50 parts on 50 devices: 1\d\d\d s, efficiency 0\.[5-9]")
+        nothing = subprocess.run([script, self.write("empty", ""), "1"], capture_output=True, text=True)
+        self.assertEqual(nothing.returncode, 1)
+        self.assertIn("two problems", nothing.stderr)
+
     def test_processes_side_by_side_share_a_table(self):
         problems = [f"gemm {8 * m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 9)]
         self.times(problems)

@@ -117,7 +117,7 @@ TEST_CASE("a tuning that was stopped anywhere goes on, and ends with the same ta
   CHECK(nothing.measured.empty());
   TuneSetting anew = setting_for(folder / "whole.jsonl");
   anew.again = true;
-  anew.at = 7;
+  anew.date = [] { return std::int64_t{7}; };
   const auto second = tune(tasks, nothing, anew);
   REQUIRE(second);
   CHECK(second->measured == done->measured);

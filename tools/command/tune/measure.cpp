@@ -159,7 +159,7 @@ int tune_here(const std::vector<lab::TuneTask>& tasks, lab::DeviceMeterOptions o
     options.bench.availability = Availability::precompiled;
   }
   setting.device = lab::tuning_device(*device);
-  setting.at = std::time(nullptr);
+  setting.date = [] { return static_cast<std::int64_t>(std::time(nullptr)); };
   Shown shown(tasks.size());
   const Filter any;
   const lab::BenchSetting bench{.filter = any,
