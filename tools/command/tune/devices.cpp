@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -50,7 +51,7 @@ std::vector<std::string> environment_for(std::size_t device) {
     for (std::size_t i = 0; i < device && !variable.empty(); ++i)
       variable.remove_prefix(std::min(variable.find(','), variable.size() - 1) + 1);
     const std::string_view one = variable.substr(0, variable.find(','));
-    if (!one.empty()) visible = one;
+    visible = one.empty() ? "-1" : one;  // there is no such device for us
   }
   variables.push_back(std::string(name) + visible);
   return variables;
@@ -93,6 +94,8 @@ int tune_on_devices(std::size_t count, const lab::Shard& shard) {
       exit = failed;
     }
   }
+  // A terminal interrupts all of them: each ends behind its problem, and this one behind the last.
+  std::signal(SIGINT, SIG_IGN);
   for (const pid_t process : processes) exit = std::max(exit, wait_for(process));
   return exit;
 }
