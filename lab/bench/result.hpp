@@ -8,6 +8,7 @@
 
 #include "lab/bench/statistics.hpp"
 #include "lab/problems/problem.hpp"
+#include "quarry/account.hpp"
 
 namespace quarry::lab {
 
@@ -27,6 +28,8 @@ struct BriefTime {
   Controls controls;
   double predicted_seconds = 0;
   double seconds = 0;
+  /// What the prediction is made of.
+  Account account = {};
 };
 
 struct BenchResult {

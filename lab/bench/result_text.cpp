@@ -1,5 +1,6 @@
 #include "lab/bench/result_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -43,13 +44,22 @@ ordered_json to_json(const std::vector<Finalist>& finalists) {
   return list;
 }
 
+ordered_json to_json(const Account& account) {
+  return {{"operations", account.operations},
+          {"bytes", account.bytes},
+          {"waves", account.waves},
+          {"parts", account.seconds_of},
+          {"seconds", account.seconds}};
+}
+
 ordered_json to_json(const std::vector<BriefTime>& times) {
   ordered_json list = ordered_json::array();
   for (const BriefTime& each : times) {
     list.push_back({{"name", each.name},
                     {"controls", to_json(each.controls)},
                     {"predicted", each.predicted_seconds},
-                    {"seconds", each.seconds}});
+                    {"seconds", each.seconds},
+                    {"account", to_json(each.account)}});
   }
   return list;
 }
@@ -104,11 +114,24 @@ std::vector<Finalist> finalists_of(const json& list, bool& is_good) {
   return finalists;
 }
 
+Account account_of(const json& value, bool& is_good) {
+  Account account;
+  account.operations = value.at("operations").get<double>();
+  account.bytes = value.at("bytes").get<double>();
+  account.waves = value.at("waves").get<double>();
+  account.seconds = value.at("seconds").get<double>();
+  const auto parts = value.at("parts").get<std::vector<double>>();
+  is_good = is_good && parts.size() == time_part_count;
+  if (is_good) std::ranges::copy(parts, account.seconds_of);
+  return account;
+}
+
 std::vector<BriefTime> brief_of(const json& list, bool& is_good) {
   std::vector<BriefTime> times;
   for (const json& each : list) {
     times.push_back({each.at("name").get<std::string>(), controls_of(each.at("controls"), is_good),
-                     each.at("predicted").get<double>(), seconds_of(each.at("seconds"), is_good)});
+                     each.at("predicted").get<double>(), seconds_of(each.at("seconds"), is_good),
+                     account_of(each.at("account"), is_good)});
   }
   return times;
 }

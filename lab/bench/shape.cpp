@@ -260,10 +260,20 @@ class ShapeBench {
     add_best(finalists_, brief_, last_kernels, last_algorithms);
     if (is_large_) add_best(finalists_, calm, last_kernels, last_algorithms);
     for (std::size_t i = 0; i < kernels(); ++i) {
-      result_.brief.push_back({std::string(candidates_[i].name()), candidates_[i].controls(),
-                               candidates_[i].predicted_seconds(), brief_[i]});
+      const Candidate& candidate = candidates_[i];
+      result_.brief.push_back({std::string(candidate.name()), candidate.controls(),
+                               candidate.predicted_seconds(), brief_[i], account_for(candidate)});
     }
     return {};
+  }
+
+  /// With the candidate's own controls. Empty where there is none, which no candidate has.
+  Account account_for(const Candidate& candidate) const {
+    const bool has_controls = lab_of(result_.problem.operation()).has_controls;
+    const HeldArguments arguments =
+        has_controls ? with(candidate.controls(), operands_->arguments()) : operands_->arguments();
+    const Result<Account> account = account_of(candidate, arguments, find_options(setting_));
+    return account ? *account : Account();
   }
 
   static void add(std::vector<std::size_t>& numbers, std::size_t number) {

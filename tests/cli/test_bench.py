@@ -95,7 +95,9 @@ def recorded(m, microseconds, **changes):
             "launches": 20, "sets": 4, "kernels": [finalist(KERNEL, 1, 5e-6)], "best": 0, "first": 0,
             "algorithms": [finalist("cuBLASLt algorithm 1", 2, None)], "types": "f16 x f16 to f16", "yardstick_epilogue": "plain",
             "algorithm_first": 0, "brief": [{"name": KERNEL, "controls": finalist("", 1, None)["controls"], "predicted": 5e-6,
-                                             "seconds": microseconds * 1e-6}], "wrong": [], **changes}
+                                             "seconds": microseconds * 1e-6,
+                                             "account": {"operations": 2e6, "bytes": 3e6, "waves": 0.5, "seconds": 5e-6,
+                                                         "parts": [1e-6, 0, 3e-6, 0, 0, 0, 0, 0]}}], "wrong": [], **changes}
 
 
 class Recorded(CommandTest):
@@ -152,6 +154,7 @@ class Recorded(CommandTest):
         times = [json.loads(line) for line in self.read("times").splitlines()]
         self.assertEqual([(line["problem"], line["kernel"], line["measured_us"]) for line in times],
                          [("64x64x64", KERNEL, 4), ("8x64x64", KERNEL, 2)])
+        self.assertEqual((times[0]["limit"], times[0]["launch_us"], times[0]["math_us"], times[0]["waves"]), ("math", 1, 3, 0.5))
         self.assertIn("64x64x64", self.read("ratios.svg"))
 
     def test_a_wrong_kernel_shows_in_the_status(self):

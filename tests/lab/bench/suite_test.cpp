@@ -102,7 +102,15 @@ BenchResult any_result(const Problem& problem, std::uint64_t seed) {
   r.types = "f16 x f16 to f16";
   if (number(2) == 0) r.yardstick_epilogue = "plain";
   if (!r.algorithms.empty() && number(2) == 0) r.algorithm_first = number(r.algorithms.size());
-  for (std::size_t i = number(6); i > 0; --i) r.brief.push_back({"brief", controls(), seconds(), seconds()});
+  for (std::size_t i = number(6); i > 0; --i) {
+    r.brief.push_back({"brief", controls(), seconds(), seconds()});
+    Account& account = r.brief.back().account;
+    account.operations = 1e9 * seconds();
+    account.bytes = 1e6 * seconds();
+    account.waves = seconds();
+    account.seconds = seconds();
+    for (double& part : account.seconds_of) part = seconds();
+  }
   for (std::size_t i = number(3); i > 0; --i) r.wrong.push_back("wrong " + std::to_string(i));
   return r;
 }

@@ -153,6 +153,18 @@ void put_controls(ordered_json& object, const Controls& c) {
   object["multiprocessors"] = c.multiprocessors ? ordered_json(*c.multiprocessors) : ordered_json();
 }
 
+/// What the prediction is made of.
+void put_account(ordered_json& object, const Account& account) {
+  object["limit"] = std::string(to_string(account.limit()));
+  for (int i = 0; i < time_part_count; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    object[std::string(to_string(part)) + "_us"] = account[part] * 1e6;
+  }
+  object["waves"] = account.waves;
+  object["bytes"] = account.bytes;
+  object["operations"] = account.operations;
+}
+
 ordered_json spread_json(const std::optional<lab::Spread>& spread) {
   if (!spread) return nullptr;
   return {
@@ -299,6 +311,7 @@ std::string times_text(const lab::BenchResult& result) {
     put_controls(line, each.controls);
     line["predicted_us"] = each.predicted_seconds * 1e6;
     line["measured_us"] = each.seconds * 1e6;
+    put_account(line, each.account);
     text += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   }
   return text;
