@@ -80,7 +80,7 @@ class Fields(CommandTest):
     def test_every_column_of_kernels_is_a_field(self):
         fields = self.quarry("list", "--fields", "--format", "names").lines
         kernel = self.quarry("list", "--limit", "1", "--format", "json").json["kernels"][0]
-        self.assertEqual(list(kernel), fields + ["precompiled", "entry"])
+        self.assertEqual(list(kernel), fields + ["precompiled", "entry", "verified"])
 
     def test_reference_page(self):
         page = self.quarry("list", "--fields", "--format", "markdown").out

@@ -254,7 +254,7 @@ void add_verify(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command
       ->add_option("--merge-ledgers", flags->merge_ledgers,
-                   "Verify nothing; add these ledgers to that of --ledger")
+                   "Verify nothing; add these ledgers to the file of --ledger")
       ->type_name("FILE,...")
       ->delimiter(',');
   command->add_flag("--trials", flags->trials, "Print the command that repeats each trial to standard error");
