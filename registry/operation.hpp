@@ -21,6 +21,8 @@
 ///   it settle(row, profile, of_kernel, device, problem)   controls workspace_size(row, problem, controls)
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
+/// and, where the bits of a result may depend on the kernel and the problem's size,
+///   make_invariant(arguments, options, whole, filter)    narrows a query down to where they do not
 /// and, where expressions are compiled into its kernels,
 ///   expression_code(expression, name)          the struct that its kernels take as second template argument
 /// and `recipe`, how kernels are exported for any shape (operations/common/export_recipe.hpp), or

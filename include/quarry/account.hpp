@@ -27,7 +27,7 @@ inline constexpr int time_part_count = 8;
 /// "launch", "memory", ...
 std::string_view to_string(TimePart part);
 
-/// What the ranking expects of one candidate. Each time is the slowest multiprocessor's. Parts overlap,
+/// What the ranking expects of one candidate. Seconds count on the slowest multiprocessor. Parts overlap,
 /// so that their sum is longer than the whole.
 struct Account {
   /// Operations on elements that the problem needs; bytes of operands, each counted once.

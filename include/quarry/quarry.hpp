@@ -4,6 +4,7 @@
 #include "quarry/account.hpp"
 #include "quarry/arguments.hpp"
 #include "quarry/artifact.hpp"
+#include "quarry/batch_invariant.hpp"
 #include "quarry/cache.hpp"
 #include "quarry/code.hpp"
 #include "quarry/controls.hpp"

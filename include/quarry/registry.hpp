@@ -38,6 +38,10 @@ struct FindOptions {
   bool explain = false;
   /// The device to rank for; null: the device of the tensors, else default_device_model().
   const DeviceModel* device = nullptr;
+  /// For a GEMM, return kernels of one sum class only (quarry/batch_invariant.hpp), with K in one piece. The
+  /// class depends on N, K, types, layouts and alignments, not on M. So a row of A gives the same bits in
+  /// every problem that differs in M alone. Controls that cut K are refused.
+  bool batch_invariant = false;
 };
 
 /// Why some kernels were rejected.

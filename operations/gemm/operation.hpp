@@ -14,6 +14,7 @@
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/gemm.hpp"
+#include "quarry/registry.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail::gemm {
@@ -80,6 +81,10 @@ struct Rules {
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);
+
+  /// FindOptions::batch_invariant: the arguments with K in one piece, and the filter with one class added.
+  static Status make_invariant(const GemmArguments& arguments, const FindOptions& options,
+                               GemmArguments& whole, Filter& filter);
 
   static Status check_signature(const Row& row, const GemmProblem& problem);
   static GemmProblem exchanged(const GemmProblem& problem);

@@ -7,6 +7,7 @@
 #include "basic/nearest.hpp"
 #include "basic/text.hpp"
 #include "basic/words.hpp"
+#include "operations/common/sum_class.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -123,6 +124,8 @@ constexpr Field fields[] = {
          "how f32 operands are rounded before the multiplication"),
     word("design.math_unit", math_unit_words, [](K k) { return of_product(k, value(k.design.math_unit)); },
          "functional unit that multiplies"),
+    word("design.sum_class", sum_class_words, [](K k) { return value(sum_class_of(k)); },
+         "order of the sums along K: kernels of one class and math give the same bits where K is in one piece"),
     integer("design.threads", [](K k) -> Number { return k.design.threads; }, "threads of a block"),
     integer("design.shared_memory", [](K k) -> Number { return k.design.shared_memory; },
             "bytes of dynamic shared memory of a block"),

@@ -26,6 +26,10 @@ template <class Rules>
 concept HasControls = requires {
   &Rules::settle;
 };
+template <class Rules>
+concept CanBeInvariant = requires {
+  &Rules::make_invariant;
+};
 
 template <class Rules>
 constexpr const ExportRecipe* recipe_of() {

@@ -127,6 +127,21 @@ class Finding(CommandTest):
         self.refused("find", "gemm", "304x200x104", "bf16", *MODEL, "--kernel", hopper, status=1, says=["does not take it", "bf16"])
         self.refused("find", "reorder", "64x64", "f16", *MODEL, "--kernel", hopper, status=1, says="does not take it")
 
+    def test_batch_invariant(self):
+        classes = set()
+        for m in (1, 7, 64, 300, 4096):
+            document = self.quarry("find", "gemm", f"{m}x1024x8192", "bf16", "--b", "col", *MODEL, "--batch-invariant", "--explain", "--format", "json").json
+            rows = document["candidates"]
+            self.assertEqual({(row["mode"], row["split_k"]) for row in rows}, {("gemm", 1)})
+            classes |= {(row["sum_class"], row["math"]) for row in rows}
+            account = document["problems"][0]["accounts"][0]
+            self.assertAlmostEqual(account["predicted_us"], rows[0]["predicted_us"], places=4)
+            self.assertEqual(account["exchange_us"], 0)
+        self.assertEqual(len(classes), 1, classes)
+        self.refused("find", "gemm", "64x64x8192", "f16", "--batch-invariant", "--split-k", "3", status=2, says="K in one piece")
+        name = self.quarry("find", "gemm", "64x64x64", "f16", "--limit", "1", "--format", "names").lines[0]
+        self.refused("find", "gemm", "64x64x64", "f16", "--batch-invariant", "--kernel", name, says="--kernel does not go with")
+
     def test_one_kernel_that_there_is_not(self):
         name = self.quarry("list", "--limit", "1", "--format", "names").lines[0]
         self.refused("find", "gemm", "64x64x64", "f16", "--kernel", name[:-1] + "z", says=["did you mean", name])

@@ -22,6 +22,7 @@ struct FindFlags {
   std::string max_workspace;
   std::string kernel;
   bool precompiled = false;
+  bool batch_invariant = false;
   bool explain = false;
 };
 
@@ -239,7 +240,8 @@ int find(const FindFlags& flags) {
 
   FindOptions options{.availability = flags.precompiled ? Availability::precompiled : Availability::any,
                       .explain = flags.explain,
-                      .device = &*device};
+                      .device = &*device,
+                      .batch_invariant = flags.batch_invariant};
   if (!flags.max_workspace.empty()) {
     const Result<std::size_t> bytes = parse_bytes(flags.max_workspace);
     if (!bytes) return report(bytes.status());
@@ -247,6 +249,8 @@ int find(const FindFlags& flags) {
   }
   std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
+    if (flags.batch_invariant)
+      return report(Status(StatusCode::invalid_arguments, "--kernel does not go with --batch-invariant"));
     const Result<Kernel> named = read_kernel(flags.kernel);
     if (!named) return report(named.status());
     kernel = *named;
@@ -290,6 +294,8 @@ void add_find(CLI::App& app, Action& action) {
                    "Bytes of workspace at most; K, M and G are powers of 1024")
       ->type_name("BYTES");
   command->add_flag("--precompiled", flags->precompiled, "Only kernels with machine code for the device");
+  command->add_flag("--batch-invariant", flags->batch_invariant,
+                    "Only kernels that give a row the same bits whatever M is, with K in one piece");
   command
       ->add_option("--kernel", flags->kernel,
                    "Ask this kernel alone whether it takes the problem: a name or a config as JSON")

@@ -27,10 +27,20 @@ std::string number_text(const char* format, double value) {
   return text;
 }
 
+/// The problem as a batch-invariant query asks for it.
+lab::Problem in_one_piece(const lab::Problem& problem) {
+  if (!has_controls(problem)) return problem;
+  Controls controls = controls_of(problem);
+  controls.mode = Mode::gemm;
+  controls.split_k_slices = 1;
+  return with(controls, problem);
+}
+
 std::vector<Account> accounts_of(std::span<const Candidate> candidates, const lab::Problem& problem,
                                  const FindOptions& options) {
   std::vector<Account> accounts;
-  const lab::HeldArguments arguments = arguments_of(problem);
+  const lab::HeldArguments arguments =
+      arguments_of(options.batch_invariant ? in_one_piece(problem) : problem);
   for (const Candidate& candidate : candidates.first(std::min(candidates.size(), compared_candidates))) {
     if (const Result<Account> account = account_of(candidate, arguments, options))
       accounts.push_back(*account);

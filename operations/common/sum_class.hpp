@@ -1,0 +1,37 @@
+/// The sum class of a kernel, from its metadata.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "quarry/batch_invariant.hpp"
+
+namespace quarry::detail {
+
+inline constexpr std::string_view sum_class_words[] = {
+    "exact", "fma", "mma_k4", "mma_k8", "mma_k16", "mma_k32", "wgmma_k8", "wgmma_k16", "wgmma_k32"};
+
+/// The class of a matrix instruction with so many products; absent for one that is not known.
+constexpr std::optional<SumClass> instruction_class(bool is_wgmma, int k) {
+  switch (k) {
+    case 4: return is_wgmma ? std::nullopt : std::optional(SumClass::mma_k4);
+    case 8: return is_wgmma ? SumClass::wgmma_k8 : SumClass::mma_k8;
+    case 16: return is_wgmma ? SumClass::wgmma_k16 : SumClass::mma_k16;
+    case 32: return is_wgmma ? SumClass::wgmma_k32 : SumClass::mma_k32;
+    default: return std::nullopt;
+  }
+}
+
+/// As quarry::sum_class.
+constexpr std::optional<SumClass> sum_class_of(const KernelMetadata& kernel) {
+  const DesignMetadata& design = kernel.design;
+  if (!is_product(kernel.operation)) return std::nullopt;
+  // It promotes sums that kernels without scales do not.
+  if (kernel.operands.scales == ScaleSupport::block_scales) return std::nullopt;
+  if (kernel.operands.accumulator == DType::s32) return SumClass::exact;
+  if (design.math_unit == MathUnit::simt) return SumClass::fma;
+  if (!design.instruction || (design.warps && design.warps->k > 1)) return std::nullopt;
+  return instruction_class(design.orientation.has_value(), design.instruction->k);
+}
+
+}  // namespace quarry::detail

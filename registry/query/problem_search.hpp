@@ -1,0 +1,141 @@
+/// The loop over the rows of a checked problem, made of the rules of its operation.
+#pragma once
+
+#include "operations/common/row_checks.hpp"
+#include "registry/operation.hpp"
+#include "registry/query/index.hpp"
+#include "registry/query/offers.hpp"
+#include "registry/query/optional_rules.hpp"
+#include "registry/query/profiles.hpp"
+
+namespace quarry::detail {
+
+/// A problem after all checks that do not depend on a kernel, for rows of either orientation.
+template <class Rules>
+struct CheckedProblem {
+  typename Rules::Problem as_asked;
+  /// For rows with exchanged operands. Only where the operation has such; made when a query needs both.
+  typename Rules::Problem as_exchanged;
+
+  const typename Rules::Problem& of(const Row& row) const {
+    if constexpr (Exchanges<Rules>) {
+      return row.exchanged ? as_exchanged : as_asked;
+    } else {
+      return as_asked;
+    }
+  }
+};
+
+/// The problem in the orientation of the row's entry.
+template <class Rules>
+void orient(const Row& row, typename Rules::Problem& problem) {
+  if constexpr (Exchanges<Rules>) {
+    if (row.exchanged) problem = Rules::exchanged(problem);
+  }
+}
+
+/// Whether the row takes a problem of its types and layouts on a device. @param problem in the orientation of
+/// the row's entry
+template <class Rules, class... Profile>
+Status check_row(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device,
+                 const Profile&... profile) {
+  const KernelMetadata& kernel = row.metadata;
+  if (device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc))
+    return check_compute_capability(kernel, device.cc);
+  return Rules::check_constraints(row, profile..., problem, device);
+}
+template <class Rules>
+Status check_row_alone(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device) {
+  if constexpr (HasProfile<Rules>) {
+    typename Rules::Profile computed;
+    return check_row<Rules>(row, problem, device, profile_of<Rules>(row, device, computed));
+  } else {
+    return check_row<Rules>(row, problem, device);
+  }
+}
+
+/// A checked query.
+template <class Rules>
+struct Search {
+  const CheckedProblem<Rules>& problem;
+  const DeviceModel& device;
+  const Wishes& wishes;
+  /// Null: profiles are computed one by one.
+  const void* profiles = nullptr;
+
+  /// What becomes of a row of the problem's keys: fills the offer of one that is taken, and why another one
+  /// does not support the problem.
+  Verdict judge(const Row& row, Offer& offer, Status& why) const {
+    if constexpr (HasProfile<Rules>) {
+      if (profiles != nullptr)
+        return judge_by(row, offer, why, static_cast<const Profiles<Rules>*>(profiles)->of(row));
+      return judge_by(row, offer, why, Rules::profile(row, device));
+    } else {
+      return judge_by(row, offer, why);
+    }
+  }
+
+  /// Fills the offer of a row that meets constraints and predicate; over_workspace where it needs more than
+  /// FindOptions::max_workspace.
+  template <class... Profile>
+  Verdict estimate(const Row& row, Offer& offer, const Profile&... profile) const {
+    const std::size_t most = wishes.options.max_workspace;
+    const Estimate estimate = Rules::estimate(row, profile..., problem.of(row), device, most);
+    offer.row = &row;
+    offer.controls.mode = estimate.controls.mode;
+    offer.controls.split_k_slices = estimate.controls.split_k_slices;
+    offer.controls.swizzle = estimate.controls.swizzle;
+    offer.controls.raster = estimate.controls.raster;
+    offer.seconds = static_cast<float>(estimate.seconds);
+    offer.workspace = estimate.workspace;
+    return estimate.workspace > most ? Verdict::over_workspace : Verdict::taken;
+  }
+
+  /// Calls `take` for each offer, in registry order. @param tally where not null, counts what became of every
+  /// row
+  template <class Take>
+  void each(const RowRanges& ranges, Tally* tally, const Take& take) const {
+    for (const KeyRange& range : ranges) {
+      for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
+        Status why;
+        Offer offer;
+        const Verdict verdict = judge(row, offer, why);
+        if (verdict == Verdict::taken) take(offer);
+        if (tally != nullptr) tally->count(verdict, why);
+      }
+    }
+  }
+
+ private:
+  template <class... Profile>
+  Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
+    why = check_row<Rules>(row, problem.of(row), device, profile...);
+    if (!why) return Verdict::unsupported;
+    const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
+    return verdict == Verdict::taken ? estimate(row, offer, profile...) : verdict;
+  }
+};
+
+/// The candidate of an offer, with its controls where the operation has any. A limit of multiprocessors is
+/// the caller's, not a choice.
+template <class Rules>
+Candidate candidate_of(const Offer& offer) {
+  Controls controls;
+  if constexpr (HasControls<Rules>) {
+    const ChosenControls& c = offer.controls;
+    controls = {c.mode, c.split_k_slices, c.swizzle, c.raster};
+  }
+  return {*offer.row, controls, offer.seconds, offer.workspace, offer.measured_seconds};
+}
+
+/// The rows of the problem's keys.
+template <class Rules>
+RowRanges rows_of(const typename Rules::Problem& problem) {
+  RowRanges result;
+  Rules::keys(problem, [&result](std::uint64_t key) {
+    if (const KeyRange* const range = find_key(key_ranges(), key)) result.add(*range);
+  });
+  return result;
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,129 @@
+// Queries whose kernels give a row the same bits whatever M is: one class for all M. (That a class keeps its
+// promise: tests/lab/emulate/sum_class_test.cpp, tests/gpu.)
+#include "quarry/batch_invariant.hpp"
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+#include "support/registry_problems.hpp"
+
+namespace {
+
+using namespace quarry;
+using test::Random;
+
+GemmArguments shape(Types types, Layouts layouts, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto view = [](Layout layout, DType type, std::int64_t rows, std::int64_t columns) {
+    return layout == Layout::row ? TensorView::row_major(nullptr, type, {rows, columns})
+                                 : TensorView::column_major(nullptr, type, {rows, columns});
+  };
+  GemmArguments args{.a = view(layouts.a, types.a, m, k),
+                     .b = view(layouts.b, types.b, k, n),
+                     .out = view(layouts.out, types.out, m, n)};
+  args.accumulator = types.accumulator;
+  return args;
+}
+
+const FindOptions invariant = {.batch_invariant = true};
+
+constexpr Types all_types[] = {
+    {DType::bf16, DType::bf16, DType::f32, DType::bf16}, {DType::f16, DType::f16, DType::f16, DType::f16},
+    {DType::f32, DType::f32, DType::f32, DType::f32},    {DType::f64, DType::f64, DType::f64, DType::f64},
+    {DType::s8, DType::s8, DType::s32, DType::s8},       {DType::e4m3, DType::e4m3, DType::f32, DType::bf16}};
+
+}  // namespace
+
+TEST_CASE("one class answers all M of one N, K and types, in one piece of K, whatever the layouts") {
+  const auto seed = std::random_device()();
+  INFO("seed " << seed);
+  Random random(seed);
+  int answered = 0;
+  for (int round = 0; round < 60; ++round) {
+    const Types types = test::one_of(random, all_types);
+    const auto layout = [&random] { return test::coin(random) ? Layout::row : Layout::column; };
+    const Layouts layouts = {layout(), layout(), layout()};
+    const std::int64_t n = test::between(random, 1, 3000);
+    const std::int64_t k = test::between(random, 1, 9000);
+    const DeviceModel device = test::device_named(test::coin(random) ? "h200" : "a100");
+    std::set<std::pair<SumClass, Math>> classes;
+    for (int i = 0; i < 8; ++i) {
+      // A column of one row cannot be told from a row.
+      const GemmArguments args = shape(types, layouts, test::between(random, 2, i < 4 ? 40 : 4000), n, k);
+      CAPTURE(round, args.a.extents[0], n, k);
+      const CandidateList found = get_kernels(args, {}, {.device = &device, .batch_invariant = true});
+      INFO(found.status().message());
+      REQUIRE_FALSE(found.empty());
+      for (const Candidate& kernel : found) {
+        classes.insert({*sum_class(kernel.metadata()), kernel.metadata().design.math});
+        REQUIRE(*kernel.controls().mode == Mode::gemm);
+        REQUIRE(*kernel.controls().split_k_slices == 1);
+      }
+      const Result<Candidate> first = find_best(args, {}, {.device = &device, .batch_invariant = true});
+      REQUIRE(first);
+      CHECK(first->predicted_seconds() == found.front().predicted_seconds());
+      ++answered;
+    }
+    CHECK(classes.size() == 1);
+  }
+  CHECK(answered == 480);
+}
+
+TEST_CASE("one row has the class of many, for rows that are contiguous") {
+  for (const Types& types : all_types) {
+    const Layouts layouts = {Layout::row, Layout::column, Layout::row};
+    const Result<InvariantClass> one = invariant_class(shape(types, layouts, 1, 1024, 4096));
+    const Result<InvariantClass> many = invariant_class(shape(types, layouts, 999, 1024, 4096));
+    REQUIRE(one);
+    REQUIRE(many);
+    CHECK(one->sum_class == many->sum_class);
+    CHECK(one->math == many->math);
+  }
+}
+
+TEST_CASE("classes of kernels: one of warps that share K is alone, integers are exact") {
+  std::map<std::string_view, int> counts;
+  for (const Kernel& kernel : get_kernels()) {
+    const KernelMetadata& metadata = kernel.metadata();
+    const std::optional<SumClass> of_kernel = sum_class(metadata);
+    CAPTURE(kernel.name());
+    if (metadata.operation != Operation::gemm) {
+      REQUIRE_FALSE(of_kernel);
+      continue;
+    }
+    const bool shares = metadata.design.warps && metadata.design.warps->k > 1;
+    const bool promotes = metadata.operands.scales == ScaleSupport::block_scales;
+    const bool is_exact = metadata.operands.accumulator == DType::s32;
+    REQUIRE(of_kernel.has_value() == (!promotes && (!shares || is_exact)));
+    if (!of_kernel) continue;
+    ++counts[to_string(*of_kernel)];
+    REQUIRE((*of_kernel == SumClass::exact) == (metadata.operands.accumulator == DType::s32));
+    const bool is_wgmma = to_string(*of_kernel).starts_with("wgmma");
+    REQUIRE(is_wgmma == (metadata.family == "gemm_sm90" && *of_kernel != SumClass::exact));
+  }
+  for (const char* word :
+       {"exact", "fma", "mma_k4", "mma_k8", "mma_k16", "wgmma_k8", "wgmma_k16", "wgmma_k32"})
+    CHECK(counts[word] > 0);
+  const std::vector<Kernel> by_field = get_kernels(*Filter::parse("sum_class == wgmma_k16"));
+  CHECK(static_cast<int>(by_field.size()) == counts["wgmma_k16"]);
+}
+
+TEST_CASE("batch-invariant queries refuse slices of K, and say why nothing is left") {
+  GemmArguments args = shape(all_types[0], {Layout::row, Layout::column, Layout::row}, 64, 64, 512);
+  args.controls = {.mode = Mode::split_k_parallel, .split_k_slices = 4};
+  const Status cut = invariant_class(args).status();
+  CHECK(cut.code() == StatusCode::invalid_arguments);
+  CHECK(cut.message().find("split_k_parallel and 4") != std::string::npos);
+  CHECK(get_kernels(args, {}, invariant).status().message() == cut.message());
+  CHECK(find_best(args, {}, invariant).status().message() == cut.message());
+  args.controls = {};
+  GemmArguments scaled = args;
+  scaled.a_scale = TensorView::row_major(nullptr, DType::f32, {1, 1});
+  CHECK(get_kernels(scaled, {}, invariant).status().code() == StatusCode::unsupported);
+  const Filter none([](const KernelMetadata&) { return false; });
+  CHECK(get_kernels(args, none, invariant).status().code() == StatusCode::filtered_out);
+  args.b.extents[0] = 511;
+  CHECK(get_kernels(args, {}, invariant).status().code() == StatusCode::invalid_arguments);
+}
