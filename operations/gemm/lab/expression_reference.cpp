@@ -123,7 +123,7 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
   const auto columns = static_cast<std::int64_t>(sums.sums.size());
   const std::vector<ExpectedOutput> values = expression_reference(
       *args.expression, {1, 1, 1, columns}, lines,
-      [](const void* context, const host::Place& place) {
+      [](const void* context, const host::ElementPlace& place) {
         const RowSums& all = *static_cast<const RowSums*>(context);
         return host::PartSums{
             .sum = all.sums.data() + place[3], .up = nullptr, .radius = all.radii.data() + place[3]};

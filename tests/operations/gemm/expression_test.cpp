@@ -133,6 +133,19 @@ TEST_CASE("gemm: a plan with an expression runs on other tensors", "[gemm][expre
   CHECK(out == std::array<float, 6>{11, 22, 33, 14, 25, 36});
 }
 
+TEST_CASE("gemm: a tensor of an expression without memory is refused when it is run", "[gemm][expression]") {
+  std::array<float, 6> out = {};
+  GemmArguments args = product(out.data());
+  args.expression = parsed("out = sum + c", "c=f32:per_column");
+  args.tensors = {{"c", TensorView::vector(nullptr, DType::f32, 3)}};
+  const Result<Candidate> best = find_best(args);
+  REQUIRE(best);
+  const Status status = best->run(args);
+  CHECK_FALSE(status);
+  CHECK(status.operand() == tensor_operand(0));
+  CHECK(out == std::array<float, 6>{});
+}
+
 TEST_CASE("gemm: an output without elements needs nothing", "[gemm][expression]") {
   GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f32, {0, 2}),
                         .b = TensorView::row_major(b, DType::f32, {2, 3}),
