@@ -62,7 +62,7 @@ struct OperationInfo {
   /// Size of the struct, by which stale headers of a caller are noticed.
   std::uint32_t argument_bytes;
   void (*operands)(const void* arguments, OperandList& list);
-  /// The problem as tuning tables know it. Fails with invalid_arguments. Null: its kernels are not tuned.
+  /// The problem as tuning tables know it; unsupported if it is not tuned. Null: no problem of it is tuned.
   Result<TuningKey> (*tuning_key)(const void* arguments);
   /// As get_kernels().
   CandidateList (*find)(const void* arguments, const Wishes& wishes);

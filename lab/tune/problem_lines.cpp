@@ -12,12 +12,15 @@ namespace {
 
 constexpr std::size_t most_line = 4096;
 
+/// The words between blanks. A word in single quotes may have blanks, and loses the quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   while (!line.empty()) {
-    const std::string_view word = line.substr(0, line.find(' '));
+    const bool is_quoted = line.starts_with('\'');
+    if (is_quoted) line.remove_prefix(1);
+    const std::string_view word = line.substr(0, line.find(is_quoted ? '\'' : ' '));
     line.remove_prefix(std::min(word.size() + 1, line.size()));
-    if (!word.empty()) words.push_back(word);
+    if (is_quoted || !word.empty()) words.push_back(word);
   }
   return words;
 }

@@ -36,6 +36,7 @@ class Words {
   explicit Words(const GemmArguments& arguments) : arguments_(arguments) {}
 
   std::string text() {
+    if (arguments_.expression) return "";
     const TensorView& out = arguments_.out;
     const Epilogue& e = arguments_.epilogue;
     text_ = std::to_string(rows(out)) + "x" + std::to_string(columns(out)) + "x" +

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -76,8 +77,8 @@ struct Rules {
   static Status no_kernel(const GemmProblem& problem);
   static Question question(const GemmProblem& problem);
   /// The same less M, and less where lines begin, so that one measurement stands for all problems that
-  /// kernels treat alike. @return M
-  static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
+  /// kernels treat alike. @return M; absent for a problem with an expression, which is not tuned
+  static std::optional<std::int64_t> tuning_question(const GemmProblem& problem, Question& question);
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);

@@ -71,7 +71,8 @@ std::uint32_t epilogue_word(const GemmProblem& problem) {
 
 }  // namespace
 
-std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {
+std::optional<std::int64_t> Rules::tuning_question(const GemmProblem& problem, Question& question) {
+  if (problem.expressed != nullptr) return std::nullopt;
   question = Rules::question(problem);
   question.m = 0;
   constexpr std::uint16_t kept = 0x1ff | 1 << 13;  // less where lines begin

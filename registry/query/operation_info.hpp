@@ -110,8 +110,9 @@ template <class Rules>
 bool find_measured(const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
   if constexpr (IsTuned<Rules>) {
     if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
-    const TuningKey key = tuning_key_of<Rules>(prepared.problem.as_asked);
-    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
+    const std::optional<TuningKey> key = tuning_key_of<Rules>(prepared.problem.as_asked);
+    if (!key) return false;
+    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, *key)) {
       const Row* const row = prepared.tuning->rows[choice.kernel];
       Offer taken;
       if (row == nullptr || !take_measured<Rules>(*row, choice, prepared, wishes, taken)) continue;
@@ -220,14 +221,6 @@ struct Calls {
           return Rules::account(row, profile..., search.problem.of(row), search.device,
                                 options.max_workspace);
         });
-  }
-
-  static Result<TuningKey> tuning_key(const void* arguments) requires IsTuned<Rules> {
-    OperandList operands;
-    Rules::operands(of(arguments), operands);
-    typename Rules::Problem problem;
-    if (Status s = Rules::check(of(arguments), operands, problem); !s) return s;
-    return tuning_key_of<Rules>(problem);
   }
 
   static Status supports(const Row& row, const void* arguments) {
@@ -372,12 +365,6 @@ Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls&
   }
 }
 
-template <class Rules>
-constexpr auto tuning_key_of_arguments() -> Result<TuningKey> (*)(const void*) {
-  if constexpr (IsTuned<Rules>) return &Calls<Rules>::tuning_key;
-  return nullptr;
-}
-
 /// The row of the operations' table.
 template <class Rules>
 constexpr OperationInfo info_of(std::string_view name) {
@@ -385,7 +372,7 @@ constexpr OperationInfo info_of(std::string_view name) {
   return {.name = name,
           .argument_bytes = sizeof(typename Rules::Arguments),
           .operands = &Call::operands,
-          .tuning_key = tuning_key_of_arguments<Rules>(),
+          .tuning_key = tuning_key_call<Rules>(),
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,

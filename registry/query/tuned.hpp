@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 
+#include "operations/common/operand_list.hpp"
 #include "quarry/device_model.hpp"
 #include "registry/tuning/problem_log.hpp"
 #include "registry/tuning/tuning.hpp"
@@ -18,21 +20,43 @@ concept IsTuned = requires(const typename Rules::Problem& problem, typename Rule
   Rules::tuning_question(problem, question);
 };
 
+/// Absent for a problem that is not tuned.
 template <class Rules>
-TuningKey tuning_key_of(const typename Rules::Problem& problem) {
+std::optional<TuningKey> tuning_key_of(const typename Rules::Problem& problem) {
   using Question = typename Rules::Question;
   static_assert(std::has_unique_object_representations_v<Question>, "digested as bytes");
   Question question;
-  const std::int64_t m = Rules::tuning_question(problem, question);
+  const std::optional<std::int64_t> m = Rules::tuning_question(problem, question);
+  if (!m) return std::nullopt;
   const auto seed = static_cast<std::uint64_t>(Rules::Arguments::operation) + 1;
-  return {digest_of(std::as_bytes(std::span(&question, 1)), seed), m};
+  return TuningKey{digest_of(std::as_bytes(std::span(&question, 1)), seed), *m};
+}
+
+/// OperationInfo::tuning_key.
+template <class Rules>
+Result<TuningKey> tuning_key_of_arguments(const void* of) {
+  const auto& arguments = *static_cast<const typename Rules::Arguments*>(of);
+  OperandList operands;
+  Rules::operands(arguments, operands);
+  typename Rules::Problem problem;
+  if (Status s = Rules::check(arguments, operands, problem); !s) return s;
+  const std::optional<TuningKey> key = tuning_key_of<Rules>(problem);
+  if (!key) return Status(StatusCode::unsupported, "Problems with an expression are not tuned");
+  return *key;
+}
+template <class Rules>
+constexpr auto tuning_key_call() -> Result<TuningKey> (*)(const void*) {
+  if constexpr (IsTuned<Rules>) return &tuning_key_of_arguments<Rules>;
+  return nullptr;
 }
 
 /// Logs a problem where the environment asks for it. @pre the arguments were checked
 template <class Rules>
 void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem) {
   if constexpr (IsTuned<Rules>) {
-    if (!logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem))) return;
+    if (!logs_problems()) return;
+    const std::optional<TuningKey> key = tuning_key_of<Rules>(problem);
+    if (!key || !is_new_problem(*key)) return;
     const std::string words = Rules::command_text(arguments);
     if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words);
   }

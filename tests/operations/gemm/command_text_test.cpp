@@ -58,6 +58,23 @@ TEST_CASE("the words of plain problems are short") {
         "--clamp :6 --swizzle 4");
 }
 
+TEST_CASE("a problem with an expression has no key and no words; as a line it is read") {
+  const std::string line =
+      "gemm 64x64x64 --a f16:row --b f16:row --out f16:row --epilogue 'out = relu(sum + bias)' "
+      "--with bias=f32:per_column";
+  const Result<lab::Problem> problem = lab::parse_command_text(line);
+  INFO(problem.status().message());
+  REQUIRE(problem);
+  const Result<lab::Problem> again = lab::parse_command_text(command_text(*problem));
+  REQUIRE(again);
+  CHECK(command_text(*again) == command_text(*problem));
+  const lab::HeldArguments held = arguments_of(*problem);
+  const Arguments arguments = held;
+  CHECK(words_of(held.as<GemmArguments>()).empty());
+  const auto key = detail::info_of(arguments.operation()).tuning_key(arguments.data());
+  CHECK(key.status().code() == StatusCode::unsupported);
+}
+
 TEST_CASE("strides that no flag says have no words") {
   GemmArguments args = test::plain_problem(64, 128, 256);
   args.a.strides[1] = 3;
