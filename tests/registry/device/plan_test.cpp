@@ -15,6 +15,7 @@
 #include "registry/device/runtime.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_gemm.hpp"
+#include "support/registry_problems.hpp"
 
 using namespace quarry;
 using RandomProblem = lab::OperandsOf<GemmArguments>;
