@@ -87,13 +87,11 @@ template <class Rules>
 bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rules>& prepared,
                    const Wishes& wishes, Offer& offer) {
   if (row.metadata.operation != Rules::Arguments::operation) return false;
-  const Controls controls = choice.controls();
-  if (!Rules::check_controls(controls)) return false;
   CheckedProblem<Rules> problem;
   problem.as_asked = prepared.problem.as_asked;
-  const auto multiprocessors = problem.as_asked.controls.multiprocessors;
-  problem.as_asked.controls = controls;
-  problem.as_asked.controls.multiprocessors = multiprocessors;
+  Controls& controls = problem.as_asked.controls;
+  controls = completed(controls, choice.controls());
+  if (!Rules::check_controls(controls)) return false;
   if (!Rules::check_signature(row, problem.as_asked)) return false;
   if constexpr (Exchanges<Rules>) {
     if (row.exchanged) problem.as_exchanged = Rules::exchanged(problem.as_asked);

@@ -69,6 +69,15 @@ inline std::uint32_t tuning_word(const Tuning* tuning, const DeviceModel& device
   return std::max(1U, tuning->epoch * 0x9e3779b1U + static_cast<std::uint32_t>(name.low));
 }
 
+/// The controls of a choice where the caller left them open.
+inline Controls completed(Controls asked, const Controls& choice) {
+  if (!asked.mode) asked.mode = choice.mode;
+  if (!asked.split_k_slices) asked.split_k_slices = choice.split_k_slices;
+  if (!asked.swizzle) asked.swizzle = choice.swizzle;
+  if (!asked.raster) asked.raster = choice.raster;
+  return asked;
+}
+
 /// The measured kernels of a problem, the best first, and so many at most that a query stays fast.
 inline std::span<const TunedChoice> tuned_choices(const Tuning& tuning, const DeviceModel& device,
                                                   const TuningKey& key) {

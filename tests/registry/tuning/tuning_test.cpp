@@ -129,6 +129,25 @@ TEST_CASE("a filter, a limit of workspace or an order passes over measured kerne
   CHECK(!find_best(with_controls, {}, on_h200())->measured_seconds());
 }
 
+TEST_CASE("controls that the caller fixed stay, whatever a table says") {
+  const test::WithoutTuning none;
+  GemmArguments args = test::plain_problem(512, 512, 4096);
+  args.controls.mode = Mode::gemm;
+  args.controls.swizzle = 2;
+  const CandidateList before = get_kernels(args, {}, on_h200());
+  Controls foreign = before[3].controls();
+  foreign.swizzle = 8;
+  const Measurement other_swizzle = measured(args, before[3], foreign, 2);
+  foreign.mode = Mode::split_k_parallel;
+  foreign.split_k_slices = 4;
+  load({measured(args, before[2], foreign, 1), other_swizzle});
+  const Result<Candidate> best = find_best(args, {}, on_h200());
+  REQUIRE(best);
+  CHECK(best->name() == before[3].name());
+  CHECK(best->controls().mode == Mode::gemm);
+  CHECK(best->controls().swizzle == 2);
+}
+
 TEST_CASE("a measurement counts for its problem alone, or for its interval of M") {
   const test::WithoutTuning none;
   const GemmArguments args = test::plain_problem(256, 512, 512);
