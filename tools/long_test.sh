@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # What takes long, after tools/test.sh: random problems of all kinds, kernels' own sources in the emulator, fuzzing, then host code and
 # emulated kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each commit, so that in time
-# all is covered; the seed is printed.
+# all is covered; the seed is printed. Fuzzing and the sanitizers each build everything once more: by the seed, one of them has its turn.
 #
-# Usage: tools/long_test.sh [SEED]   (by default made of the commit that is checked out)
+# Usage: tools/long_test.sh [--all] [SEED]   (--all: fuzzing and sanitizers; the seed is by default made of the commit that is checked out)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
 cd "$root"
 status=0
+all=
+if [[ ${1:-} == --all ]]; then all=yes; shift; fi
 commit=$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
 seed=${1:-$((16#$commit))}
 say "seed $seed"
@@ -19,19 +21,26 @@ shown ctest --test-dir build/dev --output-on-failure --label-regex long --no-tes
 say "kernels in the emulator"
 shown tools/emulate_kernels.sh 24 3 "$seed" || status=1
 
-say "fuzzing"
-if ensure_fuzzer; then
+fuzz() {
+  say "fuzzing"
+  ensure_fuzzer || return
   shown tools/fuzz.sh 20 || status=1
-else
-  say "FUZZING IS SKIPPED: no clang with libFuzzer here, and it could not be installed"
-fi
+}
 
-say "the same with sanitizers (asan preset, host code only)"
-configure asan build/asan -DQUARRY_AOT=false
-shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
-shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
-shown tools/emulate_kernels.sh --build build/asan --no-cover 3 3 "$seed" || status=1
-shown build/asan/quarry verify --campaign 100 --on host || status=1
+sanitize() {
+  say "the same with sanitizers (asan preset, host code only)"
+  configure asan build/asan -DQUARRY_AOT=false
+  shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
+  shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
+  shown tools/emulate_kernels.sh --build build/asan --no-cover 3 3 "$seed" || status=1
+  shown build/asan/quarry verify --campaign 100 --on host || status=1
+}
+
+has_fuzzed=
+if [[ -n $all ]] || ((seed % 2 == 0)); then
+  if fuzz; then has_fuzzed=yes; else say "FUZZING IS SKIPPED: no clang with libFuzzer here, and it could not be installed"; fi
+fi
+if [[ -n $all || -z $has_fuzzed ]]; then sanitize; fi
 
 if ((status == 0)); then say "all long tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi
 exit $status
