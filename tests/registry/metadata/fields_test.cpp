@@ -26,7 +26,7 @@ KernelMetadata full_kernel() {
                 {DType::f64, Layout::row, 4},
                 {DType::s8, Layout::column, 16},
                 DType::s32,
-                ScaleSupport::block_scales};
+                ScaleSupport::vector_scales};
   k.design.tile = {128, 256, 32};
   k.design.warps = Extent3{3, 5, 7};
   k.design.stages = 9;
@@ -93,7 +93,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"operands.out.layout", "column"},
       {"operands.out.alignment", "16"},
       {"operands.accumulator", "s32"},
-      {"operands.scales", "block_scales"},
+      {"operands.scales", "vector_scales"},
       {"design.tile.m", "128"},
       {"design.tile.n", "256"},
       {"design.tile.k", "32"},
@@ -230,7 +230,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
   CHECK(paths("epilogue") == Paths{"activation", "bias", "scale", "residual", "aux", "clamp", "fast_clamp"});
-  CHECK(paths("design").size() == 19);
+  CHECK(paths("design").size() == 20);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());
   CHECK(paths("arps").empty());
