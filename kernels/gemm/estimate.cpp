@@ -163,7 +163,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
   const SplitKWay parallel =
       parallel_way(w.kernel, w.problem, w.kernel.rates->launch.next, most_automatic_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
-  const bool only_serial = w.problem.expressed != nullptr;  // which no reduction computes
+  // No reduction computes expressions, nor reads all sums.
+  const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
   const bool serial_first =
       only_serial || (fixed ? *fixed == Mode::split_k_serial : serial.slice <= parallel.slice);
   const CutModel model = {w};

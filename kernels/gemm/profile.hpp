@@ -31,6 +31,8 @@ struct GemmTraits {
   /// The longest K that it takes; 0: any.
   int most_k = 0;
   ScaleSupport scales = ScaleSupport::none;
+  /// Permits split_k_parallel.
+  bool cuts_in_parallel = true;
 };
 
 constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }

@@ -20,6 +20,12 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
+/// Whether partial sums may be left to a reduction: scaled ones of whole numbers are f32, which it would take
+/// for s32.
+constexpr bool has_partials(const Config& c) {
+  return c.scales == ScaleSupport::none || !is_integer(c.types.accumulator);
+}
+
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }
 

@@ -14,9 +14,8 @@ inline constexpr std::string_view family_name = "gemm_simt";
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   KernelMetadata kernel = describe_gemm(family_name, c, c, name);
   kernel.design.math_unit = MathUnit::simt;
-  // Scaled sums are f32 even where s32 is summed in, which a reduction of that would misread.
-  const bool has_partials = c.scales == ScaleSupport::none || !is_integer(c.types.accumulator);
-  kernel.modes = {.split_k_serial = true, .split_k_parallel = has_partials, .batched = true, .array = true};
+  kernel.modes = {
+      .split_k_serial = true, .split_k_parallel = has_partials(c), .batched = true, .array = true};
   return kernel;
 }
 

@@ -10,6 +10,7 @@ GemmTraits traits(const Config& c) {
   GemmTraits kernel = {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
                        c.types.out, threads(c), shared_memory_bytes(c)};
   kernel.scales = c.scales;
+  kernel.cuts_in_parallel = has_partials(c);
   return kernel;
 }
 

@@ -63,6 +63,10 @@ constexpr int threads(const Config& c) { return warpgroup_threads * (1 + consume
 constexpr bool takes_scales(const Config& c) { return c.scales != ScaleSupport::none; }
 constexpr bool promotes(const Config& c) { return c.scales == ScaleSupport::block_scales; }
 
+/// Whether partial sums may be left to a reduction: scaled ones of whole numbers are f32, which it would take
+/// for s32.
+constexpr bool has_partials(const Config& c) { return !takes_scales(c) || !is_integer(c.types.accumulator); }
+
 /// K tiles of a block of scales.
 constexpr int block_k_tiles(const Config& c) { return scale_block / c.tile.k; }
 

@@ -30,10 +30,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.math = c.math;
   kernel.design.math_unit = MathUnit::tensor_core;
   // Tensor maps know of strides alone.
-  // Of scaled sums of whole numbers, partial ones are no whole numbers, as a reduction takes them for.
-  const bool has_partials = !takes_scales(c) || !is_integer(c.types.accumulator);
   kernel.modes = {
-      .split_k_parallel = has_partials, .split_k_cluster = adds_up_in_cluster(code), .batched = true};
+      .split_k_parallel = has_partials(c), .split_k_cluster = adds_up_in_cluster(code), .batched = true};
   return kernel;
 }
 

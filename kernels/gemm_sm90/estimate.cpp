@@ -342,7 +342,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
     if (choice.is_cut && !fixed.split_k_slices && choice.best.controls.split_k_slices < most_cluster_slices)
       return;
   }
-  const bool may_reduce = w.problem.expressed == nullptr;  // no reduction computes expressions
+  // No reduction computes expressions, nor reads all sums.
+  const bool may_reduce = w.problem.expressed == nullptr && w.kernel.traits.cuts_in_parallel;
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
     (void)choice.consider(parallel_way(w.kernel, w.problem, w.kernel.rates->launch.overlapped_reduction,
                                        most_automatic_slices));
@@ -363,7 +364,8 @@ GemmTraits traits(const Config& c) {
           .schedule = c.schedule,
           .maps_operands = c.copy == CopyEngine::tma,
           .cuts_by_cluster = adds_up_in_cluster(c),
-          .scales = c.scales};
+          .scales = c.scales,
+          .cuts_in_parallel = has_partials(c)};
 }
 
 GemmProfile profile(const Config& c, const DeviceModel& device) {

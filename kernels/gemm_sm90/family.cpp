@@ -18,7 +18,8 @@ Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
   if (problem.controls.mode == Mode::split_k_cluster && !kernel.cuts_by_cluster) {
     return {code, Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
   }
-  if (problem.controls.mode == Mode::split_k_cluster && slices > most_cluster_slices) {
+  const bool by_cluster = problem.controls.mode == Mode::split_k_cluster || !kernel.cuts_in_parallel;
+  if (by_cluster && slices > most_cluster_slices) {
     return {code, Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
   }
   const int multiprocessors = problem.controls.multiprocessors.value_or(kernel.cluster);

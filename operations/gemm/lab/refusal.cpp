@@ -118,8 +118,9 @@ bool has_too_many_slices(const KernelMetadata& kernel, const GemmArguments& args
   const int tile = kernel.design.tile.k;
   const ModesMetadata modes = modes_for(args, kernel.modes);
   const bool never = !modes.split_k_serial && !modes.split_k_parallel && !modes.split_k_cluster;
-  return slices > 1 && (never || slices > (k + tile - 1) / tile ||
-                        (args.controls.mode == Mode::split_k_cluster && slices > portable_cluster));
+  const bool by_cluster = args.controls.mode == Mode::split_k_cluster ||
+                          (!kernel.modes.split_k_serial && !kernel.modes.split_k_parallel);
+  return slices > 1 && (never || slices > (k + tile - 1) / tile || (by_cluster && slices > portable_cluster));
 }
 
 /// Whether controls or device have what a kernel was refused for.
