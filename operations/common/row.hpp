@@ -68,9 +68,11 @@ struct KeyRange {
   std::uint32_t end;
 };
 
-/// Operation, math, types and layouts, packed.
-constexpr std::uint64_t functional_key(Operation operation, Math math, const Types& t, const Layouts& l) {
-  std::uint64_t key = static_cast<std::uint64_t>(operation) << 4 | static_cast<std::uint64_t>(math);
+/// Operation, math, types and layouts, packed, and whether operands have scales.
+constexpr std::uint64_t functional_key(Operation operation, Math math, const Types& t, const Layouts& l,
+                                       bool has_scales = false) {
+  std::uint64_t key = static_cast<std::uint64_t>(operation) << 5 |
+                      static_cast<std::uint64_t>(has_scales) << 4 | static_cast<std::uint64_t>(math);
   for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
   for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);
   return key;
@@ -81,7 +83,7 @@ constexpr std::uint64_t functional_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
   return functional_key(kernel.operation, kernel.design.math,
                         {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype},
-                        {o.a.layout, o.b.layout, o.out.layout});
+                        {o.a.layout, o.b.layout, o.out.layout}, o.scales != ScaleSupport::none);
 }
 
 std::span<const Row> rows();

@@ -113,6 +113,12 @@ struct Rules {
 
 template <class Add>
 void Rules::keys(const GemmProblem& problem, const Add& add) {
+  // Kernels without scales are asked about scales, too: the answer to why none is left counts them.
+  const bool may_have_scales = problem.scales.a.is_given || problem.scales.b.is_given || problem.k == 0;
+  const auto add_both = [&](Math math, const Layouts& layouts) {
+    add(functional_key(Operation::gemm, math, problem.types, layouts));
+    if (may_have_scales) add(functional_key(Operation::gemm, math, problem.types, layouts, true));
+  };
   for (int a = 0; a < layout_count; ++a) {
     if (!problem.a.fits[a]) continue;
     for (int b = 0; b < layout_count; ++b) {
@@ -120,9 +126,8 @@ void Rules::keys(const GemmProblem& problem, const Add& add) {
       for (int out = 0; out < layout_count; ++out) {
         if (!problem.out.fits[out]) continue;
         const Layouts layouts = {static_cast<Layout>(a), static_cast<Layout>(b), static_cast<Layout>(out)};
-        add(functional_key(Operation::gemm, Math::exact, problem.types, layouts));
-        if (problem.math != Math::exact)
-          add(functional_key(Operation::gemm, problem.math, problem.types, layouts));
+        add_both(Math::exact, layouts);
+        if (problem.math != Math::exact) add_both(problem.math, layouts);
       }
     }
   }

@@ -20,11 +20,11 @@ class RowRanges {
   bool empty() const { return count_ == 0; }
   /// Rows in all ranges.
   std::size_t rows() const;
-  /// Adds a range. @pre at most fifteen are there
+  /// Adds a range. @pre at most 31 are there
   void add(const KeyRange& range);
 
  private:
-  KeyRange ranges_[16] = {};
+  KeyRange ranges_[32];
   int count_ = 0;
 };
 

@@ -151,7 +151,8 @@ void bench_keys() {
       const OperandsMetadata& o = row.metadata.operands;
       const Types types = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
       found += detail::functional_key(row.metadata.operation, row.metadata.design.math, types,
-                                      {o.a.layout, o.b.layout, o.out.layout}) == wanted;
+                                      {o.a.layout, o.b.layout, o.out.layout},
+                                      o.scales != ScaleSupport::none) == wanted;
     }
     return found;
   };

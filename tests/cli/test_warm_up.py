@@ -8,7 +8,7 @@ import unittest
 from compiling import SMALL, CompilingTest
 from quarry_command import run_quarry
 
-F64 = ("warm-up", "gemm", "f64", "--device-model", "h200", "--where", SMALL)
+F64 = ("warm-up", "gemm", "f64", "--a", "col", "--device-model", "h200", "--where", SMALL)
 
 
 class WarmUp(CompilingTest):

@@ -131,7 +131,7 @@ class Queries(unittest.TestCase):
         for kernel in quarry.get_kernels()[::97]:
             m = kernel.metadata
             self.assertEqual(m.kernel_name, kernel.name)
-            self.assertEqual(m["tile.m"], m.design.tile_shape[0])
+            self.assertEqual(m["tile.m"] or 0, m.design.tile_shape[0])
             self.assertEqual(m["stages"], m.design.stages)
             self.assertEqual(m["cc"], m.min_cc)
             self.assertEqual(m["max_cc"], m.max_cc)

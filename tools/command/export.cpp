@@ -78,8 +78,8 @@ void add_export(CLI::App& app, Action& action) {
       {.help = "Write kernels as files that a program launches without this library",
        .usage = "NAME... -o FOLDER [FLAGS] | NAME SHAPE -o FOLDER [FLAGS]",
        .examples =
-           {"quarry export --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o "
-            "exported --target 80",
+           {"quarry export --where 'family == gemm_simt and a.dtype == f64 and scales == none' -o exported "
+            "--target 80",
             "quarry export gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8 256x256x512 -o "
             "exported "
             "--name small"},

@@ -4,11 +4,14 @@
 
 namespace quarry::lab::gemm {
 
-bool Lab::fill(const GemmArguments&, Operand operand, const TensorView& view, const FillOptions& options) {
+bool Lab::fill(const GemmArguments& arguments, Operand operand, const TensorView& view,
+               const FillOptions& options) {
   if (operand != Operand::a_scale && operand != Operand::b_scale) return false;
   fill_random(view, value_number(operand), options);
+  // Whole outputs round ties, which sums that are a little off would take to another side: theirs are exact.
+  const bool is_exact = options.values == Values::small_integers || is_integer(arguments.out.dtype);
   const auto scale = [&](double value) {
-    if (options.values == Values::small_integers) return value > 0 ? 2.0 : 1.0;
+    if (is_exact) return value > 0 ? 2.0 : 1.0;
     return 1 + value / 2;
   };
   const Matrices m(view);

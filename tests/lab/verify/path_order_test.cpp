@@ -1,5 +1,6 @@
 /// Problems by path: each that a kernel has comes once, is taken by the kernel, and is what its name says.
 #include "lab/verify/path_order.hpp"
+#include "gemm/params.hpp"
 
 #include <algorithm>
 #include <map>
@@ -73,6 +74,14 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "shared_c") return p.batch > 1 && reads_c && e.c.value().shared;
   if (path == "alpha_0") return e.alpha == 0 && reads_c;
   if (path == "array") return p.batch > 1 && (p.a.array || p.b.array || p.out.array);
+  using enum ScaleGranularity;
+  const auto has_scales = [&](ScaleGranularity a, ScaleGranularity b) {
+    return p.a_scale == a && p.b_scale == b && p.k > 2 * scale_block;
+  };
+  if (path == "scales_tensor") return has_scales(tensor, tensor);
+  if (path == "scales_vector") return has_scales(row, column);
+  if (path == "scales_1x128_128x128") return has_scales(block_1x128, block_128x128);
+  if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
   if (path == "expression") return p.expression && has_plain_epilogue(e) && e.alpha == 1;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }
