@@ -120,7 +120,7 @@ class ShapeBench {
     if (!plan) {
       setting_.say(shape_text(result_.problem) + ": left out " + std::string(candidate.name()) + ": " +
                    plan.status().message());
-      result_.wrong.push_back(std::string(candidate.name()));
+      result_.wrong.emplace_back(candidate.name());
       return false;
     }
     const Workspace workspace{setting_.workspace.data(), setting_.workspace.bytes()};

@@ -29,7 +29,7 @@ bool is_size(const OperationLab& lab, const std::string& key) {
 
 Status unknown_member(const OperationLab& lab, const std::string& key) {
   std::vector<std::string_view> names(lab.words.shape_members.begin(), lab.words.shape_members.end());
-  names.push_back("from");
+  names.emplace_back("from");
   for (const Setting& setting : lab.settings()) names.push_back(setting.name);
   return error("unknown member " + detail::quoted(key) + detail::did_you_mean(key, names));
 }

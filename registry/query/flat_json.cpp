@@ -54,7 +54,7 @@ class Reader {
     return true;
   }
 
-  bool fail(std::string what) { return fail_at(at_, what); }
+  bool fail(std::string_view what) { return fail_at(at_, what); }
   bool fail_at(std::size_t offset, std::string_view what) {
     status_ = error_in_line(StatusCode::parse_error, what, text_, offset);
     return false;

@@ -10,9 +10,8 @@
 
 namespace quarry::detail {
 
-void TuningTable::add(Measurement measurement) {
-  const Digest id = id_of(measurement);
-  measurements_.try_emplace(id, std::move(measurement));
+void TuningTable::add(const Measurement& measurement) {
+  measurements_.try_emplace(id_of(measurement), measurement);
 }
 
 void TuningTable::join(const TuningTable& other) {

@@ -28,7 +28,7 @@ class TuningTable {
   std::size_t size() const { return measurements_.size(); }
 
   /// @pre is_writable(measurement)
-  void add(Measurement measurement);
+  void add(const Measurement& measurement);
   /// Adds all of another table, and its counts of skipped lines.
   void join(const TuningTable& other);
   /// Adds the lines of a text. Lines that cannot be read are counted and skipped; empty ones are nothing.

@@ -49,8 +49,8 @@ constexpr auto activation = [](auto x) { return host::activate(which, 0, x); };
 template <Activation which>
 constexpr auto derivative = [](auto x) { return host::derivative(which, 0, x); };
 
-constexpr auto minimum = [](auto a, auto b) { return a != a || a < b ? a : b; };  // NaN stays
-constexpr auto maximum = [](auto a, auto b) { return a != a || a > b ? a : b; };
+constexpr auto minimum = [](auto a, auto b) { return std::isnan(a) || a < b ? a : b; };  // NaN stays
+constexpr auto maximum = [](auto a, auto b) { return std::isnan(a) || a > b ? a : b; };
 constexpr auto negated = [](auto x) {
   if constexpr (std::is_integral_v<decltype(x)>)
     return host::multiplied(x, -1);
@@ -105,8 +105,8 @@ constexpr Function table[] = {
     function("gelu_tanh", composite, activation<Activation::gelu_tanh>),
 
     function("relu_derivative", exact, derivative<Activation::relu>),
-    function("leaky_relu_derivative", exact, [](auto x) { return x != x ? x : x > 0 ? 1 : static_cast<decltype(x)>(0.01F); }),
-    function("leaky_relu_derivative", exact, [](auto x, auto slope) { return x != x ? x : x > 0 ? 1 : slope; }),
+    function("leaky_relu_derivative", exact, [](auto x) { return std::isnan(x) ? x : x > 0 ? 1 : static_cast<decltype(x)>(0.01F); }),
+    function("leaky_relu_derivative", exact, [](auto x, auto slope) { return std::isnan(x) ? x : x > 0 ? 1 : slope; }),
     function("tanh_derivative", composite, derivative<Activation::tanh>),
     function("sigmoid_derivative", composite, derivative<Activation::sigmoid>),
     function("silu_derivative", composite, derivative<Activation::silu>),

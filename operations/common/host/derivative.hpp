@@ -11,7 +11,7 @@ namespace quarry::host {
 /// NaN stays NaN.
 template <class T>
 T derivative(Activation function, float leaky_slope, T x) {
-  if (x != x) return x;
+  if (std::isnan(x)) return x;
   const auto logistic = [](T y) { return 1 / (1 + std::exp(-y)); };
   switch (function) {
     case Activation::identity: return 1;
