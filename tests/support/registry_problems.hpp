@@ -83,8 +83,11 @@ inline Controls permitted(Controls controls, const KernelMetadata& kernel) {
     controls.split_k_slices.reset();
     if (controls.mode != Mode::gemm) controls.mode = Mode::stream_k;
   } else if (controls.mode && !has_mode(kernel, *controls.mode)) {
-    controls.mode = Mode::split_k_parallel;
+    controls.mode = kernel.modes.split_k_parallel ? Mode::split_k_parallel : Mode::gemm;
   }
+  const ModesMetadata& modes = kernel.modes;
+  const bool cuts = modes.split_k_serial || modes.split_k_parallel || modes.split_k_cluster;
+  if (!cuts || controls.mode == Mode::gemm) controls.split_k_slices.reset();
   if (controls.mode == Mode::split_k_cluster && controls.split_k_slices) {
     controls.split_k_slices = std::min(*controls.split_k_slices, 8);
   }
