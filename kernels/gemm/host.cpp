@@ -51,11 +51,14 @@ Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int n
         reinterpret_cast<std::uintptr_t>(operand.matrix.data) % static_cast<unsigned>(bytes) == 0;
     const std::int64_t leading = leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k,
                                                    is_a ? problem.k : problem.n, has_aligned_pointer);
-    if (leading % needed != 0) return {code, Reason::leading_alignment, who, needed, leading};
+    const Status of_leading(code, Reason::leading_alignment, who, needed, leading);
+    const bool is_of_leading = leading % needed != 0;
+    // Without K, whether there is more than one line is not known: what is known comes first.
+    if (is_of_leading && problem.k > 0) return of_leading;
     const bool has_stride = !is_pointer_array(operand.matrix);
     if (has_stride && operand.matrix.batch_stride % needed != 0)
       return {code, Reason::batch_alignment, who, needed, operand.matrix.batch_stride};
-    return {code, Reason::pointer_alignment, who, needed, given};
+    return is_of_leading ? of_leading : Status(code, Reason::pointer_alignment, who, needed, given);
   }
   const Layout asked = problem.is_exchanged ? transposed(layout) : layout;
   return {StatusCode::unsupported, Reason::layout, who, static_cast<int>(asked), -1};

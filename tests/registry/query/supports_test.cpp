@@ -273,6 +273,21 @@ TEST_CASE("the fast clamp takes K up to 256", "[supports]") {
   CHECK(found > 0);
 }
 
+TEST_CASE("without K, a batch stride is to blame before lines of which there may be one", "[query]") {
+  const std::vector<Kernel> kernels = get_kernels(
+      *Filter::parse("family == gemm_sm80 and a.dtype == f32 and a.layout == column and a.alignment == 4 and "
+                     "b.alignment == 1 and b.layout == row and out.layout == row"));
+  REQUIRE_FALSE(kernels.empty());
+  GemmArguments args{.a = TensorView::column_major(nullptr, DType::f32, {5, 636, 1}, 1),
+                     .b = TensorView::row_major(nullptr, DType::f32, {5, 1, 2}),
+                     .out = TensorView::row_major(nullptr, DType::f32, {5, 636, 2})};
+  args.a.strides = {641, 1, 1, 0};
+  args.a.assumed_alignment = 4;
+  args.math = kernels[0].metadata().design.math;
+  args.epilogue.alpha.value = 0;
+  check_refused(detail::row_of(kernels[0]), args, Reason::batch_alignment, Operand::a);
+}
+
 TEST_CASE("controls of a kernel give way to those of the arguments, and to what is possible", "[supports]") {
   const Row& row = tensor_core_row(8);
   const DeviceModel device = test::device_named("h200");
