@@ -30,6 +30,8 @@ using detail::TuningIndex;
 constinit std::atomic<const Tuning*> current = nullptr;
 constinit std::mutex mutex;
 constinit std::uint32_t last_epoch = 0;
+/// The first of all states that were made, newest first.
+constinit const Tuning* newest = nullptr;
 constinit std::once_flag environment_loaded;
 
 /// @pre the mutex is held
@@ -39,7 +41,9 @@ void publish(TuningIndex index) {
   for (const detail::TunedName& kernel : made->index.kernels())
     made->rows.push_back(detail::find_registered_row(kernel.name));
   made->epoch = ++last_epoch;
-  current.store(made.release(), std::memory_order_release);
+  made->previous = newest;
+  newest = made.release();
+  current.store(newest, std::memory_order_release);
 }
 
 /// Measurements of devices that this machine does not have; 0 where it has none.

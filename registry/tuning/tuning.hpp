@@ -17,6 +17,8 @@ struct Tuning {
   std::vector<const Row*> rows;
   /// Another one for each state of the tables; above 0.
   std::uint32_t epoch = 0;
+  /// The state that was made before this one.
+  const Tuning* previous = nullptr;
 };
 
 /// The present state; null where there is no table. It stays valid to the end of the process. The first call

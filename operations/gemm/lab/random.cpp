@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "common/config_parts.hpp"
 #include "gemm/params.hpp"
@@ -48,12 +49,16 @@ Whole whole_extents(const KernelMetadata& kernel) {
 }
 
 /// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32; otherwise an
-/// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte.
+/// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte. For whole
+/// outputs it is a power of two: products are exact then, so that ties are ties whoever computes them.
 void fit_integers(Problem& problem) {
   if (problem.sums() != DType::s32) return;
   if (problem.compute() == DType::s32) return make_whole(problem.epilogue);
   problem.epilogue.alpha *=
       alpha_of_byte_sums(problem.a.dtype, problem.b.dtype, problem.out.dtype, problem.k);
+  double& alpha = problem.epilogue.alpha;
+  if (is_integer(problem.out.dtype) && alpha != 0)
+    alpha = std::copysign(std::exp2(std::floor(std::log2(std::abs(alpha)))), alpha);
 }
 
 /// How tiles are walked. Few multiprocessors, so that persistent blocks have several tiles each. Where
