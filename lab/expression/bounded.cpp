@@ -29,15 +29,32 @@ double distance(double x, double value) {
 /// Whether a kernel has exactly this value. Of zeros the sign is left open.
 bool is_exact(const Bounded& x) { return x.radius == 0 && x.value != 0; }
 
+/// Where activations and their derivatives turn, or jump: the end of an interval on one side of such a place
+/// and the end on the other say nothing of what lies between.
+constexpr double turns[] = {
+    // The derivative of hardswish jumps behind -3 and behind 3.
+    -3, -0x1.7ffffffffffffp+1, 3, 0x1.8000000000001p+1,
+    // Extrema of the derivatives of silu, gelu and gelu_tanh.
+    -2.3993572805552983, 2.3993572805552983, -1.4142135623730951, 1.4142135623730951, -1.4185040088560188,
+    1.4185040088560188,
+    // Minima of hardswish, silu, gelu and gelu_tanh.
+    -1.5, -1.2784645427610738, -0.7517915246935645, -0.7524614220710163};  // gelu, gelu_tanh
+
 /// The values that stand for an operand's interval: its centre first.
 struct Points {
-  double at[5];
+  double at[5 + std::size(turns)];
   int count = 1;
 
-  explicit Points(const Bounded& x) : at{x.value} {
+  /// @param turning whether the places where functions of one operand turn count, too
+  Points(const Bounded& x, bool turning) : at{x.value} {
     if (is_exact(x) || std::isnan(x.value)) return;
     if (x.radius > 0) add(x.value - x.radius);
     if (x.radius > 0) add(x.value + x.radius);
+    if (turning) {
+      for (const double turn : turns) {
+        if (std::abs(turn - x.value) <= x.radius) add(turn);
+      }
+    }
     if (std::abs(x.value) > x.radius) return;
     add(0.0);
     add(-0.0);
@@ -47,9 +64,9 @@ struct Points {
 
 /// The greatest distance from `value` that the function, in float64, has on all combinations of points.
 double reach(const Function& function, const Bounded* x, double value) {
-  const Points first(x[0]);
-  const Points second(function.operands > 1 ? x[1] : Bounded());
-  const Points third(function.operands > 2 ? x[2] : Bounded());
+  const Points first(x[0], function.operands == 1);
+  const Points second(function.operands > 1 ? x[1] : Bounded(), false);
+  const Points third(function.operands > 2 ? x[2] : Bounded(), false);
   double most = 0;
   for (int i = 0; i < first.count; ++i) {
     for (int j = 0; j < second.count; ++j) {
