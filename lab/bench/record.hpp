@@ -42,7 +42,7 @@ class BenchRecord {
   /// first has the first result.
   std::vector<std::optional<BenchResult>> results_of(const std::vector<Problem>& problems) const;
 
-  /// Makes the record ready for more results of this setup, with a new file where there is none. Fails as
+  /// Makes the record ready for more results of this setup. If the file does not exist, it is created. Fails as
   /// `check` does, and with file_error where the file cannot be written.
   Status open(const BenchSetup& setup);
 

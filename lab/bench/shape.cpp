@@ -267,7 +267,7 @@ class ShapeBench {
     return {};
   }
 
-  /// With the candidate's own controls. Empty where there is none, which no candidate has.
+  /// With the candidate's own controls. A candidate always has an account.
   Account account_for(const Candidate& candidate) const {
     const bool has_controls = lab_of(result_.problem.operation()).has_controls;
     const HeldArguments arguments =

@@ -48,6 +48,20 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
   return outputs;
 }
 
+Expected bounded_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows) {
+  Expected expected = expected_output(name, view, rows);
+  expected.radii.resize(expected.values.size());
+  return expected;
+}
+
+void put_line(const ExpectedOutput& values, std::int64_t line, Expected& expected) {
+  std::size_t at = static_cast<std::size_t>(line) * values.values.size();
+  for (const Bounded& value : values.values) {
+    expected.values[at] = value.value;
+    expected.radii[at++] = value.radius;
+  }
+}
+
 std::int64_t wrong_elements(const ExpectedOutput& expected, const host::HostOperand& output,
                             std::int64_t& unknown) {
   std::int64_t wrong = 0;

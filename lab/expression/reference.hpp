@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lab/expression/bounded.hpp"
+#include "lab/reference/reference.hpp"
 #include "operations/common/expression/interpreter.hpp"
 #include "quarry/expression.hpp"
 
@@ -33,6 +34,14 @@ using SumsAt = host::PartSums (*)(const void* context, const host::ElementPlace&
 std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
                                                  std::span<const host::HostOperand> inputs,
                                                  SumsAt sums = nullptr, const void* context = nullptr);
+
+/// The output of an operation, as expected_output() makes it, of which it will be known how far off each
+/// value may be.
+Expected bounded_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows);
+
+/// Puts an output's values for one line of elements where they belong in all that is expected.
+/// @param line its number there
+void put_line(const ExpectedOutput& values, std::int64_t line, Expected& expected);
 
 /// How many of an output's elements in host memory cannot be the values of the reference.
 /// @param unknown counts those of which the reference says nothing

@@ -46,11 +46,13 @@ class HeldArguments {
   void list(detail::OperandList& operands) const;
 
   /// Calls `edit` for each operand, with its description and its view, which may be changed; until one fails.
+  /// A view without a type is no operand: it may stand for one that the arguments lack.
   template <class Edit>
   Status edit_operands(const Edit& edit) {
     detail::OperandList operands;
     list(operands);
     for (const detail::OperandRef& operand : operands) {
+      if (operand.view->dtype == DType::none) continue;
       // The list refers to the arguments, which are ours.
       if (Status s = edit(operand, const_cast<TensorView&>(*operand.view)); !s) return s;
     }

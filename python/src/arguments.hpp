@@ -17,7 +17,7 @@ class OperationArguments {
   /// Valid as long as this.
   virtual quarry::Arguments get() const = 0;
 
-  /// The tensor that was given under this name; None where there is none.
+  /// The tensor that was given under this name, or None.
   nb::object owner(std::string_view name) const;
   /// Memory of the operands: of the first that has any, otherwise as it was left open.
   Memory memory() const;

@@ -79,7 +79,7 @@ void bind_operands(nb::module_& module) {
 
 void bind_design(nb::module_& module) {
   nb::class_<DesignMetadata>(module, "DesignMetadata",
-                             "How a kernel is built. What its family lacks is None.")
+                             "How a kernel is built. An attribute that the kernel's family does not have is None.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import random
 import struct
 import subprocess
 import termios
@@ -17,6 +18,8 @@ FOLDER = os.path.dirname(os.path.abspath(BINARY))
 os.environ.setdefault("QUARRY_CACHE_DIR", os.path.join(FOLDER, "test_cache"))
 # Not the tuning table of whoever runs the tests.
 os.environ["QUARRY_TUNING"] = "off"
+# As the command itself does it: the same choices in every run, where this says so.
+random.seed(os.environ.get("QUARRY_SEED"))
 
 
 class Done:

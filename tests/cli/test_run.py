@@ -1,9 +1,11 @@
 """quarry run, on the host executor."""
 
 import json
+import os
 import random
 import tempfile
 import unittest
+from unittest import mock
 
 from quarry_command import CommandTest, run_quarry
 
@@ -48,9 +50,12 @@ class Running(CommandTest):
         self.assertNotEqual(error("3"), error("4"))
 
     def test_seeds_are_fresh_unless_given(self):
-        seeds = {self.quarry("run", "gemm", "8x8x8", "f32", *HOST, "--format", "json").json["runs"][0]["seed"]
-                 for _ in range(3)}
-        self.assertGreater(len(seeds), 1)
+        def seeds(seed):
+            with mock.patch.dict(os.environ, {"QUARRY_SEED": seed}):
+                return {self.quarry("run", "gemm", "8x8x8", "f32", *HOST, "--format", "json").json["runs"][0]["seed"] for _ in range(3)}
+        self.assertGreater(len(seeds("")), 1)
+        self.assertEqual(len(seeds("any text")), 1)
+        self.assertNotEqual(seeds("any text"), seeds("other text"))
 
     def test_a_named_kernel(self):
         names = self.quarry("find", "gemm", "64x64x64", "f16", "--format", "names").lines

@@ -1,11 +1,11 @@
 """quarry show."""
 
 import os
+import random
 import re
 import stat
 import tempfile
 import unittest
-from random import Random
 from unittest import mock
 
 from quarry_command import FOLDER, CommandTest, run_quarry
@@ -248,10 +248,8 @@ class Layouts(CommandTest):
     def test_every_combination_of_types_and_layouts_of_gemm_sm80(self):
         """Also where chunks are of 32 bytes: f64, and f32 and 8-bit operands whose lines do not run along k."""
         kernels = self.quarry("list", "--where", "family == gemm_sm80", "--format", "json").json["kernels"]
-        random = Random()
         seed = random.randrange(2**32)
-        random.seed(seed)
-        random.shuffle(kernels)
+        random.Random(seed).shuffle(kernels)
         one_each = {}
         for kernel in kernels:
             keys = [f"{operand}.{what}" for operand in ("a", "b", "out") for what in ("dtype", "layout")]
@@ -283,10 +281,8 @@ class Layouts(CommandTest):
     def test_boxes_and_descriptors_of_gemm_sm90(self):
         names = self.names("family == gemm_sm90 and copy_engine == tma")
         self.assertGreater(len(names), 100)
-        random = Random()
         seed = random.randrange(2**32)
-        random.seed(seed)
-        for name in random.sample(names, 12):
+        for name in random.Random(seed).sample(names, 12):
             with self.subTest(name, seed=seed):
                 shown = self.quarry("show", name, "--layout")
                 sections = self.sections(shown.out)

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "history.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
@@ -63,7 +64,7 @@ TEST_CASE("Views of different lengths: what one is too short for is not known", 
 }
 
 TEST_CASE("Clocks know what happened before", "[clock]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 150; ++round) {

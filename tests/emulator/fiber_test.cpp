@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using quarry::emulator::Fiber;
@@ -102,7 +103,7 @@ TEST_CASE("A fiber runs from suspension to suspension", "[fiber]") {
 
 TEST_CASE("Many fibers in any order", "[fiber]") {
   constexpr unsigned count = 2000;
-  const unsigned seed = std::random_device()();
+  const unsigned seed = quarry::lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   StackPool stacks;

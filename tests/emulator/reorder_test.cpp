@@ -1,10 +1,10 @@
 /// The kernels that reorder matrices, on the emulator: every access checked, against the host executor.
 #include <cstring>
 #include <map>
-#include <random>
 
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/problems/operands.hpp"
 #include "registry/device/prepared.hpp"
@@ -49,7 +49,7 @@ emulator::Outcome run(const detail::Row& row, const ReorderArguments& args, std:
 }  // namespace
 
 TEST_CASE("the reorder kernels do what the host does", "[reorder]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 16; ++i) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "history.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
@@ -170,7 +171,7 @@ void prepare(Model& model) {
 }  // namespace
 
 TEST_CASE("Shared memory finds what a model finds", "[shared]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   int races = 0;
@@ -190,7 +191,7 @@ TEST_CASE("Shared memory finds what a model finds", "[shared]") {
 }
 
 TEST_CASE("Sets of readers answer as lists of all readers would", "[shared]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 200; ++round) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry::emulator;
@@ -89,7 +90,7 @@ TEST_CASE("Banks: lanes that do not take part", "[counters]") {
 }
 
 TEST_CASE("Banks: random addresses against sets of words", "[counters]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = quarry::lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 500; ++round) {
@@ -146,7 +147,7 @@ TEST_CASE("Copies of nothing read no sector", "[counters]") {
 }
 
 TEST_CASE("Sectors of random addresses against sets of bytes", "[counters]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = quarry::lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 500; ++round) {

@@ -1,8 +1,8 @@
 /// The warpgroup's matrix instruction: right products of operands that lie in every way, for all types and
 /// many N.
 #include <algorithm>
-#include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 #include "trial.hpp"
 #include "warpgroup_operands.hpp"
@@ -51,7 +51,7 @@ void right(test::Kernel kernel, int n, int argument) {
   const test::Setup setup = {.threads = 128,
                              .shared_memory = static_cast<unsigned>((64 + n) * test::tile_k * 2),
                              .argument = argument};
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   CAPTURE(seed, n, line_widths[argument % 4], line_widths[argument / 4]);
   for (const auto timing : {emulator::CopyTiming::late, emulator::CopyTiming::mixed}) {
     const test::Trial trial = test::run_once(kernel, setup, seed, timing);

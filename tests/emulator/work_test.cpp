@@ -8,6 +8,7 @@
 #include "gemm_simt/kernel.cuh"
 #include "gemm_sm80/kernel.cuh"
 #include "gemm_sm90/kernel.cuh"
+#include "lab/problems/fresh_seed.hpp"
 #include "reduce_split_k/kernel.cuh"
 #include "support/catch_compat.hpp"
 
@@ -140,7 +141,7 @@ emulator::Launch launch_of(const emulator::Entry& entry, const void* params, int
 }  // namespace
 
 TEST_CASE("kernels of all families take another epilogue", "[epilogue]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   constexpr int m = 70, n = 88, k = 104;
@@ -210,7 +211,7 @@ TEST_CASE("the reduction takes another epilogue", "[epilogue]") {
 }
 
 TEST_CASE("a scheduler hands out tiles of problems that differ", "[work]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   constexpr int all_rows = 130, n = 56, all_k = 88;

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <array>
+
 #include "fuzz/arguments.hpp"
+#include "fuzz/expression_tensors.hpp"
 #include "fuzz/harness_list.hpp"
 #include "quarry/gemm.hpp"
 #include "support/registry_problems.hpp"
@@ -6,9 +10,24 @@
 namespace quarry::fuzz {
 namespace {
 
+/// Of sums of some type, for the output as it is now, if that is like a matrix.
+void set_expression(GemmArguments& arguments, Input& input) {
+  constexpr DType sums[] = {DType::f32, DType::s32, DType::f64};
+  constexpr DType usual[] = {DType::f16, DType::bf16, DType::f32, DType::s8};
+  constexpr std::int64_t most_extent = 64;
+  std::array<std::int64_t, 3> extents = {};
+  const std::size_t rank = arguments.out.rank == 3 ? 3 : 2;
+  for (std::size_t i = 0; i < rank; ++i)
+    extents[i] = std::clamp<std::int64_t>(arguments.out.extents[i], 0, most_extent);
+  const DType out =
+      std::ranges::find(usual, arguments.out.dtype) != std::end(usual) ? arguments.out.dtype : DType::none;
+  arguments.expression = some_expression(input.byte(), sums[input.byte() % std::size(sums)], out);
+  arguments.tensors = tensors_for(*arguments.expression, std::span(extents).first(rank), false);
+}
+
 void change(GemmArguments& arguments, Input& input) {
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
-  switch (input.byte() % 12) {
+  switch (input.byte() % 14) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -23,6 +42,8 @@ void change(GemmArguments& arguments, Input& input) {
       break;
     case 9: arguments.math = input.word<Math>(); break;
     case 10: change(arguments.epilogue, arguments.out, input); break;
+    case 11: set_expression(arguments, input); break;
+    case 12: change(arguments.tensors, input); break;
     default: change(arguments.controls, input); break;
   }
 }

@@ -22,6 +22,7 @@ void cache_entries(Bytes input);
 void gemm_arguments(Bytes input);
 void reduce_split_k_arguments(Bytes input);
 void reorder_arguments(Bytes input);
+void elementwise_arguments(Bytes input);
 /// A DLPack tensor.
 void dlpack_tensors(Bytes input);
 /// A file of problems.
@@ -49,6 +50,7 @@ inline constexpr Harness all_harnesses[] = {
     {"gemm_arguments", gemm_arguments},
     {"reduce_split_k_arguments", reduce_split_k_arguments},
     {"reorder_arguments", reorder_arguments},
+    {"elementwise_arguments", elementwise_arguments},
     {"dlpack_tensors", dlpack_tensors},
     {"shapes_files", shapes_files},
     {"problem_texts", problem_texts},

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "generator/generator_run.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry::test;
@@ -243,7 +244,7 @@ TEST_CASE("a space of too many configs ends at once", "[generator]") {
 }
 
 TEST_CASE("a damaged space is read or refused, never worse", "[generator]") {
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = quarry::lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const ScratchFolder scratch;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "config_text.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/tensor.hpp"
 #include "registry/compile/precompiled.hpp"
@@ -114,7 +115,7 @@ TEST_CASE("precompiled entries have a unit with code and a report, others neithe
 }
 
 TEST_CASE("a text is a config's name or it is refused", "[generator]") {
-  const unsigned seed = std::random_device{}();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto rows = detail::rows();

@@ -1,8 +1,8 @@
 /// Kernels on the device: results, streams, memory kinds.
 #include <cstring>
-#include <random>
 
 #include "gpu/device_case.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "registry/device/runtime.hpp"
 #include "support/random_reduction.hpp"
 
@@ -44,7 +44,7 @@ GemmArguments random_problem(Random& random, ShapeLimits limits) {
 }  // namespace
 
 TEST_CASE("precompiled kernels compute what the reference says, and their plans give the same bits") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   const Stream stream;
@@ -75,7 +75,7 @@ TEST_CASE("precompiled kernels compute what the reference says, and their plans 
 }
 
 TEST_CASE("every reduction that there is code of computes what the reference says, by run and by plan") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   const Stream stream;
@@ -108,7 +108,7 @@ TEST_CASE("every reduction that there is code of computes what the reference say
 }
 
 TEST_CASE("device and host executor agree bit by bit on small integers") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int ran = 0;

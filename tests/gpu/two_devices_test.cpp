@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 
 #include "gpu/capture.hpp"
 #include "gpu/device_case.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/runtime.hpp"
 #include "support/random_reduction.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("two devices: mixtures are refused before anything is launched, and ri
 
 TEST_CASE("two devices: eight threads run and plan on both at once") {
   if (one_device_only()) return;
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   constexpr std::size_t count = 8;

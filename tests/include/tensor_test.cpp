@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/tensor.hpp"
 #include "support/catch_compat.hpp"
 
@@ -96,7 +97,7 @@ TEST_CASE("Strides that do not fit 64 bits become the largest", "[tensor]") {
 }
 
 TEST_CASE("Packed views hold each element once", "[tensor]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 300; ++round) {

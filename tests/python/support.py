@@ -1,9 +1,13 @@
 """What the tests of the Python package share: problems on host memory, and what is right."""
+import os
 import random
 
 import ml_dtypes
 import numpy
 import quarry
+
+# As in the command: the same choices in every run, where this says so.
+random.seed(os.environ.get("QUARRY_SEED"))
 
 # Element types of numpy, with the relative error that a right result may have beside float64.
 TOLERANCES = {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "layout/coordinate.hpp"
 #include "layout/text.hpp"
 #include "support/catch_compat.hpp"
@@ -90,9 +91,9 @@ std::vector<int> offsets(const AnyLayout& l, int size) {
 inline std::vector<int> offsets(const layout::Layout& l) { return offsets(l, size(l)); }
 
 /// A generator whose seed a failed assertion prints.
-#define QUARRY_SEEDED(random)                   \
-  const unsigned seed = std::random_device()(); \
-  INFO("seed " << seed);                        \
+#define QUARRY_SEEDED(random)                      \
+  const unsigned seed = quarry::lab::fresh_seed(); \
+  INFO("seed " << seed);                           \
   quarry::test::Random random(seed)
 
 }  // namespace quarry::test

@@ -139,6 +139,18 @@ inline std::vector<DeviceModel> some_devices() {
 /// A device by name, which there is.
 inline DeviceModel device_named(std::string_view name) { return *find_device_model(name); }
 
+inline const DeviceModel& h200() {
+  static const DeviceModel device = device_named("h200");
+  return device;
+}
+
+/// What is asked of an H200.
+inline FindOptions on_h200() {
+  FindOptions options;
+  options.device = &h200();
+  return options;
+}
+
 /// f16 operands, row x column into row, packed and fake.
 inline GemmArguments plain_problem(std::int64_t m, std::int64_t n, std::int64_t k, DType type = DType::f16) {
   return {.a = TensorView::row_major(nullptr, type, {m, k}),

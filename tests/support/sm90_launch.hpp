@@ -20,11 +20,6 @@ inline Kernel sm90(const std::string& name, const std::string& layouts = "rcr") 
   return *kernel;
 }
 
-inline const DeviceModel& h200() {
-  static const DeviceModel device = device_named("h200");
-  return device;
-}
-
 struct Resolved {
   GemmProblem problem;
   ChosenControls controls;

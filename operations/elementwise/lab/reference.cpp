@@ -48,14 +48,7 @@ void compute_line(const Lines& lines, std::int64_t line, std::vector<Expected>& 
   for (int i = 0; i < p.inputs; ++i)
     inputs.push_back(line_of(p.params.tensors[i], p.operands[i].type, lines.place(line)));
   const std::vector<ExpectedOutput> values = expression_reference(*p.expression, {1, 1, 1, columns}, inputs);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::int64_t column = 0; column < columns; ++column) {
-      const Bounded& value = values[i].values[static_cast<std::size_t>(column)];
-      const auto at = static_cast<std::size_t>(line * columns + column);
-      outputs[i].values[at] = value.value;
-      outputs[i].radii[at] = value.radius;
-    }
-  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
 }  // namespace
@@ -72,9 +65,7 @@ Reference Lab::reference(const ElementwiseArguments& args, const ReferenceOption
   const Lines lines = {problem, chosen_rows(extents[2], of_a_row, options)};
   for (int i = problem.inputs; i < problem.tensors; ++i) {
     const Operand name = problem.operands[i].name;
-    Expected& expected =
-        reference.outputs.emplace_back(expected_output(name, *operands.find(name)->view, lines.rows));
-    expected.radii.resize(expected.values.size());
+    reference.outputs.push_back(bounded_output(name, *operands.find(name)->view, lines.rows));
   }
   const int threads = options.threads > 0 ? options.threads : host::default_threads();
   host::parallel_for(lines.count(), threads,

@@ -110,9 +110,7 @@ Expected expected_of(const GemmArguments& args, const expression::Output& output
     name = tensor_operand(static_cast<int>(tensor - args.tensors.data()));
     view = &tensor->view;
   }
-  Expected expected = expected_output(name, *view, rows);
-  expected.radii.resize(expected.values.size());
-  return expected;
+  return bounded_output(name, *view, rows);
 }
 
 /// Computes the outputs of one row. @param line its number in what is expected
@@ -129,14 +127,7 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
             .sum = all.sums.data() + place[3], .up = nullptr, .radius = all.radii.data() + place[3]};
       },
       &sums);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::int64_t column = 0; column < columns; ++column) {
-      const Bounded& value = values[i].values[static_cast<std::size_t>(column)];
-      const auto at = static_cast<std::size_t>(line * columns + column);
-      outputs[i].values[at] = value.value;
-      outputs[i].radii[at] = value.radius;
-    }
-  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 /// Comparisons tell right from wrong, and kept results come back as they were.
 #include "tests/kernels/arch/comparison.hpp"
 
-#include <random>
-
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 #include "tests/kernels/arch/results.hpp"
 
@@ -81,7 +80,7 @@ TEST_CASE("results without subnormal numbers have none, and 0 beside the smalles
 }
 
 TEST_CASE("a table comes back from its text as it was") {
-  Random random(std::random_device{}());
+  Random random(quarry::lab::fresh_seed());
   const Words inputs = random_words(random, 10);
   const Probe exact = probe_of({});
   Probe near = probe_of({.element = Element::f64, .ulps = 3});

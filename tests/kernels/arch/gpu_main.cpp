@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "tests/kernels/arch/device_side.hpp"
 #include "tests/kernels/arch/results.hpp"
 #ifdef QUARRY_ARCH_EMULATOR
+#include "lab/problems/fresh_seed.hpp"
 #include "tests/kernels/arch/emulated_side.hpp"
 #endif
 
@@ -121,7 +121,7 @@ int run(const DeviceSide& device, const Arguments& arguments) {
   Table table = {"Results of the probes on " + device.description() +
                      "; written by quarry_arch_gpu --record tests/kernels/arch/recorded.txt",
                  {}};
-  const std::uint64_t fresh_seed = std::random_device{}();
+  const std::uint64_t fresh_seed = lab::fresh_seed();
   for (const Probe& probe : probes()) {
     if (!device.can_run(probe)) continue;
     const Words inputs = inputs_of(probe, recorded_seed);

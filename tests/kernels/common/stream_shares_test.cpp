@@ -2,10 +2,10 @@
 #include "common/stream_k.hpp"
 
 #include <algorithm>
-#include <random>
 #include <set>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 #include "support/registry_problems.hpp"
 #include "support/stream_parts.hpp"
@@ -30,7 +30,7 @@ StreamShares random_shares(Random& random) {
 }  // namespace
 
 TEST_CASE("shares: each K tile of each tile belongs to one part, and parts follow one another", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 10000; ++i) {
@@ -58,7 +58,7 @@ TEST_CASE("shares: each K tile of each tile belongs to one part, and parts follo
 }
 
 TEST_CASE("shares: what others wait for comes first of a block's range", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 2000; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("shares: what others wait for comes first of a block's range", "[strea
 }
 
 TEST_CASE("shares: no block has more to do than another, but for a K tile", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 2000; ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("shares: no block has more to do than another, but for a K tile", "[st
 }
 
 TEST_CASE("shares of the greatest numbers do not overflow", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 2000; ++i) {

@@ -1,7 +1,7 @@
 // The host side of gemm_sm90: what it refuses, its launches, its tensor maps.
-#include <random>
 #include <string>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/sm90_launch.hpp"
 
 namespace {
@@ -276,7 +276,7 @@ TEST_CASE("slices run as clusters or as work of their own", "[sm90]") {
 }
 
 TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   alignas(256) static char memory[1];  // only its address counts

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <random>
 #include <string_view>
 #include <tuple>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/element.hpp"
@@ -85,7 +85,7 @@ RandomProblem plain_problem(int m, int n, int k, std::uint64_t seed, const Types
 }  // namespace
 
 TEST_CASE("the reference is what the definition says, for any strides, batch and epilogue") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 60; ++i) {
@@ -216,7 +216,7 @@ TEST_CASE("an output of bytes may be off by its rounding, and by no more") {
 }
 
 TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that saturate") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   for (const DType type : {DType::e4m3, DType::e5m2}) {
     INFO(to_string(type));

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
@@ -136,7 +137,7 @@ TEST_CASE("a problem with another M") {
 }
 
 TEST_CASE("probes find the crossover points") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int round = 0; round < 50; ++round) {

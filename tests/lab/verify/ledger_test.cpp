@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/verify/built_in_ledger.hpp"
 #include "quarry/registry.hpp"
 #include "support/cache_folder.hpp"
@@ -46,7 +47,7 @@ Ledger merged(Ledger a, const Ledger& b) {
 }  // namespace
 
 TEST_CASE("ledgers: the text says all, shortly") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 30; ++i) {
@@ -63,7 +64,7 @@ TEST_CASE("ledgers: the text says all, shortly") {
 }
 
 TEST_CASE("ledgers: merging is a union, whatever the order, and however often") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 50; ++i) {

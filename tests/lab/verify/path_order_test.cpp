@@ -9,6 +9,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/gemm/lab/problem.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -89,7 +90,7 @@ bool is_of_path(std::string_view path, const Gemm& p) {
 }  // namespace
 
 TEST_CASE("a kernel's first problems are its paths, each once, then mixed ones", "[lab]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   for (const Kernel& kernel : some_kernels(20, random)) {
@@ -129,7 +130,7 @@ TEST_CASE("few problems of many kernels meet every path", "[lab]") {
 }
 
 TEST_CASE("a problem of a path is what the path's name says", "[lab]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   for (const Kernel& kernel : some_kernels(40, random)) {

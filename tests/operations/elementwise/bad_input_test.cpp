@@ -4,22 +4,16 @@
 
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 
 using namespace quarry;
 
 namespace {
 
-Expression parsed(std::string_view text, std::string_view with) {
-  const auto declared = expression::Declarations::parse(with, DType::none);
-  REQUIRE(declared);
-  const Result<Expression> expression = Expression::parse(text, *declared);
-  INFO(expression.status().message());
-  REQUIRE(expression);
-  return *expression;
-}
+using test::matrix;
 
-TensorView matrix(DType type, std::int64_t rows = 4, std::int64_t columns = 8) {
-  return TensorView::row_major(nullptr, type, {rows, columns});
+Expression parsed(std::string_view text, std::string_view with) {
+  return test::parsed(text, with, DType::none);
 }
 
 /// out = x + y of bf16, with some of the tensors replaced.
@@ -30,11 +24,7 @@ ElementwiseArguments sum_of(ExpressionTensor x, ExpressionTensor y, ExpressionTe
 
 void check_refused(const ElementwiseArguments& args, const std::string& words,
                    StatusCode code = StatusCode::invalid_arguments) {
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  CHECK(found.empty());
-  CHECK(found.status().code() == code);
-  CHECK(found.status().message().find(words) != std::string::npos);
+  test::check_nothing_found(args, words, code);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Problems in the words of the command line, as logs of problems have them.
 #include <string>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/operation.hpp"
@@ -24,7 +25,7 @@ std::string words_of(const GemmArguments& args) { return detail::gemm::Rules::co
 }  // namespace
 
 TEST_CASE("the words of a problem are read as a problem of the same key") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int said = 0;

@@ -4,24 +4,14 @@
 
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 
 using namespace quarry;
 
 namespace {
 
-Expression parsed(std::string_view text, std::string_view with, DType sum = DType::f32) {
-  const auto declared = expression::Declarations::parse(with, sum);
-  INFO(declared.status().message());
-  REQUIRE(declared);
-  const Result<Expression> expression = Expression::parse(text, *declared);
-  INFO(expression.status().message());
-  REQUIRE(expression);
-  return *expression;
-}
-
-TensorView matrix(DType type, std::int64_t rows = 4, std::int64_t columns = 8) {
-  return TensorView::row_major(nullptr, type, {rows, columns});
-}
+using test::matrix;
+using test::parsed;
 
 /// 4 x 8 x 16 in bf16.
 GemmArguments product() {
@@ -38,11 +28,7 @@ GemmArguments with(std::string_view text, std::string_view declared, std::vector
 
 void check_refused(const GemmArguments& args, const std::string& words,
                    StatusCode code = StatusCode::invalid_arguments) {
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  CHECK(found.empty());
-  CHECK(found.status().code() == code);
-  CHECK(found.status().message().find(words) != std::string::npos);
+  test::check_nothing_found(args, words, code);
   CHECK_FALSE(find_kernel("gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t8x4")
                   .value_or(get_kernels().front())
                   .supports(args));

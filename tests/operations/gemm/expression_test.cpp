@@ -10,19 +10,13 @@
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 
 using namespace quarry;
 
 namespace {
 
-Expression parsed(std::string_view text, std::string_view with, DType sum = DType::f32) {
-  const auto declared = expression::Declarations::parse(with, sum);
-  REQUIRE(declared);
-  const Result<Expression> expression = Expression::parse(text, *declared);
-  INFO(expression.status().message());
-  REQUIRE(expression);
-  return *expression;
-}
+using test::parsed;
 
 /// Two rows, three columns, two products: sums of {{1, 2, 3}, {4, 5, 6}}.
 constexpr float a[] = {1, 0, 0, 1};

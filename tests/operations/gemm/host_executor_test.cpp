@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
@@ -165,7 +165,7 @@ double only_value(const RandomProblem& problem) {
 }  // namespace
 
 TEST_CASE("the host executor is within the bounds of the reference") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 150; ++i) {
@@ -187,7 +187,7 @@ TEST_CASE("the host executor is within the bounds of the reference") {
 }
 
 TEST_CASE("sums of small integers are exact") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 100; ++i) {
@@ -217,7 +217,7 @@ TEST_CASE("sums of small integers are exact") {
 }
 
 TEST_CASE("the number of threads does not change a bit") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 12; ++i) {
@@ -235,7 +235,7 @@ TEST_CASE("the number of threads does not change a bit") {
 }
 
 TEST_CASE("products are added in the kernel's order") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 40; ++i) {

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/gemm/executor.hpp"
@@ -302,7 +302,7 @@ void check_reference(const Problem& p, int threads) {
 }  // namespace
 
 TEST_CASE("scaled sums of small integers are exact", "[scales]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 60; ++i) {
@@ -320,7 +320,7 @@ TEST_CASE("scaled sums of small integers are exact", "[scales]") {
 }
 
 TEST_CASE("scaled sums are within the errors of their roundings", "[scales]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 60; ++i) {

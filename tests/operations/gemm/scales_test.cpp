@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -145,7 +145,7 @@ TEST_CASE("extents that do not fit are refused with those that do", "[scales]") 
 }
 
 TEST_CASE("only extents that the granularity gives are taken, whatever the problem", "[scales]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int taken = 0;

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "common/tile_order.hpp"
 #include "gemm/host.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "lab/reference/tolerance.hpp"
@@ -287,7 +287,7 @@ float summed(const lab::OperandsOf<GemmArguments>& problem, const host::HostKern
 }  // namespace
 
 TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   constexpr Types types = {DType::f16, DType::f16, DType::f32, DType::f32};
@@ -334,7 +334,7 @@ TEST_CASE("the host executor adds the parts of a tile as blocks do", "[stream]")
 }
 
 TEST_CASE("stream-K kernels on the host are within the bounds of the reference", "[stream]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   std::vector<Kernel> kernels;

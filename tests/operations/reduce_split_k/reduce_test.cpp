@@ -1,9 +1,9 @@
 /// reduce_split_k as an operation of its own: its kernels, and what they take and compute on host tensors.
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <set>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/matrices.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
@@ -118,8 +118,7 @@ TEST_CASE("filters see reductions by what they have, and not by what they lack",
 }
 
 TEST_CASE("a query for a reduction gives its kernel", "[reduce]") {
-  std::random_device device;
-  const auto seed = device();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const Row& row : reduction_rows()) {
@@ -328,8 +327,7 @@ TEST_CASE("an output without elements is done at once", "[reduce]") {
 }
 
 TEST_CASE("every reduction is a plain sum on small integers, whatever memory's strides", "[reduce]") {
-  std::random_device device;
-  const auto seed = device();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const Row& row : reduction_rows()) {
@@ -363,8 +361,7 @@ TEST_CASE("every reduction is a plain sum on small integers, whatever memory's s
 }
 
 TEST_CASE("every reduction is right against float64, with any epilogue, by run and by plan", "[reduce]") {
-  std::random_device device;
-  const auto seed = device();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const Row& row : reduction_rows()) {

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/artifact_format.hpp"
@@ -67,7 +68,7 @@ bool can_compile() {
 }  // namespace
 
 TEST_CASE("artifacts read back from bytes are the same", "[artifact]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 200; ++i) {
@@ -89,7 +90,7 @@ TEST_CASE("artifacts read back from bytes are the same", "[artifact]") {
 }
 
 TEST_CASE("an artifact with any byte changed, cut or added is refused", "[artifact]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const std::vector<std::byte> bytes = detail::to_bytes(random_artifact(random));

@@ -1,6 +1,7 @@
 /// Entries of the cache on disk that are no good: each is found, set aside, and made again.
 #include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "registry/compile/disk_cache_file.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
@@ -35,7 +36,7 @@ struct OneEntry {
 
 TEST_CASE("A flipped bit in any byte of an entry is noticed", "[disk cache]") {
   OneEntry one;
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const std::size_t header = one.good.size() - 2000;  // all but the code
@@ -67,7 +68,7 @@ TEST_CASE("An entry that is cut short anywhere, or too long, is noticed", "[disk
 
 TEST_CASE("A file of something else in an entry's place is noticed", "[disk cache]") {
   OneEntry one;
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (const std::size_t size : {0, 1, 31, 32, 33, 100, 5000}) {

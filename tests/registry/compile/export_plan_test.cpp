@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/export.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/compile/plan_header.hpp"
@@ -218,7 +218,7 @@ bool add_fake_code(const Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("an exported plan's header says what the library launches", "[export]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   static const DeviceModel device = test::device_named("h200");

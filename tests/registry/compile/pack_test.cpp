@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "registry/compile/pack.hpp"
 #include "registry/compile/pack_format.hpp"
 #include "registry/compile/store.hpp"
@@ -225,7 +226,7 @@ TEST_CASE("a pack that is cut short anywhere is refused", "[pack]") {
 }
 
 TEST_CASE("a bit that flips anywhere in a pack is noticed", "[pack]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const std::vector<std::byte> whole =
@@ -242,7 +243,7 @@ TEST_CASE("a bit that flips anywhere in a pack is noticed", "[pack]") {
 }
 
 TEST_CASE("numbers that no pack has, under a right checksum, are refused", "[pack]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   const std::vector<std::byte> whole =

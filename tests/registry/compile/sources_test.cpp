@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/common/row.hpp"
 #include "support/catch_compat.hpp"
 
@@ -130,7 +131,7 @@ TEST_CASE("A name that no family makes has no source", "[sources]") {
 }
 
 TEST_CASE("A name with a mistake never gives another function's source", "[sources]") {
-  const auto seed = std::random_device{}();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto below = [&](std::size_t limit) { return random() % limit; };

@@ -2,10 +2,10 @@
 /// tensors take, up to the launch. And what is refused, wherever tensors lie.
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <thread>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/row.hpp"
@@ -109,7 +109,7 @@ std::vector<std::pair<Operand, const void**>> pointers_of(GemmArguments& args) {
 }  // namespace
 
 TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 40; ++i) {
@@ -152,7 +152,7 @@ TEST_CASE("kernels run on host tensors, and their plans give the same bits") {
 }
 
 TEST_CASE("every registered kernel runs on host tensors, exactly on small integers") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const Kernel& kernel : get_kernels()) {
@@ -363,7 +363,7 @@ TEST_CASE("a plan that stores boxes keeps to the alignment of the output that it
 }
 
 TEST_CASE("run and prepare refuse what supports refuses") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   const std::vector<Kernel> kernels = get_kernels();

@@ -1,10 +1,10 @@
 /// Relocations of launches: they name every place of the image that depends on where operands lie, as the
 /// caller names these.
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "launch.hpp"
 #include "operations/gemm/operation.hpp"
 #include "operations/reduce_split_k/operation.hpp"
@@ -217,7 +217,7 @@ void choose_scalars(Random& random, Epilogue& e) {
 }  // namespace
 
 TEST_CASE("relocations cover every pointer of random launches", "[launch]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int checked = 0;
@@ -245,7 +245,7 @@ TEST_CASE("relocations cover every pointer of random launches", "[launch]") {
 }
 
 TEST_CASE("relocations cover every pointer of random reductions", "[launch][reduce]") {
-  const auto seed = static_cast<unsigned>(std::random_device()());
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int checked = 0;

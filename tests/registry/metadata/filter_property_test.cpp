@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/filter.hpp"
 #include "quarry/tensor.hpp"
 #include "support/catch_compat.hpp"
@@ -357,7 +358,7 @@ class Generator {
 };
 
 TEST_CASE("A random filter says of random kernels what its expression means", "[filter]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   Generator generator(seed);
   std::vector<KernelMetadata> kernels;

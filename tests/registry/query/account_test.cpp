@@ -1,8 +1,8 @@
 // Accounts: what predicted times are made of, from the model that ranks.
 #include <algorithm>
 #include <cmath>
-#include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_reduction.hpp"
@@ -44,7 +44,7 @@ FindOptions on(const DeviceModel& device, std::size_t max_workspace) {
 }  // namespace
 
 TEST_CASE("accounts: the whole is the predicted time of the candidate, for any GEMM, device and workspace") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   std::size_t candidates = 0;
@@ -88,7 +88,7 @@ TEST_CASE("accounts: limits of well-known problems") {
 }
 
 TEST_CASE("accounts: reductions, copies and elementwise work") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   const DeviceModel device = test::device_named("a100");

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/gemm/operation.hpp"
@@ -85,7 +86,7 @@ lab::OperandsOf<GemmArguments> problem_for(test::Random& random, const Kernel& k
 }  // namespace
 
 TEST_CASE("a name makes the kernel of that name, and so does its config as JSON", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   const Table before;
@@ -130,7 +131,7 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
 }
 
 TEST_CASE("a registered config gives the registered kernel", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const Row& row : detail::rows()) REQUIRE(&detail::row_of(made(row.metadata.name)) == &row);
@@ -146,7 +147,7 @@ TEST_CASE("a registered config gives the registered kernel", "[own]") {
 }
 
 TEST_CASE("kernels that are each other's transposition share an entry", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 200; ++i) {
@@ -169,7 +170,7 @@ TEST_CASE("kernels that are each other's transposition share an entry", "[own]")
 }
 
 TEST_CASE("what is made stays where it is", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   struct Seen {
@@ -197,7 +198,7 @@ TEST_CASE("what is made stays where it is", "[own]") {
 }
 
 TEST_CASE("own kernels compute what the float64 reference says", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 150; ++i) {
@@ -263,7 +264,7 @@ TEST_CASE("own kernels refuse what they do not take", "[own]") {
 }
 
 TEST_CASE("one kernel is offered with the controls that a query would choose", "[own]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   int offered = 0;
@@ -297,7 +298,7 @@ TEST_CASE("one kernel is offered with the controls that a query would choose", "
 }
 
 TEST_CASE("threads that make the same and different kernels get each kernel once", "[own][threads]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   constexpr int threads = 16;

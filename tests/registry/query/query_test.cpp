@@ -24,16 +24,8 @@ using test::between;
 using test::coin;
 using test::Random;
 
-const DeviceModel& h200() {
-  static const DeviceModel device = test::device_named("h200");
-  return device;
-}
-
-FindOptions on_h200() {
-  FindOptions options;
-  options.device = &h200();
-  return options;
-}
+using test::h200;
+using test::on_h200;
 
 std::vector<std::string_view> names(const CandidateList& list) {
   std::vector<std::string_view> all;

@@ -15,10 +15,7 @@ using namespace quarry;
 using detail::Row;
 using test::Random;
 
-const DeviceModel& h200() {
-  static const DeviceModel device = test::device_named("h200");
-  return device;
-}
+using test::h200;
 
 CandidateList ranked(const GemmArguments& args, const DeviceModel& device = h200()) {
   FindOptions options;

@@ -2,8 +2,8 @@
 #include "settings.hpp"
 
 #include <map>
-#include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/config_reader.hpp"
@@ -124,7 +124,7 @@ TEST_CASE("a list of settings says what is wrong with it", "[settings]") {
 }
 
 TEST_CASE("a config and the values of its settings are one", "[settings]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 1000; ++i) {
@@ -151,7 +151,7 @@ TEST_CASE("an initialiser goes by members, and leaves out what it may at the end
 }
 
 TEST_CASE("name, JSON and values of random configs are one", "[settings]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const FamilySides& family : detail::families()) {
@@ -184,7 +184,7 @@ TEST_CASE("name, JSON and values of random configs are one", "[settings]") {
 
 TEST_CASE("initialisers of random configs hold the values of their settings in the members' order",
           "[settings]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (const FamilySides& family : detail::families()) {
@@ -212,7 +212,7 @@ TEST_CASE("initialisers of random configs hold the values of their settings in t
 }
 
 TEST_CASE("a kernel's own config has the values of its name", "[settings]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   test::Random random(seed);
   for (int i = 0; i < 300; ++i) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "registry/tuning/index_file.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_measurement.hpp"
@@ -113,7 +114,7 @@ detail::TableStamp stamp_of(const TuningTable& table) {
 }  // namespace
 
 TEST_CASE("a choice is what reading all measurements finds") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 20; ++i) {
@@ -140,7 +141,7 @@ TEST_CASE("a choice is what reading all measurements finds") {
 }
 
 TEST_CASE("the order of merging never changes the choice") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 20; ++i) {
@@ -192,7 +193,7 @@ TEST_CASE("an interval is above the M before it, up to its own M") {
 }
 
 TEST_CASE("an index that was written is read as it was") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 10; ++i) {
@@ -210,7 +211,7 @@ TEST_CASE("an index that was written is read as it was") {
 }
 
 TEST_CASE("a damaged index is refused") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   const TuningTable table = test::table_of(test::random_measurements(random, 40));

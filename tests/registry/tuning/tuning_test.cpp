@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/tuning/table_file.hpp"
 #include "support/cache_folder.hpp"
@@ -22,16 +23,8 @@ using detail::TestFolder;
 using test::measured;
 using test::Random;
 
-const DeviceModel& h200() {
-  static const DeviceModel device = test::device_named("h200");
-  return device;
-}
-
-FindOptions on_h200() {
-  FindOptions options;
-  options.device = &h200();
-  return options;
-}
+using test::h200;
+using test::on_h200;
 
 TuningSummary load(const std::vector<Measurement>& measurements) {
   const TestFolder folder;
@@ -193,7 +186,7 @@ TEST_CASE("a measurement counts for its problem alone, or for its interval of M"
 
 TEST_CASE("no measured kernel comes first that does not support the problem") {
   const test::WithoutTuning none;
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   std::vector<GemmArguments> problems;

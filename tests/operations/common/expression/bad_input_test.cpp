@@ -3,6 +3,7 @@
 #include <random>
 #include <string>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "quarry/expression.hpp"
 #include "support/catch_compat.hpp"
 
@@ -242,7 +243,7 @@ TEST_CASE("Expressions that are too large are refused in bounded time", "[expres
 }
 
 TEST_CASE("Random bytes are read or refused", "[expression]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   const std::string parts[] = {"out", " = ",     "sum",       "+",        "-",    "*", "/",   "(",  ")",

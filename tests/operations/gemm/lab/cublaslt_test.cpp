@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
@@ -251,7 +252,7 @@ void check(const Gemm& problem, std::uint64_t seed, const std::string& epilogue 
 }  // namespace
 
 TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 dice(static_cast<unsigned>(seed));
   const auto toss = [&dice] { return dice() % 2 == 0; };
@@ -289,7 +290,7 @@ TEST_CASE("cuBLASLt is told every layout, stride, batch and factor as it is") {
 }
 
 TEST_CASE("cuBLASLt is told the epilogue where it has it") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 dice(static_cast<unsigned>(seed));
   for (const Layout layout : {Layout::row, Layout::column}) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/row.hpp"
 #include "registry/compile/compiler.hpp"
@@ -31,7 +32,7 @@ struct Settings {
   int count = 0;  ///< 0: by percent
   int percent = 5;
   bool all = false;
-  int seed = static_cast<int>(std::random_device{}() >> 1);
+  int seed = static_cast<int>(lab::fresh_seed() >> 1);
   int target = 90;
   int threads = 0;
   CompilerBackend backend = CompilerBackend::automatic;

@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
 
@@ -84,7 +85,7 @@ bool there(DiskCache& cache, const std::string& key) {
 }
 
 TEST_CASE("No entry is lost or half there when writers are killed", "[disk cache]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const TestFolder folder;
@@ -128,7 +129,7 @@ TEST_CASE("No entry is lost or half there when writers are killed", "[disk cache
 }
 
 TEST_CASE("Nothing is half there when writers are killed that make room", "[disk cache]") {
-  const unsigned seed = std::random_device()();
+  const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const TestFolder folder;
