@@ -2,7 +2,7 @@
 # Checks format (clang-format), scripts (shellcheck), wording (plain_words.py) and code (clang-tidy) of our own sources.
 # Usage: tools/lint.sh [--fix-format] [--tidy | --tidy-changed] [FILE.cpp...]
 # clang-tidy reads the files that are named; with --tidy every source but the tests'; with --tidy-changed those that changed since
-# origin/main (or in the last 20 commits, where there is no such branch) and a sample, at most 40 in all, drawn anew by each commit.
+# origin/main (or in the last 20 commits, where there is no such branch) and a sample, at most 40 in all, drawn anew by each change of the sources.
 # Other versions than clang 14 format otherwise, so a missing tool or another version is said and skipped, not an error.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -31,13 +31,14 @@ fi
 # of GCC's.
 tidy_sources() { find basic generator kernels lab operations registry tools -name '*.cpp' -not -path '*emulate*' -not -path 'generator/table.cpp' | sort; }
 
-# Those of them that changed, then all others, both shuffled by the commit.
+# Those of them that changed, then all others, both shuffled by the state of the sources.
 changed_first() {
-  local base head changed
+  local base head changed state
   head=$(git rev-parse HEAD)
+  state=$(git rev-parse 'HEAD^{tree}')
   base=$(git merge-base HEAD origin/main 2>/dev/null || echo "$head")
   if [[ $base == "$head" ]]; then base=$(git rev-list -n 21 HEAD | tail -n 1); fi
-  shuffled() { shuf --random-source=<(yes "$head"); }
+  shuffled() { shuf --random-source=<(yes "$state"); }
   changed=$(mktemp)
   comm -12 <(tidy_sources) <(git diff --name-only "$base" | sort) >"$changed"
   shuffled <"$changed"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What takes long, after tools/test.sh: random problems of all kinds, kernels' own sources in the emulator, fuzzing, then host code and
-# emulated kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each commit, so that in time
+# emulated kernels once more with the address and undefined-behaviour sanitizers. What is drawn is drawn anew by each change of the sources, so that in time
 # all is covered; the seed is printed. Fuzzing and the sanitizers each build everything once more: by the seed, one of them has its turn.
 #
-# Usage: tools/long_test.sh [--all] [SEED]   (--all: fuzzing and sanitizers; the seed is by default made of the commit that is checked out)
+# Usage: tools/long_test.sh [--all] [SEED]   (--all: fuzzing and sanitizers; the seed is by default made of the sources as committed)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
@@ -11,8 +11,8 @@ cd "$root"
 status=0
 all=
 if [[ ${1:-} == --all ]]; then all=yes; shift; fi
-commit=$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)
-seed=${1:-$((16#$commit))}
+sources=$(git rev-parse --short=7 'HEAD^{tree}' 2>/dev/null || echo 0)
+seed=${1:-$((16#$sources))}
 say "seed $seed"
 
 say "random problems"
