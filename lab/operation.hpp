@@ -15,6 +15,7 @@
 /// about what they are
 ///   arguments(problem)     the arguments, with fake tensors
 ///   flops(problem)         operations on elements
+///   given(problem)         operands that hold what the problem says. Where there are such
 ///   in_place(problem)      operands that are the first output's own memory. Where there may be such
 ///   moves_memory           a constant: true where speed is told in bytes, not in flops
 ///   fill(arguments, operand, view, options)    fills an operand for which random values make no sense, and
@@ -92,6 +93,7 @@ struct OperationLab {
   HeldArguments (*arguments)(const Problem& problem);
   double (*flops)(const Problem& problem);
   std::vector<Operand> (*in_place)(const Problem& problem);
+  std::vector<GivenValues> (*given)(const Problem& problem);
   /// As Problem's controls_of and with.
   Controls (*controls)(const Problem& problem);
   Problem (*with_controls)(const Controls& controls, const Problem& problem);

@@ -36,6 +36,10 @@ struct Erased {
     if constexpr (requires { Lab::in_place(of(problem)); }) return Lab::in_place(of(problem));
     return {};
   }
+  static std::vector<GivenValues> given(const Problem& problem) {
+    if constexpr (requires { Lab::given(of(problem)); }) return Lab::given(of(problem));
+    return {};
+  }
   static Controls controls(const Problem& problem) {
     if constexpr (requires(const P& p) { p.controls; }) return of(problem).controls;
     return {};
@@ -107,6 +111,7 @@ OperationLab row_of(std::string_view name) {
                       .arguments = &Call::arguments,
                       .flops = &Call::flops,
                       .in_place = &Call::in_place,
+                      .given = &Call::given,
                       .controls = &Call::controls,
                       .with_controls = &Call::with_controls,
                       .has_controls = has_controls,

@@ -225,9 +225,10 @@ class Campaign {
   }
 
   void run_takers(Drawn& drawn) {
-    Result<Operands> operands =
-        Operands::make(drawn.arguments(),
-                       {.seed = drawn.seed, .values = Values::uniform, .in_place = drawn.problem.in_place});
+    Result<Operands> operands = Operands::make(drawn.arguments(), {.seed = drawn.seed,
+                                                                   .values = Values::uniform,
+                                                                   .in_place = drawn.problem.in_place,
+                                                                   .given = drawn.problem.given});
     if (!operands) return stop(operands.status());
     Result<Reference> reference = compute_reference(operands->arguments(), {.threads = 1});
     if (!reference) return stop(reference.status());

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/problems/held_arguments.hpp"
+#include "lab/problems/operands.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/kernel.hpp"
 
@@ -17,6 +17,8 @@ struct DrawnProblem {
   HeldArguments arguments;
   /// Operands that are the first output's own memory.
   std::vector<Operand> in_place = {};
+  /// Operands whose values belong to the problem.
+  std::vector<GivenValues> given = {};
   /// Its scalars (OperandList::scalars) are to be read through pointers, as values of this type; none: they
   /// are values.
   DType scalars_in_memory = DType::none;

@@ -4,8 +4,23 @@
 #include <utility>
 
 #include "lab/operation.hpp"
+#include "lab/problems/matrices.hpp"
+#include "operations/common/host/element.hpp"
 
 namespace quarry::lab {
+namespace {
+
+/// Writes values to the elements of a vector, as many as there are.
+void write_values(const TensorView& view, const std::vector<double>& values) {
+  const Matrices m(view);
+  const auto count = std::min<std::int64_t>(m.columns(), std::ssize(values));
+  for (std::int64_t i = 0; i < count; ++i) {
+    host::write_element(m.type(), const_cast<void*>(view.data), m.index(0, i),
+                        values[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace
 
 Result<Operands> Operands::make(HeldArguments shape, const OperandOptions& options) {
   Operands made(std::move(shape));
@@ -18,7 +33,7 @@ Result<Operands> Operands::make(HeldArguments shape, const OperandOptions& optio
 }
 
 Status Operands::make_tensors(const OperandOptions& options) {
-  options_ = {.seed = options.seed, .values = options.values};
+  options_ = {.seed = options.seed, .values = options.values, .given = options.given};
   return arguments_.edit_operands([&](const detail::OperandRef& operand, TensorView& view) -> Status {
     if (operand.may_be_out && std::ranges::find(options.in_place, operand.name) != options.in_place.end()) {
       options_.in_place.push_back(operand.name);
@@ -32,12 +47,14 @@ Status Operands::make_tensors(const OperandOptions& options) {
     Result<GuardedTensor> tensor = GuardedTensor::make(view);
     if (!tensor) return tensor.status();
     view = tensor->view();
-    tensors_.push_back({operand.name, operand.is_output, *std::move(tensor)});
+    tensors_.push_back({operand.name, operand.is_output, operand.may_stay, *std::move(tensor)});
     return {};
   });
 }
 
 void Operands::fill(Operand name, const TensorView& view) const {
+  const auto given = std::ranges::find(options_.given, name, &GivenValues::name);
+  if (given != options_.given.end()) return write_values(view, given->values);
   const FillOptions options = {.seed = options_.seed, .values = options_.values};
   const auto own = lab_of(arguments_.operation()).fill;
   if (own != nullptr && own(arguments_, name, view, options)) return;
@@ -63,7 +80,7 @@ Status Operands::check_outputs() const {
   for (const NamedTensor& each : tensors_) {
     if (!each.is_output) continue;
     const bool is_first = &each == tensors_.data();
-    const Status s = each.tensor.check(!is_first || options_.in_place.empty());
+    const Status s = each.tensor.check(!each.may_stay && (!is_first || options_.in_place.empty()));
     if (s) continue;
     return is_first ? s : Status(s.code(), std::string(to_string(each.name)) + ": " + s.message());
   }

@@ -12,18 +12,28 @@
 
 namespace quarry::lab {
 
+/// What an operand holds, in the order of its elements.
+struct GivenValues {
+  Operand name = Operand::none;
+  std::vector<double> values;
+  friend bool operator==(const GivenValues&, const GivenValues&) = default;
+};
+
 struct OperandOptions {
   std::uint64_t seed = 0;
   Values values = Values::uniform;
   /// Operands that are the first output's own memory, of those that may be (OperandRef::may_be_out) and are
   /// there.
   std::vector<Operand> in_place = {};
+  /// Operands that hold what the problem says, such as the sizes of groups.
+  std::vector<GivenValues> given = {};
 };
 
 /// Memory of one operand.
 struct NamedTensor {
   Operand name = Operand::none;
   bool is_output = false;
+  bool may_stay = false;  ///< a run may leave elements as they are
   GuardedTensor tensor = {};
 };
 
@@ -53,8 +63,8 @@ class Operands {
   /// Makes the outputs ready for a run: poison, or the values of what the first one is in the place of.
   void reset_outputs();
 
-  /// After a run: whether all of each output (but of one that was an input) was written, and nothing around
-  /// it.
+  /// After a run: whether all of each output (but of one that was an input, or that a run may leave as it
+  /// is) was written, and nothing around it.
   Status check_outputs() const;
 
  private:

@@ -25,7 +25,11 @@ double sum(const Problem& problem, const Of& of) {
 HeldArguments arguments_of(const Problem& problem) { return lab_of(problem).arguments(problem); }
 
 OperandOptions operand_options(const Problem& problem, std::uint64_t seed) {
-  return {.seed = seed, .values = Values::uniform, .in_place = lab_of(problem).in_place(problem)};
+  const OperationLab& lab = lab_of(problem);
+  return {.seed = seed,
+          .values = Values::uniform,
+          .in_place = lab.in_place(problem),
+          .given = lab.given(problem)};
 }
 
 Controls controls_of(const Problem& problem) { return lab_of(problem).controls(problem); }

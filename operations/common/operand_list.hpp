@@ -20,6 +20,8 @@ struct OperandRef {
   bool is_unused = false;
   /// An input that may be `out` itself: each element of it is read by whoever writes that element.
   bool may_be_out = false;
+  /// An output of which a run may leave elements as they are.
+  bool may_stay = false;
 };
 
 /// A number that may be read through a pointer when the kernel runs.
