@@ -320,14 +320,14 @@ QUARRY_DEVICE void promote(const TileWork& work, const BlockScales& scales, int 
 }
 
 /// Writes a thread's sums through the epilogue.
-template <Config config, class Epilogue, class C>
-QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memory, const TileWork& work,
+template <Config config, class Epilogue, class C, class Work>
+QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memory, const Work& work,
                               int thread_row, int thread_column,
                               const ThreadSums<C, config.thread_m, config.thread_n>& sums) {
   constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out)};
   using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
   constexpr StagedRows rows = {staging_rows(config), 1, config.thread_m, 1, config.thread_m};
-  const TileWriter<C, Finish, TileWork> writer(params, work, config.tile);
+  const TileWriter<C, Finish, Work> writer(params, work, config.tile);
   write_tile<C, config.tile.n, rows, Shape<config>::threads>(
       memory, writer, [&](int pass, const auto& staged) {
         stage_sums<config, C>(sums, thread_row, thread_column, pass, staged);

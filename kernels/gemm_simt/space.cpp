@@ -1,9 +1,7 @@
 /// gemm_simt configs as text: gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4. These kernels take any alignment,
 /// so their names do not speak of it.
-#include <algorithm>
-
-#include "gemm/params.hpp"
 #include "gemm_simt/describe.hpp"
+#include "gemm_simt/fault.hpp"
 #include "settings.hpp"
 
 namespace quarry::gemm_simt {
@@ -13,73 +11,6 @@ constexpr auto settings =
     gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
                            word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales>(
                                "scales", ScaleSupport::none)});
-
-/// Whether it is f16, bf16, f32 or f64.
-bool is_float(DType type) { return is_floating(type) && bits_of(type) >= 16; }
-
-std::string float_fault(const Types& t) {
-  if (is_fp8(t.a) || is_fp8(t.b)) {
-    return has_fp8_types(t) ? ""
-                            : "e4m3 and e5m2 operands go with one another, are summed in f32, and have an "
-                              "output of f16, bf16 or f32";
-  }
-  if (!is_float(t.a) || !is_float(t.b))
-    return "operands must be both f16, bf16, f32 or f64, or both s8 or u8";
-  if (!is_float(t.accumulator) || !is_float(t.out)) {
-    return "sums and output of floating-point operands must be f16, bf16, f32 or f64";
-  }
-  const auto is_f64 = [](DType type) { return type == DType::f64; };
-  if (is_f64(t.accumulator) != is_f64(t.a) || is_f64(t.accumulator) != is_f64(t.b)) {
-    return "f64 operands, and only they, are summed in f64";
-  }
-  return t.accumulator == DType::bf16 ? "sums must be f16, f32 or f64" : "";
-}
-
-std::string byte_fault(const Types& t) {
-  if (t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
-  return takes_integer_sums(t.out) ? "" : "the output of s8 and u8 operands must be s32, s8, u8 or f32";
-}
-
-std::string type_fault(const Types& t) {
-  if (is_byte(t.a) && is_byte(t.b)) return byte_fault(t);
-  if (!is_mixed(t)) return float_fault(t);
-  return has_mixed_types(t)
-             ? ""
-             : "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
-}
-
-std::string scale_fault(const Config& c) {
-  if (c.scales == ScaleSupport::none) return "";
-  if (compute_type(c.types.accumulator, c.types.out) == DType::s32)
-    return "an s32 output is computed in s32, which is not scaled";
-  return scale_block % c.tile.k == 0 ? "" : "tile.k must divide 128, after which scales change";
-}
-
-std::string fault(const Config& c) {
-  if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;
-  if (std::string wrong = scale_fault(c); !wrong.empty()) return wrong;
-  if (std::string wrong = interleave_fault(c.types, c.layouts); !wrong.empty()) return wrong;
-  if (is_interleaved(c.layouts) &&
-      (c.tile.m % interleave != 0 || c.tile.n % interleave != 0 || c.tile.k % interleave != 0))
-    return "the tile must be a multiple of 32 for interleaved operands";
-  if (c.tile.k % packed_k(c) != 0) return "the tile must be a multiple of 4 along K: a word holds four bytes";
-  if (c.tile.m % c.thread_m != 0 || c.tile.n % c.thread_n != 0)
-    return "the tile is not a multiple of a thread's part";
-  // The output leaves in fours, along N of the entry; and stages begin where vectors of four are aligned.
-  if (c.tile.m % 4 != 0 || c.tile.n % 4 != 0) return "the tile is not a multiple of 4 along M and N";
-  if (threads(c) > 1024) return "more than 1024 threads";
-  if (threads(c) % 32 != 0) return "threads are not whole warps";
-  if (c.thread_m * c.thread_n > 128) return "more than 128 accumulators a thread";
-  if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
-  // Both are unrolled: beyond these numbers, compilers take minutes.
-  if (c.thread_m * c.thread_n * k_steps(c) > 2048) {
-    return "more than 2048 multiplications a thread in a K tile";
-  }
-  if (std::max(c.tile.m, c.tile.n) * c.tile.k > 64 * threads(c)) {
-    return "more than 64 elements of an operand's tile for a thread to copy";
-  }
-  return "";
-}
 
 /// A type has few configs, so their layouts go together.
 std::string unit_group(const Config& c) { return name_of(c.types); }
