@@ -12,11 +12,14 @@ enum class Operation : unsigned char {
   reduce_split_k,  ///< ReduceSplitKArguments
   reorder,         ///< ReorderArguments
   elementwise,     ///< ElementwiseArguments
+  grouped_gemm,    ///< GroupedGemmArguments
 };
 
 /// Whether kernels of an operation multiply tiles of A and B. Kernels of other operations lack these
 /// operands, tiles, modes, and everything else in the metadata that belongs to a product.
-constexpr bool is_product(Operation operation) { return operation == Operation::gemm; }
+constexpr bool is_product(Operation operation) {
+  return operation == Operation::gemm || operation == Operation::grouped_gemm;
+}
 
 /// "gemm", "reduce_split_k", ...
 std::string_view to_string(Operation operation);

@@ -64,10 +64,11 @@ enum class Operand : std::uint8_t {
   tensor5,
   tensor6,
   tensor7,
+  sizes,  ///< of groups
 };
 
 /// The last of them.
-inline constexpr Operand last_operand = Operand::tensor7;
+inline constexpr Operand last_operand = Operand::sizes;
 
 /// How many tensors of an expression have a name of their own.
 inline constexpr int tensor_operands = 8;

@@ -213,7 +213,7 @@ static bool takes_any_matrices(const KernelMetadata& kernel) {
     if (operand->alignment != 1) return false;
   }
   const ModesMetadata& modes = kernel.modes;
-  if (is_product(kernel.operation) && !(modes.batched && modes.array)) return false;
+  if (kernel.operation == Operation::gemm && !(modes.batched && modes.array)) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
 }
 

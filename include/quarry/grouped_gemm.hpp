@@ -1,0 +1,74 @@
+/// The operation `grouped_gemm`: its arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "quarry/arguments.hpp"
+#include "quarry/epilogue.hpp"
+#include "quarry/operation.hpp"
+#include "quarry/tensor.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// What the numbers of `sizes` mean, one for each group.
+enum class SizesAre : std::uint8_t {
+  ends,    ///< where the group ends; it begins where the group before it ends, the first one at 0
+  counts,  ///< how many rows (or positions of K) the group has
+};
+
+/// "ends" or "counts"; and back.
+std::string_view to_string(SizesAre meaning);
+Result<SizesAre> parse_sizes_are(std::string_view word);
+
+/// Several GEMMs of the same types, one for each of G groups: out = epilogue(a times b). The ranks of the
+/// operands say how the groups lie:
+///
+///   form         a                b          out              sizes
+///   contiguous   rows x K         G x K x N  rows x N         rows of each group, which follow one another
+///   masked       G x capacity x K G x K x N  G x capacity x N the first rows of each entry; counts only
+///   ragged K     M x T            T x N      G x M x N        columns of A and rows of B that belong to a
+///                                                             group; the groups follow one another
+///
+/// A group may start at any row, and may be empty. Sizes in device memory are read when the kernel runs, and
+/// do not change what is launched: a CUDA graph can be replayed with other sizes.
+///
+/// Sizes that make no sense are clamped, so that groups stay disjoint and nothing outside of the operands is
+/// read or written: an end is at least the end of the group before it (0 for the first group), and at most
+/// the number of rows (of T, for ragged K); a count is at least 0, and at most the capacity (masked), or the
+/// rows that the groups before it left. The host executor refuses such sizes instead, with a message, unless
+/// `clamp_host_sizes` is set.
+///
+/// Not there yet: scales of operands, expressions, a bias for each group (a bias is the same for all groups),
+/// arrays of pointers, interleaved layouts, controls.
+struct GroupedGemmArguments {
+  static constexpr Operation operation = Operation::grouped_gemm;
+
+  TensorView a;
+  TensorView b;
+  /// Same type and extents as `out`; may be `out` itself. Needed when beta is not 0.
+  std::optional<TensorView> c = std::nullopt;
+  TensorView out;
+  /// G numbers of type s32, next to each other, in the same kind of memory as the other operands: in device,
+  /// managed or pinned memory where these are on a device.
+  TensorView sizes;
+  SizesAre sizes_are = SizesAre::ends;
+  /// Rows of `out` outside of all groups become 0. Otherwise they keep their bytes, as those of the
+  /// epilogue's aux always do. (An empty group of ragged K has all its rows: its output is the epilogue of
+  /// 0.)
+  bool zero_outside = false;
+  /// The host executor clamps sizes that make no sense, as a device does.
+  bool clamp_host_sizes = false;
+  /// Type that products are summed in; unset: as GemmArguments has it.
+  std::optional<DType> accumulator = std::nullopt;
+  /// Rows of the bias, the scale and the matrices are those of `out`: with masked groups and ragged K, a
+  /// matrix of rank 2 and a vector are the same for all groups.
+  Epilogue epilogue = {};
+  /// A hint for the ranking: how many rows (ragged K: positions of K) all groups have together. Unset: as
+  /// many as there is room for.
+  std::optional<std::int64_t> expected_total = std::nullopt;
+};
+
+}  // namespace quarry

@@ -1,0 +1,107 @@
+#include "operations/grouped_gemm/executor.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "common/config_parts.hpp"
+#include "operations/common/host/element.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// How a size breaks the rules; empty where it does not.
+std::string fault_of_size(const GroupParams& p, int size, int begin) {
+  const std::string room = std::to_string(p.room);
+  if (p.form == GroupForm::masked || !p.sizes_are_ends) {
+    if (size < 0) return "its count is negative";
+    if (p.form == GroupForm::masked) return size > p.room ? "its capacity is " + room : "";
+    const int left = p.room - begin;
+    return size > left ? "the groups before it leave " + std::to_string(left) + " of " + room : "";
+  }
+  if (size < begin) {
+    return begin == 0 ? "its end is negative" : "the group before it ends at " + std::to_string(begin);
+  }
+  return size > p.room ? "there are only " + room : "";
+}
+
+/// Points a matrix at one of its own.
+void advance(MatrixParams& matrix, DType type, std::int64_t entry, std::int64_t row, std::int64_t column) {
+  if (matrix.data == nullptr) return;
+  const std::int64_t elements =
+      entry * matrix.batch_stride + row * matrix.row_stride + column * matrix.column_stride;
+  matrix.data = static_cast<const char*>(matrix.data) + elements * bytes_of(type);
+}
+
+/// The GEMM of a group, whose output begins at this entry and row of all of it.
+GemmParams gemm_of(const HostKernel& kernel, const GroupedGemmParams& p, const GroupSpan& span) {
+  const Types& types = kernel.types;
+  const bool is_ragged = p.groups.form == GroupForm::ragged_k;
+  const int entry = p.groups.form == GroupForm::contiguous ? 0 : span.group;
+  const int row = is_ragged ? 0 : span.first;
+  GemmParams gemm = p.gemm;
+  gemm.batch = 1;
+  if (is_ragged) {
+    if (gemm.k > 0) gemm.k = span.count;
+    advance(gemm.a, types.a, 0, 0, span.first);
+    advance(gemm.b, types.b, 0, span.first, 0);
+  } else {
+    gemm.m = span.count;
+    advance(gemm.a, types.a, entry, row, 0);
+    advance(gemm.b, types.b, span.group, 0, 0);
+  }
+  EpilogueParams& e = gemm.epilogue;
+  for (MatrixParams* matrix : {&gemm.c, &gemm.out, &e.residual, &e.aux})
+    advance(*matrix, types.out, entry, row, 0);
+  advance(e.scale, compute_type(types.accumulator, types.out), 0, row, 0);
+  if (e.bias != nullptr && e.bias_axis == BiasAxis::row)
+    e.bias = static_cast<const char*>(e.bias) + std::int64_t{row} * bytes_of(types.out);
+  return gemm;
+}
+
+/// Writes zeros to rows outside of all groups.
+void write_zeros(const HostKernel& kernel, const GroupedGemmParams& p, const GroupSpan& span) {
+  MatrixParams out = p.gemm.out;
+  advance(out, kernel.types.out, p.groups.form == GroupForm::masked ? span.group : 0, span.first, 0);
+  with_element(kernel.types.out, [&]<class E>(E) {
+    for (std::int64_t row = 0; row < span.count; ++row) {
+      for (std::int64_t column = 0; column < p.gemm.n; ++column)
+        write_element<E>(const_cast<void*>(out.data), row * out.row_stride + column * out.column_stride, 0);
+    }
+  });
+}
+
+}  // namespace
+
+Status check_sizes(const GroupParams& p) {
+  int begin = 0;
+  for (int group = 0; group < p.groups; ++group) {
+    const int size = p.sizes[group];
+    if (const std::string fault = fault_of_size(p, size, begin); !fault.empty()) {
+      return {StatusCode::invalid_arguments, "Operand `sizes` is wrong at group " + std::to_string(group) +
+                                                 ": it is " + std::to_string(size) + ", and " + fault};
+    }
+    if (p.form != GroupForm::masked) begin = clamped_end(p, size, begin);
+  }
+  return {};
+}
+
+Status execute(const HostKernel& kernel, const GroupedGemmParams& p) {
+  if (!p.groups.clamp_host_sizes) {
+    if (Status s = check_sizes(p.groups); !s) return s;
+  }
+  int begin = 0;
+  for (long long number = 0; number < span_count(p.groups); ++number) {
+    const int group = group_of_span(p.groups, number);
+    const int size = group < p.groups.groups ? p.groups.sizes[group] : 0;
+    const GroupSpan span = group_span(p.groups, number, size, begin);
+    begin = span.first + span.count;
+    if (span.is_outside) {
+      write_zeros(kernel, p, span);
+    } else if (Status s = execute(kernel, gemm_of(kernel, p, span), 1); !s) {
+      return s;
+    }
+  }
+  return {};
+}
+
+}  // namespace quarry::host

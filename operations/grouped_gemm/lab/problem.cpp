@@ -1,0 +1,185 @@
+#include "operations/grouped_gemm/lab/problem.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "common/config_parts.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/lab/sizes.hpp"
+
+namespace quarry::lab::grouped_gemm {
+namespace {
+
+constexpr std::string_view form_words[] = {"contiguous", "masked", "ragged_k"};
+constexpr std::int64_t tokens_of_a_group = 128;
+constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+
+/// The number of a word of a list.
+Result<std::size_t> parse_one_of(std::string_view text, std::span<const std::string_view> words) {
+  const auto found = std::ranges::find(words, text);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  std::string expected;
+  for (const std::string_view word : words) expected.append(expected.empty() ? "" : ", ").append(word);
+  return Status(StatusCode::parse_error, "expected one of " + expected + ", got " + std::string(text));
+}
+
+std::size_t read_word(SettingReader& reader, std::string_view name, std::span<const std::string_view> words) {
+  return reader.read(name, [&](std::string_view text) { return parse_one_of(text, words); }).value_or(0);
+}
+
+Status read_operands(SettingReader& reader, Problem& problem) {
+  const auto type = reader.read("type", parse_dtype);
+  const auto a = reader.read("a", parse_operand);
+  const auto b = reader.read("b", parse_operand);
+  const auto out = reader.read("out", parse_operand);
+  if (!reader.status()) return reader.status();
+  DType otherwise = type.value_or(DType::none);
+  for (const auto* operand : {&a, &b, &out}) {
+    if (otherwise == DType::none && *operand) otherwise = (*operand)->dtype.value_or(DType::none);
+  }
+  if (otherwise == DType::none) {
+    return Status(StatusCode::parse_error,
+                  "which type? Say it behind the shape (grouped_gemm 8x512x512 f16) or with --a");
+  }
+  problem.a = complete(a, otherwise);
+  problem.b = complete(b, otherwise);
+  problem.out = complete(out, otherwise);
+  return {};
+}
+
+/// The rows or positions that sizes which make sense need.
+std::int64_t needed_room(const Problem& p) {
+  std::int64_t all = 0;
+  std::int64_t largest = 0;
+  for (const std::int64_t size : p.sizes) {
+    all += std::max<std::int64_t>(size, 0);
+    largest = std::max(largest, size);
+  }
+  return p.form != GroupForm::masked && p.sizes_are == SizesAre::counts ? all : largest;
+}
+
+/// Sizes by a list or a distribution, and the room.
+Status read_sizes(SettingReader& reader, Problem& problem) {
+  const bool is_masked = problem.form == GroupForm::masked;
+  problem.sizes_are =
+      reader.read("sizes-are", parse_sizes_are).value_or(is_masked ? SizesAre::counts : SizesAre::ends);
+  const auto list = reader.read("sizes", parse_size_list);
+  const auto tokens = reader.integer("tokens", most);
+  const std::string distribution(reader.text("distribution"));
+  if (!reader.status()) return reader.status();
+  if (list) {
+    if (tokens || !distribution.empty())
+      return Status(StatusCode::parse_error,
+                    "--sizes: sizes that are given have neither tokens nor a distribution");
+    if (std::ssize(*list) != problem.groups) {
+      return Status(StatusCode::parse_error, "--sizes: expected " + std::to_string(problem.groups) +
+                                                 " sizes, one for each group, got " +
+                                                 std::to_string(list->size()));
+    }
+    problem.sizes = *list;
+  } else {
+    problem.tokens = tokens.value_or(std::min(most, tokens_of_a_group * problem.groups));
+    problem.distribution = distribution.empty() ? "even" : distribution;
+    const auto counts = distributed(problem.distribution, problem.tokens, problem.groups);
+    if (!counts) {
+      reader.fail("distribution", counts.status());
+      return reader.status();
+    }
+    problem.sizes = problem.sizes_are == SizesAre::ends && !is_masked ? ends_of(*counts) : *counts;
+  }
+  const auto room =
+      reader.read("room", [](std::string_view text) { return parse_integer("room", text, 0, most); });
+  problem.room = std::min(most, room.value_or(needed_room(problem)));
+  return reader.status();
+}
+
+}  // namespace
+
+DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
+
+DType Problem::compute() const { return compute_type(sums(), out.dtype); }
+
+GroupParams Problem::group_params() const {
+  return {.sizes = sizes.data(),
+          .groups = static_cast<int>(sizes.size()),
+          .room = static_cast<int>(room),
+          .form = form,
+          .sizes_are_ends = sizes_are == SizesAre::ends,
+          .zero_outside = zero_outside,
+          .clamp_host_sizes = clamp_host_sizes};
+}
+
+GroupedGemmArguments Lab::arguments(const Problem& p) {
+  const OutputSpec output = p.output();
+  const bool is_ragged = p.form == GroupForm::ragged_k;
+  return {.a = is_ragged ? view_of(p.a, 0, p.m, p.room) : view_of(p.a, p.entries(), p.room, p.k),
+          .b = is_ragged ? view_of(p.b, 0, p.room, p.n) : view_of(p.b, p.groups, p.k, p.n),
+          .c = c_of(p.epilogue, output),
+          .out = view_of(p.out, p.entries(), p.out_rows(), p.n),
+          .sizes = TensorView::vector(nullptr, DType::s32, p.groups),
+          .sizes_are = p.sizes_are,
+          .zero_outside = p.zero_outside,
+          .clamp_host_sizes = p.clamp_host_sizes,
+          .accumulator = p.accumulator,
+          .epilogue = epilogue_of(p.epilogue, output, p.compute())};
+}
+
+Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
+  Problem problem;
+  problem.form = static_cast<GroupForm>(read_word(reader, "form", form_words));
+  if (!reader.status()) return reader.status();
+  const bool is_ragged = problem.form == GroupForm::ragged_k;
+  const Result<std::vector<std::int64_t>> sizes =
+      parse_sizes(shape, is_ragged ? "GMN" : "GNK", is_ragged ? "8x4096x4096" : "8x4096x7168");
+  if (!sizes) return sizes.status();
+  problem.groups = (*sizes)[0];
+  if (problem.groups == 0)
+    return Status(StatusCode::parse_error, "shape " + std::string(shape) + ": expected 1 group or more");
+  constexpr std::int64_t most_groups = 1 << 20;
+  if (problem.groups > most_groups) {
+    return Status(StatusCode::parse_error, "shape " + std::string(shape) + ": expected " +
+                                               std::to_string(most_groups) + " groups at most");
+  }
+  problem.n = (*sizes)[is_ragged ? 2 : 1];
+  (is_ragged ? problem.m : problem.k) = (*sizes)[is_ragged ? 1 : 2];
+  problem.accumulator = reader.read("accumulator", parse_dtype);
+  if (Status s = read_operands(reader, problem); !s) return s;
+  if (Status s = read_sizes(reader, problem); !s) return s;
+  constexpr std::string_view outside[] = {"keep", "zero"};
+  constexpr std::string_view wrong[] = {"refuse", "clamp"};
+  problem.zero_outside = read_word(reader, "outside", outside) == 1;
+  problem.clamp_host_sizes = read_word(reader, "wrong-sizes", wrong) == 1;
+  check_batch(reader, "a", problem.a, problem.entries());
+  check_batch(reader, "b", problem.b, is_ragged ? 0 : problem.groups);
+  check_batch(reader, "out", problem.out, problem.entries(), true);
+  problem.epilogue = read_epilogue(reader, problem.output());
+  return problem;
+}
+
+std::string Lab::shape_text(const Problem& p) {
+  const bool is_ragged = p.form == GroupForm::ragged_k;
+  return std::to_string(p.groups) + "x" + std::to_string(is_ragged ? p.m : p.n) + "x" +
+         std::to_string(is_ragged ? p.n : p.k);
+}
+
+std::string Lab::command_text(const Problem& p) {
+  std::string text = shape_text(p);
+  if (p.form != GroupForm::contiguous)
+    text += flag_text("form", std::string(form_words[static_cast<std::size_t>(p.form)]));
+  text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b)) + c_text(p.epilogue) +
+          flag_text("out", operand_text(p.out));
+  if (p.distribution.empty()) {
+    text += flag_text("sizes", size_list_text(p.sizes));
+  } else {
+    text += flag_text("tokens", std::to_string(p.tokens)) + flag_text("distribution", p.distribution);
+  }
+  text +=
+      flag_text("sizes-are", std::string(to_string(p.sizes_are))) + flag_text("room", std::to_string(p.room));
+  if (p.zero_outside) text += flag_text("outside", "zero");
+  if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");
+  if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
+  return text + epilogue_text(p.epilogue);
+}
+
+}  // namespace quarry::lab::grouped_gemm

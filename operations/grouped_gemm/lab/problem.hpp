@@ -1,0 +1,53 @@
+/// A grouped GEMM as the command line describes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grouped_gemm/params.hpp"
+#include "lab/problems/epilogue_spec.hpp"
+#include "lab/problems/operand_spec.hpp"
+#include "quarry/grouped_gemm.hpp"
+
+namespace quarry::lab::grouped_gemm {
+
+struct Problem {
+  static constexpr Operation operation = Operation::grouped_gemm;
+
+  GroupForm form = GroupForm::contiguous;
+  std::int64_t groups = 1;
+  /// Rows of each output of ragged K; not used by the other forms.
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  /// Not used by ragged K.
+  std::int64_t k = 0;
+  /// What the groups share: rows in all (contiguous), rows of each (masked), positions of K (ragged K).
+  std::int64_t room = 0;
+  SizesAre sizes_are = SizesAre::ends;
+  /// One for each group, as the arguments have them.
+  std::vector<std::int32_t> sizes;
+  /// The name of what made the sizes, of so many rows or positions in all; empty: they were given.
+  std::string distribution;
+  std::int64_t tokens = 0;
+  bool zero_outside = false;
+  bool clamp_host_sizes = false;
+  OperandSpec a = {};
+  OperandSpec b = {};
+  OperandSpec out = {};
+  std::optional<DType> accumulator = {};
+  EpilogueSpec epilogue = {};
+
+  /// Entries of the output's batch; 0: none.
+  std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : groups; }
+  std::int64_t out_rows() const { return form == GroupForm::ragged_k ? m : room; }
+  OutputSpec output() const { return {out, entries(), out_rows(), n}; }
+  /// The type that products are summed in, and the one that the epilogue computes in.
+  DType sums() const;
+  DType compute() const;
+  /// How the groups lie. The sizes are those of this problem, which must live as long.
+  GroupParams group_params() const;
+};
+
+}  // namespace quarry::lab::grouped_gemm

@@ -1,0 +1,138 @@
+#include <cmath>
+
+#include "lab/problems/byte_sums.hpp"
+#include "lab/problems/dice.hpp"
+#include "lab/verify/draw.hpp"
+#include "lab/verify/output_paths.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/lab/sizes.hpp"
+
+namespace quarry::lab::grouped_gemm {
+namespace {
+
+/// A path of grouped GEMMs alone: what it is, and whether its sizes make no sense.
+struct OwnPath {
+  Path path;
+  void (*draw)(Problem& problem);
+  bool is_spoiled = false;
+};
+
+bool every_kernel(const KernelMetadata&) { return true; }
+
+constexpr OwnPath own_paths[] = {
+    {{"contiguous", every_kernel}, [](Problem& p) { p.form = GroupForm::contiguous; }},
+    {{"masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }},
+    {{"ragged_k", every_kernel}, [](Problem& p) { p.form = GroupForm::ragged_k; }},
+    {{"zero_outside", every_kernel},
+     [](Problem& p) {
+       p.form = GroupForm::contiguous;
+       p.zero_outside = true;
+     }},
+    {{"zero_outside_masked", every_kernel},
+     [](Problem& p) {
+       p.form = GroupForm::masked;
+       p.zero_outside = true;
+     }},
+    {{"wrong_sizes", every_kernel}, [](Problem& p) { p.form = GroupForm::contiguous; }, true},
+    {{"wrong_sizes_masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }, true},
+    {{"wrong_sizes_ragged_k", every_kernel}, [](Problem& p) { p.form = GroupForm::ragged_k; }, true},
+};
+
+void draw_extents(Problem& problem, Dice& dice) {
+  const bool is_small = dice.one_in(3);
+  const auto extent = [&](std::int64_t most) { return is_small ? small_size(dice) : dice.between(1, most); };
+  problem.groups = dice.between(1, 6);
+  problem.n = extent(150);
+  (problem.form == GroupForm::ragged_k ? problem.m : problem.k) = extent(150);
+  problem.room = problem.form == GroupForm::masked ? extent(100) : problem.groups * dice.between(1, 60);
+  problem.sizes_are = problem.form == GroupForm::masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
+}
+
+/// As for a GEMM: whole numbers where the epilogue computes in s32, else scaled to the range of a byte by a
+/// power of two.
+void fit_integers(Problem& problem) {
+  if (problem.sums() != DType::s32) return;
+  if (problem.compute() == DType::s32) return make_whole(problem.epilogue);
+  const std::int64_t k = problem.form == GroupForm::ragged_k ? problem.room : problem.k;
+  double& alpha = problem.epilogue.alpha;
+  alpha *= alpha_of_byte_sums(problem.a.dtype, problem.b.dtype, problem.out.dtype, k);
+  if (is_integer(problem.out.dtype) && alpha != 0)
+    alpha = std::copysign(std::exp2(std::floor(std::log2(std::abs(alpha)))), alpha);
+}
+
+}  // namespace
+
+std::string Lab::result_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return KeyText().add(o.a.dtype).add(o.b.dtype).add(o.accumulator).add(o.out.dtype);
+}
+
+std::string Lab::storage_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return KeyText().add(o.a.layout).add(o.b.layout).add(o.out.layout);
+}
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OutputPath& each : output_paths()) all.push_back(each.path);
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
+  return all;
+}
+
+Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
+  Dice dice(seed);
+  const OperandsMetadata& operands = kernel.operands;
+  Problem problem;
+  problem.a.dtype = operands.a.dtype;
+  problem.b.dtype = operands.b.dtype;
+  problem.out.dtype = operands.out.dtype;
+  problem.accumulator = operands.accumulator;
+  problem.form = static_cast<GroupForm>(dice.between(0, 2));
+  const auto shared = std::ssize(output_paths());
+  const std::int64_t own = number - shared;
+  bool is_spoiled = dice.one_in(4);
+  if (number < shared) {
+    begin_path(problem.out, problem.epilogue, dice);
+    std::int64_t batch = 0;  // groups are all the batch that there is
+    OutputParts parts = {batch, problem.out, problem.epilogue, problem.compute()};
+    output_paths()[static_cast<std::size_t>(number)].draw(parts, dice);
+    if (problem.epilogue.c) problem.epilogue.c->shared = false;
+  } else if (own < std::ssize(own_paths)) {
+    const OwnPath& path = own_paths[static_cast<std::size_t>(own)];
+    path.draw(problem);
+    is_spoiled = path.is_spoiled;
+  } else {
+    draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
+    problem.zero_outside = dice.one_in(2);
+  }
+  draw_extents(problem, dice);
+  draw_sizes(problem, dice);
+  if (is_spoiled) {
+    spoil_sizes(problem, dice);
+    problem.clamp_host_sizes = true;
+  }
+  fit_integers(problem);
+  return problem;
+}
+
+Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed) {
+  Dice dice(seed);
+  Problem result = problem;
+  const bool is_ragged = problem.form == GroupForm::ragged_k;
+  const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, std::int64_t rows,
+                         std::int64_t columns) {
+    const int alignment = is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1;
+    operand = stored_at(operand.dtype, needed.layout, alignment, rows, columns, dice);
+  };
+  store(result.a, kernel.operands.a, is_ragged ? problem.m : problem.room,
+        is_ragged ? problem.room : problem.k);
+  store(result.b, kernel.operands.b, is_ragged ? problem.room : problem.k, problem.n);
+  OutputSpec output = problem.output();
+  store_output(kernel, output, result.epilogue, dice);
+  result.out = output.out;
+  if (dice.one_in(4))  // the output has any strides
+    result.out = stored_at(result.out.dtype, Layout::column, 1, problem.out_rows(), problem.n, dice);
+  return result;
+}
+
+}  // namespace quarry::lab::grouped_gemm

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <cmath>
+
+#include "common/config_parts.hpp"
+#include "lab/problems/matrices.hpp"
+#include "lab/reference/epilogue.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/parallel.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/problem.hpp"
+
+namespace quarry::lab::grouped_gemm {
+namespace {
+
+using host::Matrix;
+using host::read_element;
+
+constexpr int block_k = 256;
+
+/// What of the operands a group multiplies, and where its outputs are.
+struct GroupProduct {
+  GroupSpan span;
+  std::int64_t a_entry, b_entry, out_entry;
+  std::int64_t a_row;  ///< of A, of the first row of the output's `first_row`
+  std::int64_t first_row, rows;
+  std::int64_t a_k, b_k, k;
+};
+
+/// The groups of a problem, by the rules for sizes.
+std::vector<GroupProduct> products_of(const GroupParams& groups, std::int64_t m, std::int64_t k) {
+  std::vector<GroupProduct> all;
+  int begin = 0;
+  for (int g = 0; g < groups.groups; ++g) {
+    const GroupSpan span = group_span(groups, g, groups.sizes[g], begin);
+    begin = span.first + span.count;
+    switch (groups.form) {
+      case GroupForm::contiguous:
+        all.push_back({span, 0, g, 0, span.first, span.first, span.count, 0, 0, k});
+        break;
+      case GroupForm::masked: all.push_back({span, g, g, g, 0, 0, span.count, 0, 0, k}); break;
+      case GroupForm::ragged_k:
+        all.push_back({span, 0, 0, g, 0, 0, m, span.first, span.first, span.count});
+        break;
+    }
+  }
+  return all;
+}
+
+/// The products of one group, for the rows of the output that the reference has.
+class Products {
+ public:
+  Products(const GroupedGemmArguments& args, EpilogueReference& epilogue)
+      : a_(args.a), b_(args.b), epilogue_(epilogue) {}
+
+  /// Adds up products of some columns. @return ||A|| ||B|| squared, over the group's chosen rows and these
+  /// columns, times the scale
+  double add(const GroupProduct& group, std::int64_t column, int columns) const {
+    std::vector<double> b(static_cast<std::size_t>(block_k * columns));
+    double squares_a = 0;
+    double squares_b = 0;
+    for (std::int64_t k = 0; k < group.k; k += block_k) {
+      const auto depth = static_cast<int>(std::min<std::int64_t>(block_k, group.k - k));
+      squares_b += read_b(group, k, depth, column, columns, b);
+      squares_a += add_rows(group, k, depth, column, columns, b);
+    }
+    return group.k > 0 ? squares_a * squares_b / static_cast<double>(group.k) : 0;
+  }
+
+ private:
+  double read_b(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
+                std::vector<double>& b) const {
+    double squares = 0;
+    const void* const matrix = b_.first(group.b_entry);
+    host::with_element(b_.type, [&]<class E>(E) {
+      std::size_t next = 0;
+      for (int i = 0; i < depth; ++i) {
+        for (int j = 0; j < columns; ++j) {
+          const double value = read_element<E>(matrix, b_.index(group.b_k + k + i, column + j));
+          const double scaled = value * epilogue_.column_scale(column + j);
+          b[next++] = value;
+          squares += scaled * scaled;
+        }
+      }
+    });
+    return squares;
+  }
+
+  double add_rows(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
+                  const std::vector<double>& b) const {
+    double squares = 0;
+    const void* const matrix = a_.first(group.a_entry);
+    host::with_element(a_.type, [&]<class E>(E) {
+      for (std::size_t i = 0; i < epilogue_.rows().size(); ++i) {
+        const std::int64_t row = epilogue_.rows()[i];
+        if (row < group.first_row || row >= group.first_row + group.rows) continue;
+        const std::int64_t a_row = group.a_row + row - group.first_row;
+        double* const sums = epilogue_.sums(group.out_entry, i, column);
+        const double* from = b.data();
+        for (int p = 0; p < depth; ++p) {
+          const double value = read_element<E>(matrix, a_.index(a_row, group.a_k + k + p));
+          const double scaled = value * epilogue_.row_scale(row);
+          squares += scaled * scaled;
+          for (int j = 0; j < columns; ++j) sums[j] += value * *from++;
+        }
+      }
+    });
+    return squares;
+  }
+
+  Matrix a_;
+  Matrix b_;
+  EpilogueReference& epilogue_;
+};
+
+/// Rows outside of all groups: 0, or what is there now.
+void set_outside(const GroupedGemmArguments& args, const std::vector<GroupProduct>& groups,
+                 Reference& reference) {
+  for (Expected& expected : reference.outputs) {
+    const bool is_zero = args.zero_outside && expected.name == Operand::out;
+    const Matrix now(expected.name == Operand::out ? args.out : *args.epilogue.aux);
+    double* next = expected.values.data();
+    for (std::int64_t entry = 0; entry < expected.matrices; ++entry) {
+      for (const std::int64_t row : expected.rows) {
+        const bool is_inside = std::ranges::any_of(groups, [&](const GroupProduct& g) {
+          return g.out_entry == entry && row >= g.first_row && row < g.first_row + g.rows;
+        });
+        for (std::int64_t column = 0; column < expected.columns; ++column, ++next) {
+          if (is_inside) continue;
+          *next = is_zero ? 0 : read_element(now.type, now.first(entry), now.index(row, column));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Reference Lab::reference(const GroupedGemmArguments& args, const ReferenceOptions& options) {
+  GroupedGemmProblem problem;
+  detail::grouped_gemm::describe(args, problem);
+  const Matrix a(args.a);
+  Reference reference;
+  const double terms = static_cast<double>(a.columns) /
+                       (problem.groups.form == GroupForm::ragged_k ? std::max(problem.groups.groups, 1) : 1);
+  EpilogueReference epilogue(args.out, args.c, args.epilogue, problem.gemm.types.accumulator, terms, options,
+                             reference);
+  if (epilogue.is_empty()) return reference;
+  const std::vector<GroupProduct> groups = products_of(problem.groups, problem.gemm.m, problem.gemm.k);
+  const Products products(args, epilogue);
+  const std::int64_t strips = (epilogue.columns() + block_columns - 1) / block_columns;
+  std::vector<double> squares(static_cast<std::size_t>(strips));
+  const int threads = options.threads > 0 ? options.threads : host::default_threads();
+  host::parallel_for(strips, threads, [&](int, std::int64_t i) {
+    const std::int64_t first = i * block_columns;
+    const auto columns = static_cast<int>(std::min<std::int64_t>(block_columns, epilogue.columns() - first));
+    if (problem.gemm.k > 0) {
+      for (const GroupProduct& group : groups)
+        squares[static_cast<std::size_t>(i)] += products.add(group, first, columns);
+    }
+    for (std::int64_t entry = 0; entry < epilogue.batch(); ++entry) epilogue.finish(entry, first, columns);
+  });
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  epilogue.set_scale(std::sqrt(sum));
+  if (problem.groups.form != GroupForm::ragged_k) set_outside(args, groups, reference);
+  return reference;
+}
+
+}  // namespace quarry::lab::grouped_gemm

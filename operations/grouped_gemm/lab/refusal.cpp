@@ -1,0 +1,98 @@
+/// Whether refusals of grouped GEMMs say what is wrong, and say the truth.
+#include <optional>
+
+#include "common/config_parts.hpp"
+#include "lab/campaign/refusal.hpp"
+#include "operations/grouped_gemm/lab/campaign.hpp"
+
+namespace quarry::lab::grouped_gemm {
+namespace {
+
+bool holds(const std::string& message, std::string_view words) { return message.find(words) != message.npos; }
+
+std::int64_t groups_of(const GroupedGemmArguments& args) {
+  return args.out.rank == 3 ? args.out.extents[0] : args.b.extents[0];
+}
+
+/// Whether the rule about sizes that a status names is broken; nothing where it names none.
+std::optional<bool> breaks_rule_of_sizes(const Status& status, const GroupedGemmArguments& args) {
+  const std::string message = status.message();
+  if (holds(message, "The sizes of masked groups are counts"))
+    return args.a.rank == 3 && args.sizes_are == SizesAre::ends;
+  if (status.operand() == Operand::sizes) {
+    if (status.reason() == Reason::dtype) return args.sizes.dtype != DType::s32;
+    if (status.reason() == Reason::extent) return args.sizes.extents[0] != groups_of(args);
+  }
+  if (holds(message, "Operand `sizes` is not contiguous")) return args.sizes.strides[0] != 1;
+  return std::nullopt;
+}
+
+std::string fault_of_invalid(const Status& status, const GroupedGemmArguments& args) {
+  const std::string message = status.message();
+  std::optional<bool> broken = breaks_rule_of_sizes(status, args);
+  if (!broken) {
+    const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+    broken = breaks_rule(message, args.epilogue, compute_type(sums, args.out.dtype));
+  }
+  if (!broken) return "the message names no rule: " + message;
+  return *broken ? "" : "no rule is broken: " + message;
+}
+
+/// Whether a matrix cannot be read as this layout.
+bool is_other_layout(const TensorView& view, Layout wanted) {
+  const std::size_t along = wanted == Layout::row ? view.rank - 1U : view.rank - 2U;
+  return view.extents[along] > 1 && view.strides[along] != 1;
+}
+
+/// Whether the kernel has not what it was refused for.
+bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGemmArguments& args,
+             const DeviceModel& device) {
+  const OperandsMetadata& o = kernel.operands;
+  const Operand name = status.operand();
+  const bool is_a = name == Operand::a;
+  switch (status.reason()) {
+    case Reason::dtype:
+      if (name == Operand::out) return args.out.dtype != o.out.dtype;
+      return (is_a ? args.a.dtype : args.b.dtype) != (is_a ? o.a.dtype : o.b.dtype);
+    case Reason::layout: return is_other_layout(is_a ? args.a : args.b, is_a ? o.a.layout : o.b.layout);
+    case Reason::compute_capability:
+      return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
+    case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
+    default:
+      return status.message().starts_with("Accumulator is") &&
+             args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)) != o.accumulator;
+  }
+}
+
+}  // namespace
+
+std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
+                             const GroupedGemmArguments& args, const DeviceModel& device) {
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
+  const std::string message = status.message();
+  if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  return is_true(status, kernel, args, device) ? "" : "the cause is not true: " + message;
+}
+
+std::string fault_of_empty_answer(const Status& status, const GroupedGemmArguments& args) {
+  const std::string message = status.message();
+  switch (status.code()) {
+    case StatusCode::invalid_arguments: return fault_of_invalid(status, args);
+    case StatusCode::no_kernel: {
+      const bool named = message.starts_with("No kernel of grouped GEMMs is registered for") &&
+                         holds(message, "a " + std::string(to_string(args.a.dtype))) &&
+                         holds(message, "out " + std::string(to_string(args.out.dtype)));
+      return named ? "" : "the message does not name the types: " + message;
+    }
+    case StatusCode::unsupported:
+    case StatusCode::filtered_out: {
+      const bool named = holds(message, "Operand `") || holds(message, "The filter") ||
+                         holds(message, "Accumulator is") || holds(message, "machine code") ||
+                         holds(message, "The device is");
+      return named ? "" : "the message names no cause: " + message;
+    }
+    default: return "answered with another code: " + message;
+  }
+}
+
+}  // namespace quarry::lab::grouped_gemm

@@ -1,0 +1,59 @@
+/// What a grouped GEMM is: the rules by which the registry treats it. See registry/operation.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include "grouped_gemm/family.hpp"
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/grouped_gemm.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::grouped_gemm {
+
+/// The family of a row that computes grouped GEMMs. @pre its operation is grouped_gemm
+inline const GroupedGemmFamily& family_of(const Row& row) {
+  return static_cast<const GroupedGemmFamily&>(row.family.get());
+}
+
+struct Rules {
+  using Arguments = GroupedGemmArguments;
+  using Problem = GroupedGemmProblem;
+  using Profile = GemmProfile;
+
+  static void operands(const GroupedGemmArguments& arguments, OperandList& list);
+  static Status check(const GroupedGemmArguments& arguments, const OperandList& operands,
+                      GroupedGemmProblem& problem);
+  static void describe(const GroupedGemmArguments& arguments, GroupedGemmProblem& problem);
+
+  /// A key for each pair of layouts that A and B fit. Outputs have any strides.
+  template <class Add>
+  static void keys(const GroupedGemmProblem& problem, const Add& add) {
+    for (const Layout a : {Layout::row, Layout::column}) {
+      for (const Layout b : {Layout::row, Layout::column}) {
+        const bool fit = problem.gemm.a.fits[static_cast<int>(a)] && problem.gemm.b.fits[static_cast<int>(b)];
+        if (!fit) continue;
+        add(functional_key(Operation::grouped_gemm, Math::exact, problem.gemm.types, {a, b, Layout::row}));
+      }
+    }
+  }
+  static Status no_kernel(const GroupedGemmProblem& problem);
+  static Status check_signature(const Row& row, const GroupedGemmProblem& problem);
+
+  static GemmProfile profile(const Row& row, const DeviceModel& device);
+  static Status check_constraints(const Row& row, const GemmProfile& profile,
+                                  const GroupedGemmProblem& problem, const DeviceModel& device);
+  static Estimate estimate(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
+                           const DeviceModel& device, std::size_t max_workspace);
+  static Account account(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
+                         const DeviceModel& device, std::size_t max_workspace);
+  /// Blocks walk over tiles: as many as the device holds at once.
+  static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
+                               const DeviceModel& device, GroupedGemmProblem& problem);
+  static void launch(const Row& row, const GroupedGemmProblem& problem, const ChosenControls& controls,
+                     Launch& launch);
+  static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+};
+
+}  // namespace quarry::detail::grouped_gemm

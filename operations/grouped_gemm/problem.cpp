@@ -1,0 +1,169 @@
+#include "operations/grouped_gemm/problem.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "basic/text.hpp"
+#include "common/config_parts.hpp"
+#include "operations/common/epilogue_checks.hpp"
+#include "operations/common/epilogue_values.hpp"
+#include "operations/common/operand_checks.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry {
+namespace {
+
+constexpr std::string_view meanings[] = {"ends", "counts"};
+
+}  // namespace
+
+std::string_view to_string(SizesAre meaning) {
+  const auto i = static_cast<std::size_t>(meaning);
+  return i < std::size(meanings) ? meanings[i] : "unknown";
+}
+
+Result<SizesAre> parse_sizes_are(std::string_view word) {
+  for (std::size_t i = 0; i < std::size(meanings); ++i) {
+    if (word == meanings[i]) return static_cast<SizesAre>(i);
+  }
+  return Status(StatusCode::parse_error,
+                "unknown meaning of sizes " + detail::quoted(word) + "; expected ends or counts");
+}
+
+namespace detail::grouped_gemm {
+namespace {
+
+constexpr auto code = StatusCode::invalid_arguments;
+
+/// Refuses what no form has: ranks that do not go together, arrays of pointers, interleaved layouts.
+Status check_form(const GroupedGemmArguments& args) {
+  const std::pair<const TensorView&, Operand> matrices[] = {
+      {args.a, Operand::a}, {args.b, Operand::b}, {args.out, Operand::out}};
+  for (const auto& [view, name] : matrices) {
+    if (Status s = check_tensor(view, name, 2, 3); !s) return s;
+    if (view.is_pointer_array) {
+      return invalid("Operand `" + std::string(to_string(name)) +
+                     "` is an array of pointers, which a grouped GEMM does not take");
+    }
+    if (view.tag != LayoutTag::strided)
+      return {code, Reason::tag, name, static_cast<int>(LayoutTag::strided), static_cast<int>(view.tag)};
+  }
+  const int ranks = args.a.rank * 100 + args.b.rank * 10 + args.out.rank;
+  if (ranks == 232 || ranks == 333 || ranks == 223) return {};
+  return invalid("The ranks of a, b and out are " + std::to_string(args.a.rank) + ", " +
+                 std::to_string(args.b.rank) + ", " + std::to_string(args.out.rank) +
+                 ": expected 2, 3, 2 (contiguous groups), 3, 3, 3 (masked groups) or 2, 2, 3 (ragged K)");
+}
+
+Status check_batch(const TensorView& view, Operand name, std::int64_t groups) {
+  if (view.extents[0] == groups) return {};
+  return {code, Reason::batch, name, groups, view.extents[0]};
+}
+
+/// The extents of A and B against the output's.
+Status check_shapes(const GroupedGemmArguments& args) {
+  const TensorView& out = args.out;
+  const std::int64_t k = columns(args.a);
+  if (Status s = check_extents(args.a, Operand::a, rows(out), k, out); !s) return s;
+  if (rows(args.b) != k) return {code, Reason::rows, Operand::b, k, rows(args.b)};
+  if (columns(args.b) != columns(out))
+    return {code, Reason::columns, Operand::b, columns(out), columns(args.b)};
+  return form_of(args) == GroupForm::masked ? check_batch(args.b, Operand::b, out.extents[0]) : Status();
+}
+
+std::int64_t groups_of(const GroupedGemmArguments& args) {
+  return form_of(args) == GroupForm::contiguous ? args.b.extents[0] : args.out.extents[0];
+}
+
+Status check_sizes(const GroupedGemmArguments& args) {
+  const TensorView& sizes = args.sizes;
+  if (sizes.is_pointer_array)
+    return invalid("Operand `sizes` is an array of pointers: expected a vector of s32");
+  if (Status s = check_tensor(sizes, Operand::sizes, 1, 1); !s) return s;
+  if (sizes.dtype != DType::s32)
+    return {code, Reason::dtype, Operand::sizes, static_cast<int>(DType::s32), static_cast<int>(sizes.dtype)};
+  const std::int64_t groups = groups_of(args);
+  if (sizes.extents[0] != groups) return {code, Reason::extent, Operand::sizes, groups, sizes.extents[0]};
+  if (groups > 1 && sizes.strides[0] != 1) {
+    return invalid("Operand `sizes` is not contiguous: its stride is " + std::to_string(sizes.strides[0]));
+  }
+  if (args.sizes_are > SizesAre::counts) {
+    return invalid("There is no meaning of sizes of number " +
+                   std::to_string(static_cast<int>(args.sizes_are)));
+  }
+  if (form_of(args) != GroupForm::masked || args.sizes_are == SizesAre::counts) return {};
+  return invalid("The sizes of masked groups are counts of their rows, not ends: set sizes_are to counts");
+}
+
+/// No matrix of the epilogue is an array of pointers.
+Status check_no_arrays(const OperandList& operands) {
+  for (const OperandRef& operand : operands) {
+    if (!operand.view->is_pointer_array) continue;
+    return invalid("Operand `" + std::string(to_string(operand.name)) +
+                   "` is an array of pointers, which a grouped GEMM does not take");
+  }
+  return {};
+}
+
+DType accumulator_of(const GroupedGemmArguments& args) {
+  return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+}
+
+}  // namespace
+
+Status normalise(const GroupedGemmArguments& args, const OperandList& operands, GroupedGemmProblem& problem) {
+  if (Status s = check_form(args); !s) return s;
+  if (Status s = check_shapes(args); !s) return s;
+  if (Status s = check_sizes(args); !s) return s;
+  if (Status s = check_no_arrays(operands); !s) return s;
+  if (Status s = check_output_strides(args.out); !s) return s;
+  const DType accumulator = accumulator_of(args);
+  if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
+  const DType compute = compute_type(accumulator, args.out.dtype);
+  if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
+  if (args.expected_total.value_or(0) < 0) {
+    return invalid("`expected_total` must be 0 or more, and is " + std::to_string(*args.expected_total));
+  }
+  if (Status s = check_memory(operands); !s) return s;
+  if (Status s = check_overlaps(operands); !s) return s;
+  describe(args, problem);
+  return {};
+}
+
+void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
+  const Epilogue& e = args.epilogue;
+  const DType accumulator = accumulator_of(args);
+  const GroupForm form = form_of(args);
+  problem = {};
+  GemmProblem& gemm = problem.gemm;
+  gemm.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
+  gemm.a = problem_operand(args.a);
+  gemm.b = problem_operand(args.b);
+  gemm.out = problem_operand(args.out);
+  gemm.has_c = !is_zero(e.beta);
+  if (gemm.has_c) gemm.c = problem_operand(*args.c);
+  gemm.has_bias = e.bias.has_value();
+  gemm.has_scale = e.scale.has_value();
+  gemm.has_residual = e.residual.has_value();
+  gemm.has_aux = e.aux.has_value();
+  gemm.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
+  gemm.m = static_cast<int>(rows(args.out));
+  gemm.n = static_cast<int>(columns(args.out));
+  gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
+  gemm.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
+  const auto groups = static_cast<int>(groups_of(args));
+  const std::int64_t room = form == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
+  problem.groups = {.sizes = static_cast<const int*>(args.sizes.data),
+                    .groups = groups,
+                    .room = static_cast<int>(room),
+                    .form = form,
+                    .sizes_are_ends = args.sizes_are == SizesAre::ends,
+                    .zero_outside = args.zero_outside,
+                    .clamp_host_sizes = args.clamp_host_sizes};
+  const std::int64_t most = form == GroupForm::masked ? room * groups : room;
+  problem.expected_total = std::min(args.expected_total.value_or(most), most);
+}
+
+}  // namespace detail::grouped_gemm
+}  // namespace quarry

@@ -1,0 +1,26 @@
+/// Grouped GEMMs as arguments: from what a caller wrote to what families decide by.
+#pragma once
+
+#include "grouped_gemm/problem.hpp"
+#include "operations/common/operand_list.hpp"
+#include "quarry/grouped_gemm.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::grouped_gemm {
+
+/// How the groups lie, by the ranks of the operands. @pre the ranks go together (normalise)
+constexpr GroupForm form_of(const GroupedGemmArguments& arguments) {
+  if (arguments.out.rank == 2) return GroupForm::contiguous;
+  return arguments.a.rank == 3 ? GroupForm::masked : GroupForm::ragged_k;
+}
+
+/// Checks the arguments and fills `problem`, as the normalise of a GEMM does. What the sizes are is not
+/// looked at: they may be in device memory, and change from run to run.
+/// @param operands the list of these arguments
+Status normalise(const GroupedGemmArguments& arguments, const OperandList& operands,
+                 GroupedGemmProblem& problem);
+
+/// Fills `problem` without a check. @pre normalise accepts the arguments
+void describe(const GroupedGemmArguments& arguments, GroupedGemmProblem& problem);
+
+}  // namespace quarry::detail::grouped_gemm

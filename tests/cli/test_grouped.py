@@ -1,0 +1,78 @@
+"""grouped_gemm as an operation of the command: find, run, verify, emulate, and what it refuses."""
+import os
+import tempfile
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+HOST = ("--on", "host")
+HAS_EMULATOR = "emulate" in run_quarry("--help").out
+
+
+class Grouped(CommandTest):
+    def test_find_names_the_fallback_for_every_form(self):
+        for words in ((), ("--form", "masked", "--room", "256"), ("--form", "ragged_k", "--tokens", "16384")):
+            with self.subTest(words=words):
+                document = self.quarry("find", "grouped_gemm", "8x4096x7168", "bf16", *words, "--format", "json").json
+                names = [row["name"] for row in document["candidates"]]
+                self.assertEqual(names, ["grouped_gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4"])
+
+    def test_run_is_right_on_the_host(self):
+        for words in (
+            ("4x64x96", "bf16", "--tokens", "300", "--distribution", "zipf"),
+            ("4x64x96", "f32", "--tokens", "100", "--distribution", "uniform", "--sizes-are", "counts", "--b", "f32:col"),
+            ("3x40x33", "f16", "--form", "masked", "--sizes", "7,0,20", "--room", "20", "--outside", "zero"),
+            ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--bias", "column", "--activation", "gelu"),
+            ("3x40x33", "s8", "--out", "s32", "--sizes", "7,7,30", "--room", "50"),
+            ("3x40x33", "f16", "--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp", "--beta", "1"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn("right", self.quarry("run", "grouped_gemm", *words, *HOST).out)
+
+    def test_sizes_come_from_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sizes.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("10 10\n25\n")
+            self.assertIn("--sizes 10,10,25", self.quarry("run", "grouped_gemm", "3x40x33", "f16", "--sizes", path, *HOST).out)
+
+    def test_wrong_sizes_are_refused_on_the_host(self):
+        result = run_quarry("run", "grouped_gemm", "2x40x33", "f16", "--sizes", "9,5", *HOST)
+        self.assertEqual(result.status, 1)
+        self.assertIn("Operand `sizes` is wrong at group 1: it is 5, and the group before it ends at 9", result.err + result.out)
+
+    def test_verify_meets_every_path(self):
+        out = self.quarry("verify", "--where", "operation == grouped_gemm and a.dtype == bf16", *HOST, "--problems", "24",
+                          "--seed", "3").out
+        self.assertIn("0 wrong", out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_a_kernel_is_emulated(self):
+        name = "grouped_gemm_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4"
+        for words in ((), ("--form", "masked"), ("--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp")):
+            with self.subTest(words=words):
+                self.assertIn("0 wrong", self.quarry("emulate", name, "3x40x33", *words).out)
+
+    def test_bad_problems_are_refused_by_flag(self):
+        for words, message in (
+            (("8x64x64",), "which type?"),
+            (("0x64x64", "f16"), "expected 1 group or more"),
+            (("8x64", "f16"), "8x4096x7168"),
+            (("8x64x64", "f16", "--form", "dense"), "--form: expected one of contiguous, masked, ragged_k, got dense"),
+            (("8x64x64", "f16", "--distribution", "normal"), "--distribution: unknown distribution `normal`"),
+            (("8x64x64", "f16", "--sizes", "1,2"), "--sizes: expected 8 sizes, one for each group, got 2"),
+            (("2x64x64", "f16", "--sizes", "1,x"), "--sizes"),
+            (("2x64x64", "f16", "--sizes", "1,2", "--tokens", "9"), "--sizes"),
+            (("2x64x64", "f16", "--sizes-are", "offsets"), "--sizes-are: unknown meaning of sizes `offsets`"),
+            (("2x64x64", "f16", "--outside", "drop"), "--outside"),
+            (("2x64x64", "f16", "--form", "masked", "--sizes-are", "ends"), "counts of their rows, not ends"),
+            (("2x64x64", "f16", "--a-scale", "row"), "--a-scale does not go with grouped_gemm"),
+        ):
+            with self.subTest(words=words):
+                result = run_quarry("find", "grouped_gemm", *words)
+                self.assertNotEqual(result.status, 0)
+                self.assertIn(message, result.err + result.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

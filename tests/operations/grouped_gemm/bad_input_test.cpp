@@ -1,0 +1,217 @@
+/// What is refused of grouped GEMMs, and in which words.
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+TensorView fake(std::initializer_list<std::int64_t> extents, DType type = DType::f32) {
+  return TensorView::row_major(nullptr, type, extents);
+}
+
+GroupedGemmArguments contiguous() {
+  return {.a = fake({30, 16}),
+          .b = fake({4, 16, 8}),
+          .out = fake({30, 8}),
+          .sizes = TensorView::vector(nullptr, DType::s32, 4)};
+}
+
+GroupedGemmArguments masked() {
+  GroupedGemmArguments args = contiguous();
+  args.a = fake({4, 30, 16});
+  args.out = fake({4, 30, 8});
+  args.sizes_are = SizesAre::counts;
+  return args;
+}
+
+GroupedGemmArguments ragged() {
+  GroupedGemmArguments args = contiguous();
+  args.b = fake({16, 8});
+  args.out = fake({4, 30, 8});
+  return args;
+}
+
+void check_refused(const GroupedGemmArguments& args, const std::string& words) {
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  CHECK(found.empty());
+  CHECK(found.status().code() == StatusCode::invalid_arguments);
+  CHECK(found.status().message().find(words) != std::string::npos);
+}
+
+template <class Change>
+void check_refused(GroupedGemmArguments args, const Change& change, const std::string& words) {
+  change(args);
+  check_refused(args, words);
+}
+
+/// Runs contiguous or masked groups in host memory with these sizes.
+Status run_with(GroupedGemmArguments args, const std::vector<std::int32_t>& sizes) {
+  std::vector<float> memory(4 * 30 * 16 + 4 * 16 * 8 + 4 * 30 * 8, 1);
+  args.a.data = memory.data();
+  args.b.data = memory.data() + 4 * 30 * 16;
+  args.out.data = memory.data() + 4 * 30 * 16 + 4 * 16 * 8;
+  args.sizes.data = sizes.data();
+  const auto found = find_best(args);
+  REQUIRE(found);
+  return found->run(args);
+}
+
+void check_sizes_refused(const GroupedGemmArguments& args, const std::vector<std::int32_t>& sizes,
+                         const std::string& message) {
+  const Status status = run_with(args, sizes);
+  CHECK(status.code() == StatusCode::invalid_arguments);
+  CHECK(status.message() == "Operand `sizes` is wrong at group " + message);
+  GroupedGemmArguments clamped = args;
+  clamped.clamp_host_sizes = true;
+  CHECK(run_with(clamped, sizes));
+}
+
+}  // namespace
+
+TEST_CASE("grouped GEMM: ranks and extents that do not go together are refused", "[grouped_gemm]") {
+  for (const GroupedGemmArguments& args : {contiguous(), masked(), ragged()})
+    CHECK_FALSE(get_kernels(args).empty());
+  using Args = GroupedGemmArguments;
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.b = fake({16, 8});
+      },
+      "The ranks of a, b and out are 2, 2, 2: expected 2, 3, 2 (contiguous groups), 3, 3, 3 (masked "
+      "groups) or 2, 2, 3 (ragged K)");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.a = fake({2, 3, 4, 5});
+      },
+      "Operand `a`");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.b = fake({4, 15, 8});
+      },
+      "Operand `b`");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.b = fake({4, 16, 9});
+      },
+      "Operand `b`");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.a = fake({29, 16});
+      },
+      "Operand `a`");
+  check_refused(
+      masked(),
+      [](Args& args) {
+        args.b = fake({3, 16, 8});
+      },
+      "Operand `b`");
+  check_refused(
+      masked(),
+      [](Args& args) {
+        args.a = fake({3, 30, 16});
+      },
+      "Operand `a`");
+  check_refused(
+      ragged(),
+      [](Args& args) {
+        args.b = fake({15, 8});
+      },
+      "Operand `b`");
+}
+
+TEST_CASE("grouped GEMM: a vector of sizes of another kind is refused", "[grouped_gemm]") {
+  using Args = GroupedGemmArguments;
+  check_refused(
+      contiguous(), [](Args& args) { args.sizes = TensorView::vector(nullptr, DType::f32, 4); },
+      "Operand `sizes`");
+  check_refused(
+      contiguous(), [](Args& args) { args.sizes = TensorView::vector(nullptr, DType::s32, 3); },
+      "Operand `sizes`");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.sizes = fake({2, 2}, DType::s32);
+      },
+      "Operand `sizes`");
+  check_refused(
+      contiguous(), [](Args& args) { args.sizes.strides[0] = 2; },
+      "Operand `sizes` is not contiguous: its stride is 2");
+  check_refused(
+      contiguous(), [](Args& args) { args.sizes.is_pointer_array = true; }, "array of pointers");
+  const char bytes[32] = {};
+  check_refused(
+      contiguous(),
+      [&](Args& args) {
+        args.sizes.data = bytes + (reinterpret_cast<std::uintptr_t>(bytes) % 2 == 0 ? 1 : 0);
+      },
+      "Operand `sizes`");
+  check_refused(
+      masked(), [](Args& args) { args.sizes_are = SizesAre::ends; },
+      "The sizes of masked groups are counts of their rows, not ends");
+  check_refused(
+      contiguous(), [](Args& args) { args.sizes_are = static_cast<SizesAre>(7); }, "number 7");
+  // Plain host memory beside a device's.
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        for (TensorView* view : {&args.a, &args.b, &args.out}) view->memory = {MemoryKind::device, 0};
+        args.sizes.memory = {MemoryKind::host, 0};
+      },
+      "Operand `sizes`");
+}
+
+TEST_CASE("grouped GEMM: what no kernel has is refused by name", "[grouped_gemm]") {
+  using Args = GroupedGemmArguments;
+  check_refused(
+      masked(), [](Args& args) { args.b.is_pointer_array = true; }, "Operand `b` is an array of pointers");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.a = TensorView::column_interleaved32(nullptr, DType::s8, {32, 32});
+      },
+      "Operand `a`");
+  check_refused(
+      contiguous(),
+      [](Args& args) {
+        args.epilogue.bias = fake({4, 8});
+      },
+      "Operand `bias`");
+  check_refused(
+      contiguous(), [](Args& args) { args.epilogue.beta = 1.0; }, "Operand `c`");
+  check_refused(
+      contiguous(), [](Args& args) { args.expected_total = -1; }, "`expected_total`");
+  GroupedGemmArguments args = contiguous();
+  args.a.dtype = args.b.dtype = DType::f64;
+  const auto found = get_kernels(args);
+  CHECK(found.status().code() == StatusCode::no_kernel);
+  CHECK(found.status().message() ==
+        "No kernel of grouped GEMMs is registered for a f64, b f64, accumulator f64, out f32");
+  const Kernel gemm = get_kernels(*Filter::parse("operation == gemm")).front();
+  CHECK(gemm.supports(contiguous()).code() == StatusCode::unsupported);
+}
+
+TEST_CASE("grouped GEMM: the host executor refuses sizes that make no sense, or clamps them",
+          "[grouped_gemm]") {
+  constexpr std::int32_t greatest = std::numeric_limits<std::int32_t>::max();
+  check_sizes_refused(contiguous(), {3, 2, 30, 30}, "1: it is 2, and the group before it ends at 3");
+  check_sizes_refused(contiguous(), {-1, 2, 30, 30}, "0: it is -1, and its end is negative");
+  check_sizes_refused(contiguous(), {3, 31, 31, 31}, "1: it is 31, and there are only 30");
+  GroupedGemmArguments counted = contiguous();
+  counted.sizes_are = SizesAre::counts;
+  check_sizes_refused(counted, {3, -2, 4, 4}, "1: it is -2, and its count is negative");
+  check_sizes_refused(counted, {3, greatest, 4, 4},
+                      "1: it is 2147483647, and the groups before it leave 27 of 30");
+  check_sizes_refused(masked(), {3, 31, 4, 4}, "1: it is 31, and its capacity is 30");
+  check_sizes_refused(masked(), {3, 30, 4, -5}, "3: it is -5, and its count is negative");
+  check_sizes_refused(ragged(), {3, 17, 17, 17}, "1: it is 17, and there are only 16");
+}
