@@ -25,8 +25,8 @@ Problem random_shape(double cost, Dice& dice) {
     p.groups = log_uniform(most_groups, dice);
     p.m = log_uniform(extent, dice);
     p.n = log_uniform(extent, dice);
-    p.k = dice.one_in(64) ? 0 : log_uniform(extent, dice);
-    p.room = dice.one_in(64) ? 0 : log_uniform(2 * extent, dice);
+    p.k = log_uniform(extent, dice);
+    p.room = p.form != GroupForm::masked && dice.one_in(64) ? 0 : log_uniform(2 * extent, dice);
     const double each =
         static_cast<double>(p.n) * static_cast<double>(p.form == GroupForm::ragged_k ? p.m : p.k);
     // Operands are made and checked, too.
@@ -53,7 +53,8 @@ void spoil_arguments(GroupedGemmArguments& args, Dice& dice) {
     case 0: args.sizes.dtype = DType::f32; break;
     case 1: args.sizes.extents[0] += 1; break;
     case 2: args.sizes.strides[0] = 3; break;
-    default: args.sizes_are = SizesAre::ends;
+    default:
+      if (args.a.rank == 3) args.sizes_are = SizesAre::ends;
   }
 }
 
