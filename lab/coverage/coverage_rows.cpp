@@ -212,8 +212,8 @@ static bool takes_any_matrices(const KernelMetadata& kernel) {
   for (const OperandMetadata* operand : {&o.a, &o.b, &o.c, &o.out}) {
     if (operand->alignment != 1) return false;
   }
-  const ModesMetadata& modes = kernel.modes;
-  if (kernel.operation == Operation::gemm && !(modes.batched && modes.array)) return false;
+  // Kernels of operations with batches have both; those of the others have neither.
+  if (kernel.modes.batched != kernel.modes.array) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
 }
 
