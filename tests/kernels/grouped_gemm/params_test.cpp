@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
@@ -62,7 +63,7 @@ std::vector<GroupSpan> spans_of(const GroupParams& groups) {
 }  // namespace
 
 TEST_CASE("groups stay disjoint and within their room, whatever the sizes say", "[grouped_gemm]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   for (int i = 0; i < 3000; ++i) {

@@ -6,6 +6,7 @@
 
 #include "grouped_gemm/params.hpp"
 #include "lab/operation.hpp"
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/trials/trial.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
@@ -65,7 +66,7 @@ std::vector<Kernel> grouped_kernels() { return get_kernels(*Filter::parse("opera
 }  // namespace
 
 TEST_CASE("contiguous groups are the GEMM of each, and other rows keep their bytes", "[grouped_gemm]") {
-  Random random(std::random_device{}());
+  Random random(lab::fresh_seed());
   const std::vector<std::int32_t> ends = {5, 5, 70, 81};
   const std::vector<std::int32_t> counts = {5, 0, 65, 11};
   constexpr std::int64_t rows = 90;
@@ -99,7 +100,7 @@ TEST_CASE("contiguous groups are the GEMM of each, and other rows keep their byt
 }
 
 TEST_CASE("masked groups are the GEMM of each entry's first rows", "[grouped_gemm]") {
-  Random random(std::random_device{}());
+  Random random(lab::fresh_seed());
   const std::vector<std::int32_t> counts = {3, 0, 20, 7};
   constexpr std::int64_t capacity = 20;
   const std::vector<float> a = random_values(4 * capacity * k, random);
@@ -125,7 +126,7 @@ TEST_CASE("masked groups are the GEMM of each entry's first rows", "[grouped_gem
 }
 
 TEST_CASE("ragged K multiplies each group's part, and an empty one has the epilogue of 0", "[grouped_gemm]") {
-  Random random(std::random_device{}());
+  Random random(lab::fresh_seed());
   constexpr std::int64_t m = 19;
   constexpr std::int64_t tokens = 50;
   const std::vector<std::int32_t> ends = {17, 17, 48};
@@ -185,7 +186,7 @@ TEST_CASE("problems without groups or rows succeed, and zero what they are asked
 }
 
 TEST_CASE("what is launched does not depend on the sizes", "[grouped_gemm]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 60; ++i) {
@@ -215,7 +216,7 @@ TEST_CASE("what is launched does not depend on the sizes", "[grouped_gemm]") {
 }
 
 TEST_CASE("every kernel is right on problems of every path", "[grouped_gemm]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   const lab::OperationLab& lab = lab::lab_of(Operation::grouped_gemm);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fstream>
 #include <numeric>
-#include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
 
@@ -53,7 +53,7 @@ TEST_CASE("ends are the sums of counts", "[grouped_gemm]") {
 }
 
 TEST_CASE("drawn sizes make sense until they are spoiled", "[grouped_gemm]") {
-  const auto seed = std::random_device()();
+  const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   lab::Dice dice(seed);
   int spoiled = 0;
