@@ -22,6 +22,7 @@
 #include "quarry/pointer_array.hpp"
 #include "quarry/registry.hpp"
 #include "quarry/status.hpp"
+#include "quarry/sums.hpp"
 #include "quarry/system.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/tuning.hpp"

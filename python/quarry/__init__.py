@@ -8,7 +8,7 @@
     kernel.run(args)
 """
 
-from . import arguments, metadata, utils
+from . import arguments, expression, metadata, utils
 from ._quarry import (
     Arguments,
     Artifact,
@@ -17,6 +17,7 @@ from ._quarry import (
     Candidates,
     Controls,
     DType,
+    ElementwiseArguments,
     EpilogueArguments,
     Error,
     FakeTensor,
@@ -32,10 +33,12 @@ from ._quarry import (
     Kernel,
     KernelMetadata,
     Plan,
+    ReduceSplitKArguments,
     ReorderArguments,
     Status,
     UInt4,
     UInt8,
+    Value,
     __version__,
     find_kernel,
     get_kernels,
@@ -52,6 +55,7 @@ __all__ = [
     "Candidates",
     "Controls",
     "DType",
+    "ElementwiseArguments",
     "EpilogueArguments",
     "Error",
     "FakeTensor",
@@ -67,12 +71,15 @@ __all__ = [
     "Kernel",
     "KernelMetadata",
     "Plan",
+    "ReduceSplitKArguments",
     "ReorderArguments",
     "Status",
     "UInt4",
     "UInt8",
+    "Value",
     "__version__",
     "arguments",
+    "expression",
     "find_kernel",
     "get_kernels",
     "load_pack",

@@ -1,5 +1,21 @@
 """The arguments of every operation."""
 
-from ._quarry import Arguments, Controls, EpilogueArguments, GemmArguments, ReorderArguments
+from ._quarry import (
+    Arguments,
+    Controls,
+    ElementwiseArguments,
+    EpilogueArguments,
+    GemmArguments,
+    ReduceSplitKArguments,
+    ReorderArguments,
+)
 
-__all__ = ["Arguments", "Controls", "EpilogueArguments", "GemmArguments", "ReorderArguments"]
+__all__ = [
+    "Arguments",
+    "Controls",
+    "ElementwiseArguments",
+    "EpilogueArguments",
+    "GemmArguments",
+    "ReduceSplitKArguments",
+    "ReorderArguments",
+]

@@ -6,37 +6,16 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "epilogue.hpp"
+#include "expression.hpp"
 
 namespace quarry::python {
 namespace {
 
-/// The parts of an epilogue as Python gave them; the tensors become views with the arguments.
-struct PythonEpilogue {
-  nb::object alpha, beta, c, bias, scale, residual, aux;
-  Activation activation = Activation::identity;
-  float leaky_slope = 0.01F;
-  BiasAxis bias_axis = BiasAxis::column;
-  BiasAxis scale_axis = BiasAxis::column;
-  Clamp clamp = {};
-};
-
-BiasAxis axis_of(std::string_view word, const char* name) {
-  if (word == "row") return BiasAxis::row;
-  if (word == "column") return BiasAxis::column;
-  throw nb::value_error(
-      (std::string(name) + ": expected \"row\" or \"column\", got \"" + std::string(word) + "\"").c_str());
-}
-
-Clamp clamp_of(nb::handle bounds) {
-  Clamp clamp;
-  if (bounds.is_none()) return clamp;
-  if (!nb::isinstance<nb::sequence>(bounds) || nb::len(bounds) != 2)
-    throw nb::type_error("clamp: expected a pair (low, high)");
-  const nb::object low = bounds[0];
-  const nb::object high = bounds[1];
-  if (!low.is_none()) clamp.low = nb::cast<double>(low);
-  if (!high.is_none()) clamp.high = nb::cast<double>(high);
-  return clamp;
+nb::object expression_text(const std::optional<Expression>& expression) {
+  return expression ? nb::cast(expression->text()) : nb::none();
 }
 
 template <class T>
@@ -45,37 +24,12 @@ std::optional<T> parsed(const std::optional<std::string>& word, Result<T> (*pars
   return value_of(parse(*word));
 }
 
-class Gemm final : public OperationArguments {
- public:
-  Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, const PythonEpilogue* epilogue,
-       const Controls* controls, std::string_view math) {
-    arguments_.a = keep(a, "A");
-    arguments_.b = keep(b, "B");
-    arguments_.out = keep(out, "out", true);
-    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    if (epilogue != nullptr) {
-      arguments_.c = keep_if(epilogue->c, "C");
-      arguments_.epilogue = standard(*epilogue);
-    }
-    if (controls != nullptr) arguments_.controls = *controls;
-    arguments_.math = value_of(parse_math(math));
-  }
-  quarry::Arguments get() const override { return arguments_; }
-
- protected:
-  GemmArguments arguments_;
-
- private:
-  Epilogue standard(const PythonEpilogue& given);
-  Scalar scalar(nb::handle value, const char* name);
-};
-
 /// alpha or beta: a number, or a tensor of one element that a run reads.
-Scalar Gemm::scalar(nb::handle value, const char* name) {
-  if (nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value)) return nb::cast<double>(value);
-  const TensorView view = keep(value, name);
-  for (int i = 0; i < view.rank; ++i) {
-    if (view.extents[static_cast<std::size_t>(i)] != 1)
+Scalar scalar(OperationArguments& arguments, nb::handle value, const char* name) {
+  if (const std::optional<double> number = number_of(value)) return *number;
+  const TensorView view = arguments.keep(with_rank(value), name);
+  for (std::size_t i = 0; i < view.rank; ++i) {
+    if (view.extents[i] != 1)
       throw nb::value_error((std::string(name) + ": expected a number or a tensor of one element").c_str());
   }
   if (view.data == nullptr)
@@ -83,21 +37,106 @@ Scalar Gemm::scalar(nb::handle value, const char* name) {
   return Scalar::at(view.data);
 }
 
-Epilogue Gemm::standard(const PythonEpilogue& given) {
+Epilogue standard(OperationArguments& arguments, const PythonEpilogue& given) {
   Epilogue epilogue;
-  epilogue.alpha = scalar(given.alpha, "alpha");
-  epilogue.beta = scalar(given.beta, "beta");
+  epilogue.alpha = scalar(arguments, given.alpha, "alpha");
+  epilogue.beta = scalar(arguments, given.beta, "beta");
   epilogue.activation = given.activation;
   epilogue.leaky_slope = given.leaky_slope;
-  epilogue.bias = keep_if(given.bias, "bias");
+  epilogue.bias = arguments.keep_if(given.bias, "bias");
   epilogue.bias_axis = given.bias_axis;
-  epilogue.scale = keep_if(given.scale, "scale");
+  epilogue.scale = arguments.keep_if(given.scale, "scale");
   epilogue.scale_axis = given.scale_axis;
-  epilogue.residual = keep_if(given.residual, "residual");
-  epilogue.aux = keep_if(given.aux, "aux", true);
+  epilogue.residual = arguments.keep_if(given.residual, "residual");
+  epilogue.aux = arguments.keep_if(given.aux, "aux", true);
   epilogue.clamp = given.clamp;
   return epilogue;
 }
+
+/// An epilogue as EpilogueArguments, a text or a function.
+PythonEpilogue epilogue_of(nb::handle given) {
+  if (nb::isinstance<PythonEpilogue>(given)) return nb::cast<const PythonEpilogue&>(given);
+  if (!nb::isinstance<nb::str>(given) && PyCallable_Check(given.ptr()) == 0)
+    throw nb::type_error("epilogue: expected EpilogueArguments, the text of an expression, or a function");
+  return {.expression = ExpressionSource{nb::borrow(given), nb::dict()}};
+}
+
+/// Scales of an operand and their granularity.
+struct Scales {
+  nb::handle tensor;
+  std::string_view granularity;
+};
+
+class Gemm final : public OperationArguments {
+ public:
+  Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
+       const Controls* controls, std::string_view math, const Scales& a_scale, const Scales& b_scale) {
+    arguments_.a = keep(a, "A");
+    arguments_.b = keep(b, "B");
+    arguments_.out = keep(out, "out", true);
+    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
+    arguments_.a_scale = keep_if(a_scale.tensor, "a_scale");
+    arguments_.a_scale_granularity = value_of(parse_scale_granularity(a_scale.granularity));
+    arguments_.b_scale = keep_if(b_scale.tensor, "b_scale");
+    arguments_.b_scale_granularity = value_of(parse_scale_granularity(b_scale.granularity));
+    if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
+    if (controls != nullptr) arguments_.controls = *controls;
+    arguments_.math = value_of(parse_math(math));
+  }
+  quarry::Arguments get() const override { return arguments_; }
+  nb::object expression() const { return expression_text(arguments_.expression); }
+
+ private:
+  void take(const PythonEpilogue& given, nb::handle out) {
+    if (!given.expression) {
+      arguments_.c = keep_if(given.c, "C");
+      arguments_.epilogue = standard(*this, given);
+      return;
+    }
+    const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
+    BoundExpression expressed = bound(*given.expression, {arguments_.out, nb::borrow(out), sums}, *this);
+    arguments_.expression = std::move(expressed.expression);
+    arguments_.tensors = std::move(expressed.tensors);
+  }
+
+  GemmArguments arguments_;
+};
+
+class ReduceSplitK final : public OperationArguments {
+ public:
+  ReduceSplitK(nb::handle partials, nb::handle out, const PythonEpilogue* epilogue) {
+    arguments_.partials = keep(partials, "partials");
+    arguments_.out = keep(out, "out", true);
+    if (epilogue == nullptr) return;
+    if (epilogue->expression)
+      throw nb::value_error("epilogue: a reduction takes the standard parts, and no expression");
+    arguments_.c = keep_if(epilogue->c, "C");
+    arguments_.epilogue = standard(*this, *epilogue);
+  }
+  quarry::Arguments get() const override { return arguments_; }
+
+ private:
+  ReduceSplitKArguments arguments_;
+};
+
+class Elementwise final : public OperationArguments {
+ public:
+  Elementwise(const nb::object& expression, const nb::dict& tensors)
+      : arguments_(made(*this, expression, tensors)) {}
+  quarry::Arguments get() const override { return arguments_; }
+  nb::object expression() const { return expression_text(arguments_.expression); }
+
+ private:
+  static ElementwiseArguments made(OperationArguments& self, const nb::object& expression,
+                                   const nb::dict& tensors) {
+    if (!tensors.contains("out")) throw nb::type_error("out: expected a tensor, got nothing");
+    const TensorView out = hold(tensors["out"], "out", true).view;
+    BoundExpression expressed = bound({expression, tensors}, {.out = out}, self);
+    return {std::move(expressed.expression), std::move(expressed.tensors)};
+  }
+
+  ElementwiseArguments arguments_;
+};
 
 class Reorder final : public OperationArguments {
  public:
@@ -108,33 +147,6 @@ class Reorder final : public OperationArguments {
  private:
   ReorderArguments arguments_;
 };
-
-void bind_epilogue(nb::module_& module) {
-  nb::class_<PythonEpilogue>(
-      module, "EpilogueArguments",
-      "z = alpha * scale * (A x B) + beta * C + bias; out = clamp(activation(z) + residual); aux = z.\n\n"
-      "alpha and beta are numbers, or tensors of one element that a run reads. bias and scale are vectors "
-      "along an\n"
-      "axis (\"row\": a value for each row). clamp is a pair (low, high), None for no bound.")
-      .def(
-          "__init__",
-          [](PythonEpilogue* self, nb::object alpha, nb::object beta, nb::object C,
-             std::string_view activation, float leaky_slope, nb::object bias, std::string_view bias_axis,
-             nb::object scale, std::string_view scale_axis, nb::object residual, nb::object aux,
-             nb::handle clamp) {
-            const Activation function = value_of(parse_activation(activation));
-            const BiasAxis along_bias = axis_of(bias_axis, "bias_axis");
-            const BiasAxis along_scale = axis_of(scale_axis, "scale_axis");
-            const Clamp bounds = clamp_of(clamp);
-            new (self) PythonEpilogue{std::move(alpha), std::move(beta),     std::move(C),   std::move(bias),
-                                      std::move(scale), std::move(residual), std::move(aux), function,
-                                      leaky_slope,      along_bias,          along_scale,    bounds};
-          },
-          nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::kw_only(), nb::arg("C") = nb::none(),
-          nb::arg("activation") = "identity", nb::arg("leaky_slope") = 0.01F, nb::arg("bias") = nb::none(),
-          nb::arg("bias_axis") = "column", nb::arg("scale") = nb::none(), nb::arg("scale_axis") = "column",
-          nb::arg("residual") = nb::none(), nb::arg("aux") = nb::none(), nb::arg("clamp") = nb::none());
-}
 
 void bind_controls(nb::module_& module) {
   using Word = std::optional<std::string>;
@@ -167,6 +179,68 @@ void bind_controls(nb::module_& module) {
       .def_ro("multiprocessors", &Controls::multiprocessors);
 }
 
+void make_gemm(Gemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
+               nb::handle epilogue, const Controls* controls, std::string_view math, nb::handle a_scale,
+               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity) {
+  new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, {a_scale, a_granularity},
+                  {b_scale, b_granularity});
+}
+
+void bind_gemm(nb::module_& module) {
+  nb::class_<Gemm, OperationArguments>(
+      module, "GemmArguments",
+      "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
+      "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
+      "scale. Their\n"
+      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\" and \"128x128\" (of B).")
+      .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
+           nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),
+           nb::arg("performance") = nb::none(), nb::arg("math") = "exact", nb::kw_only(),
+           nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
+           nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
+           nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
+                   "epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = None, "
+                   "performance: Controls | None = None, math: str = 'exact', *, a_scale: object = None, "
+                   "a_scale_granularity: str = 'tensor', b_scale: object = None, b_scale_granularity: str = "
+                   "'tensor') -> None"))
+      .def_prop_ro(
+          "A", [](const Gemm& self) { return self.owner("A"); }, nb::sig("def A(self) -> object"))
+      .def_prop_ro(
+          "B", [](const Gemm& self) { return self.owner("B"); }, nb::sig("def B(self) -> object"))
+      .def_prop_ro(
+          "out", [](const Gemm& self) { return self.owner("out"); }, nb::sig("def out(self) -> object"))
+      .def_prop_ro("expression", &Gemm::expression, nb::sig("def expression(self) -> str | None"),
+                   "The epilogue's expression as text; None for a standard epilogue.");
+}
+
+void bind_others(nb::module_& module) {
+  nb::class_<ReduceSplitK, OperationArguments>(
+      module, "ReduceSplitKArguments",
+      "out = epilogue(partials[0] + partials[1] + ...): partial sums of a GEMM, slices in front.")
+      .def(nb::init<nb::handle, nb::handle, const PythonEpilogue*>(), nb::arg("partials").none(),
+           nb::arg("out").none(), nb::arg("epilogue") = nb::none(),
+           nb::sig("def __init__(self, partials: object, out: object, epilogue: EpilogueArguments | None = "
+                   "None) -> None"));
+  nb::class_<Elementwise, OperationArguments>(
+      module, "ElementwiseArguments",
+      "An expression of tensors alone, a text or a function of them; its tensors and numbers by name, with "
+      "`out`.")
+      .def(
+          "__init__",
+          [](Elementwise* self, const nb::object& expression, const nb::kwargs& tensors) {
+            new (self) Elementwise(expression, tensors);
+          },
+          nb::arg("expression"), nb::arg("tensors"),
+          nb::sig("def __init__(self, expression: str | collections.abc.Callable[..., object], /, **tensors: "
+                  "object) -> None"))
+      .def_prop_ro("expression", &Elementwise::expression, nb::sig("def expression(self) -> str"),
+                   "The expression as text.");
+  nb::class_<Reorder, OperationArguments>(module, "ReorderArguments",
+                                          "to = from: a copy from one layout to another.")
+      .def(nb::init<nb::handle, nb::handle>(), nb::arg("from_").none(), nb::arg("to").none(),
+           nb::sig("def __init__(self, from_: object, to: object) -> None"));
+}
+
 }  // namespace
 
 nb::object OperationArguments::owner(std::string_view name) const {
@@ -193,32 +267,18 @@ std::optional<TensorView> OperationArguments::keep_if(nb::handle tensor, const c
   return keep(tensor, name, written);
 }
 
+void OperationArguments::check_written(std::string_view name) const {
+  for (const auto& [known, held] : held_) {
+    if (known == name) hold(held.owner, known.c_str(), true);
+  }
+}
+
 void bind_arguments(nb::module_& module) {
-  bind_epilogue(module);
   bind_controls(module);
   nb::class_<OperationArguments>(
       module, "Arguments", "Arguments of one operation. They keep their tensors alive and copy nothing.");
-  nb::class_<Gemm, OperationArguments>(
-      module, "GemmArguments",
-      "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.")
-      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, const PythonEpilogue*, const Controls*,
-                    std::string_view>(),
-           nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
-           nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),
-           nb::arg("performance") = nb::none(), nb::arg("math") = "exact",
-           nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
-                   "epilogue: EpilogueArguments | "
-                   "None = None, performance: Controls | None = None, math: str = 'exact') -> None"))
-      .def_prop_ro(
-          "A", [](const Gemm& self) { return self.owner("A"); }, nb::sig("def A(self) -> object"))
-      .def_prop_ro(
-          "B", [](const Gemm& self) { return self.owner("B"); }, nb::sig("def B(self) -> object"))
-      .def_prop_ro(
-          "out", [](const Gemm& self) { return self.owner("out"); }, nb::sig("def out(self) -> object"));
-  nb::class_<Reorder, OperationArguments>(module, "ReorderArguments",
-                                          "to = from: a copy from one layout to another.")
-      .def(nb::init<nb::handle, nb::handle>(), nb::arg("from_").none(), nb::arg("to").none(),
-           nb::sig("def __init__(self, from_: object, to: object) -> None"));
+  bind_gemm(module);
+  bind_others(module);
 }
 
 }  // namespace quarry::python

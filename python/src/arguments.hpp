@@ -22,11 +22,12 @@ class OperationArguments {
   /// Memory of the operands: of the first that has any, otherwise as it was left open.
   Memory memory() const;
 
- protected:
-  /// Holds a tensor under its name and returns its view.
+  /// Holds a tensor under its name and returns its view. Raises as hold().
   TensorView keep(nb::handle tensor, const char* name, bool written = false);
   /// The same where None is no tensor.
   std::optional<TensorView> keep_if(nb::handle tensor, const char* name, bool written = false);
+  /// Raises ValueError where the tensor of this name, which a kernel writes to, is read-only.
+  void check_written(std::string_view name) const;
 
  private:
   std::vector<std::pair<std::string, Held>> held_;

@@ -17,6 +17,8 @@ void bind_types(nb::module_& module);
 void bind_tensors(nb::module_& module);
 void bind_metadata(nb::module_& module);
 void bind_arguments(nb::module_& module);
+void bind_epilogue(nb::module_& module);
+void bind_expressions(nb::module_& module);
 void bind_artifacts(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_registry(nb::module_& module);

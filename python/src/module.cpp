@@ -9,6 +9,8 @@ NB_MODULE(_quarry, module) {
   bind_types(module);
   bind_tensors(module);
   bind_metadata(module);
+  bind_expressions(module);
+  bind_epilogue(module);
   bind_arguments(module);
   bind_artifacts(module);
   bind_kernels(module);

@@ -79,7 +79,7 @@ nb::list list_all(PythonFilter& filter, std::optional<int> cc) {
 
 nb::object find(nb::handle arguments, nb::handle metadata_filter, std::optional<int> cc,
                 std::optional<std::size_t> limit, std::optional<std::size_t> max_workspace,
-                bool precompiled_only, bool explain) {
+                bool precompiled_only, bool explain, bool batch_invariant) {
   PythonFilter filter(metadata_filter);
   if (arguments.is_none()) return list_all(filter, cc);
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
@@ -88,7 +88,8 @@ nb::object find(nb::handle arguments, nb::handle metadata_filter, std::optional<
       .max_workspace = max_workspace.value_or(all),
       .availability = precompiled_only ? Availability::precompiled : Availability::any,
       .explain = explain,
-      .device = cc ? &model_of(*cc) : nullptr};
+      .device = cc ? &model_of(*cc) : nullptr,
+      .batch_invariant = batch_invariant};
   CandidateList list =
       get_kernels(nb::cast<const OperationArguments&>(arguments).get(), filter.get(), options);
   filter.rethrow();
@@ -153,15 +154,19 @@ void bind_registry(nb::module_& module) {
       "get_kernels", &find, nb::arg("args") = nb::none(), nb::arg("metadata_filter") = nb::none(),
       nb::arg("cc") = nb::none(), nb::kw_only(), nb::arg("limit") = nb::none(),
       nb::arg("max_workspace") = nb::none(), nb::arg("precompiled_only") = false, nb::arg("explain") = false,
+      nb::arg("batch_invariant") = false,
       nb::sig("def get_kernels(args: Arguments | None = None, metadata_filter: str | "
               "collections.abc.Callable[[KernelMetadata], bool] | None = None, "
               "cc: int | None = None, *, limit: int | None = None, max_workspace: int | None = None, "
               "precompiled_only: bool = "
-              "False, explain: bool = False) -> Sequence[Kernel]"),
+              "False, explain: bool = False, batch_invariant: bool = False) -> Sequence[Kernel]"),
       "Kernels that solve a problem, best first; without arguments all kernels, in the registry's order.\n\n"
       "`metadata_filter` is a text of the filter language or a predicate on KernelMetadata. `cc` is the "
       "compute capability to\n"
-      "rank for, by default that of the tensors' device. Error for arguments that no kernel could take.");
+      "rank for, by default that of the tensors' device. `batch_invariant` asks for kernels that give a row "
+      "of A "
+      "the same bits\n"
+      "in problems that differ in M alone. Error for arguments that no kernel could take.");
   module.def(
       "find_kernel", [](std::string_view name) { return value_of(find_kernel(name)); }, nb::arg("name"),
       "The kernel of this name; Error with the nearest names otherwise.");

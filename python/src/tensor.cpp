@@ -174,6 +174,13 @@ Held hold(nb::handle tensor, const char* word, bool written) {
   return held;
 }
 
+nb::object with_rank(nb::handle tensor) {
+  const nb::object rank = nb::getattr(tensor, "ndim", nb::none());
+  if (nb::isinstance<nb::int_>(rank) && nb::cast<int>(rank) == 0 && nb::hasattr(tensor, "reshape"))
+    return tensor.attr("reshape")(1);
+  return nb::borrow(tensor);
+}
+
 void bind_tensors(nb::module_& module) {
   nb::class_<FakeTensor>(module, "FakeTensor",
                          "A tensor without memory: good to find and to compile kernels, not to run them.")

@@ -27,4 +27,7 @@ struct Held {
 /// @param written whether a kernel writes to it; then read-only memory is refused
 Held hold(nb::handle tensor, const char* name, bool written = false);
 
+/// A tensor of rank 0 as one of one element; all else as it is.
+nb::object with_rank(nb::handle tensor);
+
 }  // namespace quarry::python

@@ -107,8 +107,11 @@ class Tensors(unittest.TestCase):
         good = ones(8, 8)
         for bad in (numpy.float32(1) * numpy.ones(()), ones(8, 8)[::-1], ones(8, 8, dtype="complex64"), ones(8, 8, dtype="bool"),
                     ones(2, 2, 2, 2, 2)):
-            with self.subTest(shape=bad.shape, dtype=bad.dtype), self.assertRaises((quarry.Error, ValueError, TypeError)):
-                fits(bad, good, ones(8, 8))
+            with self.subTest(shape=bad.shape, dtype=bad.dtype):
+                with self.assertRaisesRegex((quarry.Error, ValueError, TypeError), "^A: |[Oo]perand `a`"):
+                    fits(bad, good, ones(8, 8))
+                with self.assertRaisesRegex((quarry.Error, ValueError, TypeError), "^out: |[Oo]perand `out`"):
+                    fits(good, good, bad)
         with self.assertRaisesRegex(quarry.Error, "k|K|extent|rows"):
             fits(ones(8, 7), good, ones(8, 8))
 

@@ -1,0 +1,111 @@
+"""The arguments of every operation, on random problems, beside numpy in float64."""
+import random
+import unittest
+
+import numpy
+import quarry
+from support import TOLERANCES, draw_matrix, numpy_type, relative_error
+
+
+def blocks(extent):
+    return -(-extent // 128)
+
+
+def spread(scales, rows, columns):
+    """Scales as a matrix with a value for each element."""
+    tall = numpy.repeat(scales, 128, axis=0)[:rows] if 1 < scales.shape[0] < rows else scales
+    wide = numpy.repeat(tall, 128, axis=1)[:, :columns] if 1 < scales.shape[1] < columns else tall
+    return numpy.broadcast_to(wide, (rows, columns))
+
+
+class Scales(unittest.TestCase):
+    def test_random_scales_are_numpy_s(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 40):
+            dice = random.Random(seed)
+            m, n, k = dice.choice([1, 16, 33]), dice.choice([1, 24, 130]), dice.choice([16, 200, 300])
+            dtype, out_type = dice.choice([("float32", "float32"), ("float16", "float16"), ("float8_e4m3fn", "bfloat16"), ("int8", "float32")])
+            a, b = draw_matrix(dice, m, k, dtype), draw_matrix(dice, k, n, dtype, dice.choice("CF"))
+            of_a = {"tensor": (1, 1), "row": (m, 1), "1x128": (m, blocks(k))}
+            of_b = {"tensor": (1, 1), "column": (1, n), "1x128": (blocks(k), n), "128x128": (blocks(k), blocks(n))}
+            given, reference = {}, [a.astype("float64"), b.astype("float64")]
+            for place, (name, shapes) in enumerate([("a", of_a), ("b", of_b)]):
+                granularity = dice.choice([None, *shapes])
+                if granularity is None:
+                    continue
+                scales = numpy.array([dice.uniform(0.5, 1.5) for _ in range(numpy.prod(shapes[granularity]))], "float32")
+                scales = scales.reshape(shapes[granularity], order="F")
+                given |= {f"{name}_scale": scales, f"{name}_scale_granularity": granularity}
+                reference[place] = reference[place] * spread(scales.astype("float64"), *reference[place].shape)
+            out = numpy.full((m, n), numpy.nan, "float64").astype(numpy_type(out_type))
+            with self.subTest(seed=seed, given=[*given.items()], dtype=dtype):
+                args = quarry.GemmArguments(a, b, out, **given)
+                kernels = quarry.get_kernels(args)
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                kernel = kernels[dice.randrange(len(kernels))]
+                self.assertEqual(kernel.metadata["operands.scales"] == "none", not given)
+                kernel.run(args)
+                self.assertLessEqual(relative_error(out, reference[0] @ reference[1]), TOLERANCES[out_type], kernel.name)
+
+    def test_scales_that_do_not_fit_are_told(self):
+        a, out = numpy.ones((8, 8), "float32"), numpy.empty((8, 8), "float32")
+        one = numpy.ones((1, 1), "float32")
+        cases = [
+            (quarry.Error, "granularit", {"a_scale": one, "a_scale_granularity": "block"}),
+            (quarry.Error, "a_scale", {"a_scale": numpy.ones((3, 1), "float32"), "a_scale_granularity": "row"}),
+            (quarry.Error, "b_scale", {"b_scale": numpy.ones((1, 1), "float64")}),
+            (quarry.Error, "column|granularit", {"a_scale": one, "a_scale_granularity": "column"}),
+            (TypeError, "b_scale: expected a tensor", {"b_scale": 0.5}),
+            (quarry.Error, "a_scale.*beside an expression", {"a_scale": one, "epilogue": "out = sum"}),
+        ]
+        for kind, message, given in cases:
+            with self.subTest(message=message), self.assertRaisesRegex(kind, message):
+                quarry.get_kernels(quarry.GemmArguments(a, a, out, **given))
+
+
+class Reductions(unittest.TestCase):
+    def test_random_partial_sums_are_added(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 40):
+            dice = random.Random(seed)
+            sums, out_type = dice.choice([("float32", "float32"), ("float32", "float16"), ("float64", "float64"), ("float32", "bfloat16")])
+            slices, m, n = dice.randint(1, 5), dice.choice([1, 7, 32]), dice.choice([1, 9, 64])
+            batch = dice.choice([(), (2,)])
+            partials = draw_matrix(dice, slices * m * (2 if batch else 1), n, sums).reshape(slices, *batch, m, n)
+            bias, c = draw_matrix(dice, 1, n, out_type)[0], draw_matrix(dice, m * (2 if batch else 1), n, out_type).reshape(*batch, m, n)
+            out = numpy.full((*batch, m, n), numpy.nan, "float64").astype(numpy_type(out_type))
+            epilogue = quarry.EpilogueArguments(2, 0.5, C=c, bias=bias, activation="relu")
+            args = quarry.ReduceSplitKArguments(partials, out, epilogue)
+            with self.subTest(seed=seed):
+                kernels = quarry.get_kernels(args)
+                kernels[dice.randrange(len(kernels))].run(args)
+                wide = 2 * partials.astype("float64").sum(0) + 0.5 * c.astype("float64") + bias.astype("float64")
+                self.assertLessEqual(relative_error(out, numpy.maximum(wide, 0)), TOLERANCES[out_type])
+
+    def test_mistakes_are_told(self):
+        out = numpy.empty((4, 4), "float32")
+        with self.assertRaisesRegex(quarry.Error, "partials"):
+            quarry.get_kernels(quarry.ReduceSplitKArguments(numpy.ones((2, 3, 4), "float32"), out))
+        with self.assertRaisesRegex(TypeError, "partials: expected a tensor"):
+            quarry.ReduceSplitKArguments(None, out)
+        with self.assertRaisesRegex(ValueError, "no expression"):
+            quarry.ReduceSplitKArguments(numpy.ones((2, 4, 4), "float32"), out, quarry.EpilogueArguments("out = sum"))
+
+
+class BatchInvariance(unittest.TestCase):
+    def test_rows_have_the_same_bits_for_any_m(self):
+        dice = random.Random(5)
+        a = numpy.array([[dice.uniform(-1, 1) for _ in range(96)] for _ in range(64)], "float16")
+        b = numpy.array([[dice.uniform(-1, 1) for _ in range(40)] for _ in range(96)], "float16")
+        results = []
+        for m in (1, 16, 64):
+            out = numpy.empty((m, 40), "float16")
+            args = quarry.GemmArguments(a[:m], b, out)
+            kernels = quarry.get_kernels(args, batch_invariant=True)
+            kernels[0].run(args)
+            results.append(out[0])
+        self.assertTrue(all(numpy.array_equal(r, results[0]) for r in results))
+
+
+if __name__ == "__main__":
+    unittest.main()
