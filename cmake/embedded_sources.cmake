@@ -10,6 +10,9 @@ add_custom_command(
   COMMENT "Embedding the sources of device code"
   VERBATIM)
 target_sources(quarry PRIVATE "${embedded_sources}")
-# Where a compiler may be when it is nowhere else: beside the one that this build used.
-set_property(SOURCE registry/compile/compiler_files.cpp APPEND PROPERTY COMPILE_DEFINITIONS
-             "QUARRY_BUILT_WITH=\"${QUARRY_CUDA_ROOTS}\"")
+# Where a compiler may be when it is nowhere else: beside the one that this build used, unless that is gone after the build.
+set(built_with "${QUARRY_CUDA_ROOTS}")
+if(SKBUILD)
+  set(built_with /usr/local/cuda)
+endif()
+set_property(SOURCE registry/compile/compiler_files.cpp APPEND PROPERTY COMPILE_DEFINITIONS "QUARRY_BUILT_WITH=\"${built_with}\"")

@@ -10,6 +10,7 @@
 #include "quarry/controls.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/epilogue.hpp"
+#include "quarry/explorer.hpp"
 #include "quarry/export.hpp"
 #include "quarry/expression.hpp"
 #include "quarry/fields.hpp"

@@ -120,6 +120,17 @@ nb::list rejections(const CandidateList& list) {
   return counts;
 }
 
+std::string explorer(nb::handle path, nb::handle metadata_filter) {
+  PythonFilter filter(metadata_filter);
+  const std::vector<Kernel> kernels = get_kernels(filter.get());
+  filter.rethrow();
+  std::string page = explorer_page(kernels);
+  if (!path.is_none())
+    nb::module_::import_("pathlib").attr("Path")(path).attr("write_bytes")(
+        nb::bytes(page.data(), page.size()));
+  return page;
+}
+
 Status cc_supported(const nb::iterable& ccs) {
   const Result<DeviceModel> device = device_model(0);
   if (!device) return device.status();
@@ -173,6 +184,13 @@ void bind_registry(nb::module_& module) {
   module.def(
       "make_kernel", [](std::string_view config) { return value_of(make_kernel(config)); }, nb::arg("config"),
       "A kernel from a name or a config as JSON, registered or not.");
+  module.def("explorer", &explorer, nb::arg("path") = nb::none(), nb::arg("metadata_filter") = nb::none(),
+             nb::sig("def explorer(path: str | os.PathLike[str] | None = None, metadata_filter: str | "
+                     "collections.abc.Callable[[KernelMetadata], bool] | None = None) -> str"),
+             "One HTML page of all kernels, or of those that pass the filter, to look through in a browser; "
+             "it needs "
+             "no network.\n"
+             "Written to `path` where one is given.");
   module.def("is_device_cc_supported", &cc_supported, nb::arg("ccs"),
              nb::sig("def is_device_cc_supported(ccs: collections.abc.Iterable[int]) -> Status"),
              "Whether device 0 has one of these compute capabilities.");

@@ -10,7 +10,7 @@ import unittest
 
 from quarry_command import BINARY, FOLDER, CommandTest, run_on_terminal, run_quarry
 
-COMMANDS = ("list", "find", "show", "run", "verify", "bench", "tune", "stats", "pack", "warm-up", "export", "cache", "doctor",
+COMMANDS = ("list", "find", "show", "run", "verify", "bench", "tune", "stats", "explore", "pack", "warm-up", "export", "cache", "doctor",
             "completion", "help")
 
 

@@ -56,8 +56,8 @@ int dispatch(int argc, char** argv) {
   app.formatter(std::make_shared<HelpText>("quarry COMMAND [FLAGS]"));
   Action action;
   for (const auto add :
-       {add_list, add_find, add_show, add_run, add_verify, add_bench, add_tune, add_stats, add_coverage,
-        add_pack, add_warm_up, add_export, add_cache, add_doctor, add_completion, add_help}) {
+       {add_list, add_find, add_show, add_run, add_verify, add_bench, add_tune, add_stats, add_explore,
+        add_coverage, add_pack, add_warm_up, add_export, add_cache, add_doctor, add_completion, add_help}) {
     add(app, action);
   }
 #ifdef QUARRY_EMULATOR

@@ -1,8 +1,5 @@
 /// quarry bench: how fast kernels are, beside each other and beside cuBLASLt.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "lab/bench/setup.hpp"
 #include "lab/bench/shape.hpp"
@@ -19,13 +16,6 @@
 
 namespace quarry::command {
 namespace {
-
-Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (file) return {};
-  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
-}
 
 /// The library where there is one; absent, with a message, where it is not found or not wanted. Fails where
 /// the one that was named cannot be used.

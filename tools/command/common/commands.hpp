@@ -20,6 +20,7 @@ void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_stats(CLI::App& app, Action& action);
+void add_explore(CLI::App& app, Action& action);
 void add_coverage(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
 void add_warm_up(CLI::App& app, Action& action);

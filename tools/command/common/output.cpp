@@ -8,6 +8,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+
+#include "lab/text.hpp"
 
 namespace quarry::command {
 
@@ -21,6 +24,13 @@ int output_error = 0;
 void write_output(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written && output_error == 0) output_error = errno;
+}
+
+Status write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (file) return {};
+  return Status(StatusCode::file_error, "cannot write " + lab::quoted(path) + ": " + std::strerror(errno));
 }
 
 void flush_output() {

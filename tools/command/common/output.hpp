@@ -19,6 +19,9 @@ enum Exit : int {
 /// Writes data to standard output, buffered until the end of the process.
 void write_output(std::string_view text);
 
+/// Writes data to a file, in the place of what it held.
+Status write_file(const std::string& path, std::string_view text);
+
 /// Makes what was written appear now, where work that takes long follows.
 void flush_output();
 

@@ -1,0 +1,21 @@
+# Writes registry/explorer/page/ as one text of HTML in a C++ source: cmake -D PAGE=FOLDER -D OUT=FILE.cpp -P assemble_page.cmake
+cmake_minimum_required(VERSION 3.25) # else it replaces @names@ by itself
+file(READ "${PAGE}/page.html" html)
+file(READ "${PAGE}/page.css" style)
+set(scripts "")
+foreach(name language evaluate columns table details main)
+  file(READ "${PAGE}/${name}.js" script)
+  string(APPEND scripts "${script}\n")
+endforeach()
+string(REPLACE "@style@" "${style}" html "${html}")
+string(REPLACE "@scripts@" "${scripts}" html "${html}")
+# A literal has at most 64 KiB in standard C++; literals that follow each other are one.
+set(literals "")
+string(LENGTH "${html}" length)
+set(at 0)
+while(at LESS length)
+  string(SUBSTRING "${html}" ${at} 16000 part)
+  string(APPEND literals "    R\"quarry_page(${part})quarry_page\"\n")
+  math(EXPR at "${at} + 16000")
+endwhile()
+file(WRITE "${OUT}" "#include \"registry/explorer/page_text.hpp\"\n\nnamespace quarry::detail {\nconst std::string_view page_text =\n${literals};\n}\n")

@@ -1,0 +1,259 @@
+"""The explorer's page: its data, and in Debian's chromium its filters, beside those of the library, and its keys."""
+import html
+import json
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import quarry
+
+PAGE = quarry.explorer()
+KERNELS = quarry.get_kernels()
+DATA = json.loads(re.search(r'<script type="application/json" id="kernels">(.*?)</script>', PAGE, re.S)[1])
+BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+
+
+def run_in_page(script):
+    """What an async function's body in the page returns."""
+    end = f"""<script>
+const key = (element, name) => element.dispatchEvent(new KeyboardEvent("keydown", {{ key: name, bubbles: true, cancelable: true }}));
+const drawn = () => new Promise((done) => setTimeout(done, 300));
+(async () => {{ {script} }})().catch((error) => String(error.stack)).then((result) => {{
+  document.body.innerHTML = "<pre id=result></pre>";
+  document.getElementById("result").textContent = JSON.stringify(result);
+}});
+</script></body>"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        path.write_text(PAGE.replace("</body>", end))
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1600,900",
+                   f"--user-data-dir={folder}/profile", "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
+    assert found, done.stderr[-3000:]
+    return json.loads(html.unescape(found[1]))
+
+
+class Filters:
+    """Random filters, right and wrong ones."""
+
+    def __init__(self, dice):
+        self.dice = dice
+        self.fields = DATA["fields"]
+
+    def any(self):
+        text = self.condition(self.dice.randint(0, 4))
+        if self.dice.random() < 0.2:  # mostly a mistake
+            at = self.dice.randrange(len(text) + 1)
+            insert = self.dice.choice(["", "", "(", ")", " and ", "=", "~", "1", "x", "'", " in ", ".", "-", "%", " not "])
+            text = text[:at] + insert + text[at + (self.dice.random() < 0.5):]
+        return text
+
+    def path(self, field):
+        parts = field["path"].split(".")
+        return self.dice.choice([field["name"], field["path"], ".".join(parts[self.dice.randrange(len(parts)):])])
+
+    def condition(self, depth):
+        dice = self.dice
+        kind = dice.randrange(9) if depth else dice.randrange(5)
+        if kind < 3:
+            return self.comparison(dice.choice(self.fields))
+        if kind == 3:
+            field = dice.choice(self.fields)
+            return f"has({dice.choice([self.path(field), field['path'].split('.')[0], 'warps', 'cluster', 'operands.a', 'a'])})"
+        if kind == 4:
+            left, right = self.number(1), self.number(1)
+            return f"{left} {dice.choice(['==', '!=', '<', '<=', '>', '>='])} {right}"
+        if kind == 5:
+            return f"{dice.choice(['not ', '!'])}({self.condition(depth - 1)})"
+        if kind == 6:
+            return f"({self.condition(depth - 1)}) == {dice.choice(['true', 'false', '(' + self.condition(depth - 1) + ')'])}"
+        word = dice.choice([" and ", " or ", " && ", "||"])
+        return f"{self.condition(depth - 1)}{word}{self.condition(depth - 1)}" if dice.random() < 0.6 else \
+            f"({self.condition(depth - 1)}){word}{self.condition(depth - 1)}"
+
+    def comparison(self, field):
+        dice, path = self.dice, self.path(field)
+        if field["type"] == "boolean":
+            return dice.choice([path, f"{path} == true", f"{path} != {self.path(dice.choice([f for f in self.fields if f['type'] == 'boolean']))}"])
+        values = [v for v in field.get("values", ["gemm_sm80", "w2x2x1", "a8x8"]) if v is not None] or [1]
+        one = lambda: self.literal(field, dice.choice(values))
+        kind = dice.randrange(5)
+        if kind == 0:
+            return f"{path} in ({', '.join(one() for _ in range(dice.randint(1, 4)))})"
+        if kind == 1 and field["type"] != "integer":
+            word = str(dice.choice(values))
+            return f"{path} ~ '{word[dice.randrange(len(word)):]}'"
+        if kind == 2 and field["type"] == "word":
+            return f"{path} == {self.path(dice.choice([f for f in self.fields if f['type'] == 'word']))}"
+        order = ["==", "!="] if field["type"] == "word" and dice.random() < 0.9 else ["==", "!=", "<", "<=", ">", ">="]
+        pair = [path, one()] if dice.random() < 0.8 else [one(), path]
+        return f" {dice.choice(order)} ".join(pair)
+
+    def literal(self, field, value):
+        if field["type"] == "integer":
+            return self.dice.choice([str(value), str(value), f"{value}.0", f"{value - 1} + 1", "1.5", "-3", "9223372036854775807"])
+        return self.dice.choice([value, f"'{value}'", f'"{value}"'])
+
+    def number(self, depth):
+        dice = self.dice
+        integers = [f for f in self.fields if f["type"] == "integer"]
+        if depth == 0 or dice.random() < 0.3:
+            return dice.choice([self.path(dice.choice(integers)), str(dice.choice([0, 1, 2, 64, 128])), "0.5", "1e3", "-2", "3000000000"])
+        pair = [self.number(depth - 1), self.number(depth - 1)]
+        return f"({pair[0]} {dice.choice('+-*/%')} {pair[1]})" if dice.random() < 0.7 else f"{pair[0]} * {pair[1]}"
+
+
+def digest(rows):
+    number = 0
+    for row in rows:
+        number = (number * 31 + row + 1) % (1 << 32)
+    return number
+
+
+class Data(unittest.TestCase):
+    def test_the_page_stands_alone(self):
+        page = PAGE.replace(json.dumps(DATA), "")
+        for outside in ("http:", "https:", "src=", "@import", "url(", "<link", "@kernels@", "@style@", "@scripts@"):
+            self.assertNotIn(outside, page)
+        self.assertLess(len(PAGE.encode()), 3 << 20)
+
+    def test_its_data_are_the_metadata(self):
+        digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        names, name = [], ""
+        for line in DATA["fields"][0]["names"].split("\n"):
+            common, rest = line.split(" ", 1)
+            name = name[:int(common)] + rest
+            names.append(name)
+        self.assertEqual(names, [kernel.name for kernel in KERNELS])
+        self.assertEqual(DATA["count"], len(KERNELS))
+        for field in DATA["fields"][1:]:
+            width, rows = field["width"], field["rows"]
+            for row in random.sample(range(len(names)), 50):
+                place = 0
+                for digit in rows[row * width:(row + 1) * width]:
+                    place = place * 64 + digits.index(digit)
+                self.assertEqual(field["values"][place], KERNELS[row].metadata[field["path"]], (field["path"], names[row]))
+
+    def test_a_page_of_some_kernels_goes_to_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "page.html")
+            page = quarry.explorer(path, "family == elementwise")
+            self.assertEqual(path.read_text(), page)
+            self.assertLess(len(page), len(PAGE) / 5)
+            with self.assertRaises(OSError):
+                quarry.explorer(Path(folder, "missing", "page.html"))
+        with self.assertRaises(quarry.Error):
+            quarry.explorer(metadata_filter="tile.q == 1")
+
+
+@unittest.skipIf(BROWSER is None, "no chromium here")
+class Browser(unittest.TestCase):
+    def test_filters_are_those_of_the_library(self):
+        seed = random.randrange(1 << 30)
+        filters = Filters(random.Random(seed))
+        texts = [filters.any() for _ in range(400)]
+        given = json.dumps(texts).replace("<", r"\u003c")
+        answers = run_in_page(f"""
+            const rows = new Map(quarryExplorer.kernels("").map((name, row) => [name, row]));
+            return {given}.map((text) => {{
+              try {{
+                const kernels = quarryExplorer.kernels(text);
+                return [kernels.length, kernels.reduce((sum, name) => (Math.imul(sum, 31) + rows.get(name) + 1) >>> 0, 0)];
+              }} catch (error) {{
+                return [error.message, error.offset];
+              }}
+            }});""")
+        rows = {kernel.name: row for row, kernel in enumerate(KERNELS)}
+        self.assertIsInstance(answers, list, answers)
+        refused = selected = 0
+        for text, answer in zip(texts, answers, strict=True):
+            if text.strip() == "":
+                continue
+            with self.subTest(seed=seed, text=text):
+                try:
+                    kernels = quarry.get_kernels(metadata_filter=text)
+                except quarry.Error as error:
+                    what, shown, caret = str(error).split("\n")
+                    if shown == text:  # else it is a part around the place
+                        self.assertEqual(answer[1], caret.index("^"), answer)
+                    self.assertEqual(re.split("; (?:did|expected)", answer[0])[0], re.split("; (?:did|expected)", what)[0])
+                    refused += 1
+                else:
+                    self.assertEqual(answer, [len(kernels), digest(rows[kernel.name] for kernel in kernels)])
+                    selected += 0 < len(kernels) < len(KERNELS)
+        self.assertGreater(selected, 50)
+        self.assertGreater(refused, 20)
+
+    def test_keys_choose_filter_and_sort(self):
+        steps = run_in_page("""
+            const [grid, filter, fault] = ["grid", "filter", "fault"].map((id) => document.getElementById(id));
+            const type = (text) => ((filter.value = text), filter.dispatchEvent(new Event("input")));
+            const cells = () => [...grid.querySelectorAll(".body .row")].map((row) => row.firstChild.textContent);
+            const chosen = () => grid.querySelector('[aria-selected="true"]').firstChild.textContent;
+            const detail = () => document.querySelector("#details h2").textContent;
+            const seen = { all: document.getElementById("count").textContent, elements: cells().length };
+            grid.focus();
+            key(grid, "ArrowDown"), key(grid, "ArrowDown"), key(grid, "ArrowUp");
+            seen.second = [chosen(), detail()];
+            key(grid, "End"); await drawn();
+            seen.last = [chosen(), detail()];
+            key(grid, "Home"); await drawn();
+            key(document.body, "/");
+            seen.typing = document.activeElement.id;
+            type("tile.m == 128 and family == gemm_sm90");
+            seen.filtered = document.getElementById("count").textContent;
+            key(filter, "Enter");
+            seen.back = document.activeElement.id;
+            const heading = [...grid.querySelectorAll(".head button")].find((b) => b.textContent === "tile.n");
+            heading.click(), key(grid, "Home"); await drawn();
+            seen.ascending = cells()[0];
+            [...grid.querySelectorAll(".head button")].find((b) => b.textContent.startsWith("tile.n")).click(), key(grid, "Home"); await drawn();
+            seen.descending = cells()[0];
+            seen.order = [...grid.querySelectorAll("[aria-sort=descending]")].map((h) => h.textContent);
+            type("tile.q == 3");
+            seen.fault = [fault.hidden, fault.textContent, filter.getAttribute("aria-invalid")];
+            type("name ~ 'none of them'");
+            seen.none = [fault.hidden, grid.textContent.includes("No kernel"), document.getElementById("details").textContent];
+            type("operation == reorder");
+            seen.reorders = cells();
+            document.querySelector("#facets button:last-of-type").click();
+            seen.narrowed = filter.value;
+            [...document.querySelectorAll("#choose-columns input")].find((box) => box.value === "math").click();
+            seen.heads = [...grid.querySelectorAll(".head button")].map((b) => b.textContent);
+            document.getElementById("theme").click();
+            seen.theme = document.documentElement.dataset.theme;
+            await drawn();
+            seen.address = location.hash;
+            location.hash = "#filter=cc+%3D%3D+90&sort=-name"; await drawn();
+            key(grid, "Home"); await drawn();
+            seen.linked = [filter.value, cells()[0]];
+            return seen;""")
+        self.assertIsInstance(steps, dict, steps)
+        names = [kernel.name for kernel in KERNELS]
+        self.assertTrue(steps["all"].startswith(f"{len(names):,} of {len(names):,} kernels"))
+        self.assertLess(steps["elements"], 100)
+        self.assertEqual(steps["second"], [names[1]] * 2)
+        self.assertEqual(steps["last"], [names[-1]] * 2)
+        self.assertEqual([steps["typing"], steps["back"]], ["filter", "grid"])
+        some = quarry.get_kernels(metadata_filter="tile.m == 128 and family == gemm_sm90")
+        self.assertTrue(steps["filtered"].startswith(f"{len(some):,} of "))
+        self.assertEqual(steps["ascending"], min(some, key=lambda k: k.metadata["tile.n"]).name)
+        self.assertEqual(steps["descending"], max(some, key=lambda k: k.metadata["tile.n"]).name)
+        self.assertEqual(steps["order"], ["tile.n ▼"])
+        self.assertEqual(steps["fault"], [False, "unknown field `tile.q`\ntile.q == 3\n^", "true"])
+        self.assertEqual(steps["none"], [True, True, ""])
+        self.assertEqual(sorted(steps["reorders"]), sorted(n for n in names if n.startswith("reorder_")))
+        self.assertRegex(steps["narrowed"], r"^operation == reorder and .")
+        self.assertIn("math", steps["heads"])
+        self.assertEqual(steps["theme"], "light")
+        self.assertIn("filter=operation", steps["address"])
+        self.assertEqual(steps["linked"], ["cc == 90", max(k.name for k in quarry.get_kernels(metadata_filter="cc == 90"))])
+
+
+if __name__ == "__main__":
+    unittest.main()
