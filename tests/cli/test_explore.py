@@ -34,7 +34,7 @@ class Explore(CommandTest):
 
     def test_mistakes(self):
         self.refused("explore", says="-o FILE")
-        self.refused("explore", "no_kernel", "-o", "-", says="no_kernel", status=1)
+        self.refused("explore", "no_kernel", "-o", "-", says="no_kernel")
         self.refused("explore", "-o", "-", "--where", "tile.q == 1", says="tile.q", lines=3)
         self.refused("explore", "-o", "-", "--where", "false", says="no kernel passes", status=1)
         self.refused("explore", "-o", "/missing/page.html", says="/missing/page.html", status=1)
