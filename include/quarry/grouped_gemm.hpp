@@ -55,15 +55,15 @@ struct GroupedGemmArguments {
   /// managed or pinned memory where these are on a device.
   TensorView sizes;
   SizesAre sizes_are = SizesAre::ends;
-  /// Rows of `out` outside of all groups become 0. Otherwise they keep their bytes, as those of the
-  /// epilogue's aux always do. (An empty group of ragged K has all its rows: its output is the epilogue of
-  /// 0.)
+  /// Rows of `out` outside of all groups become 0. Otherwise they keep their bytes. Rows of the
+  /// epilogue's aux always keep theirs. (An empty group of ragged K has all its rows: its output is the
+  /// epilogue of 0.)
   bool zero_outside = false;
   /// The host executor clamps sizes that make no sense, as a device does.
   bool clamp_host_sizes = false;
   /// Type that products are summed in; unset: as GemmArguments has it.
   std::optional<DType> accumulator = std::nullopt;
-  /// Rows of the bias, the scale and the matrices are those of `out`: with masked groups and ragged K, a
+  /// The bias, the scale and the matrices have the rows of `out`: with masked groups and ragged K, a
   /// matrix of rank 2 and a vector are the same for all groups.
   Epilogue epilogue = {};
   /// A hint for the ranking: how many rows (ragged K: positions of K) all groups have together. Unset: as
