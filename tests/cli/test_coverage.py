@@ -75,8 +75,9 @@ class Coverage(CommandTest):
         def rows(where):
             return self.quarry("coverage", "--where", where, "--format", "json").json["coverage"]
         self.assertEqual({row["any_problem"] for row in rows("family == gemm_sm80")}, {"none"})
-        where = "a.dtype == f64 and (family == gemm_sm80 or a.layout == row) and b.layout == row and out.layout == row"
+        where = "operation == gemm and a.dtype == f64 and (family == gemm_sm80 or a.layout == row) and b.layout == row and out.layout == row"
         kernels = [k for k in self.kernels if (k["a.dtype"], k["b.layout"], k["out.layout"]) == ("f64", "row", "row")
+                   and k["operation"] == "gemm"
                    and (k["family"] == "gemm_sm80" or k["a.layout"] == "row")]
         row, = rows(where)
         self.assertEqual(counts(row["layouts"], len(kernels)),

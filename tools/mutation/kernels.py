@@ -97,6 +97,8 @@ SM90_PROBLEMS = (
     ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "128x128x256", "--mode", "split_k_parallel",
      "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
+# Groups of each form: kernels with other operands run the same schedule.
+GROUPED = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4")
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
 REORDER = ("reorder_matrix_f16", "reorder_matrix_s8")
 # What mistakes on one path alone are looked for in: mutation/planted.py.
@@ -114,6 +116,7 @@ STAGES = [
     Stage(SM80_SOURCES, SM80_FIRST),
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),
+    Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
