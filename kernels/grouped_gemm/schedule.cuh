@@ -72,9 +72,9 @@ class GroupWalk {
 
   QUARRY_DEVICE long long tiles() const { return static_cast<long long>(tiles_m_) * params_.gemm.tiles_n; }
 
-  /// Reads the span of `number_`, if there is one.
+  /// Reads the span of `number_`. Behind the last one there is no size to be read, and what it says of rows
+  /// is not used.
   QUARRY_DEVICE void read() {
-    if (number_ >= spans_) return;
     const GroupParams& groups = params_.groups;
     const int group = group_of_span(groups, number_);
     const int size = group < groups.groups ? arch::global_load<int>(groups.sizes + group) : 0;

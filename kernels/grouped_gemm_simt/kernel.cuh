@@ -20,8 +20,8 @@ QUARRY_DEVICE void write_zeros(const GroupedGemmParams& params, const GroupWork&
   for (int i = arch::thread_index(); i < config.tile.m * quads; i += threads(config)) {
     const int row = first_row + i / quads;
     const int column = first_column + i % quads * 4;
-    const int left = work.n() - column;
-    if (row < work.m() && left > 0) out.store(work.out().row + row, column, left < 4 ? left : 4, {});
+    const int left = work.n() - column;  // none are stored where it is negative
+    if (row < work.m()) out.store(work.out().row + row, column, left < 4 ? left : 4, {});
   }
 }
 

@@ -69,7 +69,7 @@ inline SettingValues random_config(Random& random, const ConfigSpace& space) {
 /// Whether a family's kernels are GEMMs. Of others there are few, and all are registered.
 inline bool multiplies(const ConfigSpace& space) {
   return std::ranges::any_of(detail::rows(), [&](const detail::Row& row) {
-    return row.metadata.family == space.family && is_product(row.metadata.operation);
+    return row.metadata.family == space.family && row.metadata.operation == Operation::gemm;
   });
 }
 

@@ -48,6 +48,12 @@ void draw_extents(Problem& problem, Dice& dice) {
   problem.sizes_are = problem.form == GroupForm::masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
 }
 
+/// Rows outside of all groups that are more than a tile, and columns that are not whole quads.
+void widen_outside(Problem& problem, Dice& dice) {
+  problem.room += dice.between(70, 100);
+  problem.n = 65 + 2 * dice.between(0, 30);
+}
+
 /// As for a GEMM: whole numbers where the epilogue computes in s32, else scaled to the range of a byte by a
 /// power of two.
 void fit_integers(Problem& problem) {
@@ -107,6 +113,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   }
   draw_extents(problem, dice);
   draw_sizes(problem, dice);
+  if (own >= 0 && own < std::ssize(own_paths) && problem.zero_outside) widen_outside(problem, dice);
   if (is_spoiled) {
     spoil_sizes(problem, dice);
     problem.clamp_host_sizes = true;
