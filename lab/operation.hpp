@@ -68,12 +68,14 @@ struct Example {
 
 /// What help and messages say of an operation's problems.
 struct LabWords {
-  std::string_view shape;    ///< "MxNxK"
+  std::string_view shape;    ///< "MxNxK", or more words: shape_words
   std::string_view problem;  ///< a problem in few words: "4096x4096x4096 f16"
   std::string_view notes;    ///< what is computed, lines of 100 characters at most
   std::span<const Example> examples = {};
   /// Members of a shapes file's problem that make the shape, joined by "x"; empty: there are no such files.
   std::span<const std::string_view> shape_members = {};
+  /// Words of a shape on the command line; lab functions see them as one text, with a blank between them.
+  std::size_t shape_words = 1;
 };
 
 /// `problem` and `arguments` are of the operation's own structs, here and below.

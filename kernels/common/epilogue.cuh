@@ -63,20 +63,50 @@ struct KeptSource<Compute, unsigned char> {
   using Type = Compute;
 };
 
+/// Parameters as the quads' rows run.
+template <EpilogueForm form, class Params>
+QUARRY_DEVICE Params in_lines(const Params& params) {
+  return form.by_columns ? transposed(params) : params;
+}
+
+/// Where the output, and what has its extents, lies for one batch entry: in matrices. An operation whose
+/// outputs lie otherwise has a class with the same members.
+template <EpilogueForm form>
+class BatchMatrices {
+ public:
+  /// What is read and written through.
+  template <class T>
+  using View = MatrixView<T, form.interleaved>;
+  /// Rows are evenly spaced: outputs may be written by the short ways.
+  static constexpr bool has_short_ways = true;
+
+  template <class Params>
+  QUARRY_DEVICE BatchMatrices(const Params&, int batch) : batch_(batch) {}
+
+  template <class T>
+  QUARRY_DEVICE View<T> of(const MatrixParams& matrix) const {
+    return matrix_of<T, form.interleaved, form.batches>(in_lines<form>(matrix), batch_);
+  }
+  QUARRY_DEVICE int batch() const { return batch_; }
+
+ private:
+  int batch_;
+};
+
 /// z = alpha * scale * sum + beta * c + bias, out = clamp(activation(z) + residual); everything chosen at run
 /// time.
 ///
 /// What many launches do without is looked up in the parameters where it is used, and read only then, so that
 /// it takes no registers for the time in between: the sums that wait for their turn fill them.
-template <class Sum, class Out, EpilogueForm form>
+template <class Sum, class Out, EpilogueForm form, class Matrices = BatchMatrices<form>>
 class StandardEpilogue {
-  static constexpr bool interleaved = form.interleaved;
+  using View = typename Matrices::template View<Out>;
 
  public:
   using Compute = typename EpilogueCompute<Sum, Out>::Type;
 
   using Output = Out;
-  static constexpr bool has_short_ways = true;
+  static constexpr bool has_short_ways = Matrices::has_short_ways;
   /// Activations are short ones. Others would stand in machine code a second time, and are left to quads.
   static constexpr bool is_rough = sizeof(Out) == 2 && sizeof(Compute) == 4;
   using Kept = typename KeptSource<Compute, Out>::Type;
@@ -91,9 +121,9 @@ class StandardEpilogue {
   template <class Params>
   QUARRY_DEVICE StandardEpilogue(const Params& params, int batch)
       : params_(params.epilogue),
-        batch_(batch),
-        c_(matrix_of<Out, interleaved, form.batches>(in_lines(params.c), batch)),
-        out_(matrix_of<Out, interleaved, form.batches>(in_lines(params.out), batch)),
+        matrices_(params, batch),
+        c_(matrices_.template of<Out>(params.c)),
+        out_(matrices_.template of<Out>(params.out)),
         alpha_(alpha_of(params.epilogue)),
         beta_(value(params.epilogue.beta, params.epilogue.beta_pointer)) {}
 
@@ -222,7 +252,7 @@ class StandardEpilogue {
     Quad<Out> rounded_z;
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) rounded_z.v[i] = rounded(z.v[i]);
-    view<Out, interleaved>(params_.aux).store(row, column, count, rounded_z);
+    matrices_.template of<Out>(params_.aux).store(row, column, count, rounded_z);
   }
 
   /// From z to outputs; reads the residual, if there is one.
@@ -261,18 +291,14 @@ class StandardEpilogue {
 
   /// Reads quads that lie `row_step` rows below each other.
   template <int count>
-  QUARRY_DEVICE static void load_rows(const MatrixView<Out, interleaved>& from, int row, int row_step,
-                                      int column, Quad<Out> (&to)[count]) {
+  QUARRY_DEVICE static void load_rows(const View& from, int row, int row_step, int column,
+                                      Quad<Out> (&to)[count]) {
     QUARRY_UNROLL
     for (int i = 0; i < count; ++i) to[i] = arch::global_load<Quad<Out>>(from.at(row + i * row_step, column));
   }
 
-  QUARRY_DEVICE MatrixView<Out, interleaved> residual() const {
-    return view<Out, interleaved>(params_.residual);
-  }
-  QUARRY_DEVICE MatrixView<Out> bias_view() const {
-    return view<Out, false, Batches::strided>(bias(params_));
-  }
+  QUARRY_DEVICE View residual() const { return matrices_.template of<Out>(params_.residual); }
+  QUARRY_DEVICE MatrixView<Out> bias_view() const { return vector_view<Out>(bias(params_)); }
 
   QUARRY_DEVICE static Quad<Compute> converted(const Quad<Out>& read) {
     Quad<Compute> quad;
@@ -315,24 +341,17 @@ class StandardEpilogue {
     for (int i = 0; i < 4; ++i) result.v[i] = of_sum(sum.v[i]);
     if constexpr (EpilogueCompute<Sum, Out>::scales) {
       if (params_.scale.data == nullptr) return result;
-      const Quad<Compute> scale =
-          view<Compute, false, Batches::strided>(params_.scale).load(row, column, count);
+      const Quad<Compute> scale = vector_view<Compute>(params_.scale).load(row, column, count);
       QUARRY_UNROLL
       for (int i = 0; i < 4; ++i) result.v[i] = multiplied(scale.v[i], result.v[i]);
     }
     return result;
   }
 
-  /// A matrix of the parameters.
-  template <class T, bool is_interleaved = false, Batches found = form.batches>
-  QUARRY_DEVICE MatrixView<T, is_interleaved> view(const MatrixParams& matrix) const {
-    return matrix_of<T, is_interleaved, found>(in_lines(matrix), batch_);
-  }
-
-  /// As the quads' rows run.
-  template <class Params>
-  QUARRY_DEVICE static Params in_lines(const Params& params) {
-    return form.by_columns ? transposed(params) : params;
+  /// A vector of the parameters as a matrix whose columns, or rows, are all the same.
+  template <class T>
+  QUARRY_DEVICE MatrixView<T> vector_view(const MatrixParams& matrix) const {
+    return matrix_of<T, false, Batches::strided>(in_lines<form>(matrix), matrices_.batch());
   }
 
   /// The bias as a matrix whose columns, or rows, are all the same.
@@ -346,9 +365,9 @@ class StandardEpilogue {
   }
 
   const EpilogueParams& params_;
-  int batch_;
-  MatrixView<Out, interleaved> c_;
-  MatrixView<Out, interleaved> out_;
+  Matrices matrices_;
+  View c_;
+  View out_;
   Compute alpha_;
   Compute beta_;
 };

@@ -50,6 +50,40 @@ struct Walk {
 constexpr Walk walk_a(Layout a) { return {has_contiguous_rows(a), groups_rows(a), groups_columns(a)}; }
 constexpr Walk walk_b(Layout b) { return walk_a(transposed(b)); }
 
+/// The items of an operand's tile as the threads of a block share them: each has `rounds` of them.
+///
+/// @tparam k_contiguous neighbours along K are neighbours in memory: consecutive threads walk K
+template <int extent, int steps, int threads, bool k_contiguous>
+struct TileItems {
+  static constexpr int items = extent * steps;
+  static constexpr int rounds = (items + threads - 1) / threads;
+
+  /// An item of the tile; where a block has more threads than the last round has items, it may not exist.
+  struct Place {
+    int along_extent;
+    int step;
+    bool exists;
+  };
+  QUARRY_DEVICE static Place place_of(int round) {
+    const int index = round * threads + arch::thread_index();
+    const bool exists = items % threads == 0 || index < items;
+    if (k_contiguous) return {index / steps, index % steps, exists};
+    return {index % extent, index / extent, exists};
+  }
+
+  /// Writes a thread's items to a stage.
+  template <class Item>
+  QUARRY_DEVICE static void put(arch::SharedAddress stage, const Item (&fetched)[rounds]) {
+    QUARRY_UNROLL
+    for (int i = 0; i < rounds; ++i) {
+      const Place place = place_of(i);
+      if (!place.exists) continue;
+      const int item = place.step * line_elements(extent) + place.along_extent;
+      arch::shared_store(stage + item * static_cast<int>(sizeof(Item)), fetched[i]);
+    }
+  }
+};
+
 /// One operand of a block: walks its K tiles, from global memory through registers into a stage, where item
 /// (extent, step along K) of a tile lies at step * line_elements(extent) + extent.
 ///
@@ -74,8 +108,8 @@ class OperandLoader {
   /// Reads the next tile into registers; what lies outside the operand is zero.
   QUARRY_DEVICE void fetch() {
     QUARRY_UNROLL
-    for (int i = 0; i < rounds; ++i) {
-      const ItemPlace place = place_of(i);
+    for (int i = 0; i < Items::rounds; ++i) {
+      const auto place = Items::place_of(i);
       fetched_[i] = {};
       const int along_k = place.step * packed;
       if (place.exists && place.along_extent < extent_left_ && along_k < k_left_) {
@@ -91,19 +125,10 @@ class OperandLoader {
   }
 
   /// Writes the fetched tile to a stage.
-  QUARRY_DEVICE void put(arch::SharedAddress stage) const {
-    QUARRY_UNROLL
-    for (int i = 0; i < rounds; ++i) {
-      const ItemPlace place = place_of(i);
-      if (!place.exists) continue;
-      const int item = place.step * line_elements(extent) + place.along_extent;
-      arch::shared_store(stage + item * static_cast<int>(sizeof(Item)), fetched_[i]);
-    }
-  }
+  QUARRY_DEVICE void put(arch::SharedAddress stage) const { Items::put(stage, fetched_); }
 
  private:
-  static constexpr int items = extent * steps;
-  static constexpr int rounds = (items + threads - 1) / threads;
+  using Items = TileItems<extent, steps, threads, walk.k_contiguous>;
 
   /// The first element of the first tile.
   QUARRY_DEVICE static const Stored* first_of(const OperandPart& part) {
@@ -118,19 +143,6 @@ class OperandLoader {
     return (address | static_cast<unsigned long long>(stride)) % 4 == 0;
   }
 
-  /// An item of the tile; where a block has more threads than the last round has items, it may not exist.
-  struct ItemPlace {
-    int along_extent;
-    int step;
-    bool exists;
-  };
-  QUARRY_DEVICE static ItemPlace place_of(int round) {
-    const int index = round * threads + arch::thread_index();
-    const bool exists = items % threads == 0 || index < items;
-    if (walk.k_contiguous) return {index / steps, index % steps, exists};
-    return {index % extent, index / extent, exists};
-  }
-
   const Stored* next_;
   long long extent_stride_;
   long long k_stride_;
@@ -138,7 +150,7 @@ class OperandLoader {
   int k_left_;
   /// Whether the bytes of every item of this operand are an aligned word of memory.
   bool words_aligned_;
-  Item fetched_[rounds];
+  Item fetched_[Items::rounds];
 };
 
 /// How wide a thread reads `count` neighbours.

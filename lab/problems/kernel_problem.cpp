@@ -4,6 +4,20 @@
 
 namespace quarry::lab {
 
+std::string joined_words(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
+  return text;
+}
+
+std::string take_shape(std::vector<std::string>& words) {
+  std::size_t first = words.size();
+  while (first > 0 && is_shape(words[first - 1])) --first;
+  const std::string shape = joined_words(std::span(words).subspan(first));
+  words.resize(first);
+  return shape;
+}
+
 Result<Problem> problem_for(const Kernel& kernel, const std::string& shape, SettingTexts settings) {
   const Operation operation = kernel.metadata().operation;
   lab_of(operation).add_settings(kernel.metadata(), settings);

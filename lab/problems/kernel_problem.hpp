@@ -1,7 +1,9 @@
 /// A problem for one kernel that is named: NAME SHAPE and settings, of which the kernel says the types.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "lab/problems/settings.hpp"
 #include "quarry/kernel.hpp"
@@ -10,6 +12,12 @@ namespace quarry::lab {
 
 /// Whether a word of the command line is a shape, and not a kernel's name.
 inline bool is_shape(const std::string& word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+
+/// The words with blanks between them.
+std::string joined_words(std::span<const std::string> words);
+
+/// Removes the words at the end that are shapes: one shape, of one or more words.
+std::string take_shape(std::vector<std::string>& words);
 
 /// The problem of this shape in the kernel's types and layouts, of its operation, where flags do not say
 /// otherwise.

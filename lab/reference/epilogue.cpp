@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/config_parts.hpp"
+#include "lab/problems/matrices.hpp"
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/arithmetic.hpp"
 #include "operations/common/host/element.hpp"
@@ -10,7 +11,6 @@
 namespace quarry::lab {
 namespace {
 
-using host::Matrix;
 using host::read_element;
 
 /// A sum of s32 as it wraps. @pre it is a whole number below 2^53, as sums of bytes' products are
@@ -19,8 +19,8 @@ std::int32_t wrapped(double sum) {
 }
 
 double element(const TensorView& view, std::int64_t entry, std::int64_t row, std::int64_t column) {
-  const Matrix m(view);
-  return read_element(m.type, m.first(entry), m.index(row, column));
+  const Matrices m(view);
+  return read_element(m.type(), m.first(entry), m.index(row, column));
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ EpilogueReference::EpilogueReference(const TensorView& out, const std::optional<
     scale_row_stride_ = varies && by_row ? 1 : 0;
     scale_column_stride_ = varies && !by_row ? 1 : 0;
   }
-  const Matrix m(out);
-  const double a_row = static_cast<double>(m.batch) * static_cast<double>(m.columns) * terms;
-  const std::vector<std::int64_t> rows = chosen_rows(m.rows, a_row, options);
+  const Matrices m(out);
+  const double a_row = static_cast<double>(m.count()) * static_cast<double>(m.columns()) * terms;
+  const std::vector<std::int64_t> rows = chosen_rows(m.rows(), a_row, options);
   reference.outputs = {expected_output(Operand::out, out, rows)};
   if (epilogue.aux) reference.outputs.push_back(expected_output(Operand::aux, *epilogue.aux, rows));
 }

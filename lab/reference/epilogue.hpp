@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lab/reference/reference.hpp"
-#include "operations/common/host/matrix.hpp"
 #include "quarry/epilogue.hpp"
 
 namespace quarry::lab {

@@ -40,15 +40,19 @@ Status wrong(std::string_view line) {
 Result<Problem> parse_command_text(std::string_view text) {
   if (text.size() > most_line) return wrong(text);
   const std::vector<std::string_view> words = words_of(text);
-  if (words.size() < 2 || words.size() % 2 != 0) return wrong(text);
+  if (words.size() < 2) return wrong(text);
   const Result<Operation> operation = parse_operation(words[0]);
   if (!operation) return operation.status();
+  const std::size_t first_flag = 1 + lab_of(*operation).words.shape_words;
+  if (words.size() < first_flag || (words.size() - first_flag) % 2 != 0) return wrong(text);
   SettingTexts settings;
-  for (std::size_t i = 2; i < words.size(); i += 2) {
+  for (std::size_t i = first_flag; i < words.size(); i += 2) {
     if (!is_flag(words[i])) return wrong(text);
     settings[std::string(words[i].substr(2))] = words[i + 1];
   }
-  return parse_problem(*operation, words[1], settings);
+  std::string shape(words[1]);
+  for (std::size_t i = 2; i < first_flag; ++i) shape.append(" ").append(words[i]);
+  return parse_problem(*operation, shape, settings);
 }
 
 Result<ProblemLog> read_problem_log(const std::string& path) {

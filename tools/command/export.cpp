@@ -49,8 +49,7 @@ int export_selected(ExportFlags flags) {
   if (targets->size() > 1) return report(Status(bad, "--target takes one compute capability here"));
   std::vector<std::string>& words = flags.selection.names;
   if (!words.empty() && lab::is_shape(words.back())) {
-    const std::string shape = words.back();
-    words.pop_back();
+    const std::string shape = lab::take_shape(words);
     return export_problem(flags, shape, targets->front());
   }
   if (!flags.settings.empty() || !flags.name.empty()) {

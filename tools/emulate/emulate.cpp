@@ -122,8 +122,7 @@ Result<EmulateRequest> read_request(EmulateFlags flags) {
   std::vector<std::string>& words = flags.selection.names;
   std::string shape;
   if (!words.empty() && lab::is_shape(words.back())) {
-    shape = words.back();
-    words.pop_back();
+    shape = lab::take_shape(words);
     if (words.size() != 1) {
       return Status(StatusCode::parse_error, "a shape goes with one kernel: quarry emulate NAME SHAPE");
     }

@@ -58,7 +58,7 @@ PLANTED = [
     Planted("c", "C is not read", QUADS, [(EPILOGUE, "if (beta_ != 0) source.c", "if (beta_ == 77) source.c")]),
     Planted("residual", "the residual is not read", QUADS, [(EPILOGUE, "if (params_.residual.data != nullptr) {\n      const Quad<Out> read", "if (false) {\n      const Quad<Out> read")]),
     Planted("clamp", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) clamp(x.v);", "")]),
-    Planted("aux", "aux is not written", QUADS, [(EPILOGUE, "view<Out, interleaved>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")]),
+    Planted("aux", "aux is not written", QUADS, [(EPILOGUE, "matrices_.template of<Out>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")]),
     Planted("everything", "outputs are not clamped", QUADS, [(EPILOGUE, "if (params_.clamps) clamp(x.v);", "")]),
     Planted("unaligned_out", "of whole quads that are not aligned three outputs are stored", QUADS,
             [(MATRIX_VIEW, "if (i < count) arch::global_store(", "if (i < count && i < 3) arch::global_store(")]),

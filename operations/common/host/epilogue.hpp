@@ -12,21 +12,34 @@
 
 namespace quarry::host {
 
+/// Where the elements of the output, and of what has its extents, lie: in matrices.
+struct MatrixPlaces {
+  bool rows_grouped;
+  bool columns_grouped;
+
+  /// @param layout of which only whether it is interleaved counts
+  MatrixPlaces(Layout layout) : rows_grouped(groups_rows(layout)), columns_grouped(groups_columns(layout)) {}
+
+  /// Elements from the first one of a batch entry's matrix on.
+  std::int64_t at(const MatrixParams& m, int row, int column) const {
+    return distance(rows_grouped, row, m.row_stride) + distance(columns_grouped, column, m.column_stride);
+  }
+};
+
 /// From sums to outputs, one at a time. @tparam C the compute type, @tparam E the output's Element
-template <class C, class E>
+/// @tparam Places MatrixPlaces, or a class with the same function `at`
+template <class C, class E, class Places = MatrixPlaces>
 class HostEpilogue {
  public:
   /// Of a kernel's parameters, which have an epilogue, C and an output, and must live as long as this.
-  /// @param out layout of the output, of which only whether it is interleaved counts
   template <class Params>
-  HostEpilogue(const Params& params, Layout out) : HostEpilogue(params.epilogue, params.c, params.out, out) {}
+  HostEpilogue(const Params& params, const Places& places)
+      : HostEpilogue(params.epilogue, params.c, params.out, places) {}
 
   /// Finishes the output at (batch, row, column), and what is kept of it in aux.
   void finish(int batch, int row, int column, C sum) const {
     const EpilogueParams& e = epilogue_;
-    const auto at = [=, this](const MatrixParams& m) {
-      return distance(rows_grouped_, row, m.row_stride) + distance(columns_grouped_, column, m.column_stride);
-    };
+    const auto at = [=, this](const MatrixParams& m) { return places_.at(m, row, column); };
     const auto value = [&](const MatrixParams& m) {
       return static_cast<C>(read_element<E>(first_of(m, batch, element_bits<E>), at(m)));
     };
@@ -46,12 +59,11 @@ class HostEpilogue {
   }
 
  private:
-  HostEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out, Layout layout)
+  HostEpilogue(const EpilogueParams& e, const MatrixParams& c, const MatrixParams& out, const Places& places)
       : epilogue_(e),
         c_(c),
         out_(out),
-        rows_grouped_(groups_rows(layout)),
-        columns_grouped_(groups_columns(layout)),
+        places_(places),
         alpha_(scalar(e.alpha, e.alpha_pointer)),
         beta_(scalar(e.beta, e.beta_pointer)),
         low_(static_cast<C>(e.clamp_low)),
@@ -75,8 +87,7 @@ class HostEpilogue {
   const EpilogueParams& epilogue_;
   const MatrixParams& c_;
   const MatrixParams& out_;
-  bool rows_grouped_;
-  bool columns_grouped_;
+  Places places_;
   C alpha_;
   C beta_;
   C low_;

@@ -6,6 +6,7 @@
 #include "common/config_parts.hpp"
 #include "lab/reference/epilogue.hpp"
 #include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/lab/expression_reference.hpp"
 #include "operations/gemm/lab/operation.hpp"

@@ -108,9 +108,11 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
     if (Status s = take_types(words.subspan(std::min<std::size_t>(words.size(), 1)), settings); !s) return s;
     return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
   }
-  if (words.size() < 2) return wrong("no shape given; say for example: " + example_of(**lab));
-  if (Status s = take_types(words.subspan(2), settings); !s) return s;
-  Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, words[1], settings);
+  const std::size_t shape_words = (*lab)->words.shape_words;
+  if (words.size() < 1 + shape_words) return wrong("no shape given; say for example: " + example_of(**lab));
+  if (Status s = take_types(words.subspan(1 + shape_words), settings); !s) return s;
+  const std::string shape = lab::joined_words(words.subspan(1, shape_words));
+  Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, shape, settings);
   if (!problem) return problem.status();
   return std::vector<lab::Problem>{*std::move(problem)};
 }
