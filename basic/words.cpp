@@ -23,6 +23,7 @@ static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(Mat
 static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(last_operand) + 1);
 static_assert(std::size(detail::control_words) ==
               static_cast<std::size_t>(detail::ControlName::multiprocessors) + 1);
+static_assert(std::size(detail::direction_words) == static_cast<std::size_t>(Direction::wgrad) + 1);
 static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster::along_m) + 1);
 static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
 static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
@@ -108,6 +109,9 @@ std::string_view to_string(Mode mode) { return detail::word_of(detail::mode_word
 std::string_view to_string(Activation activation) {
   return detail::word_of(detail::activation_words, activation);
 }
+std::string_view to_string(Direction direction) {
+  return detail::word_of(detail::direction_words, direction);
+}
 std::string_view to_string(Raster raster) { return detail::word_of(detail::raster_words, raster); }
 std::string_view to_string(Schedule schedule) { return detail::word_of(detail::schedule_words, schedule); }
 std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::copy_engine_words, engine); }
@@ -127,6 +131,9 @@ Result<Layout> parse_layout(std::string_view name) {
   return parse<Layout>("layout", name, detail::layout_words);
 }
 Result<Mode> parse_mode(std::string_view name) { return parse<Mode>("mode", name, detail::mode_words); }
+Result<Direction> parse_direction(std::string_view name) {
+  return parse<Direction>("direction", name, detail::direction_words);
+}
 Result<Raster> parse_raster(std::string_view name) {
   return parse<Raster>("raster", name, detail::raster_words);
 }

@@ -32,6 +32,7 @@ inline constexpr std::string_view operand_words[] = {
     "none",    "a",        "b",       "c",        "out",     "bias",    "alpha",   "beta",    "workspace",
     "scale",   "residual", "aux",     "partials", "from",    "to",      "a_scale", "b_scale", "out_scale",
     "tensor0", "tensor1",  "tensor2", "tensor3",  "tensor4", "tensor5", "tensor6", "tensor7", "sizes"};
+inline constexpr std::string_view direction_words[] = {"fprop", "dgrad", "wgrad"};
 inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile", "stream_k"};
 inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};

@@ -1,8 +1,9 @@
 # What a user may choose, and the flags that all targets share.
 
 # What the `dev` preset precompiles: all that multiplies nothing, and for row-major A and output, some shapes for f16 and bf16 of
-# any alignment, for SM90 one or two of each schedule and copy engine, and the fallback for every type.
+# any alignment, for SM90 one or two of each schedule and copy engine, and the fallbacks for every type.
 set(small_aot [[not has(a.dtype) or a.layout == row and out.layout == row and (family == 'gemm_simt' and tile.m == 64 and scales == none or
+family == 'conv2d_simt' and b.dtype == a.dtype or
 family == 'gemm_sm90' and accumulator == f32 and out.dtype == a.dtype and b.layout == column and
 (schedule == cooperative and tile.n == 256 and cluster.m == 2 and cluster.n == 1 and orientation == direct or
 schedule == ping_pong and tile.m == 128 and tile.n == 128 and cluster.m == 1 and cluster.n == 1 and orientation == direct or

@@ -19,6 +19,7 @@ struct EnumText {
 inline constexpr std::string_view epilogue_kind_words[] = {"standard", "fast_clamp"};
 
 constexpr EnumText enum_text(DType) { return {"quarry::DType", detail::dtype_words}; }
+constexpr EnumText enum_text(Direction) { return {"quarry::Direction", detail::direction_words}; }
 constexpr EnumText enum_text(Layout) { return {"quarry::Layout", detail::layout_words}; }
 constexpr EnumText enum_text(Math) { return {"quarry::Math", detail::math_words}; }
 constexpr EnumText enum_text(Schedule) { return {"quarry::Schedule", detail::schedule_words}; }

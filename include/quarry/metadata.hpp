@@ -108,6 +108,8 @@ struct KernelMetadata {
   std::string_view name;
   std::string_view family;
   Operation operation = Operation::gemm;
+  /// Of a convolution.
+  std::optional<Direction> direction = std::nullopt;
   /// Least compute capability, as 80 or 90.
   int cc = 0;
   /// Greatest compute capability; absent: open.

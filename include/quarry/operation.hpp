@@ -13,12 +13,14 @@ enum class Operation : unsigned char {
   reorder,         ///< ReorderArguments
   elementwise,     ///< ElementwiseArguments
   grouped_gemm,    ///< GroupedGemmArguments
+  conv2d,          ///< Conv2dArguments
 };
 
 /// Whether kernels of an operation multiply tiles of A and B. Kernels of other operations lack these
 /// operands, tiles, modes, and everything else in the metadata that belongs to a product.
 constexpr bool is_product(Operation operation) {
-  return operation == Operation::gemm || operation == Operation::grouped_gemm;
+  return operation == Operation::gemm || operation == Operation::grouped_gemm ||
+         operation == Operation::conv2d;
 }
 
 /// "gemm", "reduce_split_k", ...

@@ -251,6 +251,13 @@ enum class Math : unsigned char {
   fast_bf16,  ///< rounded to bf16
 };
 
+/// What a convolution computes: its output, or a gradient.
+enum class Direction : unsigned char {
+  fprop,  ///< the output, of activations and filters
+  dgrad,  ///< the gradient of the activations, from the output's gradient and filters
+  wgrad,  ///< the gradient of the filters, from the output's gradient and activations
+};
+
 /// The functional unit that multiplies.
 enum class MathUnit : unsigned char { simt, tensor_core };
 

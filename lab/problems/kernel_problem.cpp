@@ -13,6 +13,7 @@ std::string joined_words(std::span<const std::string> words) {
 std::string take_shape(std::vector<std::string>& words) {
   std::size_t first = words.size();
   while (first > 0 && is_shape(words[first - 1])) --first;
+  while (first > 1 && words[first - 1].find('_') == std::string::npos) --first;
   const std::string shape = joined_words(std::span(words).subspan(first));
   words.resize(first);
   return shape;

@@ -16,7 +16,8 @@ inline bool is_shape(const std::string& word) { return !word.empty() && word[0] 
 /// The words with blanks between them.
 std::string joined_words(std::span<const std::string> words);
 
-/// Removes the words at the end that are shapes: one shape, of one or more words.
+/// Removes the words at the end that are shapes, with words between them and the kernel's name, which has an
+/// underscore: one shape. @pre the last word is a shape
 std::string take_shape(std::vector<std::string>& words);
 
 /// The problem of this shape in the kernel's types and layouts, of its operation, where flags do not say

@@ -68,10 +68,12 @@ struct KeyRange {
   std::uint32_t end;
 };
 
-/// Operation, math, types and layouts, packed, and whether operands have scales.
+/// Operation, math, types and layouts, packed, whether operands have scales, and the direction of a
+/// convolution.
 constexpr std::uint64_t functional_key(Operation operation, Math math, const Types& t, const Layouts& l,
-                                       bool has_scales = false) {
-  std::uint64_t key = static_cast<std::uint64_t>(operation) << 5 |
+                                       bool has_scales = false, Direction direction = {}) {
+  std::uint64_t key = static_cast<std::uint64_t>(direction) << 16 |
+                      static_cast<std::uint64_t>(operation) << 5 |
                       static_cast<std::uint64_t>(has_scales) << 4 | static_cast<std::uint64_t>(math);
   for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
   for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);
@@ -83,7 +85,8 @@ constexpr std::uint64_t functional_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
   return functional_key(kernel.operation, kernel.design.math,
                         {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype},
-                        {o.a.layout, o.b.layout, o.out.layout}, o.scales != ScaleSupport::none);
+                        {o.a.layout, o.b.layout, o.out.layout}, o.scales != ScaleSupport::none,
+                        kernel.direction.value_or(Direction::fprop));
 }
 
 std::span<const Row> rows();

@@ -74,6 +74,7 @@ constexpr Field fields[] = {
     text("name", [](K k) { return k.name; }, "unique, stable name"),
     text("family", [](K k) { return k.family; }, "kernel implementation, such as gemm_sm80"),
     word("operation", operation_words, [](K k) { return value(k.operation); }, "what is computed"),
+    word("direction", direction_words, [](K k) { return value(k.direction); }, "what a convolution computes"),
     integer("cc", [](K k) -> Number { return k.cc; }, "least compute capability, as 80 or 90"),
     integer("max_cc", [](K k) -> Number { return k.max_cc; }, "greatest compute capability; absent: open"),
 

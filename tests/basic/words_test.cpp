@@ -38,6 +38,11 @@ TEST_CASE("Every mode and activation parses back", "[words]") {
     REQUIRE(parsed);
     CHECK(static_cast<int>(*parsed) == i);
   }
+  for (int i = 0; i <= static_cast<int>(Direction::wgrad); ++i) {
+    const auto parsed = parse_direction(to_string(static_cast<Direction>(i)));
+    REQUIRE(parsed);
+    CHECK(static_cast<int>(*parsed) == i);
+  }
   for (int i = 0; i <= static_cast<int>(Raster::along_m); ++i) {
     const auto parsed = parse_raster(to_string(static_cast<Raster>(i)));
     REQUIRE(parsed);

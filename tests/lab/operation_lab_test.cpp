@@ -26,11 +26,27 @@ using namespace quarry::lab;
 
 namespace {
 
+/// A problem's shape and what stands behind it: "4096x4096x4096", "f16".
+std::pair<std::string, std::string> shape_and_rest(const OperationLab& lab, const std::string& text) {
+  std::size_t blank = text.find(' ');
+  for (std::size_t i = 1; i < lab.words.shape_words; ++i) blank = text.find(' ', blank + 1);
+  return {text.substr(0, blank), blank == text.npos ? "" : text.substr(blank + 1)};
+}
+
+std::string example_shape(const OperationLab& lab) {
+  return shape_and_rest(lab, std::string(lab.words.problem)).first;
+}
+
+/// The same beside a kernel's name, which says the direction of a convolution.
+std::string kernel_shape(const OperationLab& lab) {
+  const std::string shape = example_shape(lab);
+  return shape.substr(shape.find_first_of("0123456789"));
+}
+
 /// A problem's words after the operation, as the command reads them.
 Result<Problem> parsed(Operation operation, const std::string& text) {
-  std::istringstream words(text);
-  std::string shape;
-  words >> shape;
+  const auto [shape, rest] = shape_and_rest(lab_of(operation), text);
+  std::istringstream words(rest);
   SettingTexts settings;
   for (std::string flag, value; words >> flag >> std::quoted(value, '\'');) settings[flag.substr(2)] = value;
   return parse_problem(operation, shape, settings);
@@ -74,10 +90,8 @@ TEST_CASE("every operation has a row in its place, with words that work", "[lab]
       CHECK(settings.insert(setting.name).second);
       CHECK_FALSE(setting.help.empty());
     }
-    const std::string example(lab.words.problem);
-    const std::size_t blank = example.find(' ');
-    const Result<Problem> problem =
-        parse_problem(lab.operation, example.substr(0, blank), {{"type", example.substr(blank + 1)}});
+    const auto [shape, type] = shape_and_rest(lab, std::string(lab.words.problem));
+    const Result<Problem> problem = parse_problem(lab.operation, shape, {{"type", type}});
     INFO(problem.status().message());
     REQUIRE(problem);
     CHECK(check_not_empty(*problem));
@@ -89,10 +103,7 @@ TEST_CASE("every operation has a row in its place, with words that work", "[lab]
 
 TEST_CASE("a setting of another operation is refused by its name", "[lab]") {
   std::map<std::string_view, std::string> shapes;
-  for (const OperationLab& lab : operation_labs()) {
-    const std::string example(lab.words.problem);
-    shapes[lab.name] = example.substr(0, example.find(' '));
-  }
+  for (const OperationLab& lab : operation_labs()) shapes[lab.name] = example_shape(lab);
   int refused = 0;
   for (const SharedSetting& shared : all_settings()) {
     for (const OperationLab& lab : operation_labs()) {
@@ -144,9 +155,7 @@ TEST_CASE("a problem that names a kernel is in its types and layouts", "[lab]") 
   std::mt19937_64 random(1);
   for (const OperationLab& lab : operation_labs()) {
     for (const Kernel& kernel : some_kernels(lab.operation, 20, random)) {
-      const std::string example(lab.words.problem);
-      const Result<Problem> problem =
-          lab::problem_for(kernel, example.substr(0, example.find(' ')), SettingTexts{});
+      const Result<Problem> problem = lab::problem_for(kernel, kernel_shape(lab), SettingTexts{});
       INFO(kernel.name() << ": " << problem.status().message());
       REQUIRE(problem);
       const Status status = kernel.supports(arguments_of(*problem));

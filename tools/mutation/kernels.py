@@ -101,6 +101,10 @@ SM90_PROBLEMS = (
 GROUPED = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4")
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
 REORDER = ("reorder_matrix_f16", "reorder_matrix_s8")
+CONV2D_WINDOWS = ("conv2d_simt_fprop_bf16_bf16_f32_bf16_64x64x16_t4x4", "conv2d_simt_wgrad_f64_f64_f64_f64_64x64x16_t4x4",
+                  "conv2d_simt_fprop_s8_u8_s32_s8_64x64x32_t4x4", "conv2d_simt_wgrad_s8_s8_s32_s32_64x64x32_t4x4")
+CONV2D_TURNED = ("conv2d_simt_dgrad_f32_f32_f32_f32_64x64x16_t4x4", "conv2d_simt_dgrad_u8_u8_s32_s32_64x64x32_t4x4")
+CONV2D = CONV2D_WINDOWS + CONV2D_TURNED
 # What mistakes on one path alone are looked for in: mutation/planted.py.
 SM80_PATHS = SM80_FIRST[:1] + SM80_REST[3:5] + SM80_REST[6:7] + SM80_F64[:1] + SM80_BYTES[:1]
 STREAM_PATHS = SM80_STREAM
@@ -117,6 +121,7 @@ STAGES = [
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
+    Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),

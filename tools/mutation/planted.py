@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import REORDER, REDUCE, SIMT, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS
+from mutation.kernels import CONV2D, CONV2D_TURNED, CONV2D_WINDOWS, REORDER, REDUCE, SIMT, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS
 
 EPILOGUE = "kernels/common/epilogue.cuh"
 MATRIX_VIEW = "kernels/common/matrix_view.cuh"
@@ -15,6 +15,7 @@ WRITER = "kernels/common/tile_writer.cuh"
 STREAM_WRITER = "kernels/common/stream_writer.cuh"
 REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
 REDUCE_KERNEL = "kernels/reduce_split_k/kernel.cuh"
+PLACES = "kernels/conv2d/places.hpp"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
 BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
@@ -129,6 +130,18 @@ PLANTED = [
     *(Planted(path, "an interleaved matrix is taken for a plain one", REORDER,
               [(REORDER_KERNEL, "distance(side_.interleaved, place", "distance(false, place")])
       for path in ("interleaved_from", "interleaved_to")),
+    # Convolutions.
+    Planted("padding", "windows begin at the image", CONV2D_WINDOWS,
+            [(PLACES, "at.middle * w.rows.stride.size - w.rows.padding", "at.middle * w.rows.stride.size")]),
+    Planted("padding", "windows begin at the image", CONV2D_TURNED, [(PLACES, "at.middle + w.rows.padding", "at.middle")]),
+    Planted("stride", "elements between the positions have a part in the next one", CONV2D_TURNED,
+            [(PLACES, "y.rest != 0 || x.rest != 0 ||", "x.rest != 0 ||")]),
+    Planted("dilation", "taps are neighbours", CONV2D, [(PLACES, " * axis.dilation;", ";")]),
+    Planted("turned", "filters are not turned", CONV2D, [(PLACES, "flips ? axis.taps.size - 1 - tap : tap", "tap")]),
+    *(Planted(path, "all groups write to the first", CONV2D,
+              [(PLACES, "Direction::wgrad ? group * p.m : 0", "Direction::wgrad ? 0 : 0"),
+               (PLACES, "Direction::wgrad ? 0 : group * p.n", "Direction::wgrad ? 0 : 0")])
+      for path in ("groups", "depthwise")),
 ]
 
 

@@ -1,0 +1,79 @@
+/// The operation `conv2d`: its arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "quarry/epilogue.hpp"
+#include "quarry/operation.hpp"
+#include "quarry/tensor.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// A number for each axis of an image.
+struct ImageAxes {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  friend constexpr bool operator==(const ImageAxes&, const ImageAxes&) = default;
+};
+
+/// A convolution of images with filters, or one of its gradients. The tensors have rank 4:
+///
+///     activations   x   N x H x W x C     images, rows, columns, channels
+///     filters       w   K x R x S x C/G   filters, rows, columns, channels of a group
+///     output        y   N x P x Q x K     images, rows, columns, channels
+///
+/// where G is the number of groups, P = (H + 2 padding - dilation (R - 1) - 1) / stride + 1, rounded down,
+/// with the numbers of the height, and Q likewise with the numbers of the width. The operands are:
+///
+///     direction   a        b     out
+///     fprop       x        w     y
+///     dgrad       grad y   w     grad x
+///     wgrad       grad y   x     grad w
+///
+/// out = epilogue(sums), where sum(n, p, q, k) of fprop adds up x(n, p stride - padding + r dilation,
+/// q stride - padding + s dilation, c) w(k, r, s, c) over r, s and the channels c of k's group; x is 0
+/// outside of the image. dgrad and wgrad: the gradients of these sums.
+///
+/// Channels (the last extent) are contiguous; all other strides are any, 0 broadcasts an input.
+///
+/// As yet there are no expressions, no split-K, no layouts of 32 channels, and no scales of operands. Of the
+/// standard epilogue `scale`, `residual` and `aux` are refused.
+struct Conv2dArguments {
+  static constexpr Operation operation = Operation::conv2d;
+
+  Direction direction = Direction::fprop;
+  TensorView a;
+  TensorView b;
+  /// Same type and extents as `out`; may be `out` itself. Needed when beta is not 0.
+  std::optional<TensorView> c = std::nullopt;
+  TensorView out;
+  /// Rows and columns of zeros on either side of an image. 0 or more.
+  ImageAxes padding = {0, 0};
+  /// From one position of the window to the next. 1 or more.
+  ImageAxes stride = {1, 1};
+  /// From one element of a filter to the next. 1 or more.
+  ImageAxes dilation = {1, 1};
+  /// Channels and filters are in so many groups, each of which sees its own channels alone. With as many
+  /// groups as channels a convolution is depthwise.
+  std::int64_t groups = 1;
+  /// True convolution: the filters are turned by 180 degrees. Otherwise cross-correlation.
+  bool flips = false;
+  /// Type that products are summed in, as in GemmArguments.
+  std::optional<DType> accumulator = std::nullopt;
+  /// How f32 operands may be rounded for speed, as in GemmArguments.
+  Math math = Math::exact;
+  /// The bias has a value for each channel of the output, whatever its axis. wgrad takes none.
+  Epilogue epilogue = {};
+};
+
+/// How many positions a window of `filter` elements has on `extent` elements of an image along one axis: P or
+/// Q. 0 or less where the filter is larger than the padded image. @pre stride > 0
+constexpr std::int64_t window_positions(std::int64_t extent, std::int64_t filter, std::int64_t padding,
+                                        std::int64_t stride, std::int64_t dilation) {
+  const std::int64_t left = extent + 2 * padding - dilation * (filter - 1) - 1;
+  return left < 0 ? 0 : left / stride + 1;
+}
+
+}  // namespace quarry

@@ -1,0 +1,209 @@
+/// Where the elements of a convolution's matrices lie in its tensors. Plain constexpr C++, shared by host and
+/// device.
+///
+/// Per group, with (n, p, q) the places of windows, (r, s) the taps, c and k the group's channels of
+/// activations and of filters:
+///
+///     direction   rows of the output   columns     K           A              B
+///     fprop       (n, p, q)            k           (r, s, c)   x, windows     w
+///     dgrad       (n, h, w)            c           (r, s, k)   grad y, turned windows   w
+///     wgrad       k                    (r, s, c)   (n, p, q)   grad y         x, windows
+///
+/// An element's place is a sum of what its two indices say of it.
+#pragma once
+
+#include "conv2d/params.hpp"
+
+namespace quarry {
+
+/// One index's share: elements of memory, and the row and column of the image that a window looks at.
+struct PlacePart {
+  long long offset;
+  int row;
+  int column;
+};
+
+/// What no element has.
+inline constexpr long long no_place = -1;
+
+/// An index as three, the last of which runs fastest.
+struct Index3 {
+  int outer;
+  int middle;
+  int inner;
+};
+constexpr Index3 index3(int index, const Divisor& middle, const Divisor& inner) {
+  const Divided last = divide(index, inner);
+  const Divided rest = divide(last.quotient, middle);
+  return {rest.quotient, rest.rest, last.rest};
+}
+
+/// (image, row, column) of a window's place; (row, column, channel) of a tap.
+constexpr Index3 place_index(const Windows& w, int index) {
+  return index3(index, w.rows.places, w.columns.places);
+}
+constexpr Index3 tap_index(const Windows& w, int index) { return index3(index, w.columns.taps, w.channels); }
+
+/// How far from a window's begin a tap looks.
+constexpr int tap_distance(const WindowAxis& axis, int tap, bool flips) {
+  return (flips ? axis.taps.size - 1 - tap : tap) * axis.dilation;
+}
+
+/// The windows of an image: fprop's A, wgrad's B.
+struct ImageWindows {
+  static constexpr PlacePart of_place(const Windows& w, const MatrixParams& image, int index) {
+    const Index3 at = place_index(w, index);
+    return {at.outer * image.batch_stride, at.middle * w.rows.stride.size - w.rows.padding,
+            at.inner * w.columns.stride.size - w.columns.padding};
+  }
+  static constexpr PlacePart of_tap(const Windows& w, int index) {
+    const Index3 at = tap_index(w, index);
+    return {at.inner, tap_distance(w.rows, at.outer, w.flips), tap_distance(w.columns, at.middle, w.flips)};
+  }
+  static constexpr long long place(const Windows& w, const MatrixParams& image, const PlacePart& one,
+                                   const PlacePart& other) {
+    const int row = one.row + other.row;
+    const int column = one.column + other.column;
+    if (row < 0 || row >= w.rows.extent || column < 0 || column >= w.columns.extent) return no_place;
+    return one.offset + other.offset + row * image.row_stride + column * image.column_stride;
+  }
+};
+
+/// Those outputs of a window's taps that an element of the image has a part in: dgrad's A.
+struct TurnedWindows {
+  static constexpr PlacePart of_place(const Windows& w, const MatrixParams& output, int index) {
+    const Index3 at = place_index(w, index);
+    return {at.outer * output.batch_stride, at.middle + w.rows.padding, at.inner + w.columns.padding};
+  }
+  static constexpr PlacePart of_tap(const Windows& w, int index) {
+    const Index3 at = tap_index(w, index);
+    return {at.inner, -tap_distance(w.rows, at.outer, w.flips), -tap_distance(w.columns, at.middle, w.flips)};
+  }
+  static constexpr long long place(const Windows& w, const MatrixParams& output, const PlacePart& one,
+                                   const PlacePart& other) {
+    const int row = one.row + other.row;
+    const int column = one.column + other.column;
+    if (row < 0 || column < 0) return no_place;
+    const Divided y = divide(row, w.rows.stride);
+    const Divided x = divide(column, w.columns.stride);
+    if (y.rest != 0 || x.rest != 0 || y.quotient >= w.rows.extent || x.quotient >= w.columns.extent)
+      return no_place;
+    return one.offset + other.offset + y.quotient * output.row_stride + x.quotient * output.column_stride;
+  }
+};
+
+/// Elements whose place is the sum of offsets.
+constexpr PlacePart at_offset(long long offset) { return {offset, 0, 0}; }
+constexpr long long plain_place(const PlacePart& one, const PlacePart& other) {
+  return one.offset + other.offset;
+}
+
+/// The offset of (outer, middle) in a tensor.
+constexpr long long offset_of(const MatrixParams& m, int middle, int inner) {
+  return middle * m.row_stride + inner * m.column_stride;
+}
+
+/// The matrices A and B of a direction: what an element's index along M or N says, what that along K says,
+/// and where it lies, counted from the group's first element; no_place where it is 0.
+template <Direction direction>
+struct MatrixA;
+template <Direction direction>
+struct MatrixB;
+
+template <>
+struct MatrixA<Direction::fprop> {
+  static constexpr PlacePart along_extent(const Conv2dParams& p, int m) {
+    return ImageWindows::of_place(p.windows, p.a, m);
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    return ImageWindows::of_tap(p.windows, k);
+  }
+  static constexpr long long place(const Conv2dParams& p, const PlacePart& extent, const PlacePart& k) {
+    return ImageWindows::place(p.windows, p.a, extent, k);
+  }
+};
+
+template <>
+struct MatrixB<Direction::fprop> {
+  static constexpr PlacePart along_extent(const Conv2dParams& p, int n) {
+    return at_offset(n * p.b.batch_stride);
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    const Index3 at = tap_index(p.windows, k);
+    return at_offset(offset_of(p.b, at.outer, at.middle) + at.inner);
+  }
+  static constexpr long long place(const Conv2dParams&, const PlacePart& extent, const PlacePart& k) {
+    return plain_place(extent, k);
+  }
+};
+
+template <>
+struct MatrixA<Direction::dgrad> {
+  static constexpr PlacePart along_extent(const Conv2dParams& p, int m) {
+    return TurnedWindows::of_place(p.windows, p.a, m);
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    return TurnedWindows::of_tap(p.windows, k);
+  }
+  static constexpr long long place(const Conv2dParams& p, const PlacePart& extent, const PlacePart& k) {
+    return TurnedWindows::place(p.windows, p.a, extent, k);
+  }
+};
+
+template <>
+struct MatrixB<Direction::dgrad> {
+  static constexpr PlacePart along_extent(const Conv2dParams&, int n) { return at_offset(n); }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    const Index3 at = tap_index(p.windows, k);
+    return at_offset(offset_of(p.b, at.outer, at.middle) + at.inner * p.b.batch_stride);
+  }
+  static constexpr long long place(const Conv2dParams&, const PlacePart& extent, const PlacePart& k) {
+    return plain_place(extent, k);
+  }
+};
+
+template <>
+struct MatrixA<Direction::wgrad> {
+  static constexpr PlacePart along_extent(const Conv2dParams&, int m) { return at_offset(m); }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    const Index3 at = place_index(p.windows, k);
+    return at_offset(at.outer * p.a.batch_stride + offset_of(p.a, at.middle, at.inner));
+  }
+  static constexpr long long place(const Conv2dParams&, const PlacePart& extent, const PlacePart& k) {
+    return plain_place(extent, k);
+  }
+};
+
+template <>
+struct MatrixB<Direction::wgrad> {
+  static constexpr PlacePart along_extent(const Conv2dParams& p, int n) {
+    return ImageWindows::of_tap(p.windows, n);
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    return ImageWindows::of_place(p.windows, p.b, k);
+  }
+  static constexpr long long place(const Conv2dParams& p, const PlacePart& extent, const PlacePart& k) {
+    return ImageWindows::place(p.windows, p.b, k, extent);
+  }
+};
+
+/// Row and column of a group's first output: its channels are columns, of wgrad its filters are rows.
+constexpr int first_row(Direction direction, const GemmParams& p, int group) {
+  return direction == Direction::wgrad ? group * p.m : 0;
+}
+constexpr int first_column(Direction direction, const GemmParams& p, int group) {
+  return direction == Direction::wgrad ? 0 : group * p.n;
+}
+
+/// Where the output at (row, column), counted over all groups, lies in a tensor with the output's extents.
+template <Direction direction>
+constexpr long long output_place(const Windows& w, const MatrixParams& tensor, int row, int column) {
+  if (direction == Direction::wgrad) {
+    const Index3 tap = tap_index(w, column);
+    return row * tensor.batch_stride + offset_of(tensor, tap.outer, tap.middle) + tap.inner;
+  }
+  const Index3 at = place_index(w, row);
+  return at.outer * tensor.batch_stride + offset_of(tensor, at.middle, at.inner) + column;
+}
+
+}  // namespace quarry

@@ -1,0 +1,48 @@
+#include "conv2d/family.hpp"
+
+#include "conv2d_simt/config.hpp"
+#include "gemm/estimate.hpp"
+#include "gemm/host.hpp"
+#include "gemm_simt/cost.hpp"
+
+namespace quarry::conv2d_simt {
+namespace {
+
+gemm_simt::Config product_of(const void* config) { return product(*static_cast<const Config*>(config)); }
+
+GemmTraits traits(const gemm_simt::Config& c) {
+  return {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
+          c.types.out, threads(c), shared_memory_bytes(c)};
+}
+
+class Conv2dSimt final : public Conv2dFamily {
+ public:
+  Status supports(const void* config, const Conv2dProblem& problem,
+                  const DeviceModel& device) const override {
+    return gemm_supports(traits(product_of(config)), problem.product, device);
+  }
+
+  /// That of the product. Its matrices are read from memory more than once where windows overlap, but mostly
+  /// from the cache; what it takes to find their elements was not measured.
+  Account account(const void* config, const Conv2dProblem& problem,
+                  const DeviceModel& device) const override {
+    if (is_empty(problem.product)) return {};
+    const gemm_simt::Config c = product_of(config);
+    const GemmProfile profile = gemm_profile(traits(c), gemm_simt::block_cost(c, device), device);
+    return gemm_account(profile, problem.product, 0);
+  }
+
+  void launch(const void* config, const Conv2dProblem& problem, Launch& launch) const override {
+    gemm_launch(traits(product_of(config)), problem.product, {}, launch, sizeof(Conv2dParams));
+    if (launch.is_empty()) return;
+    params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;
+  }
+};
+
+constinit const Conv2dSimt instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::conv2d_simt

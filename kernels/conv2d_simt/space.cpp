@@ -1,0 +1,31 @@
+/// conv2d_simt configs as text: conv2d_simt_fprop_f32_f32_f32_f32_64x64x16_t4x4.
+#include "conv2d_simt/describe.hpp"
+#include "gemm_simt/fault.hpp"
+#include "quarry/tensor.hpp"
+#include "settings.hpp"
+
+namespace quarry::conv2d_simt {
+
+/// Each runs its own device code.
+static Config entry(const Config& c) { return c; }
+
+namespace {
+
+constexpr auto settings = settings_of<Config>(
+    {word_setting<&Config::direction>("direction"), setting<&Config::types, &Types::a>("a"),
+     setting<&Config::types, &Types::b>("b"), setting<&Config::types, &Types::accumulator>("accumulator"),
+     setting<&Config::types, &Types::out>("out"), setting<&Config::tile>("tile"),
+     pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
+
+std::string fault(const Config& c) { return gemm_simt::fault(product(c)); }
+
+/// A direction has few configs, so their types go together.
+std::string unit_group(const Config& c) { return std::string(to_string(c.direction)); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+constinit const ConfigSpace space =
+    config_space<settings, fault, unit_group>(family_name, "quarry::Conv2dParams", EntryProblem::same);
+
+}  // namespace quarry::conv2d_simt

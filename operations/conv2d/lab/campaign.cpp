@@ -1,0 +1,159 @@
+#include "operations/conv2d/lab/campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/config_parts.hpp"
+#include "lab/campaign/draw_epilogue.hpp"
+#include "lab/campaign/draw_tensor.hpp"
+#include "lab/problems/byte_sums.hpp"
+#include "operations/conv2d/lab/operation.hpp"
+
+namespace quarry::lab::conv2d {
+namespace {
+
+constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
+                               DType::s8,  DType::u8,   DType::s32, DType::e4m3};
+
+/// A tensor with gaps between its extents, misaligned by chance; an input may be broadcast along one.
+TensorView random_tensor(DType type, const Extents& e, bool is_output, Dice& dice) {
+  const auto gap = [&] { return dice.one_in(2) ? 0 : dice.between(1, 9); };
+  Extents strides = {0, 0, 0, 1};
+  for (std::size_t i = 3; i-- > 0;) strides[i] = std::max<std::int64_t>(e[i + 1], 1) * strides[i + 1] + gap();
+  if (dice.one_in(4)) {  // rows outside of images: strides that grow in another order
+    strides = {e[2] * e[3] + gap(), 0, e[3] + gap(), 1};
+    strides[0] = std::max<std::int64_t>(e[2], 1) * strides[2];
+    strides[1] = std::max<std::int64_t>(e[0], 1) * strides[0];
+  }
+  if (!is_output && dice.one_in(12)) strides[static_cast<std::size_t>(dice.between(0, 2))] = 0;
+  if (e[3] > 1 && dice.one_in(64)) strides[3] = 2;  // to be refused
+  TensorView view = TensorView::strided(nullptr, type, e, strides);
+  constexpr int elements[] = {1, 1, 2, 4, 8};
+  view.assumed_alignment = static_cast<std::uint16_t>(std::max(1, bytes_of(type)) * dice.one_of(elements));
+  return view;
+}
+
+/// Breaks a rule, of one problem in a few.
+void spoil(Conv2dArguments& args, Dice& dice) {
+  if (!dice.one_in(16)) return;
+  TensorView* const tensors[] = {&args.a, &args.b, &args.out};
+  switch (dice.between(0, 6)) {
+    case 0: args.stride.height = -dice.between(0, 1); break;
+    case 1: args.dilation.width = -dice.between(0, 1); break;
+    case 2: args.padding.height = -1; break;
+    case 3: args.groups = dice.between(0, 7); break;
+    case 4: args.padding.width += dice.between(1, 3); break;
+    case 5: args.out.extents[static_cast<std::size_t>(dice.between(0, 3))] += 1; break;
+    default: tensors[dice.between(0, 2)]->rank = 3;
+  }
+}
+
+/// The epilogue, as an output of two extents has it, and C.
+DrawnEpilogue draw_parts(Conv2dArguments& args, DType compute, Dice& dice) {
+  const Extents& e = args.out.extents;
+  const TensorView matrix = TensorView::row_major(nullptr, args.out.dtype, {1, e[3]});
+  DrawnEpilogue drawn = draw_epilogue({.out = matrix, .compute = compute, .plain = true}, dice);
+  Epilogue& parts = drawn.epilogue;
+  if (!dice.one_in(32)) parts.scale.reset(), parts.residual.reset(), parts.aux.reset();
+  drawn.residual_in_place = false;
+  if (args.direction == Direction::wgrad && !dice.one_in(32)) parts.bias.reset();
+  if (parts.bias) parts.bias = TensorView::vector(nullptr, args.out.dtype, e[3]);
+  parts.bias_axis = BiasAxis::column;
+  if (drawn.c) drawn.c = drawn.in_place ? args.out : random_tensor(args.out.dtype, e, false, dice);
+  return drawn;
+}
+
+void fit_integers(const Problem& p, Epilogue& e, Dice& dice) {
+  if (p.sums() != DType::s32) return;
+  if (p.compute() == DType::s32) return make_whole(e, dice);
+  double alpha = e.alpha.value * alpha_of_byte_sums(p.a.dtype, p.b.dtype, p.out.dtype, p.terms());
+  if (is_integer(p.out.dtype) && alpha != 0)
+    alpha = std::copysign(std::exp2(std::floor(std::log2(std::abs(alpha)))), alpha);
+  e.alpha.value = alpha;
+}
+
+std::string text_of(const TypeKey& key) {
+  std::string text(to_string(key.direction));
+  for (const DType type : {key.a, key.b, key.accumulator, key.out}) text.append(" ").append(to_string(type));
+  return text;
+}
+
+const Conv2dArguments& of(const Arguments& arguments) { return *arguments.as<Conv2dArguments>(); }
+
+std::string described(const Conv2dArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
+  const auto axes = [](std::string_view name, const ImageAxes& a) {
+    return ", " + std::string(name) + " " + std::to_string(a.height) + "x" + std::to_string(a.width);
+  };
+  return Lab::shape_text(p) + axes("padding", args.padding) + axes("stride", args.stride) +
+         axes("dilation", args.dilation) + ", groups " + std::to_string(args.groups) +
+         (args.flips ? ", turned" : "") + lab::described("a", args.a) + lab::described("b", args.b) +
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
+}
+
+}  // namespace
+
+TypeKey type_key(const Conv2dArguments& args) {
+  return {args.direction, args.a.dtype, args.b.dtype,
+          args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
+}
+
+TypeKey type_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return {kernel.direction.value_or(Direction::fprop), o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
+}
+
+Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
+  std::set<TypeKey> types;
+  for (const Kernel& kernel : kernels) types.insert(type_key(kernel.metadata()));
+  types_ = {types.begin(), types.end()};
+}
+
+DrawnProblem Source::draw(std::uint64_t seed) const {
+  Dice dice(seed);
+  TypeKey types = types_[static_cast<std::size_t>(dice.between(0, std::ssize(types_) - 1))];
+  if (dice.one_in(24)) types.out = dice.one_of(all_types);
+  Problem p{.direction = types.direction,
+            .a = {.dtype = types.a},
+            .b = {.dtype = types.b},
+            .out = {.dtype = types.out},
+            .accumulator = types.accumulator};
+  draw_windows(std::min(cost_ / 64, 4e6), p, dice);
+  Conv2dArguments args = Lab::arguments(p);
+  args.a = random_tensor(types.a, p.a_extents(), false, dice);
+  args.b = random_tensor(types.b, p.b_extents(), false, dice);
+  args.out = random_tensor(types.out, p.out_extents(), true, dice);
+  spoil(args, dice);
+  DrawnEpilogue drawn = draw_parts(args, p.compute(), dice);
+  fit_integers(p, drawn.epilogue, dice);
+  args.c = drawn.c;
+  args.epilogue = drawn.epilogue;
+  return {.arguments = args,
+          .in_place = drawn.operands_in_place(),
+          .scalars_in_memory = drawn.scalars_by_pointer ? p.compute() : DType::none,
+          .text = described(args, p, drawn)};
+}
+
+std::string Source::types_of(const KernelMetadata& kernel) const { return text_of(type_key(kernel)); }
+
+std::vector<std::string> Source::types_for(const Arguments& arguments) const {
+  return {text_of(type_key(of(arguments)))};
+}
+
+bool Source::is_always_taken(const Arguments& arguments) const {
+  return std::ranges::find(types_, type_key(of(arguments))) != types_.end();
+}
+
+std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,
+                                     const Arguments& arguments, const DeviceModel& device) const {
+  return conv2d::fault_of_refusal(status, kernel, of(arguments), device);
+}
+
+std::string Source::fault_of_empty_answer(const Status& status, const Arguments& arguments) const {
+  return conv2d::fault_of_empty_answer(status, of(arguments));
+}
+
+std::unique_ptr<CampaignSource> Lab::campaign(std::span<const Kernel> kernels, double cost) {
+  return std::make_unique<Source>(kernels, cost);
+}
+
+}  // namespace quarry::lab::conv2d

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "lab/problems/byte_sums.hpp"
+#include "lab/problems/dice.hpp"
+#include "lab/verify/draw.hpp"
+#include "operations/conv2d/lab/operation.hpp"
+
+namespace quarry::lab::conv2d {
+namespace {
+
+bool every_kernel(const KernelMetadata&) { return true; }
+bool takes_bias(const KernelMetadata& kernel) { return kernel.epilogue.bias; }
+bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
+
+/// 3x3 windows over small images; some more than a tile of channels.
+void plain_windows(Problem& p, Dice& dice) {
+  p.n = dice.between(1, 3), p.h = dice.between(5, 9), p.w = dice.between(5, 9);
+  p.c = 8 * dice.between(1, 3), p.k = 8 * dice.between(1, 10);
+  p.r = 3, p.s = 3;
+}
+
+/// C in memory of its own.
+void draw_c(Problem& p, Dice& dice) {
+  p.epilogue.beta = dice.one_in(2) ? 1 : -0.75;
+  p.epilogue.c.emplace();
+}
+
+void draw_activation(Problem& p, Dice& dice) {
+  p.epilogue.activation = static_cast<Activation>(dice.between(1, static_cast<int>(Activation::gelu_tanh)));
+  if (p.epilogue.activation == Activation::leaky_relu) p.epilogue.slope = 0.25F;
+}
+
+void draw_clamp(Problem& p) {
+  const double unit = output_unit(p.compute(), p.out.dtype);
+  p.epilogue.clamp = {-0.5 * unit, 0.75 * unit};
+}
+
+/// A way through kernels, and what makes of a plain problem one that takes it.
+struct OwnPath {
+  Path path;
+  void (*draw)(Problem& problem, Dice& dice);
+};
+
+constexpr OwnPath own_paths[] = {
+    {{"plain", every_kernel}, [](Problem&, Dice&) {}},
+    {{"padding", every_kernel},
+     [](Problem& p, Dice& dice) {
+       p.padding = {dice.between(1, 4), dice.between(1, 4)};
+     }},
+    {{"stride", every_kernel},
+     [](Problem& p, Dice& dice) {
+       p.stride = {dice.between(2, 3), dice.between(1, 3)};
+       p.padding = {1, 1};
+     }},
+    {{"dilation", every_kernel},
+     [](Problem& p, Dice& dice) {
+       p.dilation = {2, dice.between(1, 2)};
+       p.padding = {2, 2};
+     }},
+    {{"groups", every_kernel}, [](Problem& p, Dice& dice) { p.groups = dice.one_in(2) ? 2 : 4; }},
+    {{"depthwise", every_kernel},
+     [](Problem& p, Dice& dice) {
+       p.groups = p.c;
+       p.k = p.c * dice.between(1, 2);
+     }},
+    {{"turned", every_kernel},
+     [](Problem& p, Dice&) {
+       p.flips = true;
+       p.padding = {1, 0};
+     }},
+    {{"one_tap", every_kernel}, [](Problem& p, Dice&) { p.r = p.s = 1; }},
+    {{"odd_channels", every_kernel},
+     [](Problem& p, Dice& dice) {
+       p.c = dice.between(1, 3);
+       p.k = 2 * dice.between(1, 9) + 1;
+       p.r = 7, p.s = 5;
+       p.padding = {1, 0};
+     }},
+    {{"unaligned", every_kernel},
+     [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = p.out.alignment = 1; }},
+    {{"words", has_bytes}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
+    {{"c", every_kernel}, draw_c},
+    {{"c_in_place", every_kernel},
+     [](Problem& p, Dice&) {
+       p.epilogue.beta = -0.75;
+       p.epilogue.in_place = true;
+     }},
+    {{"bias", takes_bias}, [](Problem& p, Dice&) { p.epilogue.bias = BiasAxis::column; }},
+    {{"activation", every_kernel}, draw_activation},
+    {{"clamp", every_kernel}, [](Problem& p, Dice&) { draw_clamp(p); }},
+    {{"alpha_0", every_kernel},
+     [](Problem& p, Dice& dice) {
+       draw_c(p, dice);
+       p.epilogue.alpha = 0;
+     }},
+};
+
+/// Sums of bytes: an epilogue in whole numbers where it is computed in s32; otherwise an alpha that brings
+/// them to where rounding, C and the bias show. For whole outputs it is a power of two, so that ties are ties
+/// whoever computes them.
+void fit_integers(Problem& p) {
+  if (p.sums() != DType::s32) return;
+  if (p.compute() == DType::s32) return make_whole(p.epilogue);
+  double& alpha = p.epilogue.alpha;
+  alpha *= alpha_of_byte_sums(p.a.dtype, p.b.dtype, p.out.dtype, p.terms());
+  if (is_integer(p.out.dtype) && alpha != 0)
+    alpha = std::copysign(std::exp2(std::floor(std::log2(std::abs(alpha)))), alpha);
+}
+
+/// An epilogue of what convolutions take.
+void draw_taken_epilogue(const KernelMetadata& kernel, Problem& p, Dice& dice) {
+  EpilogueSpec& e = p.epilogue;
+  draw_epilogue(kernel.epilogue, p.compute(), p.out.dtype, e, dice);
+  e.scale.reset();
+  e.residual.reset();
+  e.residual_in_place = false;
+  e.aux.reset();
+  if (e.bias) e.bias = BiasAxis::column;
+}
+
+/// Channels at a distance that is an odd multiple of an alignment.
+void store(OperandSpec& spec, std::int64_t channels, Dice& dice) {
+  if (spec.alignment == 0) spec.alignment = dice.one_in(2) ? 1 : wide_alignment(spec.dtype);
+  const std::int64_t unit = spec.alignment;
+  std::int64_t units = (std::max<std::int64_t>(channels, 1) + unit - 1) / unit + dice.between(0, 1);
+  if (units % 2 == 0) ++units;
+  spec.ld = units * unit;
+}
+
+}  // namespace
+
+void draw_windows(double most, Problem& p, Dice& dice) {
+  constexpr std::int64_t filters[] = {1, 1, 2, 3, 3, 3, 4, 5, 7, 11};
+  constexpr std::int64_t groups[] = {1, 1, 1, 1, 2, 3, 5};
+  do {
+    p.r = dice.one_of(filters), p.s = dice.one_in(3) ? dice.one_of(filters) : p.r;
+    p.groups = dice.one_of(groups);
+    const bool depthwise = dice.one_in(8);
+    const std::int64_t channels = depthwise        ? 1
+                                  : dice.one_in(3) ? dice.between(1, 40)
+                                                   : 4 * dice.between(1, 9);
+    if (depthwise) p.groups = dice.between(1, 24);
+    p.c = p.groups * channels;
+    p.k = p.groups * (depthwise ? dice.between(1, 2) : dice.between(1, 40));
+    p.n = dice.one_in(24) ? 0 : dice.between(1, 3);
+    p.h = dice.between(1, 14), p.w = dice.between(1, 14);
+    p.dilation = {dice.one_in(3) ? dice.between(2, 3) : 1, dice.one_in(3) ? dice.between(2, 3) : 1};
+    p.stride = {dice.one_in(2) ? dice.between(2, 4) : 1, dice.one_in(2) ? dice.between(2, 4) : 1};
+    if (dice.one_in(12)) p.stride = {p.h + 3, p.w + 1};  // past the image
+    p.padding = {dice.one_in(3) ? 0 : dice.between(1, p.r + 2),
+                 dice.one_in(3) ? 0 : dice.between(1, p.s + 2)};
+    // As much as a filter needs that is larger than the image.
+    const auto least = [](std::int64_t taps, std::int64_t dilation, std::int64_t image) {
+      return std::max<std::int64_t>(0, (dilation * (taps - 1) + 2 - image) / 2);
+    };
+    p.padding.height = std::max(p.padding.height, least(p.r, p.dilation.height, p.h));
+    p.padding.width = std::max(p.padding.width, least(p.s, p.dilation.width, p.w));
+    p.flips = dice.one_in(5);
+  } while (Lab::flops(p) > 2 * most);
+}
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
+  return all;
+}
+
+std::string Lab::result_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& operands = kernel.operands;
+  return KeyText()
+      .add(to_string(kernel.direction.value_or(Direction::fprop)))
+      .add(operands.a.dtype)
+      .add(operands.b.dtype)
+      .add(operands.accumulator)
+      .add(operands.out.dtype)
+      .add(to_string(kernel.design.math))
+      .add_if(kernel.epilogue.activation, "activation")
+      .add_if(kernel.epilogue.bias, "bias");
+}
+
+std::string Lab::storage_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return KeyText().add(std::int64_t{o.a.alignment}).add(std::int64_t{o.b.alignment});
+}
+
+Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
+  constexpr double most_products = 3e6;
+  Dice dice(seed);
+  const OperandsMetadata& operands = kernel.operands;
+  Problem problem{.direction = kernel.direction.value_or(Direction::fprop),
+                  .a = {.dtype = operands.a.dtype},
+                  .b = {.dtype = operands.b.dtype},
+                  .out = {.dtype = operands.out.dtype},
+                  .accumulator = operands.accumulator,
+                  .math = kernel.design.math};
+  if (number < std::ssize(own_paths)) {
+    plain_windows(problem, dice);
+    own_paths[number].draw(problem, dice);
+  } else {
+    draw_windows(most_products, problem, dice);
+    draw_taken_epilogue(kernel, problem, dice);
+  }
+  fit_integers(problem);
+  return problem;
+}
+
+Problem Lab::stored(const Problem& problem, const KernelMetadata&, std::uint64_t seed) {
+  Dice dice(seed);
+  Problem result = problem;
+  const std::int64_t channels = result.out_extents()[3];
+  store(result.a, result.a_extents()[3], dice);
+  store(result.b, result.b_extents()[3], dice);
+  store(result.out, channels, dice);
+  EpilogueSpec& e = result.epilogue;
+  if (e.beta == 0 || e.in_place) return result;
+  e.c = OperandSpec{.dtype = result.out.dtype};
+  store(*e.c, channels, dice);
+  return result;
+}
+
+}  // namespace quarry::lab::conv2d

@@ -1,0 +1,125 @@
+#include <optional>
+
+#include "common/config_parts.hpp"
+#include "lab/campaign/refusal.hpp"
+#include "operations/conv2d/lab/campaign.hpp"
+#include "operations/conv2d/problem.hpp"
+
+namespace quarry::lab::conv2d {
+namespace {
+
+using Roles = detail::conv2d::Roles;
+
+/// A rule that a campaign's problems break now and then: what its message holds, and whether it is broken.
+struct Rule {
+  std::string_view words;
+  bool (*is_broken)(const Conv2dArguments& args, const Roles& roles);
+};
+
+bool has_gaps(const TensorView& view) { return view.extents[3] > 1 && view.strides[3] != 1; }
+
+std::int64_t spanned(std::int64_t taps, std::int64_t dilation) { return dilation * (taps - 1) + 1; }
+
+constexpr Rule rules[] = {
+    {"The padding along",
+     [](const Conv2dArguments& a, const Roles&) { return a.padding.height < 0 || a.padding.width < 0; }},
+    {"The stride along",
+     [](const Conv2dArguments& a, const Roles&) { return a.stride.height < 1 || a.stride.width < 1; }},
+    {"The dilation along",
+     [](const Conv2dArguments& a, const Roles&) { return a.dilation.height < 1 || a.dilation.width < 1; }},
+    {"The number of groups", [](const Conv2dArguments& a, const Roles&) { return a.groups < 1; }},
+    {"does not have contiguous channels",
+     [](const Conv2dArguments& a, const Roles&) {
+       return has_gaps(a.a) || has_gaps(a.b) || has_gaps(a.out) || (a.c && has_gaps(*a.c));
+     }},
+    {"Groups do not divide",
+     [](const Conv2dArguments& a, const Roles& r) {
+       return r.activations.extents[3] % a.groups != 0 || r.filters.extents[0] % a.groups != 0;
+     }},
+    {"has filters of",
+     [](const Conv2dArguments& a, const Roles& r) {
+       return r.filters.extents[3] * a.groups != r.activations.extents[3];
+     }},
+    {"expected one for each of the",
+     [](const Conv2dArguments&, const Roles& r) { return r.output.extents[3] != r.filters.extents[0]; }},
+    {"images: expected",
+     [](const Conv2dArguments&, const Roles& r) { return r.output.extents[0] != r.activations.extents[0]; }},
+    {"The filter is larger than the padded image",
+     [](const Conv2dArguments& a, const Roles& r) {
+       const auto& x = r.activations.extents;
+       const auto& w = r.filters.extents;
+       return spanned(w[1], a.dilation.height) > x[1] + 2 * a.padding.height ||
+              spanned(w[2], a.dilation.width) > x[2] + 2 * a.padding.width;
+     }},
+    {"has images of",
+     [](const Conv2dArguments& a, const Roles& r) {
+       const auto& x = r.activations.extents;
+       const auto& w = r.filters.extents;
+       const auto& y = r.output.extents;
+       return y[1] != window_positions(x[1], w[1], a.padding.height, a.stride.height, a.dilation.height) ||
+              y[2] != window_positions(x[2], w[2], a.padding.width, a.stride.width, a.dilation.width);
+     }},
+    {"a convolution does not take it",
+     [](const Conv2dArguments& a, const Roles&) {
+       return a.epilogue.scale || a.epilogue.residual || a.epilogue.aux;
+     }},
+    {"wgrad takes none",
+     [](const Conv2dArguments& a, const Roles&) {
+       return a.epilogue.bias.has_value() && a.direction == Direction::wgrad;
+     }},
+};
+
+std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) {
+  const std::string message = status.message();
+  if (const TensorView* const view = view_of(args, status.operand());
+      view != nullptr && status.reason() == Reason::rank)
+    return view->rank != 4 ? "" : "the rank is 4: " + message;
+  if (status.operand() == Operand::c && status.reason() == Reason::extent) return "";  // out was spoiled
+  for (const Rule& rule : rules) {
+    if (message.find(rule.words) == message.npos) continue;
+    return rule.is_broken(args, detail::conv2d::roles_of(args)) ? "" : "no rule is broken: " + message;
+  }
+  const DType compute = compute_type(type_key(args).accumulator, args.out.dtype);
+  const std::optional<bool> broken = breaks_rule(message, args.epilogue, compute);
+  if (!broken) return "the message names no rule: " + message;
+  return *broken ? "" : "no rule is broken: " + message;
+}
+
+}  // namespace
+
+std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const Conv2dArguments& args,
+                             const DeviceModel& device) {
+  const std::string message = status.message();
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
+  if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  const TypeKey has = type_key(kernel);
+  const TypeKey wants = type_key(args);
+  const auto fault = [&](bool is_true) { return is_true ? "" : "the cause is not true: " + message; };
+  if (message.starts_with("Direction `")) return fault(has.direction != wants.direction);
+  if (message.starts_with("Accumulator is")) return fault(has.accumulator != wants.accumulator);
+  if (message.starts_with("The device is"))
+    return fault(device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc));
+  if (status.reason() != Reason::dtype) return "the message names no cause: " + message;
+  switch (status.operand()) {
+    case Operand::a: return fault(has.a != wants.a);
+    case Operand::b: return fault(has.b != wants.b);
+    default: return fault(has.out != wants.out);
+  }
+}
+
+std::string fault_of_empty_answer(const Status& status, const Conv2dArguments& args) {
+  const std::string message = status.message();
+  if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
+  if (status.code() == StatusCode::filtered_out || status.code() == StatusCode::unsupported) {
+    const bool named = message.find("The filter") != message.npos ||
+                       message.find("machine code") != message.npos ||
+                       message.find("The device is") != message.npos;
+    return named ? "" : "the message names no cause: " + message;
+  }
+  if (status.code() != StatusCode::no_kernel) return "answered with another code: " + message;
+  const bool named = message.find("No kernel is registered for") != message.npos &&
+                     message.find("out " + std::string(to_string(args.out.dtype))) != message.npos;
+  return named ? "" : "the message does not name the types: " + message;
+}
+
+}  // namespace quarry::lab::conv2d

@@ -1,0 +1,78 @@
+#include "operations/conv2d/operation.hpp"
+
+#include <string>
+
+#include "operations/common/epilogue_operands.hpp"
+#include "operations/common/row_checks.hpp"
+#include "operations/conv2d/executor.hpp"
+#include "operations/conv2d/problem.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::detail::conv2d {
+namespace {
+
+std::string word(DType type) { return std::string(to_string(type)); }
+
+}  // namespace
+
+void Rules::operands(const Conv2dArguments& args, OperandList& list) {
+  const bool is_unused = is_zero(args.epilogue.alpha);
+  list.add({.name = Operand::out, .view = &args.out, .is_output = true});
+  list.add({.name = Operand::a, .view = &args.a, .is_unused = is_unused});
+  list.add({.name = Operand::b, .view = &args.b, .is_unused = is_unused});
+  list_operands(args.c, args.epilogue, list);
+}
+
+Status Rules::check(const Conv2dArguments& arguments, const OperandList& operands, Conv2dProblem& problem) {
+  return normalise(arguments, operands, problem);
+}
+
+void Rules::describe(const Conv2dArguments& arguments, Conv2dProblem& problem) {
+  conv2d::describe(arguments, problem);
+}
+
+Status Rules::no_kernel(const Conv2dProblem& problem) {
+  const Types& t = problem.product.types;
+  return {StatusCode::no_kernel, "No kernel is registered for " + std::string(to_string(problem.direction)) +
+                                     " of a " + word(t.a) + ", b " + word(t.b) + ", accumulator " +
+                                     word(t.accumulator) + ", out " + word(t.out)};
+}
+
+Status Rules::check_signature(const Row& row, const Conv2dProblem& problem) {
+  const KernelMetadata& kernel = row.metadata;
+  const Types& t = problem.product.types;
+  if (kernel.direction != problem.direction) {
+    return {StatusCode::unsupported, "Direction `" + std::string(to_string(problem.direction)) +
+                                         "` is unsupported: the kernel computes " +
+                                         std::string(to_string(kernel.direction.value_or(Direction::fprop)))};
+  }
+  if (Status s = check_type(Operand::a, kernel.operands.a.dtype, t.a); !s) return s;
+  if (Status s = check_type(Operand::b, kernel.operands.b.dtype, t.b); !s) return s;
+  if (Status s = check_type(Operand::out, kernel.operands.out.dtype, t.out); !s) return s;
+  if (kernel.operands.accumulator == t.accumulator) return {};
+  return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
+                                       word(kernel.operands.accumulator) + ", got " + word(t.accumulator)};
+}
+
+Status Rules::check_constraints(const Row& row, const Conv2dProblem& problem, const DeviceModel& device) {
+  return family_of(row).supports(row.entry_config, problem, device);
+}
+
+Estimate Rules::estimate(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
+                         std::size_t) {
+  return {.controls = {}, .seconds = family_of(row).account(row.entry_config, problem, device).seconds};
+}
+
+Account Rules::account(const Row& row, const Conv2dProblem& problem, const DeviceModel& device, std::size_t) {
+  return family_of(row).account(row.entry_config, problem, device);
+}
+
+void Rules::launch(const Row& row, const Conv2dProblem& problem, const ChosenControls&, Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, launch);
+}
+
+Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
+  return host::execute(row.metadata, params_of<Conv2dParams>(image, *kernel_step(launch)));
+}
+
+}  // namespace quarry::detail::conv2d

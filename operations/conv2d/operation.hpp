@@ -1,0 +1,49 @@
+/// What a convolution is: the rules by which the registry treats it. See registry/operation.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include "chosen_controls.hpp"
+#include "conv2d/family.hpp"
+#include "operations/common/operand_list.hpp"
+#include "operations/common/row.hpp"
+#include "quarry/conv2d.hpp"
+#include "quarry/device_model.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::detail::conv2d {
+
+/// The family of a row that computes convolutions. @pre its operation is conv2d
+inline const Conv2dFamily& family_of(const Row& row) {
+  return static_cast<const Conv2dFamily&>(row.family.get());
+}
+
+struct Rules {
+  using Arguments = Conv2dArguments;
+  using Problem = Conv2dProblem;
+
+  static void operands(const Conv2dArguments& arguments, OperandList& list);
+  static Status check(const Conv2dArguments& arguments, const OperandList& operands, Conv2dProblem& problem);
+  static void describe(const Conv2dArguments& arguments, Conv2dProblem& problem);
+  template <class Add>
+  static void keys(const Conv2dProblem& problem, const Add& add) {
+    const auto key = [&](Math math) {
+      return functional_key(Operation::conv2d, math, problem.product.types,
+                            {Layout::row, Layout::row, Layout::row}, false, problem.direction);
+    };
+    add(key(Math::exact));
+    if (problem.product.math != Math::exact) add(key(problem.product.math));
+  }
+  static Status no_kernel(const Conv2dProblem& problem);
+  static Status check_signature(const Row& row, const Conv2dProblem& problem);
+  static Status check_constraints(const Row& row, const Conv2dProblem& problem, const DeviceModel& device);
+  static Estimate estimate(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
+                           std::size_t max_workspace);
+  static Account account(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
+                         std::size_t max_workspace);
+  static void launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
+                     Launch& launch);
+  static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+};
+
+}  // namespace quarry::detail::conv2d

@@ -1,0 +1,109 @@
+#include "operations/conv2d/problem.hpp"
+
+#include <algorithm>
+
+#include "operations/common/epilogue_values.hpp"
+#include "operations/conv2d/checks.hpp"
+
+namespace quarry::detail::conv2d {
+namespace {
+
+int number(std::int64_t extent) { return static_cast<int>(extent); }
+
+Divisor divisor(std::int64_t extent) { return divisor_of(std::max(1, number(extent))); }
+
+/// A tensor of rank 4 as kernels walk it. One entry of an extent has no stride.
+MatrixParams tensor(const TensorView& view) {
+  const auto stride = [&](std::size_t i) { return view.extents[i] > 1 ? view.strides[i] : 0; };
+  return {view.data, stride(1), stride(2), stride(0)};
+}
+
+/// @param turned in dgrad, windows have their places in the image
+WindowAxis axis(std::int64_t image, std::int64_t output, std::int64_t filter, std::int64_t padding,
+                std::int64_t stride, std::int64_t dilation, bool turned) {
+  return {.extent = number(turned ? output : image),
+          .places = divisor(turned ? image : output),
+          .stride = divisor(stride),
+          .padding = number(padding),
+          .dilation = number(dilation),
+          .taps = divisor(filter)};
+}
+
+/// The windows, but for the groups' offsets. Extents of the arguments fit in 32 bits.
+Windows windows_of(const Conv2dArguments& args, const Roles& roles) {
+  const auto& x = roles.activations.extents;
+  const auto& w = roles.filters.extents;
+  const auto& y = roles.output.extents;
+  const bool turned = args.direction == Direction::dgrad;
+  const std::int64_t filters = w[0] / args.groups;
+  return {
+      .rows = axis(x[1], y[1], w[1], args.padding.height, args.stride.height, args.dilation.height, turned),
+      .columns = axis(x[2], y[2], w[2], args.padding.width, args.stride.width, args.dilation.width, turned),
+      .channels = divisor(turned ? filters : w[3]),
+      .flips = args.flips,
+      .group_a = 0,
+      .group_b = 0};
+}
+
+/// Sizes of the product, and of a group in the operands.
+void describe_product(const Conv2dArguments& args, const Roles& roles, Conv2dProblem& problem) {
+  const auto& x = roles.activations.extents;
+  const auto& w = roles.filters.extents;
+  const auto& y = roles.output.extents;
+  const std::int64_t filters = w[0] / args.groups;
+  const std::int64_t channels = w[3];
+  const std::int64_t taps = w[1] * w[2];
+  GemmProblem& p = problem.product;
+  switch (args.direction) {
+    case Direction::dgrad:
+      p.m = number(x[0] * x[1] * x[2]), p.n = number(channels), p.k = number(taps * filters);
+      problem.windows.group_a = filters;
+      problem.windows.group_b = filters * p.b.matrix.batch_stride;
+      break;
+    case Direction::wgrad:
+      p.m = number(filters), p.n = number(taps * channels), p.k = number(y[0] * y[1] * y[2]);
+      problem.windows.group_a = filters;
+      problem.windows.group_b = channels;
+      break;
+    default:
+      p.m = number(y[0] * y[1] * y[2]), p.n = number(filters), p.k = number(taps * channels);
+      problem.windows.group_a = channels;
+      problem.windows.group_b = filters * p.b.matrix.batch_stride;
+  }
+  p.batch = number(args.groups);
+  if (is_zero(args.epilogue.alpha)) p.k = 0;
+}
+
+}  // namespace
+
+Roles roles_of(const Conv2dArguments& args) {
+  switch (args.direction) {
+    case Direction::dgrad: return {args.out, args.b, args.a, Operand::out, Operand::b, Operand::a};
+    case Direction::wgrad: return {args.b, args.out, args.a, Operand::b, Operand::out, Operand::a};
+    default: return {args.a, args.b, args.out, Operand::a, Operand::b, Operand::out};
+  }
+}
+
+void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
+  const Roles roles = roles_of(args);
+  const Epilogue& e = args.epilogue;
+  const DType accumulator = accumulator_of(args);
+  problem = {};
+  problem.direction = args.direction;
+  problem.windows = windows_of(args, roles);
+  GemmProblem& p = problem.product;
+  p.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
+  p.math = args.math;
+  p.a.matrix = tensor(args.a);
+  p.b.matrix = tensor(args.b);
+  p.out.matrix = tensor(args.out);
+  p.has_c = !is_zero(e.beta);
+  if (p.has_c) p.c.matrix = tensor(*args.c);
+  p.has_bias = e.bias.has_value();
+  p.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
+  p.epilogue.bias_axis = BiasAxis::column;
+  p.controls = {.mode = Mode::gemm, .split_k_slices = 1, .swizzle = 1, .raster = Raster::along_n};
+  describe_product(args, roles, problem);
+}
+
+}  // namespace quarry::detail::conv2d

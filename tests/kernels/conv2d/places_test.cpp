@@ -1,0 +1,46 @@
+/// Indices and places of a convolution's matrices.
+#include "conv2d/places.hpp"
+
+#include <limits>
+#include <random>
+
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+TEST_CASE("a multiplication and a shift divide as a division does", "[conv2d]") {
+  const std::uint64_t seed = std::random_device()();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  constexpr int most = std::numeric_limits<int>::max();
+  const auto check = [](int index, int by) {
+    const Divided divided = divide(index, divisor_of(by));
+    INFO(index << " / " << by);
+    CHECK(divided.quotient == index / by);
+    CHECK(divided.rest == index % by);
+  };
+  for (int by = 1; by < 300; ++by) {
+    for (const int index : {0, 1, by - 1, by, by + 1, 1000 * by - 1, 1000 * by, most - 1, most})
+      check(index, by);
+  }
+  for (int i = 0; i < 20000; ++i) {
+    const auto drawn = [&](int bits) { return static_cast<int>(random() & ((1ULL << bits) - 1)); };
+    check(drawn(31), std::max(1, drawn(1 + static_cast<int>(random() % 31))));
+  }
+  check(most, most);
+  check(most - 1, most);
+}
+
+TEST_CASE("an index is three, the last of which runs fastest", "[conv2d]") {
+  const Divisor middle = divisor_of(5);
+  const Divisor inner = divisor_of(7);
+  int index = 0;
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 5; ++b) {
+      for (int c = 0; c < 7; ++c, ++index) {
+        const Index3 at = index3(index, middle, inner);
+        CHECK((at.outer == a && at.middle == b && at.inner == c));
+      }
+    }
+  }
+}
