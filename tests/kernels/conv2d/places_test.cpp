@@ -4,12 +4,13 @@
 #include <limits>
 #include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
 
 TEST_CASE("a multiplication and a shift divide as a division does", "[conv2d]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   constexpr int most = std::numeric_limits<int>::max();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "lab/problems/fresh_seed.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/conv2d/problem.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("conv2d: a window that is known by heart", "[conv2d]") {
 }
 
 TEST_CASE("conv2d: every kernel computes what its products add up to, exactly", "[conv2d]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   lab::Dice dice(seed);
   for (const Kernel& kernel : convolutions()) {
@@ -114,7 +115,7 @@ TEST_CASE("conv2d: every kernel computes what its products add up to, exactly", 
 }
 
 TEST_CASE("conv2d: strides of any kind, and what lies between is left alone", "[conv2d]") {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   lab::Dice dice(seed);
   for (int i = 0; i < 30; ++i) {
