@@ -6,6 +6,7 @@ from ._quarry import (
     ElementwiseArguments,
     EpilogueArguments,
     GemmArguments,
+    GroupedGemmArguments,
     ReduceSplitKArguments,
     ReorderArguments,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "ElementwiseArguments",
     "EpilogueArguments",
     "GemmArguments",
+    "GroupedGemmArguments",
     "ReduceSplitKArguments",
     "ReorderArguments",
 ]

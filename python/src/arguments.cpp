@@ -102,6 +102,39 @@ class Gemm final : public OperationArguments {
   GemmArguments arguments_;
 };
 
+/// What a grouped GEMM has beside its operands and epilogue.
+struct GroupChoices {
+  std::string_view sizes_are;
+  bool zero_outside;
+  bool clamp_host_sizes;
+  std::optional<std::int64_t> expected_total;
+};
+
+class GroupedGemm final : public OperationArguments {
+ public:
+  GroupedGemm(nb::handle a, nb::handle b, nb::handle out, nb::handle sizes, nb::handle accumulator,
+              const PythonEpilogue* epilogue, const GroupChoices& choices) {
+    arguments_.a = keep(a, "A");
+    arguments_.b = keep(b, "B");
+    arguments_.out = keep(out, "out", true);
+    arguments_.sizes = keep(sizes, "sizes");
+    arguments_.sizes_are = value_of(parse_sizes_are(choices.sizes_are));
+    arguments_.zero_outside = choices.zero_outside;
+    arguments_.clamp_host_sizes = choices.clamp_host_sizes;
+    arguments_.expected_total = choices.expected_total;
+    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
+    if (epilogue == nullptr) return;
+    if (epilogue->expression)
+      throw nb::value_error("epilogue: a grouped GEMM takes the standard parts, and no expression yet");
+    arguments_.c = keep_if(epilogue->c, "C");
+    arguments_.epilogue = standard(*this, *epilogue);
+  }
+  quarry::Arguments get() const override { return arguments_; }
+
+ private:
+  GroupedGemmArguments arguments_;
+};
+
 class ReduceSplitK final : public OperationArguments {
  public:
   ReduceSplitK(nb::handle partials, nb::handle out, const PythonEpilogue* epilogue) {
@@ -213,6 +246,35 @@ void bind_gemm(nb::module_& module) {
                    "The epilogue's expression as text; None for a standard epilogue.");
 }
 
+void make_grouped(GroupedGemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
+                  nb::handle accumulator, const PythonEpilogue* epilogue, std::string_view sizes_are,
+                  bool zero_outside, bool clamp_host_sizes, std::optional<std::int64_t> expected_total) {
+  new (self) GroupedGemm(a, b, out, sizes, accumulator, epilogue,
+                         {sizes_are, zero_outside, clamp_host_sizes, expected_total});
+}
+
+void bind_grouped(nb::module_& module) {
+  nb::class_<GroupedGemm, OperationArguments>(
+      module, "GroupedGemmArguments",
+      "A GEMM for each of G groups: A (rows x K), B (G x K x N) and out (rows x N) for groups of rows that "
+      "follow "
+      "one another;\n"
+      "A (G x capacity x K) and out (G x capacity x N) for masked groups; A (M x T), B (T x N) and out (G x "
+      "M x N) "
+      "for groups of K.\n"
+      "`sizes` are G numbers of Int32, where groups end (\"ends\") or how long they are (\"counts\").")
+      .def("__init__", &make_grouped, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
+           nb::arg("sizes").none(), nb::arg("accumulator_type") = nb::none(),
+           nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("sizes_are") = "ends",
+           nb::arg("zero_outside") = false, nb::arg("clamp_host_sizes") = false,
+           nb::arg("expected_total") = nb::none(),
+           nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, accumulator_type: "
+                   "object = "
+                   "None, epilogue: EpilogueArguments | None = None, *, sizes_are: str = 'ends', "
+                   "zero_outside: bool = "
+                   "False, clamp_host_sizes: bool = False, expected_total: int | None = None) -> None"));
+}
+
 void bind_others(nb::module_& module) {
   nb::class_<ReduceSplitK, OperationArguments>(
       module, "ReduceSplitKArguments",
@@ -278,6 +340,7 @@ void bind_arguments(nb::module_& module) {
   nb::class_<OperationArguments>(
       module, "Arguments", "Arguments of one operation. They keep their tensors alive and copy nothing.");
   bind_gemm(module);
+  bind_grouped(module);
   bind_others(module);
 }
 

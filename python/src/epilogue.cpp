@@ -26,7 +26,8 @@ Clamp clamp_of(nb::handle bounds) {
   return clamp;
 }
 
-void make_expression(PythonEpilogue* self, nb::object source, const nb::kwargs& tensors) {
+template <class Source>
+void make_expression(PythonEpilogue* self, Source source, const nb::kwargs& tensors) {
   new (self) PythonEpilogue{.expression = ExpressionSource{std::move(source), nb::dict(tensors)}};
 }
 
@@ -86,9 +87,11 @@ void bind_epilogue(nb::module_& module) {
       "Or an expression in its place, compiled into the kernel: a text, or a function of the sums and of "
       "tensors; its\n"
       "tensors and numbers are given by their names.")
-      .def("__init__", &make_expression, nb::arg("expression").sig("..."), nb::arg("tensors"),
-           nb::sig("def __init__(self, expression: str | collections.abc.Callable[..., object], /, "
-                   "**tensors: object) -> None"))
+      .def("__init__", &make_expression<nb::str>, nb::arg("expression"), nb::arg("tensors"),
+           nb::sig("def __init__(self, expression: str, /, **tensors: object) -> None"))
+      .def("__init__", &make_expression<nb::callable>, nb::arg("expression"), nb::arg("tensors"),
+           nb::sig("def __init__(self, expression: collections.abc.Callable[..., object], /, **tensors: "
+                   "object) -> None"))
       .def("__init__", &make_standard, nb::arg("alpha") = 1.0, nb::arg("beta") = 0.0, nb::kw_only(),
            nb::arg("C") = nb::none(), nb::arg("activation") = "identity", nb::arg("leaky_slope") = 0.01F,
            nb::arg("bias") = nb::none(), nb::arg("bias_axis") = "column", nb::arg("scale") = nb::none(),

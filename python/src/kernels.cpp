@@ -116,6 +116,13 @@ void bind_kernels(nb::module_& module) {
           },
           nb::sig("def __eq__(self, other: object) -> bool"))
       .def("__hash__", [](const Kernel& self) { return nb::hash(text(self.name())); })
+      .def(
+          "__reduce__",
+          [](const Kernel& self) {
+            const nb::object make = nb::module_::import_("quarry._pickling").attr("kernel");
+            return nb::make_tuple(make, nb::make_tuple(text(self.name())));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .def_prop_ro("name", [](const Kernel& self) { return text(self.name()); })
       .def_prop_ro("metadata", &Kernel::metadata, nb::rv_policy::reference)
       .def_prop_ro("controls", &Kernel::controls)
@@ -153,6 +160,13 @@ void bind_kernels(nb::module_& module) {
 
   nb::class_<Candidate, Kernel>(module, "Candidate",
                                 "A kernel that solves a problem, with the controls chosen for it.")
+      .def(
+          "__reduce__",
+          [](const Candidate&) -> nb::tuple {
+            throw nb::type_error(
+                "a candidate belongs to its problem: pickle quarry.find_kernel(candidate.name)");
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .def_prop_ro("predicted_seconds", &Candidate::predicted_seconds, "By the ranking's estimate.")
       .def_prop_ro("workspace_size", &Candidate::workspace,
                    "Bytes of workspace for the problem of the query.");

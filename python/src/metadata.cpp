@@ -78,8 +78,9 @@ void bind_operands(nb::module_& module) {
 }
 
 void bind_design(nb::module_& module) {
-  nb::class_<DesignMetadata>(module, "DesignMetadata",
-                             "How a kernel is built. An attribute that the kernel's family does not have is None.")
+  nb::class_<DesignMetadata>(
+      module, "DesignMetadata",
+      "How a kernel is built. An attribute that the kernel's family does not have is None.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")
@@ -145,6 +146,13 @@ void bind_metadata(nb::module_& module) {
                              "Everything that is known about a kernel before it is compiled.")
       .def("__repr__",
            [](const KernelMetadata& self) { return "<KernelMetadata of " + std::string(self.name) + ">"; })
+      .def(
+          "__reduce__",
+          [](const KernelMetadata& self) {
+            const nb::object find = nb::module_::import_("quarry._pickling").attr("metadata");
+            return nb::make_tuple(find, nb::make_tuple(text(self.name)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .def(
           "__getitem__",
           [](const KernelMetadata& self, std::string_view path) {

@@ -1,4 +1,5 @@
 """Finding, checking, compiling and running kernels from Python, on host memory."""
+import os
 import pickle
 import random
 import threading
@@ -235,6 +236,56 @@ class Code(unittest.TestCase):
             kernel.compile(cc=70)
         with self.assertRaises(quarry.Error):
             kernel.compile(backend="gcc")
+
+
+class Processes(unittest.TestCase):
+    def test_kernels_and_metadata_are_pickled_by_name(self):
+        for kernel in quarry.get_kernels()[::1999]:
+            self.assertEqual(pickle.loads(pickle.dumps(kernel)), kernel)
+            self.assertEqual(pickle.loads(pickle.dumps(kernel.metadata)).kernel_name, kernel.name)
+        args, _, _ = gemm()
+        with self.assertRaisesRegex(TypeError, "find_kernel"):
+            pickle.dumps(quarry.get_kernels(args)[0])
+
+    def test_a_forked_process_runs_kernels(self):
+        args, out, reference = gemm()
+        quarry.get_kernels(args)[0].run(args)
+        child = os.fork()
+        if child == 0:  # no test runs on here, whatever happens
+            wrong = 1
+            try:
+                out.fill(0)
+                quarry.get_kernels(args)[0].run(args)
+                wrong = 0 if numpy.array_equal(out, reference) and len(quarry.get_kernels()) > 5000 else 2
+            finally:
+                os._exit(wrong)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_threads_call_everything_at_once(self):
+        failed = []
+
+        def work(seed):
+            try:
+                args, out, reference = gemm(30 + seed, 20, 40, seed=seed)
+                for turn in range(1, 20):
+                    for expression in ("out = sum * s", lambda sum, s: sum * s):
+                        epilogue = quarry.EpilogueArguments(expression, s=turn)
+                        each = quarry.GemmArguments(args.A, args.B, out, epilogue=epilogue)
+                        out.fill(0)
+                        kernels = quarry.get_kernels(each, lambda m: m.min_cc == 80, explain=True)
+                        kernels[0].prepare(each).run(each)
+                        if not numpy.array_equal(out, reference * turn):
+                            failed.append((seed, turn))
+                    quarry.get_kernels(metadata_filter=f"tile.m == {16 * turn}")
+            except Exception as error:
+                failed.append((seed, error))
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
 
 
 if __name__ == "__main__":

@@ -63,6 +63,48 @@ class Scales(unittest.TestCase):
                 quarry.get_kernels(quarry.GemmArguments(a, a, out, **given))
 
 
+class Groups(unittest.TestCase):
+    def test_random_groups_are_numpy_s(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 30):
+            dice = random.Random(seed)
+            groups, n, k = dice.randint(1, 5), dice.choice([1, 24, 64]), dice.choice([8, 32])
+            counts = [dice.choice([0, 1, 7, 20]) for _ in range(groups)]
+            rows = max(sum(counts) + dice.choice([0, 3]), 1)
+            dtype = dice.choice(["float16", "bfloat16"])
+            a = draw_matrix(dice, rows, k, dtype)
+            b = numpy.stack([draw_matrix(dice, k, n, dtype) for _ in range(groups)])
+            out = numpy.full((rows, n), 7, "float64").astype(numpy_type(dtype))
+            meaning, zero = dice.choice(["ends", "counts"]), dice.random() < 0.5
+            sizes = numpy.array(counts if meaning == "counts" else numpy.cumsum(counts), "int32")
+            args = quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), sizes_are=meaning,
+                                               zero_outside=zero)
+            with self.subTest(seed=seed, counts=counts):
+                kernels = quarry.get_kernels(args)
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                kernels[dice.randrange(len(kernels))].run(args)
+                reference = numpy.full(out.shape, 0.0 if zero else 7.0)
+                begin = 0
+                for group, count in enumerate(counts):
+                    reference[begin:begin + count] = 2 * (a[begin:begin + count].astype("float64") @ b[group].astype("float64"))
+                    begin += count
+                self.assertLessEqual(relative_error(out, reference), TOLERANCES[dtype])
+
+    def test_mistakes_are_told(self):
+        a, b, out = numpy.ones((8, 8), "float16"), numpy.ones((2, 8, 8), "float16"), numpy.ones((8, 8), "float16")
+        sizes = numpy.array([4, 8], "int32")
+        text = quarry.EpilogueArguments("out = sum")
+        cases = [
+            (TypeError, "sizes: expected a tensor", lambda: quarry.GroupedGemmArguments(a, b, out, None)),
+            (quarry.Error, "ends|counts", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, sizes_are="starts")),
+            (ValueError, "no expression", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=text)),
+            (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes[:1]))),
+        ]
+        for kind, message, make in cases:
+            with self.subTest(message=message), self.assertRaisesRegex(kind, message):
+                make()
+
+
 class Reductions(unittest.TestCase):
     def test_random_partial_sums_are_added(self):
         start = random.randrange(1 << 30)

@@ -144,6 +144,12 @@ class Tensors(unittest.TestCase):
             with self.subTest(bad=bad), self.assertRaises(TypeError):
                 quarry.DType(bad)
 
+    def test_an_epilogue_of_one_number_is_its_alpha(self):
+        out = ones(4, 4)
+        args = quarry.GemmArguments(ones(4, 2), ones(2, 4), out, epilogue=quarry.EpilogueArguments(3))
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue((out == 6).all())
+
     def test_words_are_checked(self):
         for wrong in ({"activation": "reluu"}, {"bias_axis": "diagonal"}, {"clamp": 3}, {"clamp": (1, 2, 3)}):
             with self.subTest(wrong=wrong), self.assertRaises((quarry.Error, ValueError, TypeError)):
