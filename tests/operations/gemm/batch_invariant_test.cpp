@@ -89,7 +89,7 @@ TEST_CASE("classes of kernels: one of warps that share K is alone, integers are 
     const KernelMetadata& metadata = kernel.metadata();
     const std::optional<SumClass> of_kernel = sum_class(metadata);
     CAPTURE(kernel.name());
-    if (metadata.operation != Operation::gemm) {
+    if (!is_product(metadata.operation)) {
       REQUIRE_FALSE(of_kernel);
       continue;
     }

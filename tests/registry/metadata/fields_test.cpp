@@ -37,6 +37,7 @@ KernelMetadata full_kernel() {
   k.design.instruction = Extent3{11, 13, 17};
   k.design.math = Math::fast_f32;
   k.design.math_unit = MathUnit::tensor_core;
+  k.direction = Direction::dgrad;
   k.design.threads = 192;
   k.design.shared_memory = 4096;
   k.epilogue.bias = true;
@@ -59,8 +60,8 @@ const Field& field(std::string_view path) {
 TEST_CASE("Every member of the metadata is a field", "[fields]") {
   // These fail to compile when a member is added, which is when the list needs one more.
   const KernelMetadata kernel;
-  [[maybe_unused]] const auto& [name, family, operation, cc, max_cc, operands, design, epilogue, modes] =
-      kernel;
+  [[maybe_unused]] const auto& [name, family, operation, direction, cc, max_cc, operands, design, epilogue,
+                                modes] = kernel;
   [[maybe_unused]] const auto& [a, b, c, out, accumulator, scales] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
@@ -70,7 +71,7 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
       modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
   // The last one is computed from others: the sum class.
-  CHECK(all_fields().size() == 5 + 4 * 3 + 2 + 3 * 3 + 4 + 6 + 7 + 6 + 1);
+  CHECK(all_fields().size() == 6 + 4 * 3 + 2 + 3 * 3 + 4 + 6 + 7 + 6 + 1);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -78,6 +79,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"name", "the_name"},
       {"family", "the_family"},
       {"operation", "gemm"},
+      {"direction", "dgrad"},
       {"cc", "80"},
       {"max_cc", "90"},
       {"operands.a.dtype", "f16"},
@@ -144,11 +146,11 @@ TEST_CASE("What a kernel lacks is absent", "[fields]") {
     CHECK(value_text(each, nothing).empty());
   }
   CHECK(absent == std::set<std::string_view>{
-                      "a.dtype",     "a.layout",      "a.alignment",   "b.dtype",      "b.layout",
-                      "b.alignment", "c.dtype",       "c.layout",      "c.alignment",  "out.dtype",
-                      "accumulator", "max_cc",        "stages",        "warps.m",      "warps.n",
-                      "warps.k",     "cluster.m",     "cluster.n",     "schedule",     "copy_engine",
-                      "orientation", "instruction.m", "instruction.n", "instruction.k"});
+                      "a.dtype",     "a.layout",      "a.alignment",   "b.dtype",       "b.layout",
+                      "b.alignment", "c.dtype",       "c.layout",      "c.alignment",   "out.dtype",
+                      "accumulator", "max_cc",        "stages",        "warps.m",       "warps.n",
+                      "warps.k",     "cluster.m",     "cluster.n",     "schedule",      "copy_engine",
+                      "orientation", "instruction.m", "instruction.n", "instruction.k", "direction"});
 }
 
 TEST_CASE("Getters and words fit a field's type", "[fields]") {

@@ -90,7 +90,8 @@ TEST_CASE("the table is sorted as its indexes say", "[query]") {
     for (const Row& row : detail::rows().subspan(ranges[i].begin, ranges[i].end - ranges[i].begin)) {
       REQUIRE(detail::functional_key(row.metadata.operation, row.metadata.design.math, test::types_of(row),
                                      test::layouts_of(row),
-                                     row.metadata.operands.scales != ScaleSupport::none) == ranges[i].key);
+                                     row.metadata.operands.scales != ScaleSupport::none,
+                                     row.metadata.direction.value_or(Direction::fprop)) == ranges[i].key);
     }
   }
   CHECK(rows == detail::rows().size());
