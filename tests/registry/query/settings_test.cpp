@@ -78,7 +78,8 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
     {"reduce_split_k", {"partials", "out", "layout"}},
     {"reorder_matrix", {"type"}},
     {"elementwise", {"elements", "vectors"}},
-    {"conv2d_simt", {"direction", "a", "b", "accumulator", "out", "tile", "thread"}}};
+    {"conv2d_simt", {"direction", "a", "b", "accumulator", "out", "tile", "thread"}},
+    {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
 
 /// The leaves of one setting's part of an initialiser.
 std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {
