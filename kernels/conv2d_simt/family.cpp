@@ -10,7 +10,8 @@ namespace {
 
 gemm_simt::Config product_of(const void* config) { return product(*static_cast<const Config*>(config)); }
 
-GemmTraits traits(const gemm_simt::Config& c) {
+/// Without scales and without slices of K.
+GemmTraits product_traits(const gemm_simt::Config& c) {
   return {c.tile,      c.layouts,  {0, 0} /* any strides */, c.types.accumulator,
           c.types.out, threads(c), shared_memory_bytes(c)};
 }
@@ -19,7 +20,7 @@ class Conv2dSimt final : public Conv2dFamily {
  public:
   Status supports(const void* config, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
-    return gemm_supports(traits(product_of(config)), problem.product, device);
+    return gemm_supports(product_traits(product_of(config)), problem.product, device);
   }
 
   /// That of the product. Its matrices are read from memory more than once where windows overlap, but mostly
@@ -28,12 +29,12 @@ class Conv2dSimt final : public Conv2dFamily {
                   const DeviceModel& device) const override {
     if (is_empty(problem.product)) return {};
     const gemm_simt::Config c = product_of(config);
-    const GemmProfile profile = gemm_profile(traits(c), gemm_simt::block_cost(c, device), device);
+    const GemmProfile profile = gemm_profile(product_traits(c), gemm_simt::block_cost(c, device), device);
     return gemm_account(profile, problem.product, 0);
   }
 
   void launch(const void* config, const Conv2dProblem& problem, Launch& launch) const override {
-    gemm_launch(traits(product_of(config)), problem.product, {}, launch, sizeof(Conv2dParams));
+    gemm_launch(product_traits(product_of(config)), problem.product, {}, launch, sizeof(Conv2dParams));
     if (launch.is_empty()) return;
     params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;
   }
