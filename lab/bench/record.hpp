@@ -42,8 +42,8 @@ class BenchRecord {
   /// first has the first result.
   std::vector<std::optional<BenchResult>> results_of(const std::vector<Problem>& problems) const;
 
-  /// Makes the record ready for more results of this setup. If the file does not exist, it is created. Fails as
-  /// `check` does, and with file_error where the file cannot be written.
+  /// Makes the record ready for more results of this setup. If the file does not exist, it is created. Fails
+  /// as `check` does, and with file_error where the file cannot be written.
   Status open(const BenchSetup& setup);
 
   /// Writes a result, at once. @pre open was called, or there is no file
