@@ -68,12 +68,12 @@ struct KeyRange {
   std::uint32_t end;
 };
 
-/// Operation, math, types and layouts, packed, whether operands have scales, and the direction of a
-/// convolution.
+/// Operation, direction of a convolution, whether operands have scales, math, types and layouts, packed in
+/// this order: kernels of an operation stand together.
 constexpr std::uint64_t functional_key(Operation operation, Math math, const Types& t, const Layouts& l,
                                        bool has_scales = false, Direction direction = {}) {
-  std::uint64_t key = static_cast<std::uint64_t>(direction) << 16 |
-                      static_cast<std::uint64_t>(operation) << 5 |
+  std::uint64_t key = static_cast<std::uint64_t>(operation) << 7 |
+                      static_cast<std::uint64_t>(direction) << 5 |
                       static_cast<std::uint64_t>(has_scales) << 4 | static_cast<std::uint64_t>(math);
   for (const DType type : {t.a, t.b, t.accumulator, t.out}) key = key << 8 | static_cast<std::uint64_t>(type);
   for (const Layout layout : {l.a, l.b, l.out}) key = key << 4 | static_cast<std::uint64_t>(layout);

@@ -60,7 +60,7 @@ class Finding(CommandTest):
     def test_explain_counts_every_kernel_of_the_types_and_layouts(self):
         problem = ("find", "gemm", "300x200x101", "f16")
         same = self.quarry("list", "--format", "names", "--where",
-                           "a.dtype == f16 and b.dtype == f16 and out.dtype == f16 and accumulator == f32 and a.layout == row and "
+                           "operation == gemm and a.dtype == f16 and b.dtype == f16 and out.dtype == f16 and accumulator == f32 and a.layout == row and "
                            "b.layout == row and out.layout == row and scales == none").lines
         entry = self.quarry(*problem, "--explain", "--format", "json").json["problems"][0]
         self.assertEqual(entry["matched"] + sum(r["kernels"] for r in entry["rejections"]), len(same))

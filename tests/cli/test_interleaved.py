@@ -72,7 +72,7 @@ class Interleaved(CommandTest):
         self.assertTrue(names)
         shown = self.quarry("show", names[0], "--format", "json").json
         self.assertIn(names[0], str(shown))
-        rows = self.quarry("coverage", "--where", "a.dtype == s8 and b.dtype == s8", "--format", "json").json["coverage"]
+        rows = self.quarry("coverage", "--where", "operation == gemm and a.dtype == s8 and b.dtype == s8", "--format", "json").json["coverage"]
         layouts = {row["out.dtype"]: row["layouts"] for row in rows}
         self.assertIn("; interleaved: all 56", layouts["s8"])
         self.assertIn("; interleaved: CRR", layouts["u8"])

@@ -174,7 +174,8 @@ TEST_CASE("kernels of other families have no clusters and, but for stream_k, no 
   const GemmArguments args = bf16_problem(256, 256, 1024);
   int refused = 0;
   for (const Kernel& kernel : get_kernels([](const KernelMetadata& k) {
-         return k.cc < 90 && !k.modes.stream_k && k.operands.scales == ScaleSupport::none;
+         return k.operation == Operation::gemm && k.cc < 90 && !k.modes.stream_k &&
+                k.operands.scales == ScaleSupport::none;
        })) {
     const OperandsMetadata& o = kernel.metadata().operands;
     if (test::types_of(detail::row_of(kernel)) != Types{DType::bf16, DType::bf16, DType::f32, DType::bf16} ||
