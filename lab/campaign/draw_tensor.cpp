@@ -77,8 +77,9 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
   const bool row_major = dice.one_in(2);
   const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
   const std::int64_t unit = bytes / bytes_of(dtype);
-  const std::int64_t line = row_major ? columns : rows;
-  const std::int64_t lines = row_major ? rows : columns;
+  // Without rows or columns, strides are those of one.
+  const std::int64_t line = std::max<std::int64_t>(1, row_major ? columns : rows);
+  const std::int64_t lines = std::max<std::int64_t>(1, row_major ? rows : columns);
   const int line_axis = row_major ? 1 : 0;
   const bool may_repeat_along = storage.distinct_along != line_axis;
   const bool may_repeat_across = storage.distinct_along != 1 - line_axis;
