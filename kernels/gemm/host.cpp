@@ -47,8 +47,7 @@ Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int n
   const Operand who = callers(name, problem);
   if (given > 0) {
     const int bytes = needed * bytes_of(is_a ? problem.types.a : problem.types.b);
-    const bool has_aligned_pointer =
-        reinterpret_cast<std::uintptr_t>(operand.matrix.data) % static_cast<unsigned>(bytes) == 0;
+    const bool has_aligned_pointer = operand.pointer_bytes % bytes == 0;
     const std::int64_t leading = leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k,
                                                    is_a ? problem.k : problem.n, has_aligned_pointer);
     const Status of_leading(code, Reason::leading_alignment, who, needed, leading);

@@ -22,6 +22,8 @@ struct ProblemOperand {
   /// stride are multiples of when read as this layout, by Layout; 0 where the contiguous extent's stride is
   /// not 1.
   std::uint8_t alignment[layout_count] = {};
+  /// Bytes, up to 16, that the pointer is a multiple of, or is assumed to be.
+  std::uint8_t pointer_bytes = 1;
 };
 
 /// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes

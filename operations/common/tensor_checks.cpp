@@ -349,6 +349,8 @@ ProblemOperand problem_operand(const TensorView& view) {
   ProblemOperand operand;
   operand.matrix = {view.data, view.strides[rows], view.strides[columns], batched ? view.strides[0] : 0};
   if (view.is_pointer_array) operand.matrix.batch_stride = pointer_array_stride;
+  operand.pointer_bytes =
+      static_cast<std::uint8_t>(1U << std::countr_zero(alignment_address(view) | widest_copy));
   if (view.tag != LayoutTag::strided) {
     const auto layout = static_cast<size_t>(layout_of(view.tag));
     const size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : columns;

@@ -69,11 +69,23 @@ constexpr Rule rules[] = {
      }},
 };
 
+/// Whether elements share memory, of a view whose strides descend.
+bool overlaps(const TensorView& view) {
+  std::int64_t reached = 0;
+  for (std::size_t axis = view.rank; axis-- > 0;) {
+    if (view.extents[axis] > 1 && view.strides[axis] <= reached) return true;
+    reached += (view.extents[axis] - 1) * view.strides[axis];
+  }
+  return false;
+}
+
 std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) {
   const std::string message = status.message();
   if (const TensorView* const view = view_of(args, status.operand());
       view != nullptr && status.reason() == Reason::rank)
     return view->rank != 4 ? "" : "the rank is 4: " + message;
+  if (status.reason() == Reason::overlapping_stride)  // an extent was spoiled
+    return overlaps(args.out) ? "" : "nothing overlaps: " + message;
   if (status.operand() == Operand::c && status.reason() == Reason::extent) return "";  // out was spoiled
   for (const Rule& rule : rules) {
     if (message.find(rule.words) == message.npos) continue;

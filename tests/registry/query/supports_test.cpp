@@ -288,6 +288,23 @@ TEST_CASE("without K, a batch stride is to blame before lines of which there may
   check_refused(detail::row_of(kernels[0]), args, Reason::batch_alignment, Operand::a);
 }
 
+TEST_CASE("without K, a pointer that is known to be misaligned is to blame before lines", "[query]") {
+  const std::vector<Kernel> kernels = get_kernels(
+      *Filter::parse("family == gemm_sm80 and a.dtype == f16 and b.dtype == f16 and a.layout == column and "
+                     "a.alignment == 4 and b.alignment == 4 and b.layout == row and out.layout == row"));
+  REQUIRE_FALSE(kernels.empty());
+  const OperandsMetadata& o = kernels[0].metadata().operands;
+  GemmArguments args{.a = TensorView::column_major(nullptr, DType::f16, {127, 1}, 1),
+                     .b = TensorView::row_major(nullptr, DType::f16, {1, 8}),
+                     .out = TensorView::row_major(nullptr, o.out.dtype, {127, 8})};
+  args.a.strides = {1, 1, 0, 0};
+  args.a.assumed_alignment = 2;
+  args.accumulator = o.accumulator;
+  args.math = kernels[0].metadata().design.math;
+  args.epilogue.alpha.value = 0;
+  check_refused(detail::row_of(kernels[0]), args, Reason::pointer_alignment, Operand::a);
+}
+
 TEST_CASE("controls of a kernel give way to those of the arguments, and to what is possible", "[supports]") {
   const Row& row = tensor_core_row(8);
   const DeviceModel device = test::device_named("h200");
