@@ -1,4 +1,4 @@
-/// Views of DLPack tensors. Codes and devices are those of dlpack.h, which has kept them since its first
+/// Views of DLPack tensors. Codes and devices are as in dlpack.h, which has kept them since its first
 /// version.
 #include <algorithm>
 #include <limits>

@@ -23,7 +23,7 @@ constexpr std::uint16_t f32_to_f16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits ^ magnitude) >> 16;
-  // The last bit of 0.5 is worth as much as that of a subnormal f16, so that the addition rounds to it.
+  // The last bit of 0.5 is worth as much as a subnormal f16's, so that the addition rounds to it.
   const float clamped = magnitude < 0x38800000U ? std::bit_cast<float>(magnitude) : 0.0F;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(clamped + 0.5F) - 0x3f000000U;
   const std::uint32_t rebiased = magnitude - (112U << 23);
@@ -77,7 +77,7 @@ template <Fp8Format format>
 constexpr std::uint8_t f32_to_fp8(float value) {
   constexpr int shift = 23 - format.mantissa_bits;
   constexpr std::uint32_t smallest_normal = (128 - format.bias) << 23;
-  // The last bit of this number is worth as much as that of a subnormal, so that the addition rounds to it.
+  // The last bit of this number is worth as much as a subnormal's, so that the addition rounds to it.
   constexpr std::uint32_t rounder = smallest_normal + (static_cast<std::uint32_t>(shift) << 23);
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -98,7 +98,7 @@ constexpr float e5m2_to_f32(std::uint8_t bits) { return fp8_to_f32<e5m2_format>(
 constexpr std::uint8_t f32_to_e5m2(float value) { return f32_to_fp8<e5m2_format>(value); }
 
 /// The nearest number of 11 significant bits, ties to even, as f32; too large becomes infinity, NaN stays
-/// NaN. So does 9.0; 8.0 rounds ties away from 0.
+/// NaN. 9.0 rounds in this way; 8.0 rounds ties away from 0.
 constexpr float f32_to_tf32(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffU) > 0x7f800000U) return std::bit_cast<float>(0x7fffffffU);

@@ -18,6 +18,7 @@ static_assert(layout_count == static_cast<int>(Layout::column_interleaved32) + 1
 static_assert(std::size(detail::tag_words) == static_cast<std::size_t>(LayoutTag::column_interleaved32) + 1);
 static_assert(std::size(detail::mode_words) == static_cast<std::size_t>(Mode::stream_k) + 1);
 static_assert(std::size(detail::activation_words) == static_cast<std::size_t>(Activation::gelu_tanh) + 1);
+static_assert(std::size(detail::accumulation_words) == static_cast<std::size_t>(Accumulation::precise) + 1);
 static_assert(std::size(detail::math_words) == static_cast<std::size_t>(Math::fast_bf16) + 1);
 static_assert(std::size(detail::math_unit_words) == static_cast<std::size_t>(MathUnit::tensor_core) + 1);
 static_assert(std::size(detail::operand_words) == static_cast<std::size_t>(last_operand) + 1);
@@ -122,6 +123,9 @@ std::string_view to_string(ScaleSupport support) {
   return detail::word_of(detail::scale_support_words, support);
 }
 std::string_view to_string(Math math) { return detail::word_of(detail::math_words, math); }
+std::string_view to_string(Accumulation accumulation) {
+  return detail::word_of(detail::accumulation_words, accumulation);
+}
 std::string_view to_string(MathUnit unit) { return detail::word_of(detail::math_unit_words, unit); }
 
 Result<DType> parse_dtype(std::string_view name) {
@@ -138,6 +142,9 @@ Result<Raster> parse_raster(std::string_view name) {
   return parse<Raster>("raster", name, detail::raster_words);
 }
 Result<Math> parse_math(std::string_view name) { return parse<Math>("math", name, detail::math_words); }
+Result<Accumulation> parse_accumulation(std::string_view name) {
+  return parse<Accumulation>("accumulation", name, detail::accumulation_words);
+}
 Result<Activation> parse_activation(std::string_view name) {
   return parse<Activation>("activation", name, detail::activation_words);
 }

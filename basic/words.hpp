@@ -27,6 +27,7 @@ inline constexpr std::string_view mode_words[] = {"gemm", "split_k_serial", "spl
 inline constexpr std::string_view activation_words[] = {
     "identity", "relu", "leaky_relu", "tanh", "sigmoid", "silu", "hardswish", "gelu", "gelu_tanh"};
 inline constexpr std::string_view math_words[] = {"exact", "fast_tf32", "fast_f32", "fast_f16", "fast_bf16"};
+inline constexpr std::string_view accumulation_words[] = {"fast", "precise"};
 inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
 inline constexpr std::string_view operand_words[] = {
     "none",    "a",        "b",       "c",        "out",     "bias",    "alpha",   "beta",    "workspace",

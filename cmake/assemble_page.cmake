@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.25) # else it replaces @names@ by itself
 file(READ "${PAGE}/page.html" html)
 file(READ "${PAGE}/page.css" style)
 set(scripts "")
-foreach(name language evaluate columns table details main)
+foreach(name language evaluate columns table details charts main)
   file(READ "${PAGE}/${name}.js" script)
   string(APPEND scripts "${script}\n")
 endforeach()

@@ -21,7 +21,8 @@ execute_process(
           -DCMAKE_BUILD_TYPE= "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}" "-DQUARRY_FAMILIES=${QUARRY_FAMILIES}"
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 quarry_check("Configuring the generator" "${result}" "${output}")
-execute_process(COMMAND "${CMAKE_COMMAND}" --build "${generator_build}"
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${generator_build}" --parallel ${processors}
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 quarry_check("Building the generator" "${result}" "${output}")
 list(JOIN QUARRY_CUDA_ARCHS "," generator_targets)
@@ -33,6 +34,6 @@ message(STATUS "${output}")
 
 file(GLOB generator_inputs CONFIGURE_DEPENDS
      generator/*.cpp generator/*.hpp generator/*.txt generator/*.cmake kernels/*/space.json kernels/*/space.cpp
-     kernels/*/*.hpp kernels/arch/tensor_map.hpp kernels/*.hpp kernels/*.cpp
-     operations/common/row.hpp basic/*.cpp basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
+     kernels/*/*.hpp kernels/common/operand_tile.cuh kernels/*.hpp kernels/*.cpp operations/common/row.hpp
+     operations/common/sum_class.hpp basic/*.cpp basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_inputs})

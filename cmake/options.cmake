@@ -4,6 +4,8 @@
 # any alignment, for SM90 one or two of each schedule and copy engine, and the fallbacks for every type.
 set(small_aot [[not has(a.dtype) or a.layout == row and out.layout == row and (family == 'gemm_simt' and tile.m == 64 and scales == none or
 family == 'conv2d_simt' and b.dtype == a.dtype or
+family == 'conv2d_sm80' and out.dtype == a.dtype and tile.m == 64 and tile.n == 64 and tile.k == 64 and a.alignment >= 8 or
+family == 'conv2d_sm90' and out.dtype == a.dtype and schedule == ping_pong and tile.m == 128 and tile.n == 128 and cluster.m == 1 or
 family == 'gemm_sm90' and accumulator == f32 and out.dtype == a.dtype and b.layout == column and
 (schedule == cooperative and tile.n == 256 and cluster.m == 2 and cluster.n == 1 and orientation == direct or
 schedule == ping_pong and tile.m == 128 and tile.n == 128 and cluster.m == 1 and cluster.n == 1 and orientation == direct or
@@ -37,6 +39,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
   else()
     set(CMAKE_BUILD_TYPE RelWithDebInfo) # of this library: the other project's own is its choice
+    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG") # lines alone: with -g the library takes a quarter longer to build
   endif()
 endif()
 

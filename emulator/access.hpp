@@ -64,7 +64,7 @@ class AccessLog {
     const auto i = static_cast<std::size_t>(std::bit_width(id / first_chunk));
     chunks_[i][id - begin_of(i)] = access;
   }
-  /// Forgets all but `written_before`. Not while others use the log.
+  /// Forgets all accesses except `written_before`. Not while others use the log.
   void clear() { next_ = written_before + 1; }
 
  private:

@@ -60,6 +60,8 @@ enum class Waiting : std::uint8_t {
 enum class Collective : std::uint8_t {
   none,
   warp_index,
+  shuffle,
+  first_lane,
   load_matrix,
   load_matrix_transposed,
   multiply_f16_f32,

@@ -38,7 +38,7 @@ struct Snapshot {
   std::shared_ptr<const ForeignViews> foreign;
 };
 
-/// Whether `clock`, that of thread `thread` of a block, knows step `step` of thread `other` of its own block.
+/// Whether `clock`, of thread `thread` of a block, knows step `step` of thread `other` of its own block.
 inline bool knows(const Clock& clock, unsigned thread, unsigned other, Step step) {
   if (thread == other) return step <= clock.own;
   return other < clock.view->size() && step <= (*clock.view)[other];

@@ -235,6 +235,30 @@ int warp_index(const Site& site) {
   return static_cast<int>(current->index / 32);
 }
 
+int shuffle(int value, int lane, const Site& site) {
+  Thread& thread = *current;
+  Warp& warp = thread.block->warp_of(thread);
+  warp.in[thread.lane()][0] = static_cast<std::uint32_t>(value);
+  warp.in[thread.lane()][1] = static_cast<std::uint32_t>(lane) % 32;
+  meet(Collective::shuffle, site, [](Warp& all) {
+    for (std::size_t i = 0; i < 32; ++i) all.out[i][0] = all.in[all.in[i][1]][0];
+  });
+  return static_cast<int>(warp.out[thread.lane()][0]);
+}
+
+int first_lane(bool value, const Site& site) {
+  Thread& thread = *current;
+  Warp& warp = thread.block->warp_of(thread);
+  warp.in[thread.lane()][0] = value ? 1 : 0;
+  meet(Collective::first_lane, site, [](Warp& all) {
+    std::uint32_t first = 0;
+    while (first < 32 && ((all.all >> first & 1) == 0 || all.in[first][0] == 0)) ++first;
+    for (auto& out : all.out) out[0] = first;
+  });
+  const std::uint32_t first = warp.out[thread.lane()][0];
+  return first < 32 ? static_cast<int>(first) : -1;
+}
+
 void warp_barrier(const Site& site) {
   meet(Collective::warp_barrier, site, [](Warp& warp) {
     Block& block = *current->block;

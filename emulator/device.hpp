@@ -1,7 +1,7 @@
 /// What a thread of a kernel can do: the functions that kernels/arch/emulated/ is made of. They act on the
 /// thread that runs, check what it does, and do not return where that is a fault.
 ///
-/// Addresses of shared memory are those of SharedMemory. `site` is the place of the kernel's source that a
+/// Addresses of shared memory are as in SharedMemory. `site` is the place of the kernel's source that a
 /// report names.
 #pragma once
 
@@ -16,6 +16,10 @@ unsigned grid_blocks();
 int thread_index();
 /// Met by the whole warp, as the instruction on the chip is.
 int warp_index(const Site& site);
+
+/// See shuffle and first_lane of the seam.
+int shuffle(int value, int lane, const Site& site);
+int first_lane(bool value, const Site& site);
 
 /// First byte of the block's shared memory.
 unsigned shared_base();
@@ -65,7 +69,7 @@ enum class Bytes : std::uint8_t { s8_s8, s8_u8, u8_s8, u8_u8 };
 void multiply_bytes(Bytes types, int (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                     const Site& site);
 
-/// The product of m16n8k8 of f32 operands, and of f64 those of m8n8k4 for 16 rows and of m16n8k16.
+/// The product of m16n8k8 of f32 operands; for f64, of m8n8k4 for 16 rows and of m16n8k16.
 void multiply_tf32_f32(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                        const Site& site);
 void multiply_f64(double (&sum)[4], const double (&a)[2], double b, const Site& site);

@@ -4,6 +4,7 @@
 
 #include "emulator/checks.hpp"
 #include "emulator/cluster.hpp"
+#include "emulator/device.hpp"
 #include "emulator/device_sm90.hpp"
 
 namespace quarry::emulator {
@@ -226,6 +227,12 @@ void mbarrier_arrive(unsigned barrier, const Site& site) { arrive_at(*current->b
 
 void mbarrier_arrive_expect(unsigned barrier, int bytes, const Site& site) {
   arrive_at(*current->block, barrier, bytes, site);
+}
+
+void mbarrier_arrive_copied(unsigned barrier, const Site& site) {
+  copy_async_commit();
+  copy_async_wait(0);
+  arrive_at(*current->block, barrier, 0, site);
 }
 
 void mbarrier_arrive_at(unsigned barrier, int rank, const Site& site) {

@@ -13,6 +13,8 @@ namespace {
 constexpr unsigned chunk_bytes = 16;
 constexpr unsigned most_box = 256;  // elements along an extent
 constexpr unsigned most_line_bytes = 2048;
+constexpr unsigned most_step = 8;       // from pixel to pixel
+constexpr int most_distance = 255;      // from the pixels walked over to those that are brought
 constexpr unsigned to_alignment = 128;  // of a box in shared memory (PTX ISA, cp.async.bulk.tensor)
 constexpr unsigned piece_bytes = 256;   // of global memory that are looked at together
 
@@ -24,17 +26,21 @@ unsigned swizzled(const Tensor& tensor, unsigned address) {
 
 unsigned line_bytes(const Tensor& tensor) { return tensor.box[0] * tensor.element_bytes; }
 
+/// The last column (0) or row (1) of the box that copies walk through.
+std::int64_t last_of_walk(const Tensor& t, int axis) {
+  return static_cast<std::int64_t>(t.extent[1 + axis]) - 1 + t.upper[axis];
+}
+
 /// What the driver would not make a map of, or the engine not take; "" where there is nothing.
 std::string fault_of(const Tensor& t) {
   const auto wrong = [](const char* what) { return std::string("copies by a tensor map whose ") + what; };
   if (reinterpret_cast<std::uintptr_t>(t.data) % chunk_bytes != 0)
     return wrong("data is not aligned to 16 bytes");
-  for (const std::uint64_t stride : t.stride) {
-    if (stride % chunk_bytes != 0 || stride >> 40 != 0)
+  const unsigned rank = t.walks() ? 4 : 3;
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i + 1 < rank && (t.stride[i] % chunk_bytes != 0 || t.stride[i] >> 40 != 0))
       return wrong("stride is no multiple of 16 bytes below 2^40");
-  }
-  for (const std::uint64_t extent : t.extent) {
-    if (extent == 0 || extent > std::uint64_t{1} << 32) return wrong("extent is not 1 to 2^32");
+    if (t.extent[i] == 0 || t.extent[i] > std::uint64_t{1} << 32) return wrong("extent is not 1 to 2^32");
   }
   for (const unsigned box : t.box) {
     if (box == 0 || box > most_box) return wrong("box has not 1 to 256 elements along each extent");
@@ -44,6 +50,13 @@ std::string fault_of(const Tensor& t) {
   if (t.swizzle_bits > 3) return wrong("swizzle is none that there is");
   if (t.swizzle_bits > 0 && line_bytes(t) > 16U << t.swizzle_bits)
     return wrong("box has lines longer than its swizzle");
+  if (!t.walks()) return "";
+  for (int i = 0; i < 2; ++i) {
+    if (std::min(t.lower[i], t.upper[i]) < -128 || std::max(t.lower[i], t.upper[i]) > 127)
+      return wrong("walked box has corners that are not -128 to 127");
+    if (last_of_walk(t, i) < t.lower[i]) return wrong("walked box is empty");
+    if (t.step[i] == 0 || t.step[i] > most_step) return wrong("steps are not 1 to 8");
+  }
   return "";
 }
 
@@ -54,9 +67,22 @@ std::string fault_of(const Tensor& t, const BoxPlace& place, bool is_store) {
     return "copies a box that begins at element " + std::to_string(place.at[0]) +
            " of its lines, which is no multiple of 16 bytes";
   }
-  if (is_store && *std::ranges::min_element(place.at) < 0)
+  if (is_store && std::min({place.at[0], place.at[1], place.at[2]}) < 0)
     return "stores a box that begins in front of its tensor";
   return "";
+}
+
+/// The same of where a walk over pixels begins: it is one of those walked over.
+std::string fault_of_walk(const Tensor& t, const BoxPlace& place) {
+  for (int i = 0; i < 2; ++i) {
+    const int at = place.at[1 + i];
+    const std::string name = i == 0 ? "column " : "row ";
+    if (at < t.lower[i] || at > last_of_walk(t, i) || (at - t.lower[i]) % static_cast<int>(t.step[i]) != 0)
+      return "walks over pixels from " + name + std::to_string(at) + " on, which the walk does not visit";
+    if (place.on[i] < 0 || place.on[i] > most_distance)
+      return "brings pixels " + std::to_string(place.on[i]) + " further on, which is not 0 to 255";
+  }
+  return place.at[3] < 0 ? "walks over pixels of an image in front of the first" : "";
 }
 
 /// A line of a box: which of its bytes lie inside the tensor, and where.
@@ -74,26 +100,51 @@ void clip(std::int64_t at, unsigned count, std::uint64_t extent, unsigned& begin
   end = static_cast<unsigned>(std::clamp<std::int64_t>(size - at, begin, count));
 }
 
+/// Which bytes of a line at these places along the outer extents lie inside the tensor, and where. @param at
+/// as many as there are such extents
+Line line_at(const Tensor& t, int x, const std::int64_t* at, unsigned count, unsigned offset) {
+  Line line = {nullptr, 0, 0, offset};
+  unsigned begin = 0, end = 0;
+  clip(x, t.box[0], t.extent[0], begin, end);
+  const std::byte* from = t.data + (x + std::int64_t{begin}) * t.element_bytes;
+  bool exists = begin < end;
+  for (unsigned i = 0; i < count; ++i) {
+    exists = exists && at[i] >= 0 && at[i] < static_cast<std::int64_t>(t.extent[1 + i]);
+    if (exists) from += at[i] * static_cast<std::int64_t>(t.stride[i]);
+  }
+  if (!exists) return line;
+  line.from = from;
+  line.first = begin * t.element_bytes;
+  line.last = end * t.element_bytes;
+  return line;
+}
+
+/// Calls `visit` for the line of each pixel that a copy brings.
+template <class Visit>
+std::string for_each_pixel(const Tensor& t, const BoxPlace& place, const Visit& visit) {
+  std::int64_t at[3] = {place.at[1], place.at[2], place.at[3]};
+  for (unsigned pixel = 0; pixel < t.box[1]; ++pixel) {
+    const std::int64_t brought[3] = {at[0] + place.on[0], at[1] + place.on[1], at[2]};
+    std::string fault = visit(line_at(t, place.at[0], brought, 3, pixel * line_bytes(t)));
+    if (!fault.empty()) return fault;
+    for (int i = 0; i < 2; ++i) {  // columns, then rows, then images
+      at[i] += t.step[i];
+      if (at[i] <= last_of_walk(t, i)) break;
+      at[i] = t.lower[i];
+      if (i == 1) ++at[2];
+    }
+  }
+  return "";
+}
+
 template <class Visit>
 std::string for_each_line(const Tensor& t, const BoxPlace& place, const Visit& visit) {
-  unsigned begin[3], end[3];
-  for (int i = 0; i < 3; ++i) clip(place.at[i], t.box[i], t.extent[i], begin[i], end[i]);
-  unsigned offset = 0;
-  for (unsigned z = 0; z < t.box[2]; ++z) {
-    for (unsigned y = 0; y < t.box[1]; ++y, offset += line_bytes(t)) {
-      Line line = {nullptr, 0, 0, offset};
-      if (z >= begin[2] && z < end[2] && y >= begin[1] && y < end[1] && begin[0] < end[0]) {
-        const std::int64_t line_number = std::int64_t{place.at[1]} + y;
-        const std::int64_t entry = std::int64_t{place.at[2]} + z;
-        line.first = begin[0] * t.element_bytes;
-        line.last = end[0] * t.element_bytes;
-        line.from = t.data + (place.at[0] + std::int64_t{begin[0]}) * t.element_bytes +
-                    line_number * static_cast<std::int64_t>(t.stride[0]) +
-                    entry * static_cast<std::int64_t>(t.stride[1]);
-      }
-      std::string fault = visit(line);
-      if (!fault.empty()) return fault;
-    }
+  if (t.walks()) return for_each_pixel(t, place, visit);
+  for (unsigned line = 0; line < t.box[1] * t.box[2]; ++line) {
+    const std::int64_t at[2] = {std::int64_t{place.at[1]} + line % t.box[1],
+                                std::int64_t{place.at[2]} + line / t.box[1]};
+    std::string fault = visit(line_at(t, place.at[0], at, 2, line * line_bytes(t)));
+    if (!fault.empty()) return fault;
   }
   return "";
 }
@@ -261,14 +312,35 @@ std::string land(Block& block, BulkLoad& load) {
   });
 }
 
+namespace {
+
+/// Starts a load of a box or of pixels.
+void load(const LoadRequest& request, const Site& site) {
+  Thread& thread = *current;
+  check(thread, fault_of(*request.tensor, *request.place, false), site);
+  check(thread, fault_of_blocks(thread.block->cluster(), request.blocks), site);
+  check(thread, start_loads(thread, request, site), site);
+}
+
+}  // namespace
+
 void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsigned barrier, unsigned blocks,
                  const Site& site) {
   Thread& thread = *current;
   check_earlier_kernels(thread, site);
   check(thread, fault_of(tensor), site);
-  check(thread, fault_of(tensor, place, false), site);
-  check(thread, fault_of_blocks(thread.block->cluster(), blocks), site);
-  check(thread, start_loads(thread, {to, &tensor, &place, barrier, blocks}, site), site);
+  if (tensor.walks()) check(thread, "copies a box by a tensor map of images", site);
+  load({to, &tensor, &place, barrier, blocks}, site);
+}
+
+void tensor_load_pixels(unsigned to, const Tensor& tensor, const BoxPlace& place, unsigned barrier,
+                        unsigned blocks, const Site& site) {
+  Thread& thread = *current;
+  check_earlier_kernels(thread, site);
+  check(thread, fault_of(tensor), site);
+  if (!tensor.walks()) check(thread, "copies pixels by a tensor map that is not of images", site);
+  check(thread, fault_of_walk(tensor, place), site);
+  load({to, &tensor, &place, barrier, blocks}, site);
 }
 
 void tensor_store(const Tensor& tensor, const BoxPlace& place, unsigned from, const Site& site) {
@@ -276,6 +348,7 @@ void tensor_store(const Tensor& tensor, const BoxPlace& place, unsigned from, co
   SharedMemory& shared = thread.block->shared();
   check_earlier_kernels(thread, site);
   check(thread, fault_of(tensor), site);
+  if (tensor.walks()) check(thread, "stores a box by a tensor map of images", site);
   check(thread, fault_of(tensor, place, true), site);
   if (from % to_alignment != 0)
     check(thread, "copies from shared memory that is not aligned to 128 bytes", site);

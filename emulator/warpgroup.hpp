@@ -1,6 +1,6 @@
 /// What a thread of a kernel can do with its warpgroup: the functions that
-/// kernels/arch/emulated/warpgroup.hpp is made of. As those of device.hpp. All threads of a warpgroup call
-/// each of them, in the same order.
+/// kernels/arch/emulated/warpgroup.hpp is made of. They are as the functions of device.hpp. All threads of a
+/// warpgroup call each of them, in the same order.
 #pragma once
 
 #include <cstdint>

@@ -180,7 +180,7 @@ void read_b(ProductOperands& operands, const ProductShape& shape, std::span<cons
 
 namespace {
 
-/// Adds up all products; `add(sum, products)` takes those of one sum.
+/// Adds up all products; `add(sum, products)` takes the products of one sum.
 template <class Add>
 void multiply_by(const ProductOperands& operands, const ProductShape& shape, bool accumulate,
                  ProductSums& sums, const Add& add) {

@@ -42,7 +42,7 @@ struct WarpgroupCall {
   friend bool operator==(const WarpgroupCall&, const WarpgroupCall&) = default;
 };
 
-/// Each function that answers a text answers what is wrong, "" where nothing is.
+/// Each function that returns a text returns what is wrong, "" where nothing is.
 ///
 /// No thread waits for the others where it calls a function, but in `wait`, and for registers: that all call
 /// the same is seen when they get there. A matrix instruction starts when all have come to it, and is done

@@ -12,8 +12,8 @@ namespace quarry::generator {
 /// Text of each file, by its path below the output folder.
 using Files = std::map<std::string, std::string>;
 
-/// table.cpp: the definitions that operations/common/row.hpp declares, but for what only the compiled units
-/// tell.
+/// table.cpp: the definitions that operations/common/row.hpp declares, except facts that only the compiled
+/// units tell.
 std::string emit_table(const Table& table);
 
 /// units/<file>, one for each unit (TableUnit::file).

@@ -18,7 +18,7 @@ struct EmbeddedSources {
 
 /// Follows the includes from the kernel.cuh of every family and of the reductions, and from its
 /// expression.cuh, where entries with an expression include one. Fails on an include of
-/// anything but our own files, by their names below `kernels` or `include`: a compiler at run time has no
+/// any file except our own, by their names below `kernels` or `include`: a compiler at run time has no
 /// others.
 /// @param kernels the folder kernels/
 /// @param include the folder include/

@@ -41,8 +41,8 @@ struct Constraint {
   Filter filter;
 };
 
-/// Axes whose product is a list of configs. They make every setting of the family once, but for those that
-/// may be left out (Setting::unsaid).
+/// Axes whose product is a list of configs. They make every setting of the family once. Only settings with a
+/// default may be left out (Setting::unsaid).
 struct SpaceBlock {
   /// Where it stands in the file, "" for the file as a whole, for messages.
   std::string path;

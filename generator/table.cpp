@@ -18,7 +18,7 @@ std::uint64_t stable_hash(std::string_view text) {
   return hash;
 }
 
-/// Rows of all families, those of one functional key together.
+/// Rows of all families. Rows of one functional key stand together.
 std::vector<TableRow> make_rows(const std::vector<Expansion>& expansions) {
   std::vector<TableRow> rows;
   for (std::size_t family = 0; family < expansions.size(); ++family) {

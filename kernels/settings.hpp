@@ -208,6 +208,31 @@ consteval std::array<ConfigSetting<Config>, count> settings_of(const ConfigSetti
   return detail::checked(std::to_array(list));
 }
 
+namespace detail {
+
+/// A family's own settings behind those that its operation's families have in common.
+template <class Config, std::size_t first, std::size_t count>
+consteval auto with_own(const std::array<ConfigSetting<Config>, first>& common,
+                        const ConfigSetting<Config> (&own)[count]) {
+  std::array<ConfigSetting<Config>, first + count> list = {};
+  std::ranges::copy(own, std::ranges::copy(common, list.begin()).out);
+  return checked(list);
+}
+
+}  // namespace detail
+
+/// The same of a family of convolutions: direction, types and tile come first, alike in all.
+template <class Config, std::size_t count>
+consteval auto convolution_settings(const ConfigSetting<Config> (&own)[count]) {
+  const std::array common = {word_setting<&Config::direction>("direction"),
+                             setting<&Config::types, &Types::a>("a"),
+                             setting<&Config::types, &Types::b>("b"),
+                             setting<&Config::types, &Types::accumulator>("accumulator"),
+                             setting<&Config::types, &Types::out>("out"),
+                             setting<&Config::tile>("tile")};
+  return detail::with_own<Config>(common, own);
+}
+
 /// The same of a family of GEMMs: types, layouts and tile of the output come first, alike in all.
 template <class Config, std::size_t count>
 consteval auto gemm_settings(const ConfigSetting<Config> (&own)[count]) {
@@ -217,9 +242,7 @@ consteval auto gemm_settings(const ConfigSetting<Config> (&own)[count]) {
                              setting<&Config::types, &Types::out>("out"),
                              setting<&Config::layouts>("layouts"),
                              setting<&Config::tile>("tile")};
-  std::array<ConfigSetting<Config>, common.size() + count> list = {};
-  std::ranges::copy(own, std::ranges::copy(common, list.begin()).out);
-  return detail::checked(list);
+  return detail::with_own<Config>(common, own);
 }
 
 /// The config of the values of a list's settings.

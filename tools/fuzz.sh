@@ -3,6 +3,10 @@
 # many seconds, one a processor at a time. Prints how many inputs each one executed. Inputs that fail are kept in build/fuzz/findings;
 # the exit status is 1 where there are any. Inputs that reached new code are kept in build/fuzz/corpus, where the next run starts from.
 #
+#
+# With QUARRY_SEED (any text) libFuzzer draws from a seed made of it, and does not read what others found meanwhile: the same inputs in
+# the same order, as far as the time and build/fuzz/corpus are the same.
+#
 # Usage: tools/fuzz.sh SECONDS [HARNESS...]   (all harnesses unless told)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,6 +27,13 @@ if ((${#names[@]} == 0)); then
 fi
 mkdir -p build/fuzz/findings build/fuzz/logs
 
+# A seed of libFuzzer has 32 bits, and 0 means any.
+seed=
+if [[ -n ${QUARRY_SEED:-} ]]; then
+  checksum=$(printf '%s' "$QUARRY_SEED" | cksum)
+  seed=$((${checksum%% *} | 1))
+fi
+
 # fuzz NAME: runs one harness; prints its number of executions.
 fuzz() {
   # The paths are absolute, because a harness works in a folder of its own.
@@ -30,6 +41,7 @@ fuzz() {
   local dictionary=$tests/dictionaries/$name.dict folders=("$build/corpus/$name" "$tests/corpus/$name") options=()
   [[ -d $tests/findings/$name ]] && folders+=("$tests/findings/$name")
   [[ -f $dictionary ]] && options+=("-dict=$dictionary")
+  [[ -n $seed ]] && options+=("-seed=$seed" -reload=0)
   mkdir -p "$build/corpus/$name"
   QUARRY_FUZZ_HARNESS=$name nice "$build/quarry_fuzz" "-max_total_time=$seconds" -max_len=512 -timeout=30 -rss_limit_mb=4096 \
     -print_final_stats=1 "-artifact_prefix=$build/findings/$name-" "${options[@]}" "${folders[@]}" >"$build/logs/$name" 2>&1 || true
@@ -38,7 +50,7 @@ fuzz() {
 
 say "$seconds seconds each"
 export -f fuzz
-export root seconds
+export root seconds seed
 printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I NAME bash -c 'fuzz NAME >build/fuzz/logs/NAME.executions'
 sum=0
 status=0

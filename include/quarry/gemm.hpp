@@ -13,23 +13,11 @@
 #include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/pointer_array.hpp"
+#include "quarry/scale_granularity.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
-
-/// How many elements of A or B share a scale.
-enum class ScaleGranularity : std::uint8_t {
-  tensor,         ///< the whole matrix
-  row,            ///< a row of A
-  column,         ///< a column of B
-  block_1x128,    ///< 128 positions of K in one row of A or one column of B
-  block_128x128,  ///< 128 positions of K in 128 columns of B
-};
-
-/// "tensor", "row", "column", "1x128" or "128x128"; and back.
-std::string_view to_string(ScaleGranularity granularity);
-Result<ScaleGranularity> parse_scale_granularity(std::string_view word);
 
 /// out (M x N) = epilogue(a (M x K) times b (K x N)). Operands of rank 3 have a batch extent in front: with a
 /// stride, or as an array of pointers (PointerArrayView). An input of rank 2 beside them is used for every
@@ -66,6 +54,9 @@ struct GemmArguments {
   /// How f32 operands may be rounded for speed. Kernels that multiply them as they are qualify for every
   /// value. Operands of other types never change.
   Math math = Math::exact;
+  /// How exact sums of 8-bit floating-point operands must be. Kernels that are more exact qualify for `fast`,
+  /// too: those on FMA units, and those that take scales of blocks.
+  Accumulation accumulation = Accumulation::fast;
   Epilogue epilogue = {};
   Controls controls = {};
   /// What becomes of the sums, compiled into the kernel, in the place of `epilogue`, which is left as it is,

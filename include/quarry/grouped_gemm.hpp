@@ -8,6 +8,7 @@
 #include "quarry/arguments.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/operation.hpp"
+#include "quarry/scale_granularity.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
 
@@ -41,7 +42,7 @@ Result<SizesAre> parse_sizes_are(std::string_view word);
 /// rows that the groups before it left. The host executor refuses such sizes instead, with a message, unless
 /// `clamp_host_sizes` is set.
 ///
-/// Not there yet: scales of operands, expressions, a bias for each group (a bias is the same for all groups),
+/// Not there yet: expressions, a bias for each group (a bias is the same for all groups),
 /// arrays of pointers, interleaved layouts, controls.
 struct GroupedGemmArguments {
   static constexpr Operation operation = Operation::grouped_gemm;
@@ -61,6 +62,13 @@ struct GroupedGemmArguments {
   bool zero_outside = false;
   /// The host executor clamps sizes that make no sense, as a device does.
   bool clamp_host_sizes = false;
+  /// Scales of A and B in f32, as GemmArguments has them. A's have the rows of A: with masked groups in a
+  /// batch, or in a matrix for all groups. B's have rank 3, scales for each group, or rank 2, for all.
+  /// Refused with ragged K, where a block of 128 positions of K has no group of its own.
+  std::optional<TensorView> a_scale = std::nullopt;
+  ScaleGranularity a_scale_granularity = ScaleGranularity::tensor;
+  std::optional<TensorView> b_scale = std::nullopt;
+  ScaleGranularity b_scale_granularity = ScaleGranularity::tensor;
   /// Type that products are summed in; unset: as GemmArguments has it.
   std::optional<DType> accumulator = std::nullopt;
   /// The bias, the scale and the matrices have the rows of `out`: with masked groups and ragged K, a

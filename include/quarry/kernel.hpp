@@ -18,6 +18,7 @@ struct CUstream_st;
 namespace quarry {
 
 class Artifact;
+class MemoryPool;
 struct CompileOptions;
 
 namespace detail {
@@ -27,7 +28,7 @@ struct PlanState;
 
 /// Device scratch memory (host memory for host tensors) that the caller owns; 256-byte aligned. Its contents
 /// are undefined after a run, and concurrent runs need one each. WorkspaceBuffer (quarry/workspace.hpp) owns
-/// such memory.
+/// such memory; a MemoryPool (quarry/memory_pool.hpp) has some for each run.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -54,6 +55,10 @@ struct RunOptions {
   /// so the order of the stream holds and the results are the same. Kernels without support for it are
   /// launched as usual.
   bool overlap = true;
+  /// Memory for a kernel that needs a workspace, where `workspace` is empty: allocated on the stream, and
+  /// freed there behind the kernel. The pool belongs to the device of the tensors (invalid_workspace
+  /// otherwise). Not used for host tensors. Null: none.
+  const MemoryPool* pool = nullptr;
 };
 
 struct PrepareOptions {

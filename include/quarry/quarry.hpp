@@ -16,6 +16,7 @@
 #include "quarry/fields.hpp"
 #include "quarry/filter.hpp"
 #include "quarry/kernel.hpp"
+#include "quarry/memory_pool.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/operations.hpp"  // written by the build: the headers of all operations

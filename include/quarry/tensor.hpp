@@ -151,11 +151,14 @@ Result<Mode> parse_mode(std::string_view name);
 std::string_view to_string(Activation activation);
 Result<Activation> parse_activation(std::string_view name);
 Result<Math> parse_math(std::string_view name);
+/// fast, precise.
+Result<Accumulation> parse_accumulation(std::string_view name);
 /// "fprop", "dgrad" or "wgrad"; and back.
 std::string_view to_string(Direction direction);
 Result<Direction> parse_direction(std::string_view name);
 /// "simt" or "tensor_core".
 std::string_view to_string(Math math);
+std::string_view to_string(Accumulation accumulation);
 std::string_view to_string(MathUnit unit);
 /// "along_n" or "along_m"; and back.
 std::string_view to_string(Raster raster);

@@ -251,6 +251,13 @@ enum class Math : unsigned char {
   fast_bf16,  ///< rounded to bf16
 };
 
+/// Where products of 8-bit floating-point operands (e4m3, e5m2) are added up. Sums of other types do not
+/// depend on it.
+enum class Accumulation : unsigned char {
+  fast,     ///< in the matrix instruction, which keeps about 14 significant bits (docs/math.md)
+  precise,  ///< in f32 outside the instruction, every 128 of K
+};
+
 /// What a convolution computes: its output, or a gradient.
 enum class Direction : unsigned char {
   fprop,  ///< the output, of activations and filters

@@ -9,6 +9,7 @@
 ///   barrier.hpp     block_barrier, named_barrier, named_barrier_arrive, warp_barrier, load_acquire,
 ///                   store_release, fetch_add
 ///   matrix.hpp      load_matrix_x4, load_matrix_x4_transposed, mma, row_pair
+///   warp.hpp        shuffle, first_lane
 ///   number.hpp      conversions, fma, exp2 and reciprocal approximations, f64 functions
 ///
 /// There are two implementations with these names: `ptx` is the hardware, `emulated` runs a kernel's own

@@ -9,21 +9,39 @@ namespace quarry {
 /// line, as CUtensorMapSwizzle; `none`: line after line.
 enum class TensorSwizzle : unsigned char { none, bytes32, bytes64, bytes128 };
 
-/// A tensor of rank 3 and the box of it that a copy moves; extents innermost first: along a line, lines,
-/// batch entries. Written by the host, which makes a TensorMap of it.
+/// How a copy walks over the pixels of images (PTX ISA, im2col mode): through a box of each image, column by
+/// column, then row by row, then in the next image. Columns come first, then rows. What a copy brings is not
+/// the pixels walked over, but those at the same distance from each of them, which the copy says.
+struct PixelWalk {
+  /// The box's first pixel, counted from the image's first, and its last one, counted from the image's last:
+  /// -128 to 127.
+  short lower[2];
+  short upper[2];
+  /// From one pixel to the next: 1 to 8. 0: copies do not walk.
+  unsigned char step[2];
+};
+
+/// A tensor and the box of it that a copy moves; extents innermost first. A tensor of rank 3 has elements of
+/// a line, lines, batch entries. Images, over which copies walk, have rank 4: channels, columns, rows,
+/// images. Written by the host, which makes a TensorMap of it.
 struct TensorMapFields {
   const void* data;
   DType dtype;
   TensorSwizzle swizzle;
-  /// Elements along each extent, 1 to 2^32.
-  unsigned long long extent[3];
-  /// Bytes from one line, one batch entry to the next: multiples of 16 below 2^40.
-  unsigned long long stride[2];
-  /// Elements of a box along each extent, 1 to 256; the first is a multiple of 16 bytes.
+  /// Elements along each extent, 1 to 2^32; the last one is of images alone.
+  unsigned long long extent[4];
+  /// Bytes from one line, one batch entry to the next (one column, row, image): multiples of 16 below 2^40.
+  unsigned long long stride[3];
+  /// Elements of a box along each extent, 1 to 256; the first is a multiple of 16 bytes. Of images: channels,
+  /// pixels, 1.
   unsigned box[3];
+  PixelWalk walk;
 
   /// Whether there is a map at all.
   constexpr bool has_box() const { return box[0] != 0; }
+  /// Whether its copies walk over pixels.
+  constexpr bool walks() const { return walk.step[0] != 0; }
+  constexpr int rank() const { return walks() ? 4 : 3; }
 };
 
 /// The same as the copy engine reads it: the driver's CUtensorMap (or for the emulator, TensorMapFields).

@@ -38,4 +38,15 @@ enum class Major : int {
   mn = 1,  ///< M of the left operand, N of the right one
 };
 
+/// Where a copy that walks over pixels begins, and the distance from the pixels that it walks over to those
+/// that it brings: 0 to 255 columns and rows.
+struct PixelPlace {
+  int channel;
+  int column;
+  int row;
+  int image;
+  int columns_on;
+  int rows_on;
+};
+
 }  // namespace quarry::arch

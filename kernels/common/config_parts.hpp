@@ -55,9 +55,11 @@ constexpr bool has_half_types(const Types& t) {
   return is_half(t.a) && t.a == t.b && (f32_sum || all_f16);
 }
 
-/// Whether operands of 8-bit floating-point types are summed in f32, to an output of 16 bits or f32.
+/// Whether operands of 8-bit floating-point types are summed in f32, to any floating-point output of 32 bits
+/// at most.
 constexpr bool has_fp8_types(const Types& t) {
-  return is_fp8(t.a) && is_fp8(t.b) && t.accumulator == DType::f32 && (is_half(t.out) || t.out == DType::f32);
+  return is_fp8(t.a) && is_fp8(t.b) && t.accumulator == DType::f32 && is_floating(t.out) &&
+         bits_of(t.out) <= 32;
 }
 
 /// What products of such operands are summed in unless somebody says it.

@@ -138,7 +138,7 @@ QUARRY_DEVICE int multiplied_added<int>(int a, int b, int c) {
 }
 
 /// A computed value rounded to what is stored: to the nearest, ties to even; from f64 to half precision by
-/// way of f32. To bytes as arch::to_s8 does.
+/// way of f32. To bytes as arch::to_s8 does, to 8-bit floating point as arch::pair_of_e4m3.
 template <class T>
 QUARRY_DEVICE T to_element(float x) {
   return static_cast<T>(x);
@@ -159,6 +159,14 @@ template <>
 QUARRY_DEVICE unsigned char to_element<unsigned char>(float x) {
   return arch::to_u8(x);
 }
+template <>
+QUARRY_DEVICE arch::E4M3 to_element<arch::E4M3>(float x) {
+  return {static_cast<unsigned char>(arch::pair_of_e4m3(x, 0) & 0xff)};
+}
+template <>
+QUARRY_DEVICE arch::E5M2 to_element<arch::E5M2>(float x) {
+  return {static_cast<unsigned char>(arch::pair_of_e5m2(x, 0) & 0xff)};
+}
 template <class T>
 QUARRY_DEVICE T to_element(int x) {
   return x;
@@ -170,6 +178,20 @@ QUARRY_DEVICE T to_element(double x) {
 template <>
 QUARRY_DEVICE double to_element<double>(double x) {
   return x;
+}
+
+/// Two neighbours, rounded by one instruction where there is one.
+template <class T, class C>
+QUARRY_DEVICE arch::Vector<T, 2> to_elements(C first, C second) {
+  return {to_element<T>(first), to_element<T>(second)};
+}
+template <>
+QUARRY_DEVICE arch::Vector<arch::E4M3, 2> to_elements<arch::E4M3, float>(float first, float second) {
+  return __builtin_bit_cast(arch::Vector<arch::E4M3, 2>, arch::pair_of_e4m3(first, second));
+}
+template <>
+QUARRY_DEVICE arch::Vector<arch::E5M2, 2> to_elements<arch::E5M2, float>(float first, float second) {
+  return __builtin_bit_cast(arch::Vector<arch::E5M2, 2>, arch::pair_of_e5m2(first, second));
 }
 
 }  // namespace quarry

@@ -62,6 +62,14 @@ template <class Compute>
 struct KeptSource<Compute, unsigned char> {
   using Type = Compute;
 };
+template <class Compute>
+struct KeptSource<Compute, arch::E4M3> {
+  using Type = Compute;
+};
+template <class Compute>
+struct KeptSource<Compute, arch::E5M2> {
+  using Type = Compute;
+};
 
 /// Parameters as the quads' rows run.
 template <EpilogueForm form, class Params>
@@ -88,6 +96,8 @@ class BatchMatrices {
     return matrix_of<T, form.interleaved, form.batches>(in_lines<form>(matrix), batch_);
   }
   QUARRY_DEVICE int batch() const { return batch_; }
+  /// Whether quads begin with columns that are multiples of 4.
+  QUARRY_DEVICE static constexpr bool has_whole_quads() { return true; }
 
  private:
   int batch_;
@@ -298,7 +308,11 @@ class StandardEpilogue {
   }
 
   QUARRY_DEVICE View residual() const { return matrices_.template of<Out>(params_.residual); }
-  QUARRY_DEVICE MatrixView<Out> bias_view() const { return vector_view<Out>(bias(params_)); }
+  QUARRY_DEVICE MatrixView<Out> bias_view() const {
+    MatrixView<Out> view = vector_view<Out>(bias(params_));
+    if (!matrices_.has_whole_quads()) view.quads_aligned = false;
+    return view;
+  }
 
   QUARRY_DEVICE static Quad<Compute> converted(const Quad<Out>& read) {
     Quad<Compute> quad;

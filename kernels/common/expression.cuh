@@ -225,7 +225,7 @@ QUARRY_DEVICE typename ComputedIn<type>::Type rounded(C x) {
     constexpr int low = static_cast<int>(lowest_of(type));
     constexpr int high = static_cast<int>(info_of(type).largest);
     return clamp(nearest(x), low, high);
-  } else if constexpr (bits_of(type) == 16) {
+  } else if constexpr (bits_of(type) <= 16) {
     return to_compute<float>(to_element<Element<type>>(static_cast<float>(x)));
   } else {
     return static_cast<typename ComputedIn<type>::Type>(x);

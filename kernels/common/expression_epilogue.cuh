@@ -4,27 +4,10 @@
 
 #include "common/epilogue.cuh"
 #include "common/expression.cuh"
+#include "common/held_tensors.cuh"
 #include "gemm/expression_params.hpp"
 
 namespace quarry {
-
-/// Neighbours of the tensors [first, last) of an expression, but `out`.
-template <class Code, int count, int first, int last>
-struct HeldTensors {
-  arch::Vector<Element<Code::type(first)>, count> own = {};
-  HeldTensors<Code, count, first + 1, last> others = {};
-
-  template <int tensor>
-  QUARRY_DEVICE auto& of() {
-    if constexpr (tensor == first) {
-      return own;
-    } else {
-      return others.template of<tensor>();
-    }
-  }
-};
-template <class Code, int count, int last>
-struct HeldTensors<Code, count, last, last> {};
 
 /// The value of an output as it is kept until it is stored: an element, or a value that becomes one when it
 /// is rounded.

@@ -40,12 +40,66 @@ QUARRY_DEVICE OperandLines operand_lines(const OperandPart& part, OperandTile ti
           part.k.stride};
 }
 
-/// The walk of one thread over an operand's K tiles, that all sources share: where its pieces lie, and where
-/// they go.
+/// Which pieces of a tile a thread copies, and where they go.
 template <OperandTile tile, int piece_elements, int threads>
-class PieceWalk {
+class PiecePlaces {
  public:
   static constexpr PieceMap map = piece_map(tile, piece_elements, threads);
+
+  /// Whether the thread has a piece in a round at all: a tile may have fewer lines than the block covers at a
+  /// time.
+  QUARRY_DEVICE static bool takes_part(int line_round) {
+    if (tile.lines() % map.line_step == 0) return true;
+    return line() + line_round * map.line_step < tile.lines();
+  }
+
+  /// Where the thread's first piece goes, from the start of the operand's tile.
+  QUARRY_DEVICE static int first_shared_offset() {
+    return tile.shared().offset(line(), element() / tile.chunk_elements()) +
+           element() % tile.chunk_elements() * tile.element_bytes;
+  }
+  /// The same of another one. @param first first_shared_offset(), which is computed once
+  QUARRY_DEVICE static int shared_offset(int first, int line_round, int column_round) {
+    const int line = line_round * map.line_step;
+    const int permuted =
+        first ^ tile.shared().key(line) * tile.chunk_bytes();  // linear in the bits of the line
+    return permuted + line * tile.line_elements() * tile.element_bytes + column_bytes(column_round);
+  }
+
+  /// This thread's first line and its first element in each line.
+  QUARRY_DEVICE static int line() { return arch::thread_index() / map.threads_per_line; }
+  QUARRY_DEVICE static int element() { return arch::thread_index() % map.threads_per_line * piece_elements; }
+  static constexpr int column_bytes(int column_round) {
+    return column_round * map.threads_per_line * piece_elements * tile.element_bytes;
+  }
+  /// How far along M or N, and along K, a piece begins.
+  QUARRY_DEVICE static int extent_offset(int line_round, int column_round) {
+    return tile.k_contiguous ? line_offset(line_round) : column_offset(column_round);
+  }
+  QUARRY_DEVICE static int k_offset(int line_round, int column_round) {
+    return tile.k_contiguous ? column_offset(column_round) : line_offset(line_round);
+  }
+
+ private:
+  static_assert(is_shared_evenly(map, threads), "each thread's lines are permuted alike");
+
+  QUARRY_DEVICE static int line_offset(int round) { return line() + round * map.line_step; }
+  QUARRY_DEVICE static int column_offset(int round) {
+    return element() + round * map.threads_per_line * piece_elements;
+  }
+};
+
+/// The walk of one thread over a matrix's K tiles, that its sources share: where the pieces lie.
+template <OperandTile tile, int piece_elements, int threads>
+class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
+  using Places = PiecePlaces<tile, piece_elements, threads>;
+
+ public:
+  using Places::column_bytes;
+  using Places::element;
+  using Places::extent_offset;
+  using Places::line;
+  using Places::map;
 
   /// Starts at the first tile, which is zeros if there is only one: `copy_last` takes that.
   QUARRY_DEVICE explicit PieceWalk(const OperandLines& lines) {
@@ -54,21 +108,13 @@ class PieceWalk {
     cursor_ = static_cast<const char*>(lines.first) + (line() * line_bytes + element_distance());
     round_bytes_ = map.line_step * line_bytes;
     rewind_bytes_ = tile_bytes(lines) - map.line_rounds * round_bytes_;
-    shared_offset_ = tile.shared().offset(line(), element() / tile.chunk_elements()) +
-                     element() % tile.chunk_elements() * tile.element_bytes;
+    shared_offset_ = Places::first_shared_offset();
     present_ = 0;
     if (lines.k_tiles == 1) return;
     QUARRY_UNROLL
     for (int round = 0; round < edge_rounds; ++round) {
       if (extent_offset(round, round) < lines.extent_left) present_ |= 1u << round;
     }
-  }
-
-  /// Whether the thread has a piece in a round at all: a tile may have fewer lines than the block covers at a
-  /// time.
-  QUARRY_DEVICE bool takes_part(int line_round) const {
-    if (tile.lines() % map.line_step == 0) return true;
-    return line() + line_round * map.line_step < tile.lines();
   }
 
   /// Not 0 if any of a piece exists, in the tile that the walk has reached.
@@ -83,10 +129,7 @@ class PieceWalk {
 
   /// Where a piece goes, from the start of the operand's tile.
   QUARRY_DEVICE int shared_offset(int line_round, int column_round) const {
-    const int line = line_round * map.line_step;
-    const int permuted =
-        shared_offset_ ^ tile.shared().key(line) * tile.chunk_bytes();  // linear in the bits of the line
-    return permuted + line * tile.line_elements() * tile.element_bytes + column_bytes(column_round);
+    return Places::shared_offset(shared_offset_, line_round, column_round);
   }
 
   QUARRY_DEVICE void next_round() { cursor_ += round_bytes_; }
@@ -125,11 +168,7 @@ class PieceWalk {
  private:
   static constexpr int edge_rounds = quarry::edge_rounds(tile, map);
   static_assert(edge_rounds <= most_edge_rounds, "a bit for each");
-  static_assert(is_shared_evenly(map, threads), "each thread's lines are permuted alike");
 
-  /// This thread's first line and its first element in each line.
-  QUARRY_DEVICE static int line() { return arch::thread_index() / map.threads_per_line; }
-  QUARRY_DEVICE static int element() { return arch::thread_index() % map.threads_per_line * piece_elements; }
   /// Bytes from a line's first element to that one.
   QUARRY_DEVICE long long element_distance() const {
     if constexpr (tile.interleaved) {
@@ -150,14 +189,6 @@ class PieceWalk {
       return column_round * (elements / interleave) * group_bytes_;
     }
     return column_bytes(column_round);
-  }
-  static constexpr int column_bytes(int column_round) {
-    return column_round * map.threads_per_line * piece_elements * tile.element_bytes;
-  }
-  /// How far along M or N a piece begins.
-  QUARRY_DEVICE static int extent_offset(int line_round, int column_round) {
-    return tile.k_contiguous ? line() + line_round * map.line_step
-                             : element() + column_round * map.threads_per_line * piece_elements;
   }
 
   const char* cursor_;

@@ -16,6 +16,9 @@ struct OperandBase {
 /// A problem of a launch whose problems are all alike: one for each batch entry. What the parameters say is
 /// read where it is used, so that it takes no registers while the main loop runs.
 struct BatchEntry {
+  /// Whether rows of other problems may follow its own in the output, which must keep their bytes.
+  static constexpr bool has_neighbours = false;
+
   const GemmParams& params;
   int batch;
 

@@ -6,6 +6,13 @@
 
 namespace quarry {
 
+/// Whether the columns of each group, and of each tap, are whole quads.
+template <Direction direction>
+QUARRY_DEVICE bool has_whole_quads(const Conv2dParams& params) {
+  if (direction == Direction::wgrad) return params.windows.channels.size % 4 == 0;
+  return params.batch == 1 || params.n % 4 == 0;
+}
+
 /// A tensor with the output's extents, seen as the matrix of the product. Quads of a row move in one access
 /// where memory allows.
 template <class T, Direction direction>
@@ -16,7 +23,7 @@ class OutputView {
     const auto strides =
         static_cast<unsigned long long>(tensor.batch_stride | tensor.row_stride | tensor.column_stride);
     const auto bytes = reinterpret_cast<unsigned long long>(tensor.data) | strides * sizeof(T);
-    quads_aligned = bytes % sizeof(Quad<T>) == 0 && has_whole_quads(params);
+    quads_aligned = bytes % sizeof(Quad<T>) == 0 && has_whole_quads<direction>(params);
   }
 
   bool quads_aligned;
@@ -47,12 +54,6 @@ class OutputView {
   }
 
  private:
-  /// Whether the columns of each group, and of each tap, are whole quads.
-  QUARRY_DEVICE static bool has_whole_quads(const Conv2dParams& params) {
-    if (direction == Direction::wgrad) return params.windows.channels.size % 4 == 0;
-    return params.batch == 1 || params.n % 4 == 0;
-  }
-
   QUARRY_DEVICE const T* at(int row, int column) const {
     return static_cast<const T*>(tensor_.data) +
            output_place<direction>(params_.windows, tensor_, row, column);
@@ -79,6 +80,7 @@ class OutputTensors {
   }
   /// Vectors are for all groups.
   QUARRY_DEVICE static int batch() { return 0; }
+  QUARRY_DEVICE bool has_whole_quads() const { return quarry::has_whole_quads<direction>(params_); }
 
  private:
   const Conv2dParams& params_;

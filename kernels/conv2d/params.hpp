@@ -61,4 +61,10 @@ struct Conv2dParams : GemmParams {
   Windows windows;
 };
 
+/// The same of kernels whose operands move by the bulk tensor copy engine. C and the output are matrices, as
+/// those of a GEMM, and K is counted in whole K tiles, where each tap's channels begin with one.
+struct TensorConv2dParams : TensorGemmParams {
+  Windows windows;
+};
+
 }  // namespace quarry

@@ -15,4 +15,13 @@ struct Conv2dProblem {
   Windows windows = {};
 };
 
+/// How often windows look at an element of an image, 1 at least: so often the product's matrix has it.
+constexpr float window_repeats(const Windows& w) {
+  const double pixels = static_cast<double>(w.rows.extent) * w.columns.extent;
+  const double places = static_cast<double>(w.rows.places.size) * w.columns.places.size;
+  const double taps = static_cast<double>(w.rows.taps.size) * w.columns.taps.size;
+  const double repeats = pixels < 1 ? places * taps : places * taps / pixels;
+  return repeats < 1 ? 1 : static_cast<float>(repeats);
+}
+
 }  // namespace quarry

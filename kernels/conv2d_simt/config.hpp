@@ -1,6 +1,7 @@
 /// The compile-time parameters of one conv2d_simt kernel, and what follows from them.
 #pragma once
 
+#include "conv2d/layouts.hpp"
 #include "gemm_simt/config.hpp"
 
 namespace quarry::conv2d_simt {
@@ -17,18 +18,9 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// Which extent of the matrices A and B runs along the channels of their tensors (conv2d/places.hpp).
-constexpr Layouts layouts(Direction direction) {
-  switch (direction) {
-    case Direction::dgrad: return {Layout::row, Layout::row, Layout::row};
-    case Direction::wgrad: return {Layout::column, Layout::row, Layout::row};
-    default: return {Layout::row, Layout::column, Layout::row};
-  }
-}
-
 /// The kernel's product: a gemm_simt kernel whose operands are gathered.
 constexpr gemm_simt::Config product(const Config& c) {
-  return {c.types, layouts(c.direction), c.tile, c.thread_m, c.thread_n};
+  return {c.types, convolution_layouts(c.direction), c.tile, c.thread_m, c.thread_n};
 }
 
 /// Threads of a block, and bytes of its dynamic shared memory.

@@ -18,22 +18,34 @@ GemmTraits product_traits(const gemm_simt::Config& c) {
 
 class Conv2dSimt final : public Conv2dFamily {
  public:
-  Status supports(const void* config, const Conv2dProblem& problem,
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
+    const gemm_simt::Config c = product_of(config);
+    return gemm_profile(product_traits(c), gemm_simt::block_cost(c, device), device);
+  }
+
+  Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
-    return gemm_supports(product_traits(product_of(config)), problem.product, device);
+    return gemm_supports(kernel.traits, problem.product, device);
+  }
+
+  Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
+                    std::size_t max_workspace) const override {
+    return {.controls = {}, .seconds = account(kernel, problem, max_workspace).seconds};
   }
 
   /// That of the product. Its matrices are read from memory more than once where windows overlap, but mostly
   /// from the cache; what it takes to find their elements was not measured.
-  Account account(const void* config, const Conv2dProblem& problem,
-                  const DeviceModel& device) const override {
+  Account account(const GemmProfile& kernel, const Conv2dProblem& problem, std::size_t) const override {
     if (is_empty(problem.product)) return {};
-    const gemm_simt::Config c = product_of(config);
-    const GemmProfile profile = gemm_profile(product_traits(c), gemm_simt::block_cost(c, device), device);
-    return gemm_account(profile, problem.product, 0);
+    return gemm_account(kernel, problem.product, 0);
   }
 
-  void launch(const void* config, const Conv2dProblem& problem, Launch& launch) const override {
+  std::size_t workspace_size(const void*, const Conv2dProblem&, const ChosenControls&) const override {
+    return 0;
+  }
+
+  void launch(const void* config, const Conv2dProblem& problem, const ChosenControls&,
+              Launch& launch) const override {
     gemm_launch(product_traits(product_of(config)), problem.product, {}, launch, sizeof(Conv2dParams));
     if (launch.is_empty()) return;
     params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;

@@ -1,20 +1,10 @@
 /// How a block gets the tiles of an operand that is gathered from a tensor.
 #pragma once
 
-#include "conv2d/places.hpp"
+#include "conv2d/gathered_part.hpp"
 #include "gemm_simt/kernel.cuh"
 
 namespace quarry::conv2d_simt {
-
-/// What a block reads of an operand: lines from `extent_first` on along M or N, and of K from `k_first` on.
-struct GatheredPart {
-  const MatrixParams& tensor;
-  long long group_offset;  ///< elements from the tensor's first to the group's first
-  int extent_first;
-  int extent_end;
-  int k_first;
-  int k_end;
-};
 
 /// One operand of a block: walks its K tiles, from global memory through registers into a stage, as
 /// gemm_simt::OperandLoader does. What lies outside of an image is zero.

@@ -11,11 +11,8 @@ static Config entry(const Config& c) { return c; }
 
 namespace {
 
-constexpr auto settings = settings_of<Config>(
-    {word_setting<&Config::direction>("direction"), setting<&Config::types, &Types::a>("a"),
-     setting<&Config::types, &Types::b>("b"), setting<&Config::types, &Types::accumulator>("accumulator"),
-     setting<&Config::types, &Types::out>("out"), setting<&Config::tile>("tile"),
-     pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
+constexpr auto settings =
+    convolution_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
 
 std::string fault(const Config& c) { return gemm_simt::fault(product(c)); }
 

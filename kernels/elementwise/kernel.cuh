@@ -4,6 +4,7 @@
 #include "arch/arch.hpp"
 #include "common/element.cuh"
 #include "common/expression.cuh"
+#include "common/held_tensors.cuh"
 #include "elementwise/config.hpp"
 #include "elementwise/params.hpp"
 
@@ -25,28 +26,7 @@ struct CopyBytes {
 };
 
 template <class Code, int tensor>
-using StoredAs = Element<Code::type(tensor)>;
-
-template <class Code, int tensor>
 using ComputedAs = typename elementary::ComputedIn<Code::type(tensor)>::Type;
-
-/// Neighbours of each of the tensors [first, last).
-template <class Code, int elements, int first, int last>
-struct Held {
-  arch::Vector<StoredAs<Code, first>, elements> own = {};
-  Held<Code, elements, first + 1, last> others = {};
-
-  template <int tensor>
-  QUARRY_DEVICE auto& of() {
-    if constexpr (tensor == first) {
-      return own;
-    } else {
-      return others.template of<tensor>();
-    }
-  }
-};
-template <class Code, int elements, int last>
-struct Held<Code, elements, last, last> {};
 
 /// One of the neighbours: what generated code computes with.
 template <class Code, class Inputs, class Outputs>
@@ -205,8 +185,8 @@ QUARRY_DEVICE void store_all(const ElementwiseParams& params, const Place& place
 template <Config config, class Code = CopyBytes>
 QUARRY_DEVICE void kernel(const ElementwiseParams& params) {
   constexpr int elements = config.elements;
-  using Inputs = Held<Code, elements, 0, Code::inputs>;
-  using Outputs = Held<Code, elements, Code::inputs, Code::tensors>;
+  using Inputs = HeldTensors<Code, elements, 0, Code::inputs>;
+  using Outputs = HeldTensors<Code, elements, Code::inputs, Code::tensors>;
   const long long first =
       static_cast<long long>(arch::block_index()) * threads(config) * config.vectors + arch::thread_index();
   Place places[config.vectors];

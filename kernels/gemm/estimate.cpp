@@ -75,7 +75,9 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
   const double n = problem.n;
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
-  const double input_bytes = (m * bytes_of(problem.types.a) + n * bytes_of(problem.types.b)) * problem.k;
+  const double line_bytes =
+      m * bytes_of(problem.types.a) / problem.repeats_a + n * bytes_of(problem.types.b) / problem.repeats_b;
+  const double input_bytes = line_bytes * problem.k;
   return {.kernel = kernel,
           .problem = problem,
           .tiles_n = tiles_n,

@@ -35,6 +35,8 @@ struct GemmProblem {
   ProblemOperand b;
   ProblemOperand c;  ///< matrix.data may be null for a fake tensor; see has_c
   ProblemOperand out;
+  /// Sums of 8-bit floating-point operands may not stay in a matrix instruction (Accumulation::precise).
+  bool must_promote = false;
   /// Absent where K is 0: nothing is multiplied.
   OperandScales scales;
   bool has_c = false;  ///< C will be read: beta is not known to be 0
@@ -53,6 +55,9 @@ struct GemmProblem {
   int n = 0;
   int k = 0;
   int batch = 1;
+  /// How often each element of the tensor behind A and B is in it, where that is the windows of images.
+  float repeats_a = 1;
+  float repeats_b = 1;
   /// This is the transpose of what the caller asked for, so that his `a` is `b` here: messages name operands
   /// accordingly.
   bool is_exchanged = false;

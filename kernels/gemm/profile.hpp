@@ -96,6 +96,9 @@ struct GemmProfile {
   double cluster_share = 0;
   /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
   double least = 0;
+  /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
+  /// adding up costs more than it brings.
+  int most_slices = 32;
 };
 
 }  // namespace quarry

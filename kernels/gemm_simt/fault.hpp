@@ -17,7 +17,7 @@ inline std::string float_fault(const Types& t) {
   if (is_fp8(t.a) || is_fp8(t.b)) {
     return has_fp8_types(t) ? ""
                             : "e4m3 and e5m2 operands go with one another, are summed in f32, and have an "
-                              "output of f16, bf16 or f32";
+                              "output of e4m3, e5m2, f16, bf16 or f32";
   }
   if (!is_float(t.a) || !is_float(t.b))
     return "operands must be both f16, bf16, f32 or f64, or both s8 or u8";

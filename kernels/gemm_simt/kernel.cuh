@@ -305,8 +305,8 @@ QUARRY_DEVICE bool ends_block(int k_tile) {
 
 /// promoted += scales * sums, and sums become 0. Rows and columns behind the last one repeat its scale: their
 /// sums go nowhere.
-template <Config config>
-QUARRY_DEVICE void promote(const TileWork& work, const BlockScales& scales, int thread_row, int thread_column,
+template <Config config, class Work>
+QUARRY_DEVICE void promote(const Work& work, const BlockScales& scales, int thread_row, int thread_column,
                            Sums<config>& sums, PromotedSums<config>& promoted) {
   const int first_row = work.tile_m * config.tile.m + thread_row * config.thread_m;
   const int first_column = work.tile_n * config.tile.n;
@@ -314,7 +314,10 @@ QUARRY_DEVICE void promote(const TileWork& work, const BlockScales& scales, int 
   C of_row[config.thread_m];
   C of_column[config.thread_n];
   QUARRY_UNROLL
-  for (int i = 0; i < config.thread_m; ++i) of_row[i] = scales.a.at(first_row + i, work.m(), scales.block);
+  for (int i = 0; i < config.thread_m; ++i) {
+    const int base = work.a().row;
+    of_row[i] = scales.a.at(base + first_row + i, base + work.m(), scales.block);
+  }
   QUARRY_UNROLL
   for (int j = 0; j < config.thread_n; ++j) {
     const int column = first_column + column_of<config>(thread_column, j);
@@ -346,7 +349,37 @@ QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memo
       });
 }
 
-/// The kernel: finds the block's work, multiplies, writes.
+/// Computes one piece of work of operands with scales: the sums of 128 of K times both scales join those of a
+/// wider type.
+template <Config config, class Epilogue, class Work>
+QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParams& scales, const Work& work,
+                                  arch::SharedAddress memory) {
+  using S = Shape<config>;
+  const int thread_row = arch::thread_index() / S::threads_n;
+  const int thread_column = arch::thread_index() % S::threads_n;
+
+  PromotedSums<config> promoted;
+  if (work.k_tiles > 0) {
+    const OperandPart a = part_of_a(params.a, work, config.tile);
+    const OperandPart b = part_of_b(params.b, work, config.tile);
+    const int k_left = k_elements(work, config.tile.k);
+    const ScaleView a_scales(scales.a, work.a().batch);
+    const ScaleView b_scales(scales.b, work.b().batch);
+    Sums<config> sums;
+    mainloop<config>(
+        typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
+        thread_column, sums, [&](int tile) {
+          const int k_tile = work.first_k_tile + tile;
+          if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
+            const int block = k_tile * config.tile.k / scale_block;
+            promote<config>(work, {a_scales, b_scales, block}, thread_row, thread_column, sums, promoted);
+          }
+        });
+  }
+  write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, promoted);
+}
+
+/// The kernel: finds the block's work, multiplies, writes; without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
   using S = Shape<config>;
@@ -365,36 +398,12 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   }
   write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, sums);
 }
-
-/// The same of operands with scales: the sums of 128 of K times both scales join those of a wider type.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
-  using S = Shape<config>;
   const GemmParams& gemm = params.gemm;
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
-  const int thread_row = arch::thread_index() / S::threads_n;
-  const int thread_column = arch::thread_index() % S::threads_n;
-
-  PromotedSums<config> promoted;
-  if (work.k_tiles > 0) {
-    const OperandPart a = part_of_a(gemm.a, work, config.tile);
-    const OperandPart b = part_of_b(gemm.b, work, config.tile);
-    const int k_left = k_elements(work, config.tile.k);
-    const ScaleView a_scales(params.scales.a, work.a().batch);
-    const ScaleView b_scales(params.scales.b, work.b().batch);
-    Sums<config> sums;
-    mainloop<config>(
-        typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
-        thread_column, sums, [&](int tile) {
-          const int k_tile = work.first_k_tile + tile;
-          if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
-            const int block = k_tile * config.tile.k / scale_block;
-            promote<config>(work, {a_scales, b_scales, block}, thread_row, thread_column, sums, promoted);
-          }
-        });
-  }
-  write_sums<config, Epilogue>(gemm, memory, work, thread_row, thread_column, promoted);
+  compute_scaled<config, Epilogue>(gemm, params.scales, work, memory);
 }
 
 }  // namespace quarry::gemm_simt

@@ -261,6 +261,21 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
   }
 }
 
+/// Writes a block's sums through the epilogue.
+template <Config config, class Epilogue, template <class, class, class> class Writer, class Work>
+QUARRY_DEVICE void write_sums(const GemmParams& params, const Work& work, arch::SharedAddress memory,
+                              const Sums<config>& sums) {
+  using S = Shape<config>;
+  using C = Compute<config.types.accumulator>;
+  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out), .kind = config.epilogue};
+  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
+  constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
+  const Writer<C, Finish, Work> writer(params, work, config.tile);
+  const WarpPlace place = warp_place<config>();
+  write_tile<C, config.tile.n, rows, S::threads>(
+      memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });
+}
+
 /// Computes one piece of work: multiplies, writes.
 template <Config config, class Epilogue, template <class, class, class> class Writer, class Work>
 QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::SharedAddress memory) {
@@ -272,15 +287,7 @@ QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::Sha
     const OperandLines b = operand_lines(part_of_b(params.b, work, config.tile), S::b);
     mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums);
   }
-
-  using C = Compute<config.types.accumulator>;
-  constexpr EpilogueForm form = {.interleaved = is_interleaved(config.layouts.out), .kind = config.epilogue};
-  using Finish = typename Epilogue::template For<C, Element<config.types.out>, form>;
-  constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
-  const Writer<C, Finish, Work> writer(params, work, config.tile);
-  const WarpPlace place = warp_place<config>();
-  write_tile<C, config.tile.n, rows, S::threads>(
-      memory, writer, [&](int pass, const auto& staged) { stage_sums<config>(sums, place, pass, staged); });
+  write_sums<config, Epilogue, Writer>(params, work, memory, sums);
 }
 
 /// The kernel: finds the block's work and computes it.

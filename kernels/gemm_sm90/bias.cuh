@@ -37,9 +37,9 @@ using BiasRing = VectorRing<RingPlace{.at = biases_offset(config),
                                       .readers = bias_readers<config>()}>;
 
 /// Loads the bias of a tile. @param thread of `threads` that do so together, whole warps
-template <Config config>
-QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, const TileWork& work,
-                             int thread, int threads) {
+template <Config config, class Work>
+QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, const Work& work, int thread,
+                             int threads) {
   using Out = Element<config.types.out>;
   const bool by_column = params.epilogue.bias_axis == BiasAxis::column;
   const int count = by_column ? config.tile.n : config.tile.m;
@@ -61,14 +61,14 @@ QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, c
 }
 
 /// Loads those of all tiles of the block; by one warp.
-template <Config config>
-QUARRY_DEVICE void produce_biases(const GemmParams& params, arch::SharedAddress memory,
+template <Config config, class Params>
+QUARRY_DEVICE void produce_biases(const Params& params, arch::SharedAddress memory,
                                   const ClusterPlace& place) {
-  if (!adds_bias(params)) return;
+  if (!adds_bias(params.gemm)) return;
   BiasRing<config> ring(memory);
   QUARRY_ROLLED
-  for (WorkList<config> list(params, place); list.has_more(); list.advance()) {
-    load_bias<config>(ring, params, list.current(), arch::lane_index(), 32);
+  for (typename WorkListOf<config, Params>::Type list(params, place); list.has_more(); list.advance()) {
+    load_bias<config>(ring, params.gemm, list.current(), arch::lane_index(), 32);
   }
 }
 

@@ -86,7 +86,7 @@ QUARRY_DEVICE void put_values(arch::SharedAddress buffer, int first, int lane,
   } else {
     for_each_pair<box>(lane, first, groups, [&](int group, int half, int offset) {
       const int i = 4 * group + 2 * half;
-      put_pair<box, Out>(buffer, offset, {to_element<Out>(x.v[i]), to_element<Out>(x.v[i + 1])});
+      put_pair<box, Out>(buffer, offset, to_elements<Out>(x.v[i], x.v[i + 1]));
     });
   }
 }

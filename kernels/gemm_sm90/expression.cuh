@@ -33,7 +33,7 @@ QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums
   }
 }
 
-template <Config config, class Code>
+template <Config config, class Code, class Work>
 class ExpressionStore {
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
@@ -59,11 +59,11 @@ class ExpressionStore {
         first_row_(first_row + warp_of_group() * OutputBox::rows) {}
 
   QUARRY_DEVICE void skip() const {}
-  QUARRY_DEVICE void start(const TileWork& /*work*/) const {}
+  QUARRY_DEVICE void start(const Work& /*work*/) const {}
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
   /// blocks of the cluster share the boxes.
-  QUARRY_DEVICE void store(const Sums<config>& sums, const TileWork& work) {
+  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
     const Tensors tensors(params_.expression, work.out().batch);
     const int turns = shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
@@ -79,7 +79,8 @@ class ExpressionStore {
       if (params_.stores_boxes) {
         ring_.store(box_at(work, index));
       } else {
-        write_box(buffer, work, index);
+        write_box<config>(buffer, work, first_row_ + index / block_boxes * instruction_m,
+                          index % block_boxes * box.columns, params_.gemm.out);
         ring_.advance();
       }
     }
@@ -102,13 +103,13 @@ class ExpressionStore {
   }
 
   /// Row and column of a box in the problem.
-  QUARRY_DEVICE int box_row(const TileWork& work, int index) const {
+  QUARRY_DEVICE int box_row(const Work& work, int index) const {
     return work.tile_m * config.tile.m + first_row_ + index / block_boxes * instruction_m;
   }
-  QUARRY_DEVICE static int box_column(const TileWork& work, int index) {
+  QUARRY_DEVICE static int box_column(const Work& work, int index) {
     return work.tile_n * config.tile.n + index % block_boxes * box.columns;
   }
-  QUARRY_DEVICE BoxAt box_at(const TileWork& work, int index) const {
+  QUARRY_DEVICE BoxAt box_at(const Work& work, int index) const {
     const OperandBase base = work.out();
     return {base.row + box_row(work, index), base.column + box_column(work, index), base.batch};
   }
@@ -120,7 +121,7 @@ class ExpressionStore {
 
   /// The outputs of a step. What it reads is asked for at once; what it writes beside the output is stored.
   QUARRY_DEVICE StepValues<count, Value> evaluate(const Tensors& tensors, const StepValues<count, Sum>& x,
-                                                  const TileWork& work, int index, int step) const {
+                                                  const Work& work, int index, int step) const {
     const int row = box_row(work, index);
     const int column = box_column(work, index) + step * columns;
     const OperandBase base = work.out();
@@ -149,29 +150,15 @@ class ExpressionStore {
     return values;
   }
 
-  /// Writes a box by the lanes of the warp.
-  QUARRY_DEVICE void write_box(arch::SharedAddress buffer, const TileWork& work, int index) const {
-    QUARRY_ROLLED
-    for (int first = 0; first < box.columns; first += step_columns(config)) {
-      const EpilogueStep<config> step = {work,
-                                         buffer,
-                                         first,
-                                         first_row_ + index / block_boxes * instruction_m,
-                                         index % block_boxes * box.columns + first,
-                                         arch::lane_index()};
-      step.write(params_.gemm.out);
-    }
-  }
-
   const WithExpression<TensorGemmParams>& params_;
   arch::SharedAddress memory_;
   BoxRing<config> ring_;
   int first_row_;  ///< of the warp in its tile
 };
 
-template <Config config, class Epilogue>
-requires Epilogue::is_expression struct TileStoreOf<config, Epilogue> {
-  using Type = ExpressionStore<config, Epilogue>;
+template <Config config, class Epilogue, class Work>
+requires Epilogue::is_expression struct TileStoreOf<config, Epilogue, Work> {
+  using Type = ExpressionStore<config, Epilogue, Work>;
 };
 
 }  // namespace quarry::gemm_sm90

@@ -4,6 +4,7 @@
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/config.hpp"
 #include "gemm_sm90/estimate.hpp"
+#include "gemm_sm90/launch.hpp"
 #include "gemm_sm90/tensor_maps.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -66,19 +67,12 @@ class GemmSm90 final : public CommonGemmFamily {
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
-    gemm_launch(gemm_sm90::traits(c), problem, controls, launch,
-                takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams));
-    if (launch.is_empty()) return;
-    Step& step = *std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
-    auto& params = params_of<TensorGemmParams>(launch, step);
-    step.waits_for_earlier = true;
-    if (params.gemm.mode == Mode::split_k_cluster) {
-      step.cluster = static_cast<unsigned>(params.gemm.slices);
-    } else {
-      step.cluster = blocks_of_cluster(c);
-      step.grid = grid_blocks(c, step.grid, controls.multiprocessors);
-    }
-    add_maps(c, problem, params, launch);
+    TensorGemmParams* const params =
+        begin_launch(c, problem, controls,
+                     takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams), launch);
+    if (params == nullptr) return;
+    add_maps(c, problem, *params, launch);
+    const Step& step = *kernel_step(launch);
     if (takes_scales(c)) add_scales(launch, params_of<ScaledTensorGemmParams>(launch, step).scales, problem);
   }
 
@@ -90,6 +84,22 @@ class GemmSm90 final : public CommonGemmFamily {
 constinit const GemmSm90 instance;
 
 }  // namespace
+
+TensorGemmParams* begin_launch(const Config& config, const GemmProblem& problem,
+                               const ChosenControls& controls, std::size_t params_bytes, Launch& launch) {
+  gemm_launch(traits(config), problem, controls, launch, params_bytes);
+  if (launch.is_empty()) return nullptr;
+  Step& step = *std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
+  auto& params = params_of<TensorGemmParams>(launch, step);
+  step.waits_for_earlier = true;
+  if (params.gemm.mode == Mode::split_k_cluster) {
+    step.cluster = static_cast<unsigned>(params.gemm.slices);
+  } else {
+    step.cluster = blocks_of_cluster(config);
+    step.grid = grid_blocks(config, step.grid, controls.multiprocessors);
+  }
+  return &params;
+}
 
 constinit const Family& family = instance;
 

@@ -7,12 +7,13 @@
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
 #include "gemm_sm90/tile_store.cuh"
+#include "gemm_sm90/turns.cuh"
 
 namespace quarry::gemm_sm90 {
 
 /// What the block needs before its warpgroups part.
-template <Config config>
-QUARRY_DEVICE void set_up(const TensorGemmParams& params, arch::SharedAddress memory) {
+template <Config config, class Params>
+QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
   if (arch::thread_index() == 0) {
     if (config.copy == CopyEngine::tma) {
       arch::prefetch_tensor_map(params.a);
@@ -21,6 +22,7 @@ QUARRY_DEVICE void set_up(const TensorGemmParams& params, arch::SharedAddress me
     if (params.stores_boxes) arch::prefetch_tensor_map(params.out);
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
     Pipeline<config>::init(memory);
+    BesideCopies<config, Params>::init(memory);
     if (adds_bias(params.gemm)) BiasRing<config>::init(memory);
     if constexpr (config.scales == ScaleSupport::vector_scales) ScaleRing<config>::init(memory);
     if (params.fetched != Fetched::none) BoxRing<config>::init(memory);
@@ -54,20 +56,23 @@ QUARRY_DEVICE void wait_for_readers() {
 }
 
 /// The warpgroup that copies. @param scales null in kernels that take none
-template <Config config>
-QUARRY_DEVICE void producer(const TensorGemmParams& params, const GemmScaleParams* scales,
-                            arch::SharedAddress memory, const ClusterPlace& place) {
+template <Config config, class Sources, class Params>
+QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales, arch::SharedAddress memory,
+                            const ClusterPlace& place) {
   if constexpr (moves_registers(config)) arch::give_registers<producer_registers>();
   if constexpr (config.copy == CopyEngine::tma) {
-    if (warp_of_group() == 0 && arch::lane_index() == 0) produce<config>(params, memory, place);
-    if (warp_of_group() == 1) produce_biases<config>(params.gemm, memory, place);
+    constexpr bool by_warp = WorkListOf<config, Params>::Type::needs_warp;
+    if (warp_of_group() == 0 && (by_warp || arch::lane_index() == 0))
+      produce<config, Sources>(params, memory, place);
+    if (warp_of_group() == 1) produce_biases<config>(params, memory, place);
     if constexpr (promotes(config)) {
-      if (warp_of_group() == 2) produce_block_scales<config>(params.gemm, *scales, memory, place);
+      if (warp_of_group() == 2) produce_block_scales<config>(params, *scales, memory, place);
     } else if constexpr (takes_scales(config)) {
-      if (warp_of_group() == 2) produce_vector_scales<config>(params.gemm, *scales, memory, place);
+      if (warp_of_group() == 2) produce_vector_scales<config>(params, *scales, memory, place);
     }
+    if (warp_of_group() == 3) BesideCopies<config, Params>::run(params, memory, place);
   } else {
-    produce_by_threads<config>(params.gemm, memory, place);
+    produce_by_threads<config>(params, memory, place);
   }
   arch::warp_barrier();  // the lanes that had nothing to do catch up
   if (shares_k<config>(params.gemm)) {
@@ -76,32 +81,16 @@ QUARRY_DEVICE void producer(const TensorGemmParams& params, const GemmScaleParam
   }
 }
 
-/// The order in which the two warpgroups of a ping_pong block multiply: in turns, a tile each. It must be
-/// kept, as a barrier's parity tells only the last two phases apart: who waits for a stage must not be more
-/// than a round ahead.
-class Turns {
- public:
-  QUARRY_DEVICE explicit Turns(int group) : group_(group) {}
-
-  /// Waits until the other warpgroup has passed the turn on.
-  QUARRY_DEVICE void wait() const { arch::named_barrier(2 + group_, 2 * warpgroup_threads); }
-
-  QUARRY_DEVICE void pass_on() const { arch::named_barrier_arrive(3 - group_, 2 * warpgroup_threads); }
-
- private:
-  int group_;
-};
-
-/// Multiplies a tile: what the epilogue reads of its sums.
-template <Config config, class AllStarted>
-QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const TileWork& work,
+/// Multiplies a tile: what the epilogue reads of its sums. @param is_last no tile follows
+template <Config config, class Work, class AllStarted>
+QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const Work& work,
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
-                                 const AllStarted& all_started) {
+                                 Turns& turns, bool is_last, const AllStarted& all_started) {
   if constexpr (promotes(config)) {
     if (scales.columns_share()) {
-      promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);
+      promoting_mainloop<config, false>(sums, pipeline, work, group, place, turns, is_last, all_started);
     } else {
-      promoting_mainloop<config, true>(sums, pipeline, work, group, place, all_started);
+      promoting_mainloop<config, true>(sums, pipeline, work, group, place, turns, is_last, all_started);
     }
   } else if constexpr (!takes_scales(config)) {
     mainloop<config>(sums, pipeline, work.k_tiles, group, place, all_started);
@@ -117,41 +106,42 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
 
 /// A warpgroup that multiplies. @param group its number among these
 /// @param given null in kernels that take no scales
-template <Config config, class Epilogue>
-QUARRY_DEVICE void consumer(const TensorGemmParams& params, const GemmScaleParams* given,
-                            arch::SharedAddress memory, const ClusterPlace& place, int group) {
+template <Config config, class Epilogue, class Params>
+QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, arch::SharedAddress memory,
+                            const ClusterPlace& place, int group) {
   if constexpr (moves_registers(config)) arch::take_registers<consumer_registers(config)>();
+  using List = typename WorkListOf<config, Params>::Type;
   constexpr bool alone = config.schedule == Schedule::ping_pong;  // with a tile
   const GemmParams& gemm = params.gemm;
   const int group_in_tile = alone ? 0 : group;
   const int first_row = group_in_tile * blocks_m(config) * instruction_m;
-  typename TileStoreOf<config, Epilogue>::Type output(params, memory, group, first_row);
+  typename TileStoreOf<config, Epilogue, typename List::Work>::Type output(params, memory, group, first_row);
 
   // A count, from which each tile's walk around the ring starts anew: while the sums are finished, only this
   // is kept.
   unsigned stages_done = 0;
-  WorkList<config> list(gemm, place);
+  List list(params, place);
   TileScales<config> scales(given, memory);
-  const Turns turns(group);
-  bool is_first = true;    // tile of the block
+  // A barrier's parity tells only the last two phases apart: who waits for a stage must not be more than a
+  // round ahead. So the warpgroups of a ping_pong block multiply in turns, a tile each.
+  Turns turns(group);
   const auto skip = [&] {  // a tile of the other warpgroup
     if (!list.has_more()) return;
     stages_done += static_cast<unsigned>(list.current().k_tiles);
     list.advance();
     output.skip();
     scales.skip();
-    is_first = false;
   };
   if (alone && group == 1) skip();
   QUARRY_ROLLED
   while (list.has_more()) {
-    const TileWork work = list.current();
+    const typename List::Work work = list.current();
     FinishedSums<config> sums;
     list.advance();
     output.start(work);
-    if (alone && !is_first) turns.wait();
+    if (alone) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
-    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, [&] {
+    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, turns, !list.has_more(), [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);
@@ -169,8 +159,9 @@ QUARRY_DEVICE void consumer(const TensorGemmParams& params, const GemmScaleParam
 }
 
 /// Sets up, then each warpgroup plays its part. @param scales null in kernels that take none
-template <Config config, class Epilogue>
-QUARRY_DEVICE void run(const TensorGemmParams& params, const GemmScaleParams* scales) {
+/// @tparam Sources what the copy engine brings, where it copies
+template <Config config, class Epilogue, class Sources = MatrixSources<config>, class Params>
+QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   const arch::SharedAddress memory = arch::shared_memory();
   const ClusterPlace place = cluster_place<config>();
   set_up<config>(params, memory);
@@ -179,7 +170,7 @@ QUARRY_DEVICE void run(const TensorGemmParams& params, const GemmScaleParams* sc
 
   const int group = warpgroup_index() - 1;
   if (group < 0) {
-    producer<config>(params, scales, memory, place);
+    producer<config, Sources>(params, scales, memory, place);
   } else {
     consumer<config, Epilogue>(params, scales, memory, place, group);
   }

@@ -11,9 +11,15 @@ QUARRY_DEVICE arch::MatrixDescriptor descriptor_at(unsigned long long fields, ar
   return fields | static_cast<unsigned long long>((address.value & 0x3ffff) >> 4);
 }
 
-/// Starts the multiplications of one stage. @param group the block's warpgroup, among those that share a tile
-/// @param accumulate 0: the first products take the place of the sums
+/// Instructions along K of a stage.
 template <Config config>
+constexpr int stage_steps() {
+  return config.tile.k / MultiplyOf<config>::k;
+}
+
+/// Starts the multiplications of one stage, or of its steps [from, to). @param group the block's warpgroup,
+/// among those that share a tile @param accumulate 0: the first products take the place of the sums
+template <Config config, int from = 0, int to = stage_steps<config>()>
 QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage, int group,
                                   int accumulate = 1) {
   using Multiply = MultiplyOf<config>;
@@ -25,7 +31,7 @@ QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage,
   const arch::MatrixDescriptor base_a = descriptor_at(a.descriptor(), stage + group * a.block_offset(blocks));
   const arch::MatrixDescriptor base_b = descriptor_at(b.descriptor(), stage + a.bytes());
   QUARRY_UNROLL
-  for (int step = 0; step < config.tile.k / Multiply::k; ++step) {
+  for (int step = from; step < to; ++step) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks; ++block) {
       const auto at_a = static_cast<unsigned>(a.block_offset(block) + a.k_step_offset(step)) / 16;

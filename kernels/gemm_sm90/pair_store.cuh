@@ -9,7 +9,7 @@
 
 namespace quarry::gemm_sm90 {
 
-template <Config config, class Epilogue>
+template <Config config, class Epilogue, class Work>
 class PairStore {
   static constexpr bool by_rows = config.layouts.out == Layout::row;
   static constexpr int block_steps = config.tile.n / step_columns(config);
@@ -28,11 +28,11 @@ class PairStore {
       : params_(params.gemm), memory_(memory), first_row_(first_row + warp_of_group() * OutputBox::rows) {}
 
   QUARRY_DEVICE void skip() const {}
-  QUARRY_DEVICE void start(const TileWork& /*work*/) const {}
+  QUARRY_DEVICE void start(const Work& /*work*/) const {}
   QUARRY_DEVICE void finish() const {}
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const TileWork& work) const {
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work) const {
     const Finish epilogue(params_, work.out().batch);
     if (params_.mode == Mode::split_k_cluster) {
       if constexpr (adds_up_in_cluster(config)) {
@@ -54,7 +54,7 @@ class PairStore {
   }
 
  private:
-  QUARRY_DEVICE void write(const Finish& epilogue, const TileWork& work, int step, const Values& x) const {
+  QUARRY_DEVICE void write(const Finish& epilogue, const Work& work, int step, const Values& x) const {
     const int first_row = work.tile_m * config.tile.m + first_row_ + step / block_steps * instruction_m +
                           arch::lane_index() / 4;
     const int first_column =
@@ -76,8 +76,8 @@ class PairStore {
   }
 
   /// `count` neighbours of a line: a row of the problem, or a column.
-  QUARRY_DEVICE void write_line(const Finish& epilogue, const TileWork& work, int line, int element,
-                                int count, const Quad<Sum>& sum) const {
+  QUARRY_DEVICE void write_line(const Finish& epilogue, const Work& work, int line, int element, int count,
+                                const Quad<Sum>& sum) const {
     if (params_.mode == Mode::split_k_parallel) {
       const int elements = by_rows ? work.n() : work.m();
       const long long matrix = static_cast<long long>(work.slice) * params_.batch + work.batch;

@@ -83,7 +83,10 @@ QUARRY_DEVICE void release(arch::SharedAddress empty_barrier, const ClusterPlace
   } else {
     const int lane = arch::lane_index();
     const unsigned blocks = sharers_of_a<config>(place) | sharers_of_b<config>(place);
-    if (lane < config.cluster.m * config.cluster.n && (blocks >> lane & 1) != 0) {
+    // Scales are written by ordinary instructions of the own block, which a local arrival holds up.
+    const bool is_local = promotes(config) && lane == place.rank;
+    if (is_local) arch::mbarrier_arrive(empty_barrier);
+    if (!is_local && lane < config.cluster.m * config.cluster.n && (blocks >> lane & 1) != 0) {
       arch::mbarrier_arrive_at(empty_barrier, lane);
     }
   }

@@ -5,6 +5,7 @@
 #include "gemm/scale_view.cuh"
 #include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/thread_producer.cuh"
+#include "gemm_sm90/turns.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -19,24 +20,28 @@ using ScaleRing =
                          .readers = bias_readers<config>()}>;
 
 /// The scales of a tile's rows, then of its columns, from global memory.
-template <Config config>
+template <Config config, class Work>
 class ScaleSource {
  public:
-  QUARRY_DEVICE ScaleSource(const GemmScaleParams& params, const TileWork& work)
+  QUARRY_DEVICE ScaleSource(const GemmScaleParams& params, const Work& work)
       : a_(params.a, work.a().batch), b_(params.b, work.b().batch), work_(work) {}
 
   static constexpr int count = config.tile.m + config.tile.n;
 
   /// Where number `i` lies, for a block of 128 of K; null where it is 1.
   QUARRY_DEVICE const float* place(int i, int block) const {
-    if (i < config.tile.m) return a_.place(work_.tile_m * config.tile.m + i, work_.m(), block);
-    return b_.place(work_.tile_n * config.tile.n + i - config.tile.m, work_.n(), block);
+    if (i < config.tile.m) {
+      const int base = work_.a().row;
+      return a_.place(base + work_.tile_m * config.tile.m + i, base + work_.m(), block);
+    }
+    const int base = work_.b().column;
+    return b_.place(base + work_.tile_n * config.tile.n + i - config.tile.m, base + work_.n(), block);
   }
 
  private:
   ScaleView a_;
   ScaleView b_;
-  const TileWork& work_;
+  const Work& work_;
 };
 
 /// Whether the columns of a tile share their scale, for each block of K: with blocks of 128 x 128, above all.
@@ -48,14 +53,14 @@ QUARRY_DEVICE bool columns_share_scale(const GemmScaleParams& params) {
 }
 
 /// Loads the vectors of all tiles of the block; by one warp.
-template <Config config>
-QUARRY_DEVICE void produce_vector_scales(const GemmParams& gemm, const GemmScaleParams& params,
+template <Config config, class Params>
+QUARRY_DEVICE void produce_vector_scales(const Params& gemm, const GemmScaleParams& params,
                                          arch::SharedAddress memory, const ClusterPlace& place) {
   ScaleRing<config> ring(memory);
   QUARRY_ROLLED
-  for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
-    const TileWork work = list.current();
-    const ScaleSource<config> source(params, work);
+  for (typename WorkListOf<config, Params>::Type list(gemm, place); list.has_more(); list.advance()) {
+    const WorkOfParams<config, Params> work = list.current();
+    const ScaleSource<config, WorkOfParams<config, Params>> source(params, work);
     ring.acquire();
     QUARRY_ROLLED
     for (int i = arch::lane_index(); i < source.count; i += 32) {
@@ -67,34 +72,94 @@ QUARRY_DEVICE void produce_vector_scales(const GemmParams& gemm, const GemmScale
   }
 }
 
-/// Copies those of all stages of the block, into the stages' sets; by one warp. A lane says that its copies
-/// have landed when those of later stages are under way.
-template <Config config>
-QUARRY_DEVICE void produce_block_scales(const GemmParams& gemm, const GemmScaleParams& params,
-                                        arch::SharedAddress memory, const ClusterPlace& place) {
-  ThreadStages<config> stages(memory);
-  const int count = config.tile.m + (columns_share_scale<config>(params) ? 1 : config.tile.n);
-  QUARRY_ROLLED
-  for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
-    const TileWork work = list.current();
-    const ScaleSource<config> source(params, work);
-    QUARRY_ROLLED
-    for (int tile = 0; tile < work.k_tiles; ++tile) {
-      const int block = (work.first_k_tile + tile) / block_k_tiles(config);
-      const arch::SharedAddress to = stages.acquire_scales();
-      QUARRY_ROLLED
-      for (int i = arch::lane_index(); i < count; i += 32) {
-        const float* const from = source.place(i, block);
-        if (from == nullptr) {
-          arch::shared_store(to + 4 * i, 1.0F);
-        } else {
-          arch::copy_async<4>(to + 4 * i, from, 4);
-        }
+/// Where the scales of a tile that a lane copies lie, for the next block of K: numbers lane, lane + 32, ...
+/// of the tile's rows, then of its columns, or the one that the columns share. They are found once a tile,
+/// and go from block to block by a stride each.
+template <Config config, bool by_column, class Work>
+class ScaleWalk {
+ public:
+  QUARRY_DEVICE ScaleWalk(const GemmScaleParams& params, const Work& work, int block)
+      : stride_a_(params.a.values.column_stride), stride_b_(params.b.values.column_stride) {
+    const ScaleSource<config, Work> source(params, work);
+    QUARRY_UNROLL
+    for (int i = 0; i < places; ++i) from_[i] = exists(i) ? source.place(number(i), block) : nullptr;
+  }
+
+  /// Starts the copies of a block to a stage's set, and arrives at the barrier when they have landed.
+  QUARRY_DEVICE void copy(arch::SharedAddress to, arch::SharedAddress full) const {
+    bool copies_all = true;
+    QUARRY_UNROLL
+    for (int i = 0; i < places; ++i) {
+      if (!exists(i)) continue;
+      if (from_[i] == nullptr) {
+        arch::shared_store(to + 4 * number(i), 1.0F);
+        copies_all = false;
+      } else {
+        arch::copy_async<4>(to + 4 * number(i), from_[i], 4);
       }
-      stages.commit();
+    }
+    if (copies_all) {
+      arch::mbarrier_arrive_copied(full);
+    } else {  // which says nothing of what was stored
+      arch::copy_async_commit();
+      arch::copy_async_wait<0>();
+      arch::mbarrier_arrive(full);
     }
   }
-  stages.finish();
+
+  QUARRY_DEVICE void advance() {
+    QUARRY_UNROLL
+    for (int i = 0; i < places; ++i) {
+      if (from_[i] != nullptr) from_[i] += i < rows ? stride_a_ : stride_b_;
+    }
+  }
+
+ private:
+  static_assert(config.tile.m % 32 == 0, "a lane's turns at rows are whole");
+  static constexpr int rows = config.tile.m / 32;
+  static constexpr int columns = by_column ? config.tile.n : 1;
+  static constexpr int places = rows + (columns + 31) / 32;
+
+  /// Of turn `i` in the set.
+  QUARRY_DEVICE static int number(int i) { return 32 * i + arch::lane_index(); }
+  QUARRY_DEVICE static bool exists(int i) {
+    return 32 * (i + 1) <= config.tile.m + columns || number(i) < config.tile.m + columns;
+  }
+
+  const float* from_[places];
+  long long stride_a_;
+  long long stride_b_;
+};
+
+/// Copies those of all stages of the block, into the stages' sets; by one warp.
+template <Config config, bool by_column, class Params>
+QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& params,
+                                     arch::SharedAddress memory, const ClusterPlace& place) {
+  constexpr int block_tiles = block_k_tiles(config);
+  Pipeline<config> pipeline(memory);
+  QUARRY_ROLLED
+  for (typename WorkListOf<config, Params>::Type list(gemm, place); list.has_more(); list.advance()) {
+    const WorkOfParams<config, Params> work = list.current();
+    ScaleWalk<config, by_column, WorkOfParams<config, Params>> walk(params, work,
+                                                                    work.first_k_tile / block_tiles);
+    QUARRY_ROLLED
+    for (int tile = work.first_k_tile; tile < work.first_k_tile + work.k_tiles; ++tile) {
+      pipeline.acquire();
+      walk.copy(pipeline.scales(), pipeline.full());
+      pipeline.advance();
+      if ((tile + 1) % block_tiles == 0) walk.advance();
+    }
+  }
+}
+
+template <Config config, class Params>
+QUARRY_DEVICE void produce_block_scales(const Params& gemm, const GemmScaleParams& params,
+                                        arch::SharedAddress memory, const ClusterPlace& place) {
+  if (columns_share_scale<config>(params)) {
+    copy_block_scales<config, false>(gemm, params, memory, place);
+  } else {
+    copy_block_scales<config, true>(gemm, params, memory, place);
+  }
 }
 
 /// Reads the scales of a lane's two rows of each block of 64. @param scales of the tile's rows, then of its
@@ -225,15 +290,23 @@ class TileScales<config, ScaleSupport::vector_scales> {
   ScaleRing<config> ring_;
 };
 
+/// Whether the two warpgroups that share a tile multiply in turns, a block of 128 of K each: one promotes its
+/// sums while the other's products are under way. Without turns both would be done at the same time, as they
+/// share the multipliers, and leave these idle.
+constexpr bool alternates(const Config& c) {
+  return promotes(c) && c.schedule == Schedule::cooperative && consumers(c) == 2;
+}
+
 /// As mainloop, of sums that are promoted: those of a block of 128 of K begin anew, and join the finished
-/// ones times their scales. The threads do so while another warpgroup's products are under way.
+/// ones times their scales.
 ///
-/// @tparam by_column scales differ by columns
-template <Config config, bool by_column, class AllStarted>
+/// @tparam by_column scales differ by columns @param is_last no tile follows
+template <Config config, bool by_column, class Work, class AllStarted>
 QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
-                                      const TileWork& work, int group, const ClusterPlace& place,
-                                      const AllStarted& all_started) {
+                                      const Work& work, int group, const ClusterPlace& place, Turns& turns,
+                                      bool is_last, const AllStarted& all_started) {
   constexpr int block_tiles = block_k_tiles(config);
+  constexpr int last_step = stage_steps<config>() - 1;
   const auto tiles_to_block_end = [](int k_tile, int left) {
     const int to_end = block_tiles - k_tile % block_tiles;
     return to_end < left ? to_end : left;
@@ -242,10 +315,11 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
   finished = {};
   hold<config>(sums);
   if (work.k_tiles == 0) all_started();
+  // The last step is a group of its own: when the others are done, the other warpgroup may start.
   const auto start = [&](int accumulate) {
-    pipeline.wait();
-    arch::warpgroup_fence();
-    multiply_stage<config>(sums, pipeline.stage(), group, accumulate);
+    multiply_stage<config, 0, last_step>(sums, pipeline.stage(), group, accumulate);
+    arch::warpgroup_commit();
+    multiply_stage<config, last_step>(sums, pipeline.stage(), group);
     arch::warpgroup_commit();
   };
   QUARRY_ROLLED
@@ -253,14 +327,23 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
     const int count =
         block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
     Pipeline<config> read = pipeline;
+    pipeline.wait();
+    if (alternates(config)) turns.wait();
+    arch::warpgroup_fence();
     start(0);
     const LaneScales<config, by_column> scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
     pipeline.advance();
     QUARRY_ROLLED
-    for (int i = 1; i < count; ++i, pipeline.advance()) start(1);
+    for (int i = 1; i < count; ++i, pipeline.advance()) {
+      pipeline.wait();
+      arch::warpgroup_fence();
+      start(1);
+    }
     tile += count;
     if (tile == work.k_tiles) all_started();
     arch::warp_barrier();  // all lanes have read the scales
+    arch::warpgroup_wait<1>();
+    if (alternates(config) && (group == 0 || tile < work.k_tiles || !is_last)) turns.pass_on();
     arch::warpgroup_wait<0>();
     hold<config>(sums);
     QUARRY_ROLLED

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "gemm_sm90/describe.hpp"
+#include "gemm_sm90/fault.hpp"
 #include "settings.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -152,6 +153,10 @@ std::string memory_fault(const Config& c, const Config& code) {
   return "";
 }
 
+std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
+
+}  // namespace
+
 std::string fault(const Config& c) {
   const Config code = entry(c);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
@@ -165,10 +170,6 @@ std::string fault(const Config& c) {
   if (why.empty()) why = memory_fault(c, code);
   return why;
 }
-
-std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
-
-}  // namespace
 
 extern const ConfigSpace space;
 constinit const ConfigSpace space = config_space<settings, fault, unit_group, mirrored>(

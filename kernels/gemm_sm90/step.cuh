@@ -23,7 +23,7 @@ QUARRY_DEVICE StepValues<count, Value> broadcast_rows(Value upper, Value lower) 
 
 /// A step. Where it lies in the output is computed when it is asked: most epilogues read and write nothing by
 /// it.
-template <Config config>
+template <Config config, class Work>
 class EpilogueStep {
   static constexpr int count = step_values(config);
   static constexpr BoxPart part = {box_out(config), step_columns(config)};
@@ -33,7 +33,7 @@ class EpilogueStep {
   using Value = ValueType<config>;
   using Values = StepValues<count, Value>;
 
-  const TileWork& work;
+  const Work& work;
   arch::SharedAddress buffer;  ///< the box that the step is of
   int box_column;              ///< where it begins in the box
   int tile_row;                ///< its first row in the tile, and its first column
@@ -127,5 +127,18 @@ class EpilogueStep {
             by_rows ? columns() : rows()};
   }
 };
+
+/// Writes what lies in a box to a matrix, by the lanes of the warp. @param tile_row where the box begins in
+/// the tile
+template <Config config, class Work>
+QUARRY_DEVICE void write_box(arch::SharedAddress buffer, const Work& work, int tile_row, int tile_column,
+                             const MatrixParams& matrix) {
+  QUARRY_ROLLED
+  for (int first = 0; first < box_out(config).columns; first += step_columns(config)) {
+    const EpilogueStep<config, Work> step = {
+        work, buffer, first, tile_row, tile_column + first, arch::lane_index()};
+    step.write(matrix);
+  }
+}
 
 }  // namespace quarry::gemm_sm90

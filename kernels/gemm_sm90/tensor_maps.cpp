@@ -73,13 +73,14 @@ unsigned long long stride_bytes(int extent, long long stride, int element_bytes)
 TensorMapFields map_of(const Lines& l, TensorSwizzle swizzle, int box_elements, int box_lines) {
   const auto extent = [](int size) { return static_cast<unsigned long long>(size); };
   const int bytes = bytes_of(l.dtype);
-  return {
-      .data = l.data,
-      .dtype = l.dtype,
-      .swizzle = swizzle,
-      .extent = {extent(l.elements), extent(l.lines), extent(l.batch)},
-      .stride = {stride_bytes(l.lines, l.line_stride, bytes), stride_bytes(l.batch, l.batch_stride, bytes)},
-      .box = {static_cast<unsigned>(box_elements), static_cast<unsigned>(box_lines), 1}};
+  return {.data = l.data,
+          .dtype = l.dtype,
+          .swizzle = swizzle,
+          .extent = {extent(l.elements), extent(l.lines), extent(l.batch), 0},
+          .stride = {stride_bytes(l.lines, l.line_stride, bytes),
+                     stride_bytes(l.batch, l.batch_stride, bytes), 0},
+          .box = {static_cast<unsigned>(box_elements), static_cast<unsigned>(box_lines), 1},
+          .walk = {}};
 }
 
 TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
@@ -143,13 +144,19 @@ Status check_maps(const Layouts& layouts, const GemmProblem& problem) {
   return check(lines_of_b(layouts, problem), problem, Operand::b);
 }
 
-void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch) {
+void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch,
+              bool may_fetch) {
   if (config.copy == CopyEngine::tma && problem.k > 0) {
     add_map(launch, params.a, map_of(lines_of_a(config.layouts, problem), box_a(config)),
             callers(Operand::a, problem));
     add_map(launch, params.b, map_of(lines_of_b(config.layouts, problem), box_b(config)),
             callers(Operand::b, problem));
   }
+  add_output_maps(config, problem, params, launch, may_fetch);
+}
+
+void add_output_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                     Launch& launch, bool may_fetch) {
   const auto map_of_boxes = [&](const MatrixParams& matrix) {
     const OutputBox box = box_out(config);
     return map_of(lines_of_out(config.layouts, problem, matrix), box.swizzle(), box.line_elements(),
@@ -163,6 +170,7 @@ void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams
   params.stores_boxes = stores_boxes(config, problem, params.gemm);
   if (!params.stores_boxes) return;
   add_boxes(params.out, problem.out.matrix, Operand::out);
+  if (!may_fetch) return;
   params.fetched = fetched(config, problem, params.gemm);
   if (params.fetched == Fetched::c) add_boxes(params.source, problem.c.matrix, Operand::c);
   if (params.fetched == Fetched::residual)

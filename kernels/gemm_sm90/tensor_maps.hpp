@@ -28,10 +28,17 @@ constexpr bool has_plain_strides(const Layouts& layouts, const GemmProblem& prob
 /// 31 bits, a map's have 32.)
 Status check_maps(const Layouts& layouts, const GemmProblem& problem);
 
+/// Adds the maps of what the epilogue writes and reads, where it does so by boxes, and says which these are.
+/// @param may_fetch as in add_maps
+void add_output_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                     Launch& launch, bool may_fetch = true);
+
 /// Adds the maps of a launch whose other parameters are filled. Those of A and B only where the copy engine
 /// copies them; that of the output only where it can store boxes: aligned to 16 bytes, contiguous, and
 /// written by this kernel. Each run of such a launch must keep to that alignment.
+/// @param may_fetch the copy engine may bring a matrix that the epilogue reads, whole boxes of it
 /// @pre supports()
-void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch);
+void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch,
+              bool may_fetch = true);
 
 }  // namespace quarry::gemm_sm90

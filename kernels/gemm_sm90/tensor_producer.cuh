@@ -59,38 +59,74 @@ class BoxSource {
   unsigned sharers_;
 };
 
-/// Fills stages with `k_tiles` K tiles of two operand sources, such as BoxSource.
-template <Config config, class SourceA, class SourceB>
-QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const SourceA& source_a, const SourceB& source_b,
-                        int first_k_tile, int k_tiles) {
-  int k = first_k_tile * config.tile.k;
+/// The sources of a tile: both operands are matrices.
+template <Config config>
+struct MatrixSources {
+  BoxSource<box_a(config)> a;
+  BoxSource<box_b(config)> b;
+
+  template <class Params, class Work>
+  QUARRY_DEVICE MatrixSources(const Params& params, const Work& work, const ClusterPlace& place)
+      : a(params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)),
+        b(params.b, part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)) {}
+
+  /// Loads both operands' tiles that begin at `k` of the problem. Tiles of K follow one another. @param
+  /// landed the barrier that the copies arrive at
+  QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int k) const {
+    a.load(stage, landed, k);
+    b.load(stage + box_a(config).bytes(), landed, k);
+  }
+};
+
+/// What is to be done beside copies: nothing, but in a family whose work needs more, by its parameters.
+template <Config config, class Params>
+struct BesideCopies {
+  /// Makes barriers of its own; by one thread.
+  QUARRY_DEVICE static void init(arch::SharedAddress /*memory*/) {}
+
+  /// The barrier that copies of K tile `tile` of a work arrive at: once they have landed, the stage is full.
+  template <class Work>
+  QUARRY_DEVICE static arch::SharedAddress landing(const Pipeline<config>& pipeline, const Work& /*work*/,
+                                                   int /*tile*/) {
+    return pipeline.full();
+  }
+
+  /// What the last warp of those that copy does.
+  QUARRY_DEVICE static void run(const Params& /*params*/, arch::SharedAddress /*memory*/,
+                                const ClusterPlace& /*place*/) {}
+};
+
+/// Fills stages with the K tiles of sources such as MatrixSources. @tparam Beside as BesideCopies
+template <Config config, class Beside, class Work, class Sources>
+QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const Work& work, Sources& sources) {
+  int k = work.first_k_tile * config.tile.k;
   QUARRY_ROLLED
-  for (int tile = 0; tile < k_tiles; ++tile, k += config.tile.k) {
+  for (int tile = 0; tile < work.k_tiles; ++tile, k += config.tile.k) {
     pipeline.acquire();
-    arch::mbarrier_arrive_expect(pipeline.full(), stage_bytes(config));
-    source_a.load(pipeline.stage(), pipeline.full(), k);
-    source_b.load(pipeline.stage() + box_a(config).bytes(), pipeline.full(), k);
+    const arch::SharedAddress landed = Beside::landing(pipeline, work, tile);
+    arch::mbarrier_arrive_expect(landed, stage_bytes(config));
+    sources.load(pipeline.stage(), landed, k);
     pipeline.advance();
   }
 }
 
-/// Fills stages for all tiles of the block; by one thread. In a cluster, returns only when all stages were
-/// released: until then, other blocks signal to this one's barriers, which must not be gone.
-template <Config config>
-QUARRY_DEVICE void produce(const TensorGemmParams& params, arch::SharedAddress memory,
-                           const ClusterPlace& place) {
-  const GemmParams& gemm = params.gemm;
+/// Fills stages for all tiles of the block; by one thread, or where the list needs a warp by that, of which
+/// one lane copies. In a cluster, returns only when all stages were released: until then, other blocks signal
+/// to this one's barriers, which must not be gone. @tparam Sources such as MatrixSources
+template <Config config, class Sources, class Params>
+QUARRY_DEVICE void produce(const Params& params, arch::SharedAddress memory, const ClusterPlace& place) {
+  using List = typename WorkListOf<config, Params>::Type;
+  const bool copies = !List::needs_warp || arch::lane_index() == 0;
   Pipeline<config> pipeline(memory);
   QUARRY_ROLLED
-  for (WorkList<config> list(gemm, place); list.has_more(); list.advance()) {
-    const TileWork work = list.current();
-    const BoxSource<box_a(config)> source_a(params.a, part_of_a(gemm.a, work, config.tile), place.n,
-                                            sharers_of_a<config>(place));
-    const BoxSource<box_b(config)> source_b(params.b, part_of_b(gemm.b, work, config.tile), place.m,
-                                            sharers_of_b<config>(place));
-    fill<config>(pipeline, source_a, source_b, work.first_k_tile, work.k_tiles);
+  for (List list(params, place); list.has_more(); list.advance()) {
+    const typename List::Work work = list.current();
+    if (!copies) continue;
+    Sources sources(params, work, place);
+    fill<config, BesideCopies<config, Params>>(pipeline, work, sources);
   }
   if constexpr (config.cluster.m * config.cluster.n > 1) {
+    if (!copies) return;
     QUARRY_ROLLED
     for (int stage = 0; stage < config.stages; ++stage) {
       pipeline.acquire();

@@ -131,12 +131,13 @@ QUARRY_DEVICE void fill(ThreadStages<config>& stages, const SourceA& source_a, c
 
 /// Fills stages for all tiles of the block.
 template <Config config>
-QUARRY_DEVICE void produce_by_threads(const GemmParams& params, arch::SharedAddress memory,
+QUARRY_DEVICE void produce_by_threads(const TensorGemmParams& tensor, arch::SharedAddress memory,
                                       const ClusterPlace& place) {
+  const GemmParams& params = tensor.gemm;
   ThreadStages<config> stages(memory);
   BiasRing<config> biases(memory);
   QUARRY_ROLLED
-  for (WorkList<config> list(params, place); list.has_more(); list.advance()) {
+  for (WorkList<config> list(tensor, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
     if (adds_bias(params)) {
       load_bias<config>(biases, params, work, arch::thread_index() % warpgroup_threads, warpgroup_threads);

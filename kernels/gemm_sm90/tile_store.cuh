@@ -21,8 +21,9 @@ namespace quarry::gemm_sm90 {
 /// What is added to the sums.
 enum class Added { nothing, by_row, by_column };
 
-template <Config config>
+template <Config config, class Work>
 class TileStore {
+  using Step = EpilogueStep<config, Work>;
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
@@ -56,7 +57,7 @@ class TileStore {
   QUARRY_DEVICE void skip() { biases_.advance(); }
 
   /// Starts to fetch what the epilogue of a tile reads, before its sums are there.
-  QUARRY_DEVICE void start(const TileWork& work) {
+  QUARRY_DEVICE void start(const Work& work) {
     forget();
     if (!fetches()) return;
     ring_.template wait_read<0>();
@@ -66,14 +67,14 @@ class TileStore {
   }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const TileWork& work) {
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work) {
     forget();
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
     constexpr bool has_short_columns = boxes <= most_short_boxes;
     const bool is_short = epilogue().activation == Activation::identity && (!by_column || has_short_columns);
-    if (!is_simple() || (!is_short && !has_simple_steps)) {
+    if (!is_simple() || is_cut(work) || (!is_short && !has_simple_steps)) {
       store_steps<true>(sums, work, lane);
     } else if (!is_short) {
       if constexpr (has_simple_steps) store_steps<false>(sums, work, lane);
@@ -109,19 +110,36 @@ class TileStore {
   QUARRY_DEVICE Value beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
 
   /// Row of the problem where this warp's part of a tile begins, and column.
-  QUARRY_DEVICE int tile_row(const TileWork& work) const { return work.tile_m * config.tile.m + first_row_; }
-  QUARRY_DEVICE static int tile_column(const TileWork& work) { return work.tile_n * config.tile.n; }
+  QUARRY_DEVICE int tile_row(const Work& work) const { return work.tile_m * config.tile.m + first_row_; }
+  QUARRY_DEVICE static int tile_column(const Work& work) { return work.tile_n * config.tile.n; }
 
   /// Box `index` of this warp's part of a tile, in the output.
-  QUARRY_DEVICE BoxAt box_at(const TileWork& work, int index) const {
+  QUARRY_DEVICE BoxAt box_at(const Work& work, int index) const {
     const OperandBase base = work.out();
     return {base.row + tile_row(work) + index / block_boxes * instruction_m,
             base.column + tile_column(work) + index % block_boxes * box.columns, base.batch};
   }
 
+  /// Rows that exist from where a box begins on; 0 or less: none.
+  QUARRY_DEVICE int rows_left(const Work& work, int index) const {
+    return work.m() - tile_row(work) - index / block_boxes * instruction_m;
+  }
+
+  /// Whether a tile has boxes of this warp that are cut: other problems' rows follow within them. The engine
+  /// would write these, too.
+  QUARRY_DEVICE bool is_cut(const Work& work) const {
+    return Work::has_neighbours && rows_left(work, boxes - 1) < OutputBox::rows;
+  }
+
+  /// Whether the engine stores a box; else the lanes do, as far as its rows exist.
+  QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
+    const bool is_whole = !Work::has_neighbours || rows_left(work, index) >= OutputBox::rows;
+    return params().stores_boxes && is_whole;
+  }
+
   /// The same of the matrix that the engine fetches: one for all batch entries is shown to it as a batch of
   /// one.
-  QUARRY_DEVICE BoxAt source_at(const TileWork& work, int index) const {
+  QUARRY_DEVICE BoxAt source_at(const Work& work, int index) const {
     const MatrixParams& source = params().fetched == Fetched::c ? params().gemm.c : epilogue().residual;
     BoxAt at = box_at(work, index);
     if (source.batch_stride == 0) at.batch = 0;
@@ -140,7 +158,7 @@ class TileStore {
 
   /// The short way. @tparam by_column columns have an addend each; else rows may
   template <bool by_column>
-  QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const TileWork& work, int lane) {
+  QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const Work& work, int lane) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks_m(config); ++block) {
       const arch::Vector<Value, 2> rows =
@@ -172,11 +190,12 @@ class TileStore {
   /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
   /// @tparam general else only a bias and an activation, by boxes
   template <bool general>
-  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const TileWork& work, int lane) {
+  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
     const int turns = general && shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
     for (int index = general && shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
       forget();
+      if (general && Work::has_neighbours && rows_left(work, index) <= 0) break;  // nor of those behind it
       const arch::SharedAddress buffer = ring_.acquire();
       if (general && fetches()) ring_.wait();
       QUARRY_ROLLED
@@ -184,9 +203,11 @@ class TileStore {
         forget();
         store_step<general>(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
       }
-      if (!general || params().stores_boxes) {
+      if (!general || stores_box(work, index)) {
         ring_.store(box_at(work, index));
         if (general && fetches()) fetch_next(work, index);
+      } else if (Work::has_neighbours) {
+        ring_.pass();
       } else {
         ring_.advance();
       }
@@ -194,8 +215,7 @@ class TileStore {
   }
 
   template <bool general>
-  QUARRY_DEVICE void store_step(const FinishedSums<config>& sums, const EpilogueStep<config>& step,
-                                int number) const {
+  QUARRY_DEVICE void store_step(const FinishedSums<config>& sums, const Step& step, int number) const {
     const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
     const int line = box.row_major ? step.work.n() : step.work.m();
     if constexpr (is_integer(config.types.accumulator) && !is_whole) {
@@ -224,7 +244,7 @@ class TileStore {
     if (epilogue().activation != Activation::identity) activate_step(step, x);
     if (general && is_general()) after_activation(step, x);
     step.put(x);
-    if (general && !params().stores_boxes) step.write(params().gemm.out);
+    if (general && !stores_box(step.work, number / box_steps)) step.write(params().gemm.out);
   }
 
   /// Whether blocks of a cluster have left their sums in shared memory.
@@ -243,7 +263,7 @@ class TileStore {
   }
 
   /// After a box has been handed over: fetches one more, into a buffer that the engine has read.
-  QUARRY_DEVICE void fetch_next(const TileWork& work, int index) const {
+  QUARRY_DEVICE void fetch_next(const Work& work, int index) const {
     using Ring = BoxRing<config>;
     const int next = index + Ring::most_ahead;
     if (next >= boxes) return;
@@ -251,8 +271,7 @@ class TileStore {
     ring_.fetch(source_at(work, next), Ring::most_ahead - 1);
   }
 
-  QUARRY_DEVICE EpilogueStep<config> step_at(const TileWork& work, int index, int i,
-                                             arch::SharedAddress buffer, int lane) const {
+  QUARRY_DEVICE Step step_at(const Work& work, int index, int i, arch::SharedAddress buffer, int lane) const {
     const int box_column = i * step_columns(config);
     return {work,
             buffer,
@@ -263,13 +282,13 @@ class TileStore {
   }
 
   /// The dense output of this slice and batch entry in the workspace.
-  QUARRY_DEVICE Sum* partial_output(const TileWork& work) const {
+  QUARRY_DEVICE Sum* partial_output(const Work& work) const {
     const long long matrix = static_cast<long long>(work.slice) * params().gemm.batch + work.batch;
     return static_cast<Sum*>(params().gemm.partials) + matrix * work.m() * work.n();
   }
 
   /// From alpha times the sums, and the addends if they were added first, to z.
-  QUARRY_DEVICE void before_activation(const EpilogueStep<config>& step, Values& x) const {
+  QUARRY_DEVICE void before_activation(const Step& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (!adds_first()) {
       replace_each(x.v, [this](Value v) { return alpha_ == 0 ? 0 : v; });
@@ -290,7 +309,7 @@ class TileStore {
     }
   }
 
-  QUARRY_DEVICE void activate_step(const EpilogueStep<config>& step, Values& x) const {
+  QUARRY_DEVICE void activate_step(const Step& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if constexpr (is_whole) {
       activate(e.activation, e.leaky_slope, x.v);
@@ -305,7 +324,7 @@ class TileStore {
     }
   }
 
-  QUARRY_DEVICE void after_activation(const EpilogueStep<config>& step, Values& x) const {
+  QUARRY_DEVICE void after_activation(const Step& step, Values& x) const {
     const EpilogueParams& e = epilogue();
     if (e.residual.data != nullptr) {
       if (params().fetched != Fetched::residual) step.read(e.residual);
@@ -323,7 +342,7 @@ class TileStore {
   }
 
   /// What is added to the values of a step.
-  QUARRY_DEVICE Values addends(const EpilogueStep<config>& step) const {
+  QUARRY_DEVICE Values addends(const Step& step) const {
     if (added() == Added::by_column) return column_addends<count>(step.tile_column, step.lane);
     const arch::Vector<Value, 2> rows = row_addends(added(), step.tile_row, step.lane);
     return broadcast_rows<count>(rows.v[0], rows.v[1]);
@@ -360,13 +379,13 @@ class TileStore {
 };
 
 /// What stores the tiles of a kernel with this epilogue.
-template <Config config, class Epilogue>
+template <Config config, class Epilogue, class Work>
 struct TileStoreOf {
-  using Type = PairStore<config, Epilogue>;
+  using Type = PairStore<config, Epilogue, Work>;
 };
-template <Config config>
-struct TileStoreOf<config, StandardChain> {
-  using Type = TileStore<config>;
+template <Config config, class Work>
+struct TileStoreOf<config, StandardChain, Work> {
+  using Type = TileStore<config, Work>;
 };
 
 }  // namespace quarry::gemm_sm90

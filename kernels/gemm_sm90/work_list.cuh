@@ -10,8 +10,13 @@ namespace quarry::gemm_sm90 {
 template <Config config>
 class WorkList {
  public:
-  QUARRY_DEVICE WorkList(const GemmParams& params, const ClusterPlace& place)
-      : params_(params), place_(place) {
+  using Work = TileWork;
+  /// All lanes of a warp walk together; else any thread may walk by itself.
+  static constexpr bool needs_warp = false;
+
+  QUARRY_DEVICE WorkList(const TensorGemmParams& tensor, const ClusterPlace& place)
+      : params_(tensor.gemm), place_(place) {
+    const GemmParams& params = params_;
     if (params.mode == Mode::split_k_cluster) {
       // The slices of a tile are the blocks of a cluster.
       const unsigned tile = arch::cluster_index();
@@ -53,5 +58,14 @@ class WorkList {
   const ClusterPlace& place_;
   unsigned position_;
 };
+
+/// The list of a launch with such parameters. A family that shares this main loop, but whose tiles are of
+/// other problems, has parameters of its own, which begin with these, and a list for them.
+template <Config config, class Params>
+struct WorkListOf {
+  using Type = WorkList<config>;
+};
+template <Config config, class Params>
+using WorkOfParams = typename WorkListOf<config, Params>::Type::Work;
 
 }  // namespace quarry::gemm_sm90

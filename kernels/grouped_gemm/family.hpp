@@ -30,6 +30,9 @@ class GroupedGemmFamily : public Family {
   virtual void launch(const void* config, const GroupedGemmProblem& problem, const ChosenControls& controls,
                       Launch& launch) const = 0;
 
+  /// What the kernel of a launch computes. @param image of the launch, with the pointers of a run
+  virtual GroupedGemmParams params(const std::byte* image, const Step& step) const = 0;
+
  protected:
   constexpr ~GroupedGemmFamily() = default;
 };

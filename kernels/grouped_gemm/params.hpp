@@ -33,6 +33,21 @@ struct GroupedGemmParams {
   GroupParams groups;
 };
 
+/// The same of kernels that take scales.
+struct ScaledGroupedGemmParams : GroupedGemmParams {
+  GemmScaleParams scales;
+};
+
+/// Parameters of those whose operands move by the bulk tensor copy engine.
+struct GroupedTensorGemmParams : TensorGemmParams {
+  GroupParams groups;
+};
+
+/// The same of kernels that take scales.
+struct ScaledGroupedTensorGemmParams : GroupedTensorGemmParams {
+  GemmScaleParams scales;
+};
+
 /// A piece of the output that is computed alike: the rows of a group, or rows outside of all groups.
 struct GroupSpan {
   int group;
@@ -75,8 +90,8 @@ constexpr GroupSpan group_span(const GroupParams& p, long long number, int size,
 }
 
 /// Tiles that all spans can have together, whatever the sizes say: a bound that depends on nothing else.
-constexpr long long most_group_tiles(const GroupedGemmParams& p, int tile_m) {
-  const GroupParams& groups = p.groups;
+/// @param gemm as in GroupedGemmParams
+constexpr long long most_group_tiles(const GemmParams& gemm, const GroupParams& groups, int tile_m) {
   const long long spans = span_count(groups);
   long long rows = 0;
   if (groups.form == GroupForm::contiguous) {
@@ -85,11 +100,11 @@ constexpr long long most_group_tiles(const GroupedGemmParams& p, int tile_m) {
     rows = whole < groups.room ? whole : groups.room;
     if (spans == 0) rows = 0;
   } else if (groups.form == GroupForm::masked) {
-    rows = groups.groups * static_cast<long long>(p.gemm.tiles_m) + (spans - groups.groups);
+    rows = groups.groups * static_cast<long long>(gemm.tiles_m) + (spans - groups.groups);
   } else {
-    rows = groups.groups * static_cast<long long>(p.gemm.tiles_m);
+    rows = groups.groups * static_cast<long long>(gemm.tiles_m);
   }
-  return rows * p.gemm.tiles_n;
+  return rows * gemm.tiles_n;
 }
 
 }  // namespace quarry

@@ -4,6 +4,11 @@
 
 namespace quarry {
 
+Status check_scaled_form(ScaleSupport scales, GroupForm form) {
+  if (form != GroupForm::ragged_k || scales == ScaleSupport::none) return {};
+  return {StatusCode::unsupported, "Ragged K is unsupported by a kernel whose operands have scales"};
+}
+
 GemmProblem even_batch(const GroupedGemmProblem& problem) {
   GemmProblem batch = problem.gemm;
   const std::int64_t groups = std::max(problem.groups.groups, 1);

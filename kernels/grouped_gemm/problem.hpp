@@ -5,6 +5,7 @@
 
 #include "gemm/problem.hpp"
 #include "grouped_gemm/params.hpp"
+#include "quarry/status.hpp"
 
 namespace quarry {
 
@@ -17,6 +18,9 @@ struct GroupedGemmProblem {
   /// Rows, or positions of K, that all groups are expected to have together.
   std::int64_t expected_total = 0;
 };
+
+/// Whether a kernel that takes such scales takes the form of the groups.
+Status check_scaled_form(ScaleSupport scales, GroupForm form);
 
 /// What ranking takes for the problem: groups of one size as a batch.
 GemmProblem even_batch(const GroupedGemmProblem& problem);

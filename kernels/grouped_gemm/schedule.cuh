@@ -8,8 +8,12 @@
 namespace quarry {
 
 /// A group as a problem (see BatchEntry of common/tile_scheduler.cuh).
+/// @tparam Params have `gemm` and `groups`, as GroupedGemmParams
+template <class Params>
 struct GroupEntry {
-  const GroupedGemmParams& params;
+  static constexpr bool has_neighbours = true;
+
+  const Params& params;
   int batch;  ///< the group
   int first;  ///< as in its span
   int count;
@@ -33,7 +37,10 @@ struct GroupEntry {
  private:
   QUARRY_DEVICE bool is(GroupForm form) const { return params.groups.form == form; }
 };
-using GroupWork = WorkOf<GroupEntry>;
+using GroupWork = WorkOf<GroupEntry<GroupedGemmParams>>;
+
+/// Elements of K in the work: all that the group has (see k_elements of common/tile_scheduler.cuh).
+QUARRY_DEVICE int k_elements(const GroupWork& work, int /*tile_k*/) { return work.k(); }
 
 /// Walks over the tiles of all spans, in the order of the spans; within one, down the columns of tiles, so
 /// that blocks which run together share columns of B. A block reads each size once.
@@ -44,7 +51,7 @@ class GroupWalk {
     read();
   }
 
-  /// Goes on to the tile of a position, no earlier than the one before; false where there is none.
+  /// Goes on to the tile of a position, no earlier than the one before; false behind the last tile.
   QUARRY_DEVICE bool seek(long long position) {
     while (number_ < spans_ && position - first_tile_ >= tiles()) {
       first_tile_ += tiles();

@@ -25,7 +25,7 @@ std::string fault(const Config& c) {
   }
   if (is_interleaved(c.layout)) return "only outputs of s32 sums can be interleaved";
   if (!is_floating(c.out)) return "the output of floating-point sums must be floating-point";
-  return bits_of(c.out) >= 16 ? "" : "the output of floating-point sums must be f16, bf16, f32 or f64";
+  return is_fp8(c.out) && c.partial != DType::f32 ? "an output of e4m3 or e5m2 needs sums of f32" : "";
 }
 
 /// There are few, and all go together.

@@ -124,7 +124,8 @@ std::string svg_chart(const ChartTexts& texts, std::span<const ChartBar> bars) {
                     "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222222\">\n"
                     "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   svg += text_at(left, 22, texts.title, " font-size=\"15\" font-weight=\"bold\"");
-  svg += legend(left, texts.first, first_colour) + legend(left + 180, texts.second, second_colour);
+  svg += legend(left, texts.first, first_colour);
+  if (!texts.second.empty()) svg += legend(left + 180, texts.second, second_colour);
   svg += axis_lines(scale, plot_right);
   svg += text_at(18, top + height / 2, texts.axis,
                  " text-anchor=\"middle\" transform=\"rotate(-90 18 " + place(top + height / 2) + ")\"");

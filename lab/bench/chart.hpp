@@ -19,7 +19,7 @@ struct ChartTexts {
   std::string title;
   std::string axis;    ///< what the ratios are
   std::string first;   ///< what the first bar of each group is
-  std::string second;  ///< what the second one is
+  std::string second;  ///< what the second one is; "": no group has one
 };
 
 /// A whole SVG document. Texts may hold any characters; values that are no finite number are drawn as 1.

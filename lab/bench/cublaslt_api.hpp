@@ -1,5 +1,5 @@
 /// cuBLASLt's library, opened when it is needed. Its functions, types and numbers are declared here, as far
-/// as they are used, so that neither its header nor the library is needed to build. They are those of
+/// as they are used, so that neither its header nor the library is needed to build. They are as in
 /// cublasLt.h of CUDA 12 and 13, and of library_types.h.
 #pragma once
 
@@ -73,7 +73,8 @@ enum CublasLtCompute : int {
 };
 /// cublasOperation_t.
 enum CublasLtOperation : std::int32_t { lt_as_it_is = 0, lt_transposed = 1 };
-/// cublasLtMatmulDescAttributes_t; int32, a uint32, pointers, int64 in elements, and an int8.
+/// cublasLtMatmulDescAttributes_t; int32, a uint32, pointers, int64 in elements, and an int8; modes of scales
+/// are int32.
 enum CublasLtDescAttribute : int {
   lt_transpose_a = 3,
   lt_transpose_b = 4,
@@ -82,8 +83,14 @@ enum CublasLtDescAttribute : int {
   lt_aux_pointer = 11,
   lt_aux_ld = 12,
   lt_aux_batch_stride = 13,
-  lt_fast_accumulation = 25
+  lt_a_scale_pointer = 17,
+  lt_b_scale_pointer = 18,
+  lt_fast_accumulation = 25,
+  lt_a_scale_mode = 31,
+  lt_b_scale_mode = 32
 };
+/// cublasLtMatmulMatrixScale_t: one f32 for all, or one for each row of A or column of B.
+enum CublasLtScaleMode : std::int32_t { lt_scale_scalar = 0, lt_scale_vector = 3 };
 /// cublasLtEpilogue_t: parts that go together, or the first one alone.
 enum CublasLtEpilogueFunction : std::uint32_t {
   lt_epilogue_default = 1,

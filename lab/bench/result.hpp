@@ -62,7 +62,7 @@ struct BenchResult {
   std::optional<Timing> yardstick() const;
   /// Of the best kernel beside the yardstick.
   std::optional<Standing> ratio() const;
-  /// Of the first choice beside the best kernel: 1 at most, but for noise.
+  /// Of the first choice beside the best kernel: 1 at most, except for noise.
   std::optional<Standing> first_ratio() const;
   /// Of cuBLASLt's first choice beside the yardstick.
   std::optional<Standing> algorithm_first_ratio() const;

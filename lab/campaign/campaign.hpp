@@ -19,7 +19,7 @@ namespace quarry::lab {
 struct CampaignOptions {
   Place place = Place::host;
   std::int64_t problems = 0;
-  /// Problem number i is that of seed + i, so that one of them can be repeated by itself.
+  /// Problem number i is drawn with seed + i, so that one of them can be repeated by itself.
   std::uint64_t seed = 0;
   /// The kernels that take part.
   Filter filter = {};
@@ -55,7 +55,7 @@ struct CampaignReport {
   std::vector<WrongAnswer> wrong = {};
 };
 
-/// The kernels that a campaign is about: those of the filter, of operations that offer problems
+/// The kernels that a campaign is about: they pass the filter, and their operations offer problems
 /// (OperationLab::campaign).
 std::vector<Kernel> campaign_kernels(const Filter& filter);
 

@@ -34,8 +34,8 @@ struct DrawnEpilogue {
 /// Everything that an epilogue can have. Some break a rule.
 DrawnEpilogue draw_epilogue(const EpilogueSpace& space, Dice& dice);
 
-/// Makes alpha, beta and the activation whole, as an epilogue that computes in s32 needs them, but for one in
-/// 16, which has to be refused.
+/// Makes alpha, beta and the activation whole, as an epilogue that computes in s32 needs them, except one in
+/// 16, which must be refused.
 void make_whole(Epilogue& epilogue, Dice& dice);
 
 /// C in a line, and what stands behind the types: ", c is out"; ", alpha 1, beta 0, relu, bias row, ...".

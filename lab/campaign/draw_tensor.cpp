@@ -77,7 +77,7 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
   const bool row_major = dice.one_in(2);
   const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
   const std::int64_t unit = bytes / bytes_of(dtype);
-  // Without rows or columns, strides are those of one.
+  // Without rows or columns, strides are as with one.
   const std::int64_t line = std::max<std::int64_t>(1, row_major ? columns : rows);
   const std::int64_t lines = std::max<std::int64_t>(1, row_major ? rows : columns);
   const int line_axis = row_major ? 1 : 0;

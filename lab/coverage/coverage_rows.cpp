@@ -212,7 +212,7 @@ static bool takes_any_matrices(const KernelMetadata& kernel) {
   for (const OperandMetadata* operand : {&o.a, &o.b, &o.c, &o.out}) {
     if (operand->alignment != 1) return false;
   }
-  // Kernels of operations with batches have both; those of the others have neither.
+  // Kernels of operations with batches have both; kernels of the others have neither.
   if (kernel.modes.batched != kernel.modes.array) return false;
   return kernel.design.math_unit == MathUnit::simt && !kernel.design.copy_engine && !kernel.max_cc;
 }

@@ -33,7 +33,7 @@ LayoutKey layout_key(const KernelMetadata& kernel);
 bool is_strided(const LayoutKey& key);
 
 /// Whether a kernel takes problems of its types and layouts whatever their sizes (multiples of 32, where they
-/// are interleaved), strides, alignment and kind of batch (but for arrays of interleaved matrices): one that
+/// are interleaved), strides, alignment and kind of batch (except arrays of interleaved matrices): one that
 /// reads elements one by one, on any device. Of problems without scales of operands.
 bool takes_any_problem(const KernelMetadata& kernel);
 

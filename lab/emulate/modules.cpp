@@ -69,7 +69,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The words of the compiler's command line but for input and output.
+/// The words of the compiler's command line without input and output.
 std::vector<std::string> compiler(const std::string& kernels) {
   const std::string root = QUARRY_SOURCE_DIR;
   std::vector<std::string> words = {QUARRY_EMULATED_COMPILER};

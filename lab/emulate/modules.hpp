@@ -17,7 +17,7 @@ namespace quarry::lab::emulate {
 class Modules {
  public:
   /// Compiles the entries of these names, and loads them.
-  /// @param kernels folder of the kernels' sources; empty: that of the tree this program was built from
+  /// @param kernels folder of the kernels' sources; empty: in the tree this program was built from
   /// Fails with not_found for a name that the build does not know, and device_error, with the compiler's
   /// words, where sources do not compile.
   static Result<Modules> compile(std::span<const std::string> entries, const std::string& kernels);

@@ -37,7 +37,7 @@ class BoundedArithmetic {
   double terms_;
 };
 
-/// Whether `got`, read from an output of a type, is what a kernel may have stored for this value: nothing but
+/// Whether `got`, read from an output of a type, is what a kernel may have stored for this value: only
 /// rounding lies between them.
 bool could_be_stored(const Bounded& value, DType type, double got);
 

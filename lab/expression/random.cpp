@@ -152,7 +152,7 @@ class Draw {
 
 Expression random_expression(Dice& dice, const ExpressionLimits& limits) {
   while (true) {
-    // Few are refused: those of more than the most values.
+    // Few are refused: they have more than the most values.
     if (Result<Expression> expression = Draw(dice, limits).expression()) return *std::move(expression);
   }
 }
@@ -160,21 +160,18 @@ Expression random_expression(Dice& dice, const ExpressionLimits& limits) {
 namespace {
 
 /// The type nearest to one that kernels take.
-DType kernel_type(DType type, bool is_output) {
+DType kernel_type(DType type) {
   if (type == DType::none) return DType::f32;
   if (bytes_of(type) == 0) return is_unsigned(type) ? DType::u8 : DType::s8;
-  return is_output && is_fp8(type) ? DType::f16 : type;
+  return type;
 }
 
 /// The same with tensors that kernels take; nothing where there is no such expression.
 Result<Expression> fitted(const Expression& drawn, DType out, bool only_rows) {
   expression::Declarations declared = drawn.declarations();
-  const auto is_input = [&](const std::string& name) {
-    return std::ranges::any_of(drawn.inputs(), [&](const auto& input) { return input.name == name; });
-  };
   std::erase_if(declared.tensors, [&](const auto& t) { return t.name == "out" && out != DType::none; });
   for (expression::Tensor& tensor : declared.tensors) {
-    tensor.dtype = kernel_type(tensor.dtype, !is_input(tensor.name));
+    tensor.dtype = kernel_type(tensor.dtype);
     if (tensor.shape == Shape::column && only_rows) tensor.shape = Shape::row;
   }
   if (std::ranges::find(declared.tensors, "out", &expression::Tensor::name) == declared.tensors.end())
@@ -186,7 +183,7 @@ bool is_taken(const Expression& expression) {
   const auto& nodes = expression.graph().nodes;
   const auto rounds = [](const detail::Node& node) {
     const auto type = static_cast<DType>(node.which);
-    return node.kind == detail::NodeKind::convert && (bytes_of(type) == 0 || is_fp8(type));
+    return node.kind == detail::NodeKind::convert && bytes_of(type) == 0;
   };
   return expression.inputs().size() + expression.outputs().size() <= 8 && std::ranges::none_of(nodes, rounds);
 }

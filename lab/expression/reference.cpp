@@ -37,7 +37,7 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
     const std::int64_t count = after[0] * after[1] * after[2] * after[3];
     outputs.push_back({after, std::vector<Bounded>(static_cast<std::size_t>(count))});
   }
-  // A part's values are added up one after another, and then those of the parts.
+  // A part's values are added up one after another, and then the parts' sums.
   const std::int64_t parts = extents[0] * extents[1] * extents[2] * groups_of(extents[3]);
   const double terms = static_cast<double>(expression::group_columns + parts);
   host::Interpreter<BoundedArithmetic, KeepExpected> interpreter(expression.graph(), extents, inputs,

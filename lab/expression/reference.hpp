@@ -44,7 +44,7 @@ Expected bounded_output(Operand name, const TensorView& view, const std::vector<
 void put_line(const ExpectedOutput& values, std::int64_t line, Expected& expected);
 
 /// How many of an output's elements in host memory cannot be the values of the reference.
-/// @param unknown counts those of which the reference says nothing
+/// @param unknown counts the elements of which the reference says nothing
 std::int64_t wrong_elements(const ExpectedOutput& expected, const host::HostOperand& output,
                             std::int64_t& unknown);
 

@@ -41,7 +41,7 @@ struct OutputSpec {
   std::int64_t n;
 };
 
-/// The settings of C, and those of the rest.
+/// The settings of C, and all others.
 inline constexpr Setting c_settings[] = {
     {"c", "OPERAND", "How C is stored (default: as the output), or `out`: C is the output; sets beta to 1"},
     {"out", "OPERAND", "How the output is stored"},

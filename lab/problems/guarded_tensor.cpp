@@ -98,7 +98,7 @@ void GuardedTensor::make_view(const TensorView& shape) {
 }
 
 void GuardedTensor::poison() {
-  // The pattern's phase is that of the elements, so that each reads as the same NaN.
+  // The pattern begins where the elements do, so that each reads as the same NaN.
   for (std::size_t i = 0; i < bytes_; ++i) storage_[i] = std::byte{poison_byte(view_.dtype, i + offset())};
 }
 

@@ -16,7 +16,7 @@ namespace quarry::lab {
 /// result, and one that writes beside it is found out by `check`.
 ///
 /// The first element lies at exactly the alignment that the shape assumes (TensorView::assumed_alignment), no
-/// better, so that a kernel that needs more fails. So does that of each matrix of an array of pointers; they
+/// better, so that a kernel that needs more fails. Each matrix of an array of pointers begins likewise; they
 /// lie in another order than the array has, at different distances, with poison around each. Movable;
 /// `view()` stays valid as long as the tensor, wherever it is moved.
 class GuardedTensor {
@@ -30,7 +30,7 @@ class GuardedTensor {
 
   /// The tensor, in plain host memory.
   const TensorView& view() const { return view_; }
-  /// The first element; of an array of pointers, that of the matrix of batch entry 0.
+  /// The first element; of an array of pointers, the first one of batch entry 0.
   void* data() const { return storage_.get() + offset(); }
 
   /// The whole storage, guards included: what is copied to and from a device. The tensor's first element lies

@@ -42,7 +42,7 @@ class Matrices {
     return static_cast<const char*>(inner_.data) + start(matrix) * bits_of(inner_.type) / 8;
   }
 
-  /// Elements from the first to the end of the last one, 0 for an empty tensor. Of an array: those of one of
+  /// Elements from the first to the end of the last one, 0 for an empty tensor. Of an array: in one of
   /// its matrices.
   std::int64_t span() const {
     if (is_empty()) return 0;

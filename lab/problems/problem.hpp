@@ -42,7 +42,7 @@ class Problem {
   std::shared_ptr<const void> problem_;
 };
 
-/// The problem with fake tensors: good for everything but running.
+/// The problem with fake tensors: good for everything except runs.
 HeldArguments arguments_of(const Problem& problem);
 
 /// How memory is made for the problem's operands.

@@ -44,7 +44,7 @@ struct SharedSetting {
 };
 std::vector<SharedSetting> all_settings();
 
-/// Texts by the settings' names; what is not there has its default.
+/// Texts by the settings' names; a setting without a text has its default.
 using SettingTexts = std::map<std::string, std::string, std::less<>>;
 
 /// Reads settings, keeping the first failure, which names the flag at fault.

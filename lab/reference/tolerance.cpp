@@ -29,6 +29,11 @@ double accumulation(DType accumulator, DType out, MathUnit unit, double k) {
 /// instructions.
 double fp8_accumulation(double k) { return 0x1p-13 * (1 + k / 64); }
 
+/// The same where the sums of each 128 of K are added up by FMA.
+double promoted_fp8_accumulation(double k) {
+  return fp8_accumulation(std::min(k, 128.0)) + accumulation(DType::f32, DType::f32, MathUnit::simt, k / 128);
+}
+
 /// What rounding both operands adds.
 double operand_rounding(Math math) {
   switch (math) {
@@ -42,21 +47,27 @@ double operand_rounding(Math math) {
 
 }  // namespace
 
-Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math, DType operands) {
+Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math, DType operands,
+                    Accumulation sums) {
   Tolerance t;
   const bool adds_apart = math == Math::fast_f32;  // by instructions that round
   const auto products = static_cast<double>(k);
   t.accumulation =
       accumulation(accumulator, out, adds_apart ? MathUnit::simt : unit, products) + operand_rounding(math);
-  if (is_fp8(operands) && unit == MathUnit::tensor_core) t.accumulation = fp8_accumulation(products);
+  if (is_fp8(operands) && unit == MathUnit::tensor_core) {
+    t.accumulation =
+        sums == Accumulation::fast ? fp8_accumulation(products) : promoted_fp8_accumulation(products);
+  }
   t.output = unit_roundoff(out);
   if (is_floating(out)) t.smallest = info_of(out).smallest / 2;
   return t;
 }
 
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
-  return tolerance(kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k,
-                   kernel.design.math, kernel.operands.a.dtype);
+  return tolerance(
+      kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k, kernel.design.math,
+      kernel.operands.a.dtype,
+      kernel.operands.scales == ScaleSupport::block_scales ? Accumulation::precise : Accumulation::fast);
 }
 
 }  // namespace quarry::lab

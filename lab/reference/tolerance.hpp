@@ -29,6 +29,7 @@ namespace quarry::lab {
 /// | f32         | simt        | 2^-24 (16 + 2 sqrt K)       |
 /// | f32         | tensor core | 2^-24 16 + 1e-8 K           |
 /// | f32         | tensor core, e4m3 and e5m2 operands | 2^-13 (1 + K / 64) |
+/// | f32         | the same, promoted every 128 of K | as if K were 128, and f32 by simt over K / 128 |
 /// | f16         | any         | 2^-11 (2 + sqrt K + K / 64) |
 /// | s32         | any         | 0 to s32, otherwise 2^-24 8 |
 ///
@@ -38,7 +39,7 @@ namespace quarry::lab {
 ///
 /// Why: errors of rounding are random, so that they add up as sqrt K does; the f64 bound leaves room for the
 /// reference's own. f32 through FMA was measured as 1.2e-6 at K = 4096, where the bound is 8.6e-6. Tensor
-/// cores truncate f32 sums, those of 8-bit floating-point operands behind 14 bits or so, which errs to one
+/// cores truncate f32 sums, sums of 8-bit floating-point operands behind 14 bits or so, which errs to one
 /// side: linear in K, measured as 9.7e-6 at 4096 and 3.9e-5 at 16384, a quarter of the bound. f16 sums are
 /// rounded after each product (simt) or each instruction's 16. s32 sums are exact (they wrap, and so does the
 /// reference), and so are s32 outputs; others are rounded by the epilogue, which computes in f32. The
@@ -51,11 +52,11 @@ struct Tolerance {
 };
 
 /// The bounds for these types over K products. @param operands the type of both, where it matters: e4m3
-/// stands for all of 8-bit floating point
+/// stands for all of 8-bit floating point @param sums of such operands on tensor cores
 Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math = Math::exact,
-                    DType operands = DType::none);
+                    DType operands = DType::none, Accumulation sums = Accumulation::fast);
 
-/// Those of a kernel.
+/// Those of a kernel. One that takes scales of blocks promotes its sums.
 Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k);
 
 }  // namespace quarry::lab

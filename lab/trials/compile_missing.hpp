@@ -7,7 +7,7 @@
 
 namespace quarry::lab {
 
-/// Compiles those of the kernels that are not precompiled for a compute capability, on all processors: one at
+/// Compiles the kernels that are not precompiled for a compute capability, on all processors: one at
 /// a time, as they run, would take longer. Shows its progress. A failure shows when the kernel runs.
 void compile_missing(std::span<const Kernel> kernels, int cc);
 

@@ -23,6 +23,8 @@ struct KernelTime {
   std::uint64_t workspace = 0;
   detail::TuningTimes gaps_us = {};
   std::optional<detail::TuningTimes> load_us = std::nullopt;
+  /// What the ranking predicted, where a record says it.
+  std::optional<double> predicted_us = std::nullopt;
 };
 
 class Meter {

@@ -75,6 +75,7 @@ std::string read_record(const json& object, RecordedProblems& problems) {
   if (!measured) line.fail("measured_us", "a number in its bounds");
   const std::optional<double> load = line.number("back_to_back_us", least_us, most_us);
   if (load) time.load_us = one_time(*load);
+  time.predicted_us = line.number("predicted_us", 0, most_us);
   const double cost = line.number("cost_s", 0, most_us).value_or(0);
   const Result<Problem> problem = parse_command_text(line.text("command"));
   if (!line.fault().empty()) return line.fault();

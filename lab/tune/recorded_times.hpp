@@ -21,9 +21,9 @@ struct RecordedProblem {
 using RecordedProblems = std::map<std::string, RecordedProblem>;
 
 /// Reads a file of JSON lines, as `quarry bench --dump-times` writes them: `command` (the problem in the
-/// words of the command line), `kernel`, its controls and `measured_us`, and perhaps `back_to_back_us` and
-/// `cost_s`, the seconds that this kernel's measurement took. Fails with parse_error, and names the file and
-/// the line, where a line is something else.
+/// words of the command line), `kernel`, its controls and `measured_us`, and perhaps `predicted_us`,
+/// `back_to_back_us` and `cost_s`, the seconds that this kernel's measurement took. Fails with parse_error,
+/// and names the file and the line, where a line is something else.
 Result<RecordedProblems> read_recorded_times(const std::string& path);
 
 /// Answers from records. Its clock goes on by the costs of the problems that were measured.

@@ -5,6 +5,9 @@
 #include <set>
 #include <tuple>
 
+#include "lab/bench/chart.hpp"
+#include "lab/operation.hpp"
+#include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/tuning/index.hpp"
@@ -15,6 +18,33 @@ namespace {
 
 using detail::Measurement;
 using detail::TuningTable;
+
+/// The model of a device that tables name; the default one for another device.
+const DeviceModel& model_of(const std::string& device) {
+  const auto found = std::ranges::find(device_models(), std::string_view(device), detail::tuning_device);
+  return found == device_models().end() ? default_device_model() : *found;
+}
+
+/// The kernel that the ranking predicts to be the fastest, whatever tables say; "" for a problem that has
+/// none.
+std::string predicted_first(const Measurement& of) {
+  const Result<Problem> problem = parse_command_text(of.problem);
+  if (!problem) return "";
+  // In this order candidates have no times of tables.
+  const CandidateList candidates =
+      get_kernels(arguments_of(*problem), {}, {.order = Order::registry, .device = &model_of(of.device)});
+  if (candidates.empty()) return "";
+  return std::string(std::ranges::min_element(candidates, {}, &Candidate::predicted_seconds)->name());
+}
+
+/// The shortest time with gaps of a kernel.
+std::optional<double> time_of(const TuningTable& group, const std::string& kernel) {
+  std::optional<double> us;
+  for (const auto& [id, m] : group.measurements()) {
+    if (m.kernel == kernel) us = std::min(us.value_or(m.gaps_us[detail::median]), m.gaps_us[detail::median]);
+  }
+  return us;
+}
 
 /// The choice of one problem. @param group all measurements of it
 TunedRow row_of(const TuningTable& group) {
@@ -30,6 +60,7 @@ TunedRow row_of(const TuningTable& group) {
                .controls = first.controls(),
                .gaps_us = first.gaps_us,
                .load_us = first.load_us > 0 ? std::optional(first.load_us) : std::nullopt,
+               .first_us = time_of(group, predicted_first(any)),
                .workspace = first.workspace,
                .measurements = group.size()};
   for (const auto& [id, m] : group.measurements()) row.above = std::min(row.above, m.above);
@@ -55,6 +86,23 @@ std::vector<TunedRow> tuned_rows(const TuningTable& table) {
     return std::tuple(row.device, text.substr(std::min(text.find('x'), text.size())), row.m);
   });
   return rows;
+}
+
+std::string tuning_svg(std::span<const TunedRow> rows) {
+  std::vector<ChartBar> bars;
+  std::string device;
+  for (const TunedRow& row : rows) {
+    if (!row.first_us) continue;
+    device = row.device;
+    const Result<Problem> problem = parse_command_text(row.problem);
+    bars.push_back(
+        {.label = problem ? shape_text(*problem) : row.problem, .first = row.gaps_us / *row.first_us});
+  }
+  return svg_chart({.title = "The ranking's first choice beside the tuned one, " + device,
+                    .axis = "speed ratio (1: as fast as the tuned kernel)",
+                    .first = "first choice",
+                    .second = ""},
+                   bars);
 }
 
 Result<TuningTable> merge_tables(std::span<const std::string> paths, const std::string& output,

@@ -30,6 +30,8 @@ struct TunedRow {
   Controls controls;
   double gaps_us = 0;
   std::optional<double> load_us;
+  /// The time with gaps of the kernel that the ranking predicts to be the fastest, where it was measured.
+  std::optional<double> first_us;
   std::uint64_t workspace = 0;
   /// Measurements of the problem.
   std::size_t measurements = 0;
@@ -39,6 +41,10 @@ struct TunedRow {
 
 /// By device and problem: a row for each problem, and for each state of the sources.
 std::vector<TunedRow> tuned_rows(const detail::TuningTable& table);
+
+/// A chart of the first choices' speed beside the speed of the kernels that tables choose: SVG. Rows without
+/// first_us are left out.
+std::string tuning_svg(std::span<const TunedRow> rows);
 
 /// Lines that were left out of a union.
 struct SkippedLines {

@@ -57,11 +57,11 @@ class Ledger {
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::int64_t, std::less<>>> parts_;
 };
 
-/// Adds a ledger to that of a file, which is replaced whole or not at all. Processes that add to one file at
+/// Adds a ledger to a file's, which is replaced whole or not at all. Processes that add to one file at
 /// the same time wait for each other. Fails as Ledger::read does, and with file_error.
 Status add_to_file(const std::string& path, const Ledger& ledger);
 
-/// The ledger that was built in (verified.ledger of the source tree), or that of the file that the
+/// The ledger that was built in (verified.ledger of the source tree), or the one of the file that the
 /// environment variable QUARRY_LEDGER names.
 Result<Ledger> known_ledger();
 

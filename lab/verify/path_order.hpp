@@ -25,12 +25,12 @@ struct ProblemChoice {
 };
 
 /// Numbers of a kernel's problems (OperationLab::random): each of its paths once, in the operation's order
-/// from one on that the seed chooses, so that of many kernels with few problems each all paths are met; then
+/// from one on that the seed chooses, so that many kernels with few problems each meet all paths; then
 /// mixed ones.
 std::vector<std::int64_t> problem_numbers(const KernelMetadata& kernel, const ProblemChoice& choice,
                                           std::uint64_t seed);
 
-/// Ok for a name that is empty or that of a path of some operation; else parse_error, with all names.
+/// Ok for an empty name and for a path of some operation; else parse_error, with all names.
 Status check_path(std::string_view name);
 
 /// Kernels that have a path, and of these how many met it.

@@ -15,7 +15,7 @@ Status check_memory(const OperandList& operands);
 /// @pre each view was checked
 Status check_overlaps(const OperandList& operands);
 
-/// The refusal of an operand whose memory overlaps that of an output.
+/// The refusal of an operand whose memory overlaps an output's.
 Status output_overlap(Operand operand, Operand output);
 
 /// Ok when every operand that a run touches has data; null_data naming the first other one. @pre the output

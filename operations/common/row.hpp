@@ -31,7 +31,7 @@ inline constexpr std::uint32_t no_entry = 0xffffffff;
 struct Row {
   KernelMetadata metadata;
   FamilyHandle family;
-  /// The family's config of the device code that this row runs: its own, or that of the transposed problem.
+  /// The family's config of the device code that this row runs: its own, or the transposed problem's.
   const void* entry_config;
   /// Its number: an index into entries(), or beyond them (entry_of).
   std::uint32_t entry;
@@ -48,7 +48,7 @@ struct Resources {
   std::uint16_t spill_bytes = 0;
 };
 
-/// One device function. Its name is that of the row it was instantiated for.
+/// One device function. It has the name of the row it was instantiated for.
 struct Entry {
   std::string_view name;
   /// Index into units(), -1 when the entry is not precompiled.

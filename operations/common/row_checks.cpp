@@ -18,6 +18,12 @@ Status check_type(Operand name, DType expected, DType got) {
   return {unsupported, Reason::dtype, name, static_cast<int>(expected), static_cast<int>(got)};
 }
 
+Status check_math(Math kernel, Math allowed) {
+  if (kernel == Math::exact || kernel == allowed) return {};
+  return {unsupported, "Math is unsupported: expected " + std::string(to_string(kernel)) + ", got " +
+                           std::string(to_string(allowed))};
+}
+
 Status check_compute_capability(const KernelMetadata& kernel, int cc) {
   if (cc >= kernel.cc && (!kernel.max_cc || cc <= *kernel.max_cc)) return {};
   return {unsupported, Reason::compute_capability, Operand::none, cc < kernel.cc ? kernel.cc : *kernel.max_cc,

@@ -22,7 +22,7 @@ static_assert(pointer_bytes == 8);
 
 std::string quoted_operand(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
-/// The address by which alignment is judged: that of the data, or one that is aligned as a fake tensor is
+/// The address by which alignment is judged: the data's, or one that is aligned as a fake tensor is
 /// assumed to be.
 uint64_t address_of(const TensorView& view) {
   return view.data != nullptr ? reinterpret_cast<std::uintptr_t>(view.data) : view.assumed_alignment;
@@ -34,7 +34,7 @@ uint64_t alignment_address(const TensorView& view) {
   return view.is_pointer_array ? view.assumed_alignment : address_of(view);
 }
 
-/// The first extent whose stride counts: that of a batch is not one in an array of pointers.
+/// The first extent whose stride counts: a batch has none in an array of pointers.
 size_t first_strided(const TensorView& view) { return view.is_pointer_array ? 1 : 0; }
 
 /// Elements from the first to the last, of one matrix where there is an array of them; nothing where 63 bits
@@ -96,7 +96,7 @@ bool as_spans(const TensorView& view, uint64_t distance, Spans& spans) {
   return spans.width <= distance;
 }
 
-/// The least stride that is not that of a contiguous extent, in bytes; 0 if the view has no such stride.
+/// The least stride of an extent that is not contiguous, in bytes; 0 if the view has no such stride.
 uint64_t leading_stride(const TensorView& view) {
   int64_t least = 0;
   for (size_t i = 0; i < view.rank; ++i) {
@@ -106,7 +106,7 @@ uint64_t leading_stride(const TensorView& view) {
   return bytes_for(view, least);
 }
 
-/// Whether both views are spans of one distance, and those of one fall between those of the other.
+/// Whether both views are spans of one distance, and one's spans fall between the other's.
 bool side_by_side(const TensorView& one, const TensorView& other) {
   if (one.is_pointer_array || other.is_pointer_array) return false;
   const uint64_t distance = leading_stride(one);
@@ -342,6 +342,10 @@ Status check_input_strides(const TensorView& view, Operand name) {
   return {StatusCode::invalid_arguments, Reason::overlapping_input, name, length * step, leading};
 }
 
+unsigned aligned_bytes(const TensorView& view) {
+  return 1U << std::countr_zero(alignment_address(view) | widest_copy);
+}
+
 ProblemOperand problem_operand(const TensorView& view) {
   const size_t rows = view.rank - 2U;
   const size_t columns = view.rank - 1U;
@@ -349,8 +353,7 @@ ProblemOperand problem_operand(const TensorView& view) {
   ProblemOperand operand;
   operand.matrix = {view.data, view.strides[rows], view.strides[columns], batched ? view.strides[0] : 0};
   if (view.is_pointer_array) operand.matrix.batch_stride = pointer_array_stride;
-  operand.pointer_bytes =
-      static_cast<std::uint8_t>(1U << std::countr_zero(alignment_address(view) | widest_copy));
+  operand.pointer_bytes = static_cast<std::uint8_t>(aligned_bytes(view));
   if (view.tag != LayoutTag::strided) {
     const auto layout = static_cast<size_t>(layout_of(view.tag));
     const size_t grouped = view.tag == LayoutTag::row_interleaved32 ? rows : columns;

@@ -17,7 +17,7 @@ Status invalid(std::string message);
 bool has_elements(const TensorView& view);
 
 /// The bytes that a view covers, from its first to behind its last element, as addresses; of an array of
-/// pointers, those of the array itself. Empty for a view without elements and for a fake tensor.
+/// pointers, the bytes of the array itself. Empty for a view without elements and for a fake tensor.
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -64,7 +64,7 @@ class Placing {
 
 /// Checks that no two elements of an output share an address: from the smallest stride on, each is greater
 /// than the reach of all smaller ones. (That refuses strides that interleave without touching, too; nobody
-/// writes such outputs.) Strides of extents of 0 and 1 do not count, nor do those of a view without elements.
+/// writes such outputs.) Strides of extents of 0 and 1, and of a view without elements, do not count.
 Status check_output_strides(const TensorView& view, Operand name = Operand::out);
 
 /// Checks that no two rows and no two columns of an input's matrices share an element, unless the view says
@@ -72,6 +72,9 @@ Status check_output_strides(const TensorView& view, Operand name = Operand::out)
 /// broadcasts.
 /// @pre check_tensor(view)
 Status check_input_strides(const TensorView& view, Operand name);
+
+/// Bytes, up to 16, that the pointers of a view are multiples of, or are assumed to be: a power of two.
+unsigned aligned_bytes(const TensorView& view);
 
 /// How a matrix operand is walked and as which layouts it can be read. @pre check_tensor(view), of rank 2 or
 /// 3

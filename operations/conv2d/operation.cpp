@@ -1,5 +1,6 @@
 #include "operations/conv2d/operation.hpp"
 
+#include <limits>
 #include <string>
 
 #include "operations/common/epilogue_operands.hpp"
@@ -49,30 +50,55 @@ Status Rules::check_signature(const Row& row, const Conv2dProblem& problem) {
   if (Status s = check_type(Operand::a, kernel.operands.a.dtype, t.a); !s) return s;
   if (Status s = check_type(Operand::b, kernel.operands.b.dtype, t.b); !s) return s;
   if (Status s = check_type(Operand::out, kernel.operands.out.dtype, t.out); !s) return s;
-  if (kernel.operands.accumulator == t.accumulator) return {};
-  return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
-                                       word(kernel.operands.accumulator) + ", got " + word(t.accumulator)};
+  if (kernel.operands.accumulator != t.accumulator) {
+    return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
+                                         word(kernel.operands.accumulator) + ", got " + word(t.accumulator)};
+  }
+  return check_math(kernel.design.math, problem.product.math);
 }
 
-Status Rules::check_constraints(const Row& row, const Conv2dProblem& problem, const DeviceModel& device) {
-  return family_of(row).supports(row.entry_config, problem, device);
+GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
+  return family_of(row).profile(row.entry_config, device);
 }
 
-Estimate Rules::estimate(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
-                         std::size_t) {
-  return {.controls = {}, .seconds = family_of(row).account(row.entry_config, problem, device).seconds};
+Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                                const DeviceModel& device) {
+  return family_of(row).supports(profile, problem, device);
 }
 
-Account Rules::account(const Row& row, const Conv2dProblem& problem, const DeviceModel& device, std::size_t) {
-  return family_of(row).account(row.entry_config, problem, device);
+Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                         const DeviceModel&, std::size_t max_workspace) {
+  return family_of(row).estimate(profile, problem, max_workspace);
 }
 
-void Rules::launch(const Row& row, const Conv2dProblem& problem, const ChosenControls&, Launch& launch) {
-  family_of(row).launch(row.entry_config, problem, launch);
+Account Rules::account(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                       const DeviceModel&, std::size_t max_workspace) {
+  return family_of(row).account(profile, problem, max_workspace);
+}
+
+ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
+                             const DeviceModel& device, Conv2dProblem& problem) {
+  constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
+  const Controls& c = of_kernel;
+  const bool is_settled = c.mode && c.split_k_slices && c.swizzle && c.raster;
+  ChosenControls controls = is_settled ? ChosenControls{*c.mode, *c.split_k_slices, *c.swizzle, *c.raster}
+                                       : family_of(row).estimate(profile, problem, any_workspace).controls;
+  controls.multiprocessors = device.multiprocessors;
+  return controls;
+}
+
+std::size_t Rules::workspace_size(const Row& row, const Conv2dProblem& problem,
+                                  const ChosenControls& controls) {
+  return family_of(row).workspace_size(row.entry_config, problem, controls);
+}
+
+void Rules::launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
+                   Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, controls, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
-  return host::execute(row.metadata, params_of<Conv2dParams>(image, *kernel_step(launch)));
+  return host::execute(row.metadata, family_of(row).host_params(row.entry_config, launch, image));
 }
 
 }  // namespace quarry::detail::conv2d

@@ -21,6 +21,7 @@ inline const Conv2dFamily& family_of(const Row& row) {
 struct Rules {
   using Arguments = Conv2dArguments;
   using Problem = Conv2dProblem;
+  using Profile = GemmProfile;
 
   static void operands(const Conv2dArguments& arguments, OperandList& list);
   static Status check(const Conv2dArguments& arguments, const OperandList& operands, Conv2dProblem& problem);
@@ -36,11 +37,19 @@ struct Rules {
   }
   static Status no_kernel(const Conv2dProblem& problem);
   static Status check_signature(const Row& row, const Conv2dProblem& problem);
-  static Status check_constraints(const Row& row, const Conv2dProblem& problem, const DeviceModel& device);
-  static Estimate estimate(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
-                           std::size_t max_workspace);
-  static Account account(const Row& row, const Conv2dProblem& problem, const DeviceModel& device,
-                         std::size_t max_workspace);
+
+  static GemmProfile profile(const Row& row, const DeviceModel& device);
+  static Status check_constraints(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                                  const DeviceModel& device);
+  static Estimate estimate(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                           const DeviceModel& device, std::size_t max_workspace);
+  static Account account(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
+                         const DeviceModel& device, std::size_t max_workspace);
+  /// The kernel's controls, or the estimate's where it has none.
+  static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
+                               const DeviceModel& device, Conv2dProblem& problem);
+  static std::size_t workspace_size(const Row& row, const Conv2dProblem& problem,
+                                    const ChosenControls& controls);
   static void launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

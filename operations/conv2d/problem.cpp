@@ -1,8 +1,10 @@
 #include "operations/conv2d/problem.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/checks.hpp"
 
 namespace quarry::detail::conv2d {
@@ -18,6 +20,24 @@ MatrixParams tensor(const TensorView& view) {
   return {view.data, stride(1), stride(2), stride(0)};
 }
 
+/// The same with what it is aligned to. Channels are contiguous, so both layouts of a matrix have the lines
+/// of the tensor.
+ProblemOperand operand(const TensorView& view) {
+  ProblemOperand result;
+  result.matrix = tensor(view);
+  const unsigned pointer = aligned_bytes(view);
+  const auto bytes = static_cast<std::uint64_t>(std::max(1, bytes_of(view.dtype)));
+  std::uint64_t bits = pointer;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (view.extents[i] > 1) bits |= static_cast<std::uint64_t>(view.strides[i]) * bytes;
+  }
+  const std::uint64_t elements = std::max<std::uint64_t>(1, (bits & (~bits + 1)) / bytes);
+  result.pointer_bytes = static_cast<std::uint8_t>(pointer);
+  for (const Layout layout : {Layout::row, Layout::column})
+    result.alignment[static_cast<int>(layout)] = static_cast<std::uint8_t>(elements);
+  return result;
+}
+
 /// @param turned in dgrad, windows have their places in the image
 WindowAxis axis(std::int64_t image, std::int64_t output, std::int64_t filter, std::int64_t padding,
                 std::int64_t stride, std::int64_t dilation, bool turned) {
@@ -29,7 +49,7 @@ WindowAxis axis(std::int64_t image, std::int64_t output, std::int64_t filter, st
           .taps = divisor(filter)};
 }
 
-/// The windows, but for the groups' offsets. Extents of the arguments fit in 32 bits.
+/// The windows, without the groups' offsets. Extents of the arguments fit in 32 bits.
 Windows windows_of(const Conv2dArguments& args, const Roles& roles) {
   const auto& x = roles.activations.extents;
   const auto& w = roles.filters.extents;
@@ -94,11 +114,11 @@ void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
   GemmProblem& p = problem.product;
   p.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
   p.math = args.math;
-  p.a.matrix = tensor(args.a);
-  p.b.matrix = tensor(args.b);
-  p.out.matrix = tensor(args.out);
+  p.a = operand(args.a);
+  p.b = operand(args.b);
+  p.out = operand(args.out);
   p.has_c = !is_zero(e.beta);
-  if (p.has_c) p.c.matrix = tensor(*args.c);
+  if (p.has_c) p.c = operand(*args.c);
   p.has_bias = e.bias.has_value();
   p.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
   p.epilogue.bias_axis = BiasAxis::column;

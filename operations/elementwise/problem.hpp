@@ -13,13 +13,13 @@ namespace quarry::detail::elementwise {
 /// What messages and plans call a tensor of the list. @pre place < 8
 Operand operand_name(const ElementwiseArguments& arguments, std::size_t place);
 
-/// Checks the arguments and fills `problem`, which refers to their expression: extents as those of `out`,
+/// Checks the arguments and fills `problem`, which refers to their expression: extents as `out` has them,
 /// behind extents of 1.
 /// @param operands the list of these arguments
 Status normalise(const ElementwiseArguments& arguments, const OperandList& operands,
                  ElementwiseProblem& problem);
 
-/// Makes extents as few as can be: those of 1 go, the others are put in the order of the first output's
+/// Makes extents as few as can be: extents of 1 go, the others are put in the order of the first output's
 /// strides, and neighbours that are one in all tensors become one. The copy of an input to an output of its
 /// type becomes one of bytes.
 void simplify(ElementwiseProblem& problem);

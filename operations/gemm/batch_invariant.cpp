@@ -58,6 +58,7 @@ GemmArguments representative(const GemmArguments& arguments, std::int64_t rows) 
   made.b.assumed_alignment = with_rows(arguments.b, 1).assumed_alignment;
   made.accumulator = arguments.accumulator;
   made.math = arguments.math;
+  made.accumulation = arguments.accumulation;
   made.controls = {.mode = Mode::gemm, .split_k_slices = 1};
   return made;
 }

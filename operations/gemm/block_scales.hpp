@@ -1,4 +1,4 @@
-/// Scales of operands as the host executor reads them: those of a few lines, at one position of K.
+/// Scales of operands as the host executor reads them: of a few lines, at one position of K.
 #pragma once
 
 #include <algorithm>

@@ -51,6 +51,8 @@ class Words {
     if (out.rank == 3) flag("batch", std::to_string(out.extents[0]));
     if (arguments_.accumulator) flag("accumulator", to_string(*arguments_.accumulator));
     if (arguments_.math != Math::exact) flag("math", word_of(math_words, arguments_.math));
+    if (arguments_.accumulation != Accumulation::fast)
+      flag("accumulation", word_of(accumulation_words, arguments_.accumulation));
     if (e.alpha.pointer == nullptr && e.alpha.value != 1) flag("alpha", number_text(e.alpha.value));
     if (reads_c && e.beta.pointer == nullptr && e.beta.value != 1) flag("beta", number_text(e.beta.value));
     epilogue(e);

@@ -216,7 +216,7 @@ class Executor {
     for (int i = 0; i < block_rows * block_columns; ++i) to[i] += computed<S>(from[i]);
   }
 
-  /// Adds the sums of one group to those of the slice.
+  /// Adds the sums of one group to the slice's.
   void add_group(const Block& block, const Positions& positions, Scratch<T, S>& scratch) const {
     if constexpr (std::is_floating_point_v<S>) {
       if (is_blocked(scales_)) {

@@ -38,10 +38,10 @@ HostKernel host_kernel(const detail::Row& row);
 struct GemmExpression;
 
 /// Computes what a kernel of these parameters does, whose pointers are host memory, and returns when it is
-/// done. Needs no workspace, and goes by the kernel's parameters alone: those of a reduction that follows say
-/// the same. Slices are added in their order, in whatever mode; those of stream_k are what the blocks have of
-/// a tile. Fails, with nothing written, with `unsupported` for types that the executor does not know and
-/// `device_error` when memory runs out.
+/// done. Needs no workspace, and goes by the kernel's parameters alone: a reduction that follows has
+/// parameters that say the same. Slices are added in their order, in whatever mode; in stream_k, they are the
+/// blocks' parts of a tile. Fails, with nothing written, with `unsupported` for types that the executor does
+/// not know and `device_error` when memory runs out.
 /// @param blocks of the launch's grid, of which mode stream_k alone depends
 /// @param threads 0: one a processor
 Status execute(const HostKernel& kernel, const GemmParams& params, unsigned blocks, int threads = 0);

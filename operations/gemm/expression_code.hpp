@@ -11,7 +11,7 @@ namespace quarry::detail::gemm {
 
 /// A struct of this name in namespace quarry, as GEMM kernels take it in the place of StandardChain:
 ///   inputs, tensors       how many inputs there are, and tensors but `out`
-///   type(tensor), out     their element types, and that of `out`
+///   type(tensor), out     element types of the tensors and of `out`
 ///   element(lane)         computes an element: reads lane.sum() and lane.input<i>(), writes lane.out(value)
 ///                         and lane.output<i>(value)
 ///   For, Tensors, Parameters    what runs it: see expression_epilogue.cuh

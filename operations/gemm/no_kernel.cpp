@@ -66,9 +66,10 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
   }
   if (is_fp8(t.a) || is_fp8(t.b)) {
     return has_fp8_types(t) ? ""
-                            : "e4m3 and e5m2 operands go with one another; sums are f32, the output is f16, "
-                              "bf16 or f32";
+                            : "e4m3 and e5m2 operands go with one another; sums are f32, the output is e4m3, "
+                              "e5m2, f16, bf16 or f32";
   }
+  if (is_fp8(t.out)) return "only e4m3 and e5m2 operands have an output of e4m3 or e5m2";
   if (is_byte(t.a) && t.accumulator != DType::s32) return "s8 and u8 operands are summed in s32";
   if (is_byte(t.a) && !takes_integer_sums(t.out))
     return "s8 and u8 operands have an output of s32, s8, u8 or f32";

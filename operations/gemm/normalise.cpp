@@ -79,6 +79,7 @@ void describe(const GemmArguments& args, GemmProblem& problem) {
   problem.n = static_cast<int>(columns(args.out));
   problem.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   problem.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
+  problem.must_promote = args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && problem.k > 0;
   problem.controls = args.controls;
   if (args.expression) describe_expression(args, problem);
   problem.has_arrays = array_operand(problem) != Operand::none;
@@ -90,6 +91,10 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + std::to_string(static_cast<int>(args.math)));
+  if (args.accumulation > Accumulation::precise) {
+    return invalid("There is no accumulation of number " +
+                   std::to_string(static_cast<int>(args.accumulation)));
+  }
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
   if (has_scales(args)) {

@@ -12,6 +12,7 @@
 #include "operations/gemm/host_expression.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operands.hpp"
+#include "operations/gemm/scale_support.hpp"
 
 namespace quarry::detail::gemm {
 namespace {
@@ -48,28 +49,13 @@ Status wrong_batch(const GemmProblem& problem) {
                            std::to_string(problem.batch)};
 }
 
-/// The caller's name of the scales of this problem's A or B.
-Operand scale_name(const GemmProblem& problem, bool of_a) {
-  return of_a != problem.is_exchanged ? Operand::a_scale : Operand::b_scale;
-}
-
-/// Why a problem with scales is refused by a kernel that reads none.
-Status no_scales(const GemmProblem& problem) {
-  const OperandScale& of_a = problem.is_exchanged ? problem.scales.b : problem.scales.a;
-  return {unsupported, Reason::no_operand, of_a.is_given ? Operand::a_scale : Operand::b_scale};
-}
-
-/// Whether a kernel takes the scales of a problem. One that takes some is for problems that have some, or in
-/// which nothing is multiplied.
-Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
-  const auto& [a, b] = problem.scales;
-  const bool has_scales = a.is_given || b.is_given;
-  if (kernel == ScaleSupport::none) return has_scales ? no_scales(problem) : Status();
-  if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
-  if (kernel == ScaleSupport::block_scales || !is_blocked(problem.scales)) return {};
-  const bool of_a = a.is_given && is_blocked(a.granularity);
-  const ScaleGranularity granularity = of_a ? a.granularity : b.granularity;
-  return {unsupported, Reason::granularity, scale_name(problem, of_a), 0, static_cast<int>(granularity)};
+/// Whether sums are as exact as a problem asks for.
+Status check_accumulation(const KernelMetadata& kernel, const GemmProblem& problem) {
+  const bool promotes = kernel.operands.scales == ScaleSupport::block_scales;
+  if (!problem.must_promote || promotes || kernel.design.math_unit == MathUnit::simt) return {};
+  return {unsupported,
+          "Accumulation is unsupported: expected fast, got precise; kernels on tensor cores that take scales "
+          "of blocks promote their sums"};
 }
 
 /// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
@@ -109,32 +95,6 @@ Controls merged(const Controls& arguments, const Controls& kernel) {
   return result;
 }
 
-/// The scales of an operand in an image of a launch, which has their parameters where it has their pointer.
-OperandScale launched_scale(const Launch& launch, const std::byte* image, Operand name, bool by_block) {
-  for (const Relocation& relocation : launch.relocations) {
-    if (relocation.source != name) continue;
-    const auto& params = *reinterpret_cast<const ScaleParams*>(image + relocation.at);
-    const auto blocks =
-        params.lines_log2 > 0 ? ScaleGranularity::block_128x128 : ScaleGranularity::block_1x128;
-    return {.data = params.values.data,
-            .line_stride = params.values.row_stride,
-            .k_stride = params.values.column_stride,
-            .batch_stride = params.values.batch_stride,
-            .is_given = true,
-            .granularity = by_block ? blocks : ScaleGranularity::row};
-  }
-  return {};
-}
-
-/// Those of both, in the launch's orientation. A kernel that takes blocks promotes its sums whatever the
-/// granularity.
-OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image) {
-  const bool by_block = row.metadata.operands.scales == ScaleSupport::block_scales;
-  const OperandScale a = launched_scale(launch, image, Operand::a_scale, by_block);
-  const OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
-  return row.exchanged ? OperandScales{b, a} : OperandScales{a, b};
-}
-
 /// Mode, slices and the order of tiles, by the family's estimate where they are open.
 ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProblem& problem) {
   const Controls& c = problem.controls;
@@ -171,6 +131,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
+  if (Status s = check_accumulation(kernel, problem); !s) return s;
   if (!permits(modes_for(problem, kernel.modes), problem.controls)) return wrong_mode(problem);
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();

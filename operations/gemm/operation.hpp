@@ -49,9 +49,9 @@ struct Question {
   std::uint8_t mode = 0;               ///< 0: open
   std::uint8_t swizzle = 0;            ///< 0: open
   std::uint8_t raster = 0;             ///< 0: open
-  bool has_arrays = false;
-  std::uint8_t a_scale = 0;  ///< 0: none
-  std::uint8_t b_scale = 0;  ///< 0: none
+  std::uint8_t has_arrays = 0;         ///< 2 more where sums must be promoted
+  std::uint8_t a_scale = 0;            ///< 0: none
+  std::uint8_t b_scale = 0;            ///< 0: none
 };
 
 /// The family of a row that computes GEMMs. @pre its operation is gemm
@@ -97,7 +97,7 @@ struct Rules {
   static Account account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                          const DeviceModel& device, std::size_t max_workspace);
 
-  /// Controls of the arguments win; then those of the kernel (which a query chose), unless they do not go
+  /// Controls of the arguments win; then the kernel's (which a query chose), unless they do not go
   /// with the arguments; the rest is the family's choice by its estimate.
   static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                                const DeviceModel& device, GemmProblem& problem);
@@ -114,7 +114,9 @@ struct Rules {
 template <class Add>
 void Rules::keys(const GemmProblem& problem, const Add& add) {
   // Kernels without scales are asked about scales, too: the answer to why none is left counts them.
-  const bool may_have_scales = problem.scales.a.is_given || problem.scales.b.is_given || problem.k == 0;
+  // Those with scales also compute problems without, where they promote sums.
+  const bool may_have_scales =
+      problem.scales.a.is_given || problem.scales.b.is_given || problem.must_promote || problem.k == 0;
   const auto add_both = [&](Math math, const Layouts& layouts) {
     add(functional_key(Operation::gemm, math, problem.types, layouts));
     if (may_have_scales) add(functional_key(Operation::gemm, math, problem.types, layouts, true));

@@ -88,26 +88,27 @@ Question Rules::question(const GemmProblem& problem) {
   const auto word = [](const auto& control) {
     return static_cast<std::uint8_t>(control ? static_cast<int>(*control) + 1 : 0);
   };
-  return {.m = problem.m,
-          .n = problem.n,
-          .k = problem.k,
-          .batch = problem.batch,
-          .a = access(problem.a, problem.types.a, problem.k, problem.m),
-          .b = access(problem.b, problem.types.b, problem.n, problem.k),
-          .out = access(problem.out, problem.types.out, problem.n, problem.m),
-          .slices = controls.split_k_slices.value_or(0),
-          .multiprocessors = controls.multiprocessors.value_or(0),
-          .epilogue = epilogue_word(problem),
-          .types = problem.types,
-          .math = problem.math,
-          .epilogue_matrices = static_cast<std::uint8_t>(epilogue_matrices(problem) +
-                                                         (problem.expressed != nullptr ? 128 : 0)),
-          .mode = word(controls.mode),
-          .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
-          .raster = word(controls.raster),
-          .has_arrays = problem.has_arrays,
-          .a_scale = granularity(problem.scales.a),
-          .b_scale = granularity(problem.scales.b)};
+  return {
+      .m = problem.m,
+      .n = problem.n,
+      .k = problem.k,
+      .batch = problem.batch,
+      .a = access(problem.a, problem.types.a, problem.k, problem.m),
+      .b = access(problem.b, problem.types.b, problem.n, problem.k),
+      .out = access(problem.out, problem.types.out, problem.n, problem.m),
+      .slices = controls.split_k_slices.value_or(0),
+      .multiprocessors = controls.multiprocessors.value_or(0),
+      .epilogue = epilogue_word(problem),
+      .types = problem.types,
+      .math = problem.math,
+      .epilogue_matrices =
+          static_cast<std::uint8_t>(epilogue_matrices(problem) + (problem.expressed != nullptr ? 128 : 0)),
+      .mode = word(controls.mode),
+      .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
+      .raster = word(controls.raster),
+      .has_arrays = static_cast<std::uint8_t>((problem.has_arrays ? 1 : 0) + (problem.must_promote ? 2 : 0)),
+      .a_scale = granularity(problem.scales.a),
+      .b_scale = granularity(problem.scales.b)};
 }
 
 }  // namespace quarry::detail::gemm

@@ -28,21 +28,16 @@ Result<ScaleGranularity> parse_scale_granularity(std::string_view word) {
 namespace detail {
 namespace {
 
-/// The scales of one operand, as the caller gives them.
-struct Given {
-  Operand name;
-  const std::optional<TensorView>& view;
-  ScaleGranularity granularity;
-  /// Extents of the operand.
-  MatrixExtents of;
-};
+std::int64_t entries_of(const GemmArguments& args) { return args.out.rank == 3 ? args.out.extents[0] : 0; }
 
-Given scales_of_a(const GemmArguments& args) {
-  return {Operand::a_scale, args.a_scale, args.a_scale_granularity, {rows(args.a), columns(args.a)}};
+GivenScale scales_of_a(const GemmArguments& args) {
+  return {Operand::a_scale, args.a_scale,    args.a_scale_granularity, {rows(args.a), columns(args.a)},
+          args.out.rank,    entries_of(args)};
 }
 
-Given scales_of_b(const GemmArguments& args) {
-  return {Operand::b_scale, args.b_scale, args.b_scale_granularity, {rows(args.b), columns(args.b)}};
+GivenScale scales_of_b(const GemmArguments& args) {
+  return {Operand::b_scale, args.b_scale,    args.b_scale_granularity, {rows(args.b), columns(args.b)},
+          args.out.rank,    entries_of(args)};
 }
 
 std::int64_t blocks(std::int64_t extent) {
@@ -58,7 +53,7 @@ std::string described(ScaleGranularity granularity, const MatrixExtents& extents
 }
 
 /// What the operand could have: "tensor {1, 1}, row {256, 1} or 1x128 {256, 8}".
-std::string fitting(const Given& scale) {
+std::string fitting(const GivenScale& scale) {
   std::string text;
   std::string last;
   for (std::size_t i = 0; i < std::size(granularity_words); ++i) {
@@ -70,7 +65,7 @@ std::string fitting(const Given& scale) {
   return text + " or " + last;
 }
 
-Status check_scale_extents(const Given& scale, const TensorView& out) {
+Status check_scale_extents(const GivenScale& scale) {
   const TensorView& view = *scale.view;
   const MatrixExtents given = {rows(view), columns(view)};
   const bool fits = permits(scale.name, scale.granularity) &&
@@ -79,30 +74,32 @@ Status check_scale_extents(const Given& scale, const TensorView& out) {
     return invalid(quoted(scale.name) + " does not fit: expected " + fitting(scale) + ", got " +
                    described(scale.granularity, given));
   }
-  if (view.rank == 3 && view.extents[0] != out.extents[0]) {
-    return {StatusCode::invalid_arguments, Reason::batch, scale.name, out.extents[0], view.extents[0]};
+  if (view.rank == 3 && view.extents[0] != scale.entries) {
+    return {StatusCode::invalid_arguments, Reason::batch, scale.name, scale.entries, view.extents[0]};
   }
   return {};
 }
 
-Status check_scale(const Given& scale, const TensorView& out, DType compute) {
+}  // namespace
+
+Status check_scale(const GivenScale& scale, DType compute) {
   if (!scale.view) return {};
   const TensorView& view = *scale.view;
   if (compute == DType::s32) {
     return invalid(quoted(scale.name) +
                    " is unsupported: an s32 output is computed in s32, which is not scaled");
   }
-  if (Status s = check_tensor(view, scale.name, 2, out.rank); !s) return s;
+  if (Status s = check_tensor(view, scale.name, 2, scale.most_rank); !s) return s;
   if (view.dtype != DType::f32) {
     return {StatusCode::invalid_arguments, Reason::dtype, scale.name, static_cast<int>(DType::f32),
             static_cast<int>(view.dtype)};
   }
   if (view.tag != LayoutTag::strided)
     return invalid(quoted(scale.name) + " is interleaved: scales are strided");
-  return check_scale_extents(scale, out);
+  return check_scale_extents(scale);
 }
 
-OperandScale operand_scale(const Given& scale) {
+OperandScale operand_scale(const GivenScale& scale) {
   if (!scale.view) return {};
   const TensorView& view = *scale.view;
   const bool of_a = scale.name == Operand::a_scale;
@@ -116,8 +113,6 @@ OperandScale operand_scale(const Given& scale) {
   if (view.is_pointer_array) result.batch_stride = pointer_array_stride;
   return result;
 }
-
-}  // namespace
 
 bool permits(Operand scale, ScaleGranularity granularity) {
   switch (granularity) {
@@ -141,8 +136,8 @@ MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const M
 }
 
 Status check_scales(const GemmArguments& args, DType compute) {
-  if (Status s = check_scale(scales_of_a(args), args.out, compute); !s) return s;
-  return check_scale(scales_of_b(args), args.out, compute);
+  if (Status s = check_scale(scales_of_a(args), compute); !s) return s;
+  return check_scale(scales_of_b(args), compute);
 }
 
 OperandScales operand_scales(const GemmArguments& args) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "gemm/operand_scale.hpp"
 #include "quarry/gemm.hpp"
@@ -15,6 +16,23 @@ struct MatrixExtents {
   std::int64_t columns = 0;
   friend bool operator==(const MatrixExtents&, const MatrixExtents&) = default;
 };
+
+/// The scales of one operand, as a caller gives them.
+struct GivenScale {
+  Operand name;  ///< a_scale or b_scale
+  const std::optional<TensorView>& view;
+  ScaleGranularity granularity;
+  MatrixExtents of;          ///< extents of the operand
+  int most_rank;             ///< 3 where there may be scales for each entry of a batch
+  std::int64_t entries = 0;  ///< of that batch
+};
+
+/// Checks scales, if there are some: f32, strided, of extents that the granularity gives them.
+/// @param compute as below
+Status check_scale(const GivenScale& scale, DType compute);
+
+/// How they are walked. @pre check_scale
+OperandScale operand_scale(const GivenScale& scale);
 
 /// Whether A or B has scales.
 inline bool has_scales(const GemmArguments& arguments) { return arguments.a_scale || arguments.b_scale; }

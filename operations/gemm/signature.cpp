@@ -8,13 +8,6 @@ namespace {
 
 constexpr auto unsupported = StatusCode::unsupported;
 
-/// Whether the problem allows what the kernel does to its operands.
-Status check_math(Math kernel, Math allowed) {
-  if (kernel == Math::exact || kernel == allowed) return {};
-  return {unsupported, "Math is unsupported: expected " + std::string(to_string(kernel)) + ", got " +
-                           std::string(to_string(allowed))};
-}
-
 /// @param contiguous whether one of the operand's strides is 1
 Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
   if (operand.fits[static_cast<int>(expected)]) return {};

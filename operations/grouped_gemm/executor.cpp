@@ -58,6 +58,19 @@ GemmParams gemm_of(const HostKernel& kernel, const GroupedGemmParams& p, const G
   return gemm;
 }
 
+/// The scales of a group.
+OperandScales scales_of(OperandScales scales, const GroupedGemmParams& p, const GroupSpan& span) {
+  const auto advance = [](OperandScale& scale, std::int64_t entry, std::int64_t line) {
+    if (!scale.is_given) return;
+    scale.data =
+        static_cast<const float*>(scale.data) + entry * scale.batch_stride + line * scale.line_stride;
+  };
+  const bool is_contiguous = p.groups.form == GroupForm::contiguous;
+  advance(scales.a, is_contiguous ? 0 : span.group, is_contiguous ? span.first : 0);
+  advance(scales.b, span.group, 0);
+  return scales;
+}
+
 /// Writes zeros to rows outside of all groups.
 void write_zeros(const HostKernel& kernel, const GroupedGemmParams& p, const GroupSpan& span) {
   MatrixParams out = p.gemm.out;
@@ -85,7 +98,7 @@ Status check_sizes(const GroupParams& p) {
   return {};
 }
 
-Status execute(const HostKernel& kernel, const GroupedGemmParams& p) {
+Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales) {
   if (!p.groups.clamp_host_sizes) {
     if (Status s = check_sizes(p.groups); !s) return s;
   }
@@ -97,7 +110,7 @@ Status execute(const HostKernel& kernel, const GroupedGemmParams& p) {
     begin = span.first + span.count;
     if (span.is_outside) {
       write_zeros(kernel, p, span);
-    } else if (Status s = execute(kernel, gemm_of(kernel, p, span), 1); !s) {
+    } else if (Status s = execute(kernel, gemm_of(kernel, p, span), scales_of(scales, p, span), 1); !s) {
       return s;
     }
   }

@@ -14,6 +14,8 @@ void Rules::operands(const GroupedGemmArguments& args, OperandList& list) {
             .may_stay = may_stay && !args.zero_outside});
   list.add({.name = Operand::a, .view = &args.a, .is_unused = !multiplies});
   list.add({.name = Operand::b, .view = &args.b, .is_unused = !multiplies});
+  list.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
+  list.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
   list.add({.name = Operand::sizes, .view = &args.sizes});
   list_operands(args.c, args.epilogue, list, may_stay);
 }

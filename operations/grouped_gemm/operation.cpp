@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "gemm/host.hpp"
 #include "operations/common/row_checks.hpp"
+#include "operations/gemm/scale_support.hpp"
 #include "operations/grouped_gemm/executor.hpp"
 #include "operations/grouped_gemm/problem.hpp"
 #include "quarry/tensor.hpp"
@@ -56,16 +58,19 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
                                 const DeviceModel& device) {
+  if (Status s = check_scales(row.metadata.operands.scales, problem.gemm); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
-                         const DeviceModel&, std::size_t) {
-  return {.controls = {}, .seconds = family_of(row).account(profile, problem).seconds};
+                         const DeviceModel& device, std::size_t max_workspace) {
+  return {.controls = {}, .seconds = account(row, profile, problem, device, max_workspace).seconds};
 }
 
 Account Rules::account(const Row& row, const GemmProfile& profile, const GroupedGemmProblem& problem,
                        const DeviceModel&, std::size_t) {
+  // Nothing is launched for outputs without elements; the time of no tiles would be no number.
+  if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return {};
   return family_of(row).account(profile, problem);
 }
 
@@ -80,7 +85,8 @@ void Rules::launch(const Row& row, const GroupedGemmProblem& problem, const Chos
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
-  return host::execute(host::host_kernel(row), params_of<GroupedGemmParams>(image, *kernel_step(launch)));
+  return host::execute(host::host_kernel(row), family_of(row).params(image, *kernel_step(launch)),
+                       launched_scales(row, launch, image));
 }
 
 }  // namespace quarry::detail::grouped_gemm

@@ -10,6 +10,7 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry {
 namespace {
@@ -96,6 +97,28 @@ Status check_sizes(const GroupedGemmArguments& args) {
   return invalid("The sizes of masked groups are counts of their rows, not ends: set sizes_are to counts");
 }
 
+std::int64_t entries_of(const TensorView& view) { return view.rank == 3 ? view.extents[0] : 0; }
+
+GivenScale scales_of_a(const GroupedGemmArguments& args) {
+  return {Operand::a_scale, args.a_scale,      args.a_scale_granularity, {rows(args.a), columns(args.a)},
+          args.a.rank,      entries_of(args.a)};
+}
+
+GivenScale scales_of_b(const GroupedGemmArguments& args) {
+  return {Operand::b_scale, args.b_scale,      args.b_scale_granularity, {rows(args.b), columns(args.b)},
+          args.b.rank,      entries_of(args.b)};
+}
+
+Status check_scales(const GroupedGemmArguments& args, DType compute) {
+  if (!args.a_scale && !args.b_scale) return {};
+  if (form_of(args) == GroupForm::ragged_k) {
+    return invalid("Operand `" + std::string(args.a_scale ? "a_scale" : "b_scale") +
+                   "` is unsupported with ragged K: a block of 128 positions may be of several groups");
+  }
+  if (Status s = check_scale(scales_of_a(args), compute); !s) return s;
+  return check_scale(scales_of_b(args), compute);
+}
+
 /// No matrix of the epilogue is an array of pointers.
 Status check_no_arrays(const OperandList& operands) {
   for (const OperandRef& operand : operands) {
@@ -121,6 +144,7 @@ Status normalise(const GroupedGemmArguments& args, const OperandList& operands, 
   const DType accumulator = accumulator_of(args);
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   const DType compute = compute_type(accumulator, args.out.dtype);
+  if (Status s = check_scales(args, compute); !s) return s;
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
   if (args.expected_total.value_or(0) < 0) {
     return invalid("`expected_total` must be 0 or more, and is " + std::to_string(*args.expected_total));
@@ -151,6 +175,7 @@ void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
   gemm.m = static_cast<int>(rows(args.out));
   gemm.n = static_cast<int>(columns(args.out));
   gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
+  if (gemm.k > 0) gemm.scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
   gemm.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
   const auto groups = static_cast<int>(groups_of(args));
   const std::int64_t room = form == GroupForm::ragged_k ? columns(args.a) : rows(args.a);

@@ -7,7 +7,7 @@
 
 namespace quarry::host {
 
-/// Computes what a reduction computes on the device, bit for bit but for the epilogue's approximations:
+/// Computes what a reduction computes on the device, bit for bit except for the epilogue's approximations:
 /// slices are added in their order. Pointers are host memory. Fails, with nothing written, with `unsupported`
 /// for types that the executor does not know.
 /// @param kernel whose types are the accumulator's and the output's

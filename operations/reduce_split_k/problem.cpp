@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto code = StatusCode::invalid_arguments;
 
-/// Checks the extents of the partial sums, which are those of `out` behind the slices.
+/// Checks the extents of the partial sums, which are the slices, then the extents of `out`.
 Status check_partials(const TensorView& partials, const TensorView& out) {
   if (Status s = check_tensor(partials, Operand::partials, out.rank + 1, out.rank + 1); !s) return s;
   if (partials.tag != LayoutTag::strided) {
@@ -56,8 +56,8 @@ Status check_no_arrays(const ReduceSplitKArguments& args) {
   return {};
 }
 
-/// Whether each stride is the product of the extents behind it. Nothing is said by the strides of a view
-/// without elements, nor by those of extents of 1.
+/// Whether each stride is the product of the extents behind it. Strides of a view without elements, and of
+/// extents of 1, say nothing.
 bool is_packed(const TensorView& view) {
   if (!has_elements(view)) return true;
   std::int64_t packed = 1;

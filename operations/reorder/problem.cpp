@@ -18,7 +18,7 @@ Status check_no_array(const TensorView& view, Operand name) {
                  "` is an array of pointers, which a reorder does not take");
 }
 
-/// Checks type and extents of `from`, which are those of `to`.
+/// Checks type and extents of `from`, which `to` must have, too.
 Status check_likeness(const TensorView& from, const TensorView& to) {
   if (from.dtype != to.dtype)
     return {code, Reason::dtype, Operand::from, static_cast<int>(to.dtype), static_cast<int>(from.dtype)};

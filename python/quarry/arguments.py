@@ -3,6 +3,7 @@
 from ._quarry import (
     Arguments,
     Controls,
+    Conv2dArguments,
     ElementwiseArguments,
     EpilogueArguments,
     GemmArguments,
@@ -14,6 +15,7 @@ from ._quarry import (
 __all__ = [
     "Arguments",
     "Controls",
+    "Conv2dArguments",
     "ElementwiseArguments",
     "EpilogueArguments",
     "GemmArguments",

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,22 +38,6 @@ Scalar scalar(OperationArguments& arguments, nb::handle value, const char* name)
   return Scalar::at(view.data);
 }
 
-Epilogue standard(OperationArguments& arguments, const PythonEpilogue& given) {
-  Epilogue epilogue;
-  epilogue.alpha = scalar(arguments, given.alpha, "alpha");
-  epilogue.beta = scalar(arguments, given.beta, "beta");
-  epilogue.activation = given.activation;
-  epilogue.leaky_slope = given.leaky_slope;
-  epilogue.bias = arguments.keep_if(given.bias, "bias");
-  epilogue.bias_axis = given.bias_axis;
-  epilogue.scale = arguments.keep_if(given.scale, "scale");
-  epilogue.scale_axis = given.scale_axis;
-  epilogue.residual = arguments.keep_if(given.residual, "residual");
-  epilogue.aux = arguments.keep_if(given.aux, "aux", true);
-  epilogue.clamp = given.clamp;
-  return epilogue;
-}
-
 /// An epilogue as EpilogueArguments, a text or a function.
 PythonEpilogue epilogue_of(nb::handle given) {
   if (nb::isinstance<PythonEpilogue>(given)) return nb::cast<const PythonEpilogue&>(given);
@@ -70,7 +55,8 @@ struct Scales {
 class Gemm final : public OperationArguments {
  public:
   Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
-       const Controls* controls, std::string_view math, const Scales& a_scale, const Scales& b_scale) {
+       const Controls* controls, std::string_view math, std::string_view accumulation, const Scales& a_scale,
+       const Scales& b_scale) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -82,6 +68,7 @@ class Gemm final : public OperationArguments {
     if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
     if (controls != nullptr) arguments_.controls = *controls;
     arguments_.math = value_of(parse_math(math));
+    arguments_.accumulation = value_of(parse_accumulation(accumulation));
   }
   quarry::Arguments get() const override { return arguments_; }
   nb::object expression() const { return expression_text(arguments_.expression); }
@@ -90,7 +77,7 @@ class Gemm final : public OperationArguments {
   void take(const PythonEpilogue& given, nb::handle out) {
     if (!given.expression) {
       arguments_.c = keep_if(given.c, "C");
-      arguments_.epilogue = standard(*this, given);
+      arguments_.epilogue = standard_epilogue(*this, given);
       return;
     }
     const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
@@ -127,7 +114,7 @@ class GroupedGemm final : public OperationArguments {
     if (epilogue->expression)
       throw nb::value_error("epilogue: a grouped GEMM takes the standard parts, and no expression yet");
     arguments_.c = keep_if(epilogue->c, "C");
-    arguments_.epilogue = standard(*this, *epilogue);
+    arguments_.epilogue = standard_epilogue(*this, *epilogue);
   }
   quarry::Arguments get() const override { return arguments_; }
 
@@ -144,7 +131,7 @@ class ReduceSplitK final : public OperationArguments {
     if (epilogue->expression)
       throw nb::value_error("epilogue: a reduction takes the standard parts, and no expression");
     arguments_.c = keep_if(epilogue->c, "C");
-    arguments_.epilogue = standard(*this, *epilogue);
+    arguments_.epilogue = standard_epilogue(*this, *epilogue);
   }
   quarry::Arguments get() const override { return arguments_; }
 
@@ -214,8 +201,9 @@ void bind_controls(nb::module_& module) {
 
 void make_gemm(Gemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
                nb::handle epilogue, const Controls* controls, std::string_view math, nb::handle a_scale,
-               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity) {
-  new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, {a_scale, a_granularity},
+               std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity,
+               std::string_view accumulation) {
+  new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, accumulation, {a_scale, a_granularity},
                   {b_scale, b_granularity});
 }
 
@@ -225,17 +213,19 @@ void bind_gemm(nb::module_& module) {
       "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
       "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
       "scale. Their\n"
-      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\" and \"128x128\" (of B).")
+      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\" and \"128x128\" (of B).\n"
+      "accumulation is \"fast\" or \"precise\": where sums of Float8 operands are added up.")
       .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),
            nb::arg("performance") = nb::none(), nb::arg("math") = "exact", nb::kw_only(),
            nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
            nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
+           nb::arg("accumulation") = "fast",
            nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
                    "epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = None, "
                    "performance: Controls | None = None, math: str = 'exact', *, a_scale: object = None, "
                    "a_scale_granularity: str = 'tensor', b_scale: object = None, b_scale_granularity: str = "
-                   "'tensor') -> None"))
+                   "'tensor', accumulation: str = 'fast') -> None"))
       .def_prop_ro(
           "A", [](const Gemm& self) { return self.owner("A"); }, nb::sig("def A(self) -> object"))
       .def_prop_ro(
@@ -305,6 +295,22 @@ void bind_others(nb::module_& module) {
 
 }  // namespace
 
+Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& given) {
+  Epilogue epilogue;
+  epilogue.alpha = scalar(arguments, given.alpha, "alpha");
+  epilogue.beta = scalar(arguments, given.beta, "beta");
+  epilogue.activation = given.activation;
+  epilogue.leaky_slope = given.leaky_slope;
+  epilogue.bias = arguments.keep_if(given.bias, "bias");
+  epilogue.bias_axis = given.bias_axis;
+  epilogue.scale = arguments.keep_if(given.scale, "scale");
+  epilogue.scale_axis = given.scale_axis;
+  epilogue.residual = arguments.keep_if(given.residual, "residual");
+  epilogue.aux = arguments.keep_if(given.aux, "aux", true);
+  epilogue.clamp = given.clamp;
+  return epilogue;
+}
+
 nb::object OperationArguments::owner(std::string_view name) const {
   for (const auto& [known, held] : held_) {
     if (known == name) return held.owner;
@@ -317,6 +323,13 @@ Memory OperationArguments::memory() const {
     if (held.view.data != nullptr) return held.view.memory;
   }
   return {};
+}
+
+bool OperationArguments::has_torch() const {
+  return std::ranges::any_of(held_, [](const auto& each) {
+    const nb::object module = nb::getattr(each.second.owner.type(), "__module__", nb::none());
+    return nb::isinstance<nb::str>(module) && nb::cast<std::string>(module).starts_with("torch");
+  });
 }
 
 TensorView OperationArguments::keep(nb::handle tensor, const char* name, bool written) {
@@ -341,6 +354,7 @@ void bind_arguments(nb::module_& module) {
       module, "Arguments", "Arguments of one operation. They keep their tensors alive and copy nothing.");
   bind_gemm(module);
   bind_grouped(module);
+  bind_convolution(module);
   bind_others(module);
 }
 

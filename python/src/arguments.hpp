@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "epilogue.hpp"
 #include "tensor.hpp"
 
 namespace quarry::python {
@@ -22,6 +23,9 @@ class OperationArguments {
   /// Memory of the operands: of the first that has any, otherwise as it was left open.
   Memory memory() const;
 
+  /// Whether some tensor is one of torch.
+  bool has_torch() const;
+
   /// Holds a tensor under its name and returns its view. Raises as hold().
   TensorView keep(nb::handle tensor, const char* name, bool written = false);
   /// The same where None is no tensor.
@@ -32,5 +36,8 @@ class OperationArguments {
  private:
   std::vector<std::pair<std::string, Held>> held_;
 };
+
+/// The standard parts of an epilogue, whose tensors the arguments hold. Raises as hold().
+Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& given);
 
 }  // namespace quarry::python

@@ -15,11 +15,14 @@ namespace nb = nanobind;
 void bind_status(nb::module_& module);
 void bind_types(nb::module_& module);
 void bind_tensors(nb::module_& module);
+void bind_layouts(nb::module_& module);
 void bind_metadata(nb::module_& module);
 void bind_arguments(nb::module_& module);
+void bind_convolution(nb::module_& module);
 void bind_epilogue(nb::module_& module);
 void bind_expressions(nb::module_& module);
 void bind_artifacts(nb::module_& module);
+void bind_memory_pool(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_registry(nb::module_& module);
 

@@ -5,52 +5,22 @@
 #include <string>
 
 #include "arguments.hpp"
+#include "workspace.hpp"
 
 namespace quarry::python {
 namespace {
 
-/// The workspace of a run: the caller's tensor, or memory of its own where the caller gave none.
-class RunWorkspace {
- public:
-  RunWorkspace(nb::handle given, std::size_t bytes, const Memory& memory) {
-    if (!given.is_none()) {
-      held_ = hold(given, "workspace", true);
-      workspace_ = {const_cast<void*>(held_.view.data), bytes_in(held_.view)};
-    } else if (bytes > 0) {
-      const bool on_device = memory.kind == MemoryKind::device || memory.kind == MemoryKind::managed ||
-                             memory.kind == MemoryKind::pinned;
-      own_ = value_of(on_device ? WorkspaceBuffer::on_device(bytes, memory.device)
-                                : WorkspaceBuffer::on_host(bytes));
-      workspace_ = own_;
-    }
-  }
-  Workspace get() const { return workspace_; }
-
- private:
-  static std::size_t bytes_in(const TensorView& view) {
-    std::int64_t elements = 1;
-    for (std::size_t i = view.rank; i-- > 0;) {
-      if (view.strides[i] != elements && view.extents[i] != 1)
-        throw nb::value_error("workspace: expected a packed tensor");
-      elements *= view.extents[i];
-    }
-    return static_cast<std::size_t>(bytes_for(view.dtype, elements));
-  }
-
-  Held held_ = {};
-  WorkspaceBuffer own_;
-  Workspace workspace_ = {};
-};
-
-/// Bytes that a run needs where the caller gave no workspace; 0 where the run itself will say what is wrong.
+/// Bytes that a run needs where the caller gave no tensor; 0 where the run itself will say what is wrong.
 std::size_t needed(const Kernel& kernel, const OperationArguments& arguments, nb::handle workspace) {
-  return workspace.is_none() ? kernel.workspace_size(arguments.get()).value_or(0) : 0;
+  const bool is_wanted = workspace.is_none() || nb::isinstance<MemoryPool>(workspace);
+  return is_wanted ? kernel.workspace_size(arguments.get()).value_or(0) : 0;
 }
 
 void run(const Kernel& kernel, const OperationArguments& arguments, const Artifact* artifact,
          nb::handle stream, nb::handle workspace, bool assume_supported, bool compile) {
-  const RunWorkspace memory(workspace, needed(kernel, arguments, workspace), arguments.memory());
-  const RunOptions options = {.stream = stream_of(stream),
+  CUstream_st* const on = stream_of(stream);
+  const RunWorkspace memory(workspace, needed(kernel, arguments, workspace), arguments, on);
+  const RunOptions options = {.stream = on,
                               .workspace = memory.get(),
                               .artifact = artifact,
                               .assume_supported = assume_supported,
@@ -85,8 +55,8 @@ Plan prepare(const Kernel& kernel, const OperationArguments& arguments, const Ar
 
 void run_plan(const Plan& plan, const OperationArguments& arguments, nb::handle stream,
               nb::handle workspace) {
-  const RunWorkspace memory(workspace, plan.workspace_size(), arguments.memory());
   CUstream_st* const on = stream_of(stream);
+  const RunWorkspace memory(workspace, plan.workspace_size(), arguments, on);
   Status status;
   {
     const nb::gil_scoped_release others_go_on;
@@ -104,7 +74,8 @@ void bind_kernels(nb::module_& module) {
            nb::arg("workspace") = nb::none(),
            nb::sig(
                "def run(self, args: Arguments, *, stream: object = None, workspace: object = None) -> None"),
-           "Runs with the tensors of `args`, whose shapes must be those of the plan.")
+           "Runs with the tensors of `args`, whose shapes must be those of the plan. `workspace` as in "
+           "Kernel.run.")
       .def_prop_ro("workspace_size", &Plan::workspace_size, "Bytes of workspace that each run needs.");
 
   nb::class_<Kernel>(module, "Kernel", "One kernel of the registry.")
@@ -154,9 +125,12 @@ void bind_kernels(nb::module_& module) {
            nb::sig("def run(self, args: Arguments, compiled_artifact: Artifact | None = None, *, stream: "
                    "object = None, workspace: object "
                    "= None, assume_supported_args: bool = False, compile: bool = True) -> None"),
-           "Runs where the tensors lie: on their device, or on the host executor for host tensors. Without a "
-           "workspace, a run that\n"
-           "needs one makes its own.");
+           "Runs where the tensors lie: on their device, or on the host executor for host tensors. "
+           "`workspace` is a "
+           "packed tensor or a\n"
+           "MemoryPool. Without it, a run that needs memory takes some from torch's allocator if operands "
+           "are tensors of torch, else "
+           "it makes\nits own.");
 
   nb::class_<Candidate, Kernel>(module, "Candidate",
                                 "A kernel that solves a problem, with the controls chosen for it.")

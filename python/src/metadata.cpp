@@ -80,7 +80,7 @@ void bind_operands(nb::module_& module) {
 void bind_design(nb::module_& module) {
   nb::class_<DesignMetadata>(
       module, "DesignMetadata",
-      "How a kernel is built. An attribute that the kernel's family does not have is None.")
+      "How a kernel is built. Attributes that the family of the kernel lacks have the value None.")
       .def_prop_ro(
           "tile_shape", [](const DesignMetadata& self) { return shape(self.tile); },
           "Output tile of a block (M, N), and the K extent of a pipeline stage.")

@@ -8,11 +8,13 @@ NB_MODULE(_quarry, module) {
   bind_status(module);
   bind_types(module);
   bind_tensors(module);
+  bind_layouts(module);
   bind_metadata(module);
   bind_expressions(module);
   bind_epilogue(module);
   bind_arguments(module);
   bind_artifacts(module);
+  bind_memory_pool(module);
   bind_kernels(module);
   bind_registry(module);
 }

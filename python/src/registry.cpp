@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
@@ -7,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arguments.hpp"
@@ -120,11 +122,39 @@ nb::list rejections(const CandidateList& list) {
   return counts;
 }
 
-std::string explorer(nb::handle path, nb::handle metadata_filter) {
+/// (type, K) pairs as maps.
+std::vector<ExplorerMap> maps_of(const nb::iterable& pairs) {
+  std::vector<ExplorerMap> maps;
+  for (const nb::handle pair : pairs) {
+    const auto [type, k] = nb::cast<std::pair<std::string, std::int64_t>>(pair);
+    if (k < 1) throw nb::value_error(("maps: expected a K of 1 or more, got " + std::to_string(k)).c_str());
+    maps.push_back({value_of(parse_dtype(type)), k});
+  }
+  return maps;
+}
+
+/// The lines of a file that `quarry bench --dump-times` wrote.
+std::vector<ExplorerTime> times_of(nb::handle path) {
+  std::vector<ExplorerTime> times;
+  if (path.is_none()) return times;
+  const nb::object file = nb::module_::import_("pathlib").attr("Path")(path);
+  const nb::object loads = nb::module_::import_("json").attr("loads");
+  for (const nb::handle line : nb::object(file.attr("read_text")("utf-8").attr("splitlines")())) {
+    if (nb::len(line.attr("strip")()) == 0) continue;
+    const nb::object time = loads(line);
+    times.push_back({nb::cast<std::string>(time["command"]), nb::cast<std::string>(time["kernel"]),
+                     nb::cast<double>(time.attr("get")("predicted_us", 0.0)),
+                     nb::cast<double>(time["measured_us"])});
+  }
+  return times;
+}
+
+std::string explorer(nb::handle path, nb::handle metadata_filter, const nb::iterable& maps,
+                     nb::handle times) {
   PythonFilter filter(metadata_filter);
   const std::vector<Kernel> kernels = get_kernels(filter.get());
   filter.rethrow();
-  std::string page = explorer_page(kernels);
+  std::string page = explorer_page(kernels, {.maps = maps_of(maps), .times = times_of(times)});
   if (!path.is_none())
     nb::module_::import_("pathlib").attr("Path")(path).attr("write_bytes")(
         nb::bytes(page.data(), page.size()));
@@ -185,12 +215,17 @@ void bind_registry(nb::module_& module) {
       "make_kernel", [](std::string_view config) { return value_of(make_kernel(config)); }, nb::arg("config"),
       "A kernel from a name or a config as JSON, registered or not.");
   module.def("explorer", &explorer, nb::arg("path") = nb::none(), nb::arg("metadata_filter") = nb::none(),
+             nb::arg("maps") = nb::make_tuple(nb::make_tuple("bf16", 4096)), nb::arg("times") = nb::none(),
              nb::sig("def explorer(path: str | os.PathLike[str] | None = None, metadata_filter: str | "
-                     "collections.abc.Callable[[KernelMetadata], bool] | None = None) -> str"),
+                     "collections.abc.Callable[[KernelMetadata], bool] | None = None, maps: "
+                     "collections.abc.Iterable[tuple[str, int]] = (('bf16', 4096),), times: str | "
+                     "os.PathLike[str] | None = None) -> str"),
              "One HTML page of all kernels, or of those that pass the filter, to look through in a browser; "
              "it needs "
              "no network.\n"
-             "Written to `path` where one is given.");
+             "Written to `path` where one is given. `maps`: the types and K of GEMMs of which it shows the "
+             "kernels that are chosen\n"
+             "over M and N. `times`: a file that `quarry bench --dump-times` wrote.");
   module.def("is_device_cc_supported", &cc_supported, nb::arg("ccs"),
              nb::sig("def is_device_cc_supported(ccs: collections.abc.Iterable[int]) -> Status"),
              "Whether device 0 has one of these compute capabilities.");

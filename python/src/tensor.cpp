@@ -87,6 +87,17 @@ nb::object as_bits(nb::handle tensor, DType type) {
   return tensor.attr("view")(bits_of(type) == 16 ? "uint16" : "uint8");
 }
 
+/// The type of a tensor of torch in fp8, which DLPack of older versions of torch refuses.
+std::optional<DType> torch_fp8(nb::handle tensor) {
+  const nb::object dtype = nb::getattr(tensor, "dtype", nb::none());
+  const nb::object module = nb::getattr(dtype.type(), "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(module) || nb::cast<std::string>(module) != "torch") return std::nullopt;
+  const std::string name = nb::cast<std::string>(nb::str(dtype));
+  if (name == "torch.float8_e4m3fn") return DType::e4m3;
+  if (name == "torch.float8_e5m2") return DType::e5m2;
+  return std::nullopt;
+}
+
 nb::dlpack::dtype dlpack_type(DType type) {
   const TypeInfo& info = info_of(type);
   return {static_cast<std::uint8_t>(info.dlpack_code), static_cast<std::uint8_t>(info.bits), 1};
@@ -135,7 +146,13 @@ void hold_array(nb::handle tensor, bool written, Name name, Held& held) {
     array = as_bits(tensor, *known);
     type = dlpack_type(*known);
   }
-  if (!import_array(array, held.memory)) {
+  bool is_imported = import_array(array, held.memory);
+  if (const std::optional<DType> fp8 = is_imported ? std::nullopt : torch_fp8(tensor)) {
+    array = tensor.attr("view")(nb::module_::import_("torch").attr("uint8"));
+    type = dlpack_type(*fp8);
+    is_imported = import_array(array, held.memory);
+  }
+  if (!is_imported) {
     if (nb::hasattr(tensor, "__cuda_array_interface__")) {
       held.view = view_of_cuda_array(tensor, written, name);
       return;
@@ -152,6 +169,15 @@ void hold_array(nb::handle tensor, bool written, Name name, Held& held) {
     name.refuse_value("it is read-only, and a kernel writes to it");
 }
 
+/// Refuses tensors of torch whose values are more than the numbers in memory.
+void check_values(nb::handle tensor, Name name) {
+  if (!nb::hasattr(tensor, "requires_grad")) return;
+  if (nb::cast<bool>(tensor.attr("requires_grad")))
+    name.refuse_value("it requires grad, which kernels do not record: give tensor.detach()");
+  if (nb::hasattr(tensor, "is_neg") && nb::cast<bool>(tensor.attr("is_neg")()))
+    name.refuse_value("its values are the negatives of those in its memory: give tensor.resolve_neg()");
+}
+
 nb::tuple shape_of(const FakeTensor& tensor) {
   const auto& extents = tensor.view.extents;
   return nb::tuple(nb::cast(std::vector<std::int64_t>(extents.begin(), extents.begin() + tensor.view.rank)));
@@ -161,11 +187,15 @@ nb::tuple shape_of(const FakeTensor& tensor) {
 
 Held hold(nb::handle tensor, const char* word, bool written) {
   const Name name{word};
+  if (std::optional<Held> held = hold_layout(tensor, word, written)) return *std::move(held);
   Held held{{}, nb::borrow(tensor), {}};
   if (nb::isinstance<FakeTensor>(tensor)) {
     held.view = nb::cast<const FakeTensor&>(tensor).view;
-  } else if (nb::hasattr(tensor, "requires_grad") && nb::cast<bool>(tensor.attr("requires_grad"))) {
-    name.refuse_value("it requires grad, which kernels do not record: give tensor.detach()");
+    return held;
+  }
+  check_values(tensor, name);
+  if (const std::optional<TensorView> view = view_of_torch(tensor)) {
+    held.view = *view;
   } else if (is_fake_of_torch(tensor)) {
     held.view = view_of_fake(tensor, name);
   } else {

@@ -3,6 +3,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include <optional>
+
 #include "bindings.hpp"
 
 namespace quarry::python {
@@ -22,10 +24,18 @@ struct Held {
 };
 
 /// Holds a tensor: FakeTensor; numpy, torch, CuPy or any other producer of DLPack or of
-/// `__cuda_array_interface__`; numpy arrays of ml_dtypes; fake and meta tensors of torch. Raises TypeError or
+/// `__cuda_array_interface__`; numpy arrays of ml_dtypes; fake and meta tensors of torch; PointerArray and
+/// Interleaved. Raises TypeError or
 /// ValueError, with the name, for what cannot be taken.
 /// @param written whether a kernel writes to it; then read-only memory is refused
 Held hold(nb::handle tensor, const char* name, bool written = false);
+
+/// Holds a PointerArray or an Interleaved (layouts.cpp); nothing for other objects. Raises as hold().
+std::optional<Held> hold_layout(nb::handle operand, const char* name, bool written);
+
+/// The view of a torch.Tensor on the host or a CUDA device (torch_tensor.cpp); nothing for other objects, and
+/// for tensors that have no view.
+std::optional<TensorView> view_of_torch(nb::handle tensor);
 
 /// A tensor of rank 0 as one of one element; all else as it is.
 nb::object with_rank(nb::handle tensor);

@@ -15,7 +15,7 @@ namespace {
 
 using Results = std::vector<Result<Artifact>>;
 
-/// Compiles those of the kernels that `indices` names.
+/// Compiles the kernels that `indices` names.
 void compile_some(std::span<const Kernel> kernels, const std::vector<std::size_t>& indices,
                   const CompileOptions& options, const CompileProgress& progress, int threads,
                   Results& results) {

@@ -31,13 +31,13 @@ class DiskCache {
 
   /// The artifact of this key, or null. Marks it as used now.
   std::shared_ptr<ArtifactData> load(std::string_view key) noexcept;
-  /// Leaves the artifact on disk and, where the cache is now larger than its bound, removes what was not used
+  /// Leaves the artifact on disk and, where the cache is now larger than its bound, removes what nobody used
   /// for longest. Never fails; does nothing with an artifact that has no key or no code, or is larger than
   /// the bound.
   void store(const ArtifactData& artifact) noexcept;
 
   CacheInfo info();
-  /// Every entry, checked, the latest used first; those that are no good say why. Sets nothing aside.
+  /// Every entry, checked, the latest used first; a damaged entry says why. Sets nothing aside.
   std::vector<CacheEntry> entries();
   /// Removes all entries, also those set aside and of other versions. Answers how many. Fails, after removing
   /// what it could, when one stays or the folder must not be used.

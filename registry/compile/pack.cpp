@@ -116,7 +116,7 @@ Status add_all(const Artifacts& artifacts) {
   return {};
 }
 
-/// Warns of a pack of the environment that is no good.
+/// Warns of an invalid pack of the environment.
 void load_or_warn(const std::string& path) {
   const Status status = load_pack(path);
   if (status) return;

@@ -19,8 +19,8 @@ Result<std::uint32_t> entry_of_artifact(const ArtifactData& artifact);
 /// Loads the packs of QUARRY_PACKS unless that has been done. Called by whatever needs machine code.
 void load_environment_packs();
 
-/// Whether a device of compute capability `cc` runs machine code of `target`: that of the same major version,
-/// and of no later minor one.
+/// Whether a device of compute capability `cc` runs machine code of `target`: it must be of the same major
+/// version, and of no later minor one.
 constexpr bool runs_on(int target, int cc) { return target / 10 == cc / 10 && target <= cc; }
 
 }  // namespace quarry::detail

@@ -9,7 +9,7 @@
 ///        .      .  the artifacts, one behind another, each as artifact_format.hpp says
 ///
 /// Numbers are little-endian. Every length is checked against what is there before it is used; every byte is
-/// under a checksum, that of the head or that of its artifact.
+/// under a checksum, the head's or its artifact's.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "quarry/version.hpp"
@@ -49,6 +50,22 @@ typedef CUresult(CUDAAPI* quarry_plan_encode)(CUtensorMap* map, CUtensorMapDataT
 
 #endif
 )c";
+
+constexpr std::string_view walk_part =
+    "\n#ifndef QUARRY_PLAN_IM2COL_MAPS\n#define QUARRY_PLAN_IM2COL_MAPS\n#include <cuda.h>\n"
+    R"c(
+/* cuTensorMapEncodeIm2col of the CUDA driver, found likewise. */
+typedef CUresult(CUDAAPI* quarry_plan_encode_im2col)(
+    CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data, const cuuint64_t* extents,
+    const cuuint64_t* strides, const int* lower_corner, const int* upper_corner, cuuint32_t channels,
+    cuuint32_t pixels, const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+
+#endif
+)c";
+
+/// Whether some map of the launch is of images (PixelWalk).
+bool has_walks(const Launch& launch) { return std::ranges::any_of(launch.maps, &TensorMapFields::walks); }
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
@@ -133,15 +150,40 @@ std::string list(const Numbers& numbers) {
   return text + "}";
 }
 
+/// The arguments of a map that say which box its copies move: their declarations, and their names.
+struct BoxText {
+  std::string declared;
+  std::string names;
+};
+BoxText box_text(const TensorMapFields& fields) {
+  if (!fields.walks()) {
+    return {"    static const cuuint32_t box[] = " + list(fields.box) +
+                ";\n    static const cuuint32_t element_strides[] = {1u, 1u, 1u};\n",
+            "box"};
+  }
+  const auto corner = [](const char* name, const short(&at)[2]) {
+    return std::string("    static const int ") + name + "_corner[] = {" + std::to_string(at[0]) + ", " +
+           std::to_string(at[1]) + "};\n";
+  };
+  const PixelWalk& walk = fields.walk;
+  return {corner("lower", walk.lower) + corner("upper", walk.upper) +
+              "    static const cuuint32_t element_strides[] = {1u, " + number(walk.step[0]) + "u, " +
+              number(walk.step[1]) + "u, 1u};\n",
+          "lower_corner, upper_corner, " + number(fields.box[0]) + "u, " + number(fields.box[1]) + "u"};
+}
+
 std::string map_text(const Launch& launch, const Relocation& relocation) {
   const TensorMapFields& fields = launch.maps[relocation.map];
   const TensorMapWords words = words_of(fields);
-  std::string text = "  {\n    static const cuuint64_t extents[] = " + list(fields.extent) +
-                     ";\n    static const cuuint64_t strides[] = " + list(fields.stride) +
-                     ";\n    static const cuuint32_t box[] = " + list(fields.box) +
-                     ";\n    static const cuuint32_t element_strides[] = {1u, 1u, 1u};\n";
-  text += "    const CUresult result = encode(&map, " + std::string(words.type) + ", 3, (void*)operands->" +
-          member(relocation.source) + ", extents, strides, box,\n        element_strides, " +
+  const auto rank = static_cast<std::size_t>(fields.rank());
+  const BoxText box = box_text(fields);
+  std::string text =
+      "  {\n    static const cuuint64_t extents[] = " + list(std::span(fields.extent).first(rank)) +
+      ";\n    static const cuuint64_t strides[] = " + list(std::span(fields.stride).first(rank - 1)) + ";\n" +
+      box.declared;
+  text += std::string("    const CUresult result = encode") + (fields.walks() ? "_im2col" : "") + "(&map, " +
+          std::string(words.type) + ", " + number(rank) + ", (void*)operands->" + member(relocation.source) +
+          ", extents, strides, " + box.names + ",\n        element_strides, " +
           std::string(words.interleave) + ", " + std::string(words.swizzle) + ",\n        " +
           std::string(words.promotion) + ", " + std::string(words.fill) + ");\n";
   return text + "    if (result != CUDA_SUCCESS) return (int)result;\n    memcpy((unsigned char*)image + " +
@@ -155,7 +197,8 @@ std::string fill_function(const ExportedPlan& plan, const Launch& launch) {
       "the "
       "CUresult with\n   which a tensor map was refused. */\nstatic inline int " +
       plan.name + "_fill(const " + plan.name + "_operands* operands, " +
-      (has_maps ? "quarry_plan_encode encode, " : "") + "void* image) {\n" +
+      (has_maps ? "quarry_plan_encode encode, " : "") +
+      (has_walks(launch) ? "quarry_plan_encode_im2col encode_im2col, " : "") + "void* image) {\n" +
       "  static const unsigned char frozen[] = {" + image_bytes(launch) + "\n  };\n";
   if (has_maps) text += "  CUtensorMap map;\n";
   text += "  memcpy(image, frozen, sizeof frozen);\n";
@@ -177,7 +220,8 @@ std::string introduction(const ExportedPlan& plan, const Launch& launch) {
                      ", made ready for one problem and exported by Quarry " QUARRY_VERSION
                      ". This header is\n * C11 and C++11, and needs nothing of Quarry.\n *\n" +
                      plan.problem + " *\n";
-  const std::string encode = launch.maps.count > 0 ? "cuTensorMapEncodeTiled, " : "";
+  std::string encode = launch.maps.count > 0 ? "cuTensorMapEncodeTiled, " : "";
+  if (has_walks(launch)) encode += "cuTensorMapEncodeIm2col, ";
   text += " * Load the files that the steps name, and for each run:\n *   unsigned char image[" + name +
           "_image_bytes];\n *   " + name + "_operands operands = {...};\n *   " + name + "_fill(&operands, " +
           encode + "image);\n *   for (i = 0; i < " + name +
@@ -207,7 +251,8 @@ std::string plan_header(const ExportedPlan& plan, const Launch& launch) {
   };
   return introduction(plan, launch) + "#ifndef " + guard + "\n#define " + guard +
          "\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n" + std::string(common_part) +
-         (launch.maps.count > 0 ? std::string(map_part) : "") + "\nenum {\n" +
+         (launch.maps.count > 0 ? std::string(map_part) : "") +
+         (has_walks(launch) ? std::string(walk_part) : "") + "\nenum {\n" +
          constant("target", static_cast<std::size_t>(plan.target)) + ",\n" +
          constant("step_count", static_cast<std::size_t>(launch.steps.count)) + ",\n" +
          constant("image_bytes", launch.image_bytes) + "\n};\n\nstatic inline size_t " + plan.name +

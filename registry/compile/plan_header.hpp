@@ -27,11 +27,11 @@ struct ExportedPlan {
 };
 
 /// A header for C11 and C++11 that fills the parameters of the launch from pointers and lists its steps. It
-/// needs nothing but the C library and, where the launch has tensor maps, <cuda.h>.
+/// needs only the C library and, where the launch has tensor maps, <cuda.h>.
 std::string plan_header(const ExportedPlan& plan, const Launch& launch);
 
-/// The operands that a run of the exported plan is given, in the order of the header's struct: those of which
-/// something in the launch depends.
+/// The operands that a run of the exported plan is given, in the order of the header's struct: only those on
+/// which something in the launch depends.
 std::vector<Operand> plan_operands(const Launch& launch);
 
 }  // namespace quarry::detail

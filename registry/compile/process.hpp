@@ -16,7 +16,7 @@ struct ProcessOutput {
 /// Runs a program, without a shell, to its end; it reads nothing. Fails with no_compiler where it cannot be
 /// started.
 /// @param words the program's path, or its name where PATH is to be searched, and its arguments
-/// @param folder where it runs and puts its temporary files; "" for those of this process
+/// @param folder where it runs and puts its temporary files; "": as this process
 Result<ProcessOutput> run_process(std::span<const std::string> words, const std::string& folder = "");
 
 }  // namespace quarry::detail

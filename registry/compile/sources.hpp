@@ -21,7 +21,7 @@ std::span<const SourceFile> kernel_sources();
 /// A digest of all of them: a change of any byte changes it.
 std::string_view sources_digest();
 
-/// The source that instantiates one entry, registered or of a config of one's own, and the
+/// The source that instantiates one entry, registered or of your own config, and the
 /// config as text, which identifies the machine code together with the sources. Fails with not_found for a
 /// name that no family makes.
 struct EntrySource {

@@ -7,8 +7,8 @@
 
 namespace quarry::detail {
 
-/// As find_artifact, but an entry that is precompiled is compiled anew: what the library holds is the code of
-/// many entries and targets together.
+/// As find_artifact, but an entry that is precompiled is compiled again: what the library holds is the code
+/// of many entries and targets together.
 Result<Artifact> standalone_artifact(std::uint32_t entry, const CompileOptions& options);
 
 }  // namespace quarry::detail

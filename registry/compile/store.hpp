@@ -9,7 +9,7 @@
 
 namespace quarry::detail {
 
-/// The machine code of an entry for a compute capability (0: that of the default device model): precompiled,
+/// The machine code of an entry for a compute capability (0: the default device model's): precompiled,
 /// added by the program, made before by this process, from the cache on disk, or compiled now. Whoever asks
 /// for one that is being made waits for it. A failure to compile is not kept: the next one who asks tries
 /// again.
@@ -17,7 +17,7 @@ namespace quarry::detail {
 Result<Artifact> find_artifact(std::uint32_t entry, const CompileOptions& options);
 
 /// The artifact where it is in memory already, precompiled or not, for the target or an earlier one that runs
-/// there (code for 8.0 on 8.6); null otherwise. Compiles nothing, reads nothing but, once, the packs of
+/// there (code for 8.0 on 8.6); null otherwise. Compiles nothing, and reads only, once, the packs of
 /// QUARRY_PACKS.
 std::shared_ptr<const ArtifactData> artifact_in_memory(std::uint32_t entry, int target);
 

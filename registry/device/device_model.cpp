@@ -69,7 +69,7 @@ const DeviceModel* known_device(std::string_view name) {
 }
 
 /// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured. All
-/// other rates are those of the built-in model of the architecture.
+/// other rates are the built-in model's of the architecture.
 void set_rates(DeviceModel& model) {
   const bool small_chip =
       model.cc != 80 && model.cc / 10 == 8;  // 8.6, 8.7 and 8.9: half the tensor cores, hardly any f64

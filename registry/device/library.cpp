@@ -38,7 +38,7 @@ struct Function {
   int target = 0;
 };
 
-/// Own kernels (make_kernel) have numbers behind those of the table; their functions come in chunks.
+/// Own kernels (make_kernel) have numbers behind the table's; their functions come in chunks.
 constexpr std::size_t chunk_functions = 256;
 constexpr std::size_t most_chunks = 4096;
 
@@ -106,7 +106,7 @@ Status not_precompiled(const Entry& entry, int cc) {
 Status may_load(CUstream_st* stream, std::string_view entry) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-  // The legacy stream answers with this error while another stream is capturing that it would wait for.
+  // The legacy stream gives this error while another stream is capturing that it would wait for.
   const bool capturing = error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
   if (capturing) {
     (void)cudaGetLastError();

@@ -19,8 +19,8 @@ struct PreparedLaunch {
   PlanOperands pointers;
 };
 
-/// Checks the arguments, chooses the open controls and computes the launch. Loads nothing, asks no device but
-/// for what it is.
+/// Checks the arguments, chooses the open controls and computes the launch. Loads nothing, and asks a device
+/// only for what it is.
 /// @param controls of the kernel: Kernel::entry_controls
 /// @param assume_supported as RunOptions::assume_supported
 Status prepare_launch(const Row& row, const Controls& controls, Arguments arguments, PreparedLaunch& prepared,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "registry/device/cuda_call.hpp"
@@ -21,6 +22,7 @@ static_assert(sizeof(CUtensorMap) == sizeof(TensorMap));
 struct Driver {
   Status status;
   decltype(&cuTensorMapEncodeTiled) encode = nullptr;
+  decltype(&cuTensorMapEncodeIm2col) encode_im2col = nullptr;
   decltype(&cuTensorMapReplaceAddress) replace_address = nullptr;
 };
 
@@ -35,6 +37,7 @@ Driver ask() {
   driver.status = runtime_status();
   if (!driver.status) return driver;
   find("cuTensorMapEncodeTiled", driver.encode, driver.status);
+  find("cuTensorMapEncodeIm2col", driver.encode_im2col, driver.status);
   find("cuTensorMapReplaceAddress", driver.replace_address, driver.status);
   return driver;
 }
@@ -49,17 +52,34 @@ Status unsupported(std::string why) {
   return {StatusCode::unsupported, "A tensor map cannot be encoded: " + std::move(why)};
 }
 
+/// The same of how copies walk over images. (cuTensorMapEncodeIm2col)
+Status check_walk(const TensorMapFields& f) {
+  for (int i = 0; i < 2; ++i) {
+    for (const int corner : {f.walk.lower[i], f.walk.upper[i]}) {
+      if (corner < -128 || corner > 127)
+        return unsupported("a corner of " + std::to_string(corner) + ", expected -128 to 127");
+    }
+    const long long walked = static_cast<long long>(f.extent[1 + i]) + f.walk.upper[i] - f.walk.lower[i];
+    if (walked < 1)
+      return unsupported("a walk over " + std::to_string(walked) + " pixels, expected 1 or more");
+    if (f.walk.step[i] < 1 || f.walk.step[i] > 8)
+      return unsupported("a step of " + std::to_string(f.walk.step[i]) + " pixels, expected 1 to 8");
+  }
+  return {};
+}
+
 /// What the driver would refuse, in words. (CUDA driver API, cuTensorMapEncodeTiled)
 Status check(const TensorMapFields& f) {
   constexpr unsigned long long most_extent = 1ULL << 32;
   constexpr unsigned long long least_refused_stride = 1ULL << 40;
   constexpr unsigned most_box = 256;
-  for (const auto extent : f.extent) {
+  const auto rank = static_cast<std::size_t>(f.rank());
+  for (const auto extent : std::span(f.extent).first(rank)) {
     if (extent < 1 || extent > most_extent) {
       return unsupported("an extent of " + std::to_string(extent) + ", expected 1 to 4294967296");
     }
   }
-  for (const auto stride : f.stride) {
+  for (const auto stride : std::span(f.stride).first(rank - 1)) {
     if (stride % 16 != 0 || stride >= least_refused_stride) {
       return unsupported("a stride of " + std::to_string(stride) +
                          " bytes, expected a multiple of 16 below 1099511627776");
@@ -81,7 +101,7 @@ Status check(const TensorMapFields& f) {
     return unsupported("a box with lines of " + std::to_string(line_bytes) + " bytes, expected at most the " +
                        std::to_string(most_bytes) + " of its swizzle");
   }
-  return {};
+  return f.walks() ? check_walk(f) : Status();
 }
 
 /// An enumerator of the driver, and its name.
@@ -177,6 +197,27 @@ Status move(const TensorMapFields& fields, std::byte* slot) {
   return driver_status(result);
 }
 
+CUresult encode(const TensorMapFields& fields, CUtensorMapDataType type, CUtensorMap& map) {
+  cuuint64_t extent[4];
+  cuuint64_t stride[3];
+  std::copy(std::begin(fields.extent), std::end(fields.extent), extent);
+  std::copy(std::begin(fields.stride), std::end(fields.stride), stride);
+  void* const data = const_cast<void*>(fields.data);
+  const CUtensorMapSwizzle swizzle = to_driver(fields.swizzle).value;
+  const PixelWalk& walk = fields.walk;
+  if (!fields.walks()) {
+    const cuuint32_t steps[3] = {1, 1, 1};
+    return driver().encode(&map, type, 3, data, extent, stride, fields.box, steps, interleave_of_all.value,
+                           swizzle, promotion_of_all.value, fill_of_all.value);
+  }
+  const int lower[2] = {walk.lower[0], walk.lower[1]};
+  const int upper[2] = {walk.upper[0], walk.upper[1]};
+  const cuuint32_t steps[4] = {1, walk.step[0], walk.step[1], 1};
+  return driver().encode_im2col(&map, type, 4, data, extent, stride, lower, upper, fields.box[0],
+                                fields.box[1], steps, interleave_of_all.value, swizzle,
+                                promotion_of_all.value, fill_of_all.value);
+}
+
 }  // namespace
 
 Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
@@ -185,17 +226,8 @@ Status encode_tensor_map(const TensorMapFields& fields, TensorMap& map) {
     return unsupported("there are no tensors of type " + std::string(to_string(fields.dtype)));
   if (Status s = check(fields); !s) return s;
   if (Status s = driver().status; !s) return s;
-  cuuint64_t extent[3];
-  cuuint64_t stride[2];
-  std::copy(std::begin(fields.extent), std::end(fields.extent), extent);
-  std::copy(std::begin(fields.stride), std::end(fields.stride), stride);
-  const cuuint32_t element_strides[3] = {1, 1, 1};
   CUtensorMap encoded;
-  const CUresult result = with_context([&] {
-    return driver().encode(&encoded, type->value, 3, const_cast<void*>(fields.data), extent, stride,
-                           fields.box, element_strides, interleave_of_all.value,
-                           to_driver(fields.swizzle).value, promotion_of_all.value, fill_of_all.value);
-  });
+  const CUresult result = with_context([&] { return encode(fields, type->value, encoded); });
   if (Status s = driver_status(result); !s) return s;
   std::memcpy(&map, &encoded, sizeof map);
   return {};

@@ -117,7 +117,7 @@ void TreeBuilder::settle_beside(NodeId node, NodeId other) {
   }
 }
 
-/// Settles what is left open in two expressions that should have one type. Whether both are valid then.
+/// Settles what is open in two expressions that should have one type. Whether both are valid then.
 bool TreeBuilder::settle_both(NodeId left, NodeId right) {
   const auto is_field = [this](NodeId node) {
     return at(node).kind != FilterNodeKind::name || names_field(at(node).text);

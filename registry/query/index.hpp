@@ -12,7 +12,7 @@
 
 namespace quarry::detail {
 
-/// Some ranges of rows, in registry order: those of the functional keys of one problem. At most sixteen.
+/// Some ranges of rows, in registry order: the rows of the functional keys of one problem. At most sixteen.
 class RowRanges {
  public:
   const KeyRange* begin() const { return ranges_; }

@@ -33,9 +33,9 @@ Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter&
 /// The order in which offers are answered, as indexes: by predicted time, then as registered.
 std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
 
-/// The model by which controls are chosen for these operands: that of the first one that is said to lie on a
-/// device, default_device_model() otherwise. Does not ask the driver about pointers, so that what a query,
-/// workspace_size and a run choose is the same.
+/// The model by which controls are chosen for these operands: the model of the first one that is said to lie
+/// on a device, default_device_model() otherwise. Does not ask the driver about pointers, so that what a
+/// query, workspace_size and a run choose is the same.
 const DeviceModel& model_for(const OperandList& operands);
 
 /// Whether a model holds what ranking divides by; invalid_arguments otherwise.

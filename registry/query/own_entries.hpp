@@ -1,4 +1,4 @@
-/// Entries that are not in the table: those of kernels that the program made. Their numbers follow on those
+/// Entries that are not in the table, of kernels that the program made. Their numbers follow on the numbers
 /// of the table; they stay where they are to the end of the process.
 #pragma once
 

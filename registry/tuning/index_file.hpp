@@ -6,7 +6,7 @@
 ///       16      8  checksum of all that follows
 ///       24     16  digest of the sources that measured
 ///       40     24  the table's stamp: bytes, and a digest of its first and last 64 KB
-///       64     24  lines of other sources, damaged ones, those of later versions
+///       64     24  lines of other sources, damaged ones, and ones of later versions
 ///       88     40  counts: points, intervals, choices, kernels, devices
 ///      128      .  points, intervals, choices, kernels, devices (TunedPoint, ...; of a name 8 bytes of
 ///                  measurements, 4 of length, then text)

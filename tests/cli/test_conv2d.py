@@ -8,14 +8,38 @@ SHAPE = ("2x9x8x12", "20x3x3")
 
 
 class Conv2d(CommandTest):
+    def names_found(self, *words):
+        document = self.quarry("find", "conv2d", *words, "--format", "json").json
+        return [row["name"] for row in document["candidates"]]
+
     def test_find_has_a_kernel_for_each_direction_and_type(self):
         for direction in ("fprop", "dgrad", "wgrad"):
             for kind in ("f16", "bf16", "f32", "f64", "s8", "u8"):
                 with self.subTest(direction=direction, kind=kind):
                     out = ("--out", "s32") if kind in ("s8", "u8") else ()
-                    document = self.quarry("find", "conv2d", direction, *SHAPE, kind, *out, "--padding", "1", "--format", "json").json
-                    names = [row["name"] for row in document["candidates"]]
-                    self.assertTrue(names and all(name.startswith(f"conv2d_simt_{direction}_{kind}") for name in names), names)
+                    names = self.names_found(direction, *SHAPE, kind, *out, "--padding", "1")
+                    self.assertTrue(all(f"_{direction}_{kind}" in name for name in names), names)
+                    self.assertTrue(any(name.startswith(f"conv2d_simt_{direction}_{kind}") for name in names), names)
+
+    def test_find_prefers_tensor_cores_of_threads_to_none(self):
+        for words in (("fprop", *SHAPE, "bf16"), ("dgrad", *SHAPE, "f16", "--stride", "2"), ("wgrad", *SHAPE, "bf16", "--groups", "4"),
+                      ("fprop", "2x9x8x3", "20x3x3", "f16"), ("fprop", "2x9x8x16", "20x3x3", "s8", "--out", "s8"),
+                      ("wgrad", *SHAPE, "f32", "--math", "fast_tf32")):
+            with self.subTest(words=words):
+                names = self.names_found(*words, "--padding", "1", "--device-model", "a100")
+                self.assertTrue(names[0].startswith(f"conv2d_sm80_{words[0]}_{words[3]}"), names)
+        self.assertTrue(self.names_found("fprop", *SHAPE, "f32")[0].startswith("conv2d_simt_"))
+
+    def test_find_prefers_tensor_cores_where_the_copy_engine_can_walk(self):
+        for direction in ("fprop", "dgrad", "wgrad"):
+            for kind, out in (("f16", "f32"), ("bf16", "bf16")):
+                with self.subTest(direction=direction, kind=kind):
+                    words = (direction, "8x14x14x128", "64x3x3", kind, "--out", out, "--padding", "1", "--device-model", "h200")
+                    names = self.names_found(*words)
+                    self.assertTrue(names[0].startswith(f"conv2d_sm90_{direction}_{kind}_{kind}_f32_{out}_"), names)
+                    self.assertTrue(names[-1].startswith("conv2d_simt_"), names)
+        self.quarry("run", "conv2d", "wgrad", "1x12x12x64", "32x3x3", "bf16", "--padding", "1", "--on", "host")
+        self.quarry("run", "conv2d", "dgrad", "1x12x12x64", "32x3x3", "f16", "--padding", "2x1", "--kind", "convolution", "--on", "host")
 
     def test_run_is_right_on_the_host(self):
         for words in (
@@ -49,8 +73,11 @@ class Conv2d(CommandTest):
 
     def test_bad_problems_are_refused_by_name(self):
         for words, message in (
-            (("fprop", "2x9x8x12"), "no shape given"),
+            ((), "no shape given; say for example: conv2d fprop"),
+            (("fprop", "2x9x8x12"), "the shape `fprop 2x9x8x12` is not complete; say for example: conv2d fprop"),
             (("sideways", *SHAPE, "f32"), "direction"),
+            (("fprop", *SHAPE, "f32", "--direction", "dgrad"), "contradicts the shape, which begins with fprop"),
+            (("fprop", *SHAPE, "f32", "--direction", "sideways"), "--direction"),
             (("fprop", "9x8x12", "20x3x3", "f32"), "32x56x56x64"),
             (("fprop", "2x9x8x12", "20x3", "f32"), "64x3x3"),
             (("fprop", *SHAPE), "which type?"),

@@ -48,7 +48,7 @@ class Elementwise(CommandTest):
             (("40x50",), "which type?"),
             (("40x50", "f32", "--in-place", "z"), "--in-place"),
             (("1x2x3x4x5", "f32"), "4096x4096"),
-            (("40x50", "e4m3", "--epilogue", "out = x", "--with", "x=f32:row"), "e4m3"),
+            (("40x50", "s4", "--epilogue", "out = x", "--with", "x=f32:row"), "s4"),
         ):
             with self.subTest(words=words):
                 result = run_quarry("find", "elementwise", *words)

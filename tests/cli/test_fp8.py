@@ -18,7 +18,7 @@ class Fp8(CommandTest):
     def test_every_pair_and_output_is_found_and_right(self):
         for a in FP8:
             for b in FP8:
-                for out in ("bf16", "f16", "f32"):
+                for out in ("bf16", "f16", "f32", *FP8):
                     flags = ("--a", a, "--b", f"{b}:col", "--out", out, "--bias", "row", "--activation", "relu")
                     with self.subTest(flags=flags):
                         run = self.quarry("run", "gemm", "70x50x133", *flags, *HOST, "--format", "json").json["runs"][0]
@@ -40,8 +40,8 @@ class Fp8(CommandTest):
                 self.assertEqual(found[0]["family"], "gemm_sm90" if fast else "gemm_simt")
 
     def test_an_output_that_no_kernel_writes_is_named(self):
-        self.refused("find", "gemm", "64x64x64", "--a", "e4m3", "--b", "e4m3:col", "--out", "e4m3", *MODEL,
-                     says="the output is f16, bf16 or f32", status=1)
+        self.refused("find", "gemm", "64x64x64", "--a", "e4m3", "--b", "e4m3:col", "--out", "f64", *MODEL,
+                     says="the output is e4m3, e5m2, f16, bf16 or f32", status=1)
 
     def test_operands_of_two_classes_are_refused(self):
         self.refused("find", "gemm", "64x64x64", "--a", "e4m3", "--b", "s8:col", "--out", "bf16", *MODEL, says="No kernel", status=1)

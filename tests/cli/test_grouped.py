@@ -10,12 +10,14 @@ HAS_EMULATOR = "emulate" in run_quarry("--help").out
 
 
 class Grouped(CommandTest):
-    def test_find_names_the_fallback_for_every_form(self):
+    def test_find_prefers_tensor_cores_for_every_form(self):
         for words in ((), ("--form", "masked", "--room", "256"), ("--form", "ragged_k", "--tokens", "16384")):
             with self.subTest(words=words):
                 document = self.quarry("find", "grouped_gemm", "8x4096x7168", "bf16", *words, "--format", "json").json
                 names = [row["name"] for row in document["candidates"]]
-                self.assertEqual(names, ["grouped_gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4"])
+                self.assertEqual(names[-1], "grouped_gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4")
+                self.assertTrue(names[0].startswith("grouped_gemm_sm90_bf16_bf16_f32_bf16_rrr_"))
+                self.assertTrue(names[-2].startswith("grouped_gemm_sm80_bf16_bf16_f32_bf16_rrr_"))
 
     def test_run_is_right_on_the_host(self):
         for words in (
@@ -24,6 +26,10 @@ class Grouped(CommandTest):
             ("3x40x33", "f16", "--form", "masked", "--sizes", "7,0,20", "--room", "20", "--outside", "zero"),
             ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--bias", "column", "--activation", "gelu"),
             ("3x40x33", "s8", "--out", "s32", "--sizes", "7,7,30", "--room", "50"),
+            ("3x72x256", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16", "--sizes", "7,7,60", "--a-scale", "1x128",
+             "--b-scale", "128x128"),
+            ("3x72x144", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "f32", "--form", "masked", "--sizes", "7,0,60", "--a-scale",
+             "row", "--b-scale", "tensor"),
             ("3x40x33", "f16", "--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp", "--beta", "1"),
         ):
             with self.subTest(words=words):
@@ -48,17 +54,36 @@ class Grouped(CommandTest):
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_a_kernel_is_emulated(self):
-        name = "grouped_gemm_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4"
-        for words in ((), ("--form", "masked"), ("--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp")):
+        names = ("grouped_gemm_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4",
+                 "grouped_gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1",
+                 "grouped_gemm_sm90_f16_f16_f32_f16_rcr_64x128x64_c1x1_s8_ping_pong_a8x8",
+                 "grouped_gemm_sm90_f16_f16_f32_f16_rcr_128x128x64_c2x1_s6_ping_pong_a8x8")
+        for name in names:
+            for words in ((), ("--form", "masked"), ("--form", "ragged_k", "--sizes", "7,7,64"),
+                          ("--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp")):
+                with self.subTest(name=name, words=words):
+                    self.assertIn("0 wrong", self.quarry("emulate", name, "3x40x40", *words).out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_scales_are_emulated(self):
+        name = "grouped_gemm_simt_e4m3_e5m2_f32_f32_rcr_64x64x16_t4x4_block_scales"
+        for words in (("--a-scale", "1x128", "--b-scale", "128x128"), ("--a-scale", "row", "--form", "masked"),
+                      ("--b-scale", "column", "--sizes=-4,99,3", "--room", "50", "--wrong-sizes", "clamp")):
             with self.subTest(words=words):
-                self.assertIn("0 wrong", self.quarry("emulate", name, "3x40x33", *words).out)
+                self.assertIn("0 wrong", self.quarry("emulate", name, "3x72x300", *words).out)
+
+    def test_scales_need_no_tensor_cores(self):
+        names = self.quarry("find", "grouped_gemm", "8x512x1024", "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16", "--a-scale", "1x128",
+                            "--b-scale", "128x128", "--device-model", "a100", "--format", "names").out
+        self.assertIn("grouped_gemm_simt_e4m3_e4m3_f32_bf16_rcr_64x64x16_t4x4_block_scales", names)
 
     def test_bad_problems_are_refused_by_flag(self):
         for words, message in (
             (("8x64x64",), "which type?"),
             (("0x64x64", "f16"), "expected 1 group or more"),
             (("8x64", "f16"), "8x4096x7168"),
-            (("8x64x64", "f16", "--form", "dense"), "--form: expected one of contiguous, masked, ragged_k, got dense"),
+            (("8x64x64", "f16", "--form", "dense"), "--form: expected one of contiguous, masked, ragged_k, got `dense`"),
+            (("8x64x64", "f16", "--outside", "a\x01b"), "--outside: expected one of keep, zero, got `a?b`"),
             (("8x64x64", "f16", "--distribution", "normal"), "--distribution: unknown distribution `normal`"),
             (("8x64x64", "f16", "--sizes", "1,2"), "--sizes: expected 8 sizes, one for each group, got 2"),
             (("2x64x64", "f16", "--sizes", "1,x"), "--sizes"),
@@ -66,7 +91,9 @@ class Grouped(CommandTest):
             (("2x64x64", "f16", "--sizes-are", "offsets"), "--sizes-are: unknown meaning of sizes `offsets`"),
             (("2x64x64", "f16", "--outside", "drop"), "--outside"),
             (("2x64x64", "f16", "--form", "masked", "--sizes-are", "ends"), "counts of their rows, not ends"),
-            (("2x64x64", "f16", "--a-scale", "row"), "--a-scale does not go with grouped_gemm"),
+            (("2x64x64", "f16", "--math", "exact"), "--math does not go with grouped_gemm"),
+            (("2x64x64", "f16", "--a-scale", "row"), "Operand `a_scale` is unsupported: expected none, got a tensor"),
+            (("2x64x64", "f16", "--form", "ragged_k", "--a-scale", "row"), "Operand `a_scale` is unsupported with ragged K"),
         ):
             with self.subTest(words=words):
                 result = run_quarry("find", "grouped_gemm", *words)

@@ -11,25 +11,25 @@ KERNEL = "reduce_split_k_f32_f16"
 class Reductions(CommandTest):
     def test_list_and_stats_know_them(self):
         rows = self.quarry("list", "--where", "operation == reduce_split_k", "--format", "json").json["kernels"]
-        self.assertEqual(len(rows), 16)
+        self.assertEqual(len(rows), 18)
         for row in rows:
             self.assertEqual(row["family"], "reduce_split_k")
             for absent in ("a.dtype", "b.dtype", "a.layout", "tile.m", "math", "math_unit", "split_k_parallel", "array"):
                 self.assertIsNone(row[absent], absent)
             self.assertEqual(row["out.layout"], "column_interleaved32" if row["name"].endswith("_interleaved32") else None)
         self.assertEqual({(row["accumulator"], row["out.dtype"]) for row in rows},
-                         {(p, o) for p in ("f32", "f64") for o in ("f16", "bf16", "f32", "f64")}
+                         {(p, o) for p in ("f32", "f64") for o in ("f16", "bf16", "f32", "f64")} | {("f32", o) for o in ("e4m3", "e5m2")}
                          | {("s32", o) for o in ("s32", "s8", "u8", "f32")})
         groups = self.quarry("stats", "--by", "operation", "--format", "json").json["groups"]
         counts = {group["operation"]: group["kernels"] for group in groups}
-        self.assertEqual(counts["reduce_split_k"], 16)
+        self.assertEqual(counts["reduce_split_k"], 18)
 
     def test_coverage_has_lines_of_its_own(self):
         rows = self.quarry("coverage", "--format", "json").json["coverage"]
         reductions = [row for row in rows if row["operation"] == "reduce_split_k"]
-        self.assertEqual(len(reductions), 12)
+        self.assertEqual(len(reductions), 14)
         first = rows.index(reductions[0])
-        self.assertEqual(rows[first : first + 12], reductions)
+        self.assertEqual(rows[first : first + 14], reductions)
         for row in reductions:
             kernels = 2 if row["accumulator"] == "s32" else 1  # to a strided and to an interleaved output
             self.assertEqual((row["kernels"], row["any_problem"]), (kernels, f"reduce_split_k ({kernels})"))
@@ -92,9 +92,9 @@ class Reductions(CommandTest):
 
     def test_verify_and_what_it_prints_to_repeat(self):
         done = self.quarry("verify", "--where", "operation == reduce_split_k", "--problems", "9", "--on", "host", "--trials")
-        self.assertIn("16 kernels, 144 problems: 16 right, 0 wrong; 9 each", done.out)
+        self.assertIn("18 kernels, 162 problems: 18 right, 0 wrong; 9 each", done.out)
         commands = [line for line in done.err.splitlines() if "quarry run reduce_split_k " in line]
-        self.assertEqual(len(commands), 16 * 9)
+        self.assertEqual(len(commands), 18 * 9)
         for command in commands[::17]:
             words = command[command.index("quarry run"):].split()[1:]
             with self.subTest(command=command):
@@ -120,7 +120,7 @@ class Reductions(CommandTest):
         done = self.quarry("emulate", KERNEL, "5x70x33", "--bias", "row", "--batch", "2", "--seed", "4")
         self.assertEqual(done.lines[-1], "1 kernel, 1 run: 0 wrong; seed 4")
         done = self.quarry("emulate", "--where", "operation == reduce_split_k", "--problems", "4")
-        self.assertRegex(done.lines[-1], r"^16 kernels, 64 runs: 0 wrong; seed")
+        self.assertRegex(done.lines[-1], r"^18 kernels, 72 runs: 0 wrong; seed")
         self.refused("emulate", KERNEL, "0x4x4", says="no slices")
         self.refused("emulate", KERNEL, "4x4x4", "--a", "f32", says="--a does not go with reduce_split_k, but with `gemm`")
 

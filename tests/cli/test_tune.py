@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 from quarry_command import BINARY, FOLDER, CommandTest, run_quarry
 
@@ -226,6 +227,19 @@ class Tables(TuneTest):
         self.assertEqual({r["problem"] for r in rows}, set(PROBLEMS))
         for row in rows:
             self.assertEqual((row["us"], row["device"], row["measurements"], row["usable"]), (5.5, "NVIDIA H200", 6, True))
+            self.assertEqual(row["first_us"], 7.25)
+
+    def test_show_draws_what_tuning_gained(self):
+        picture = self.path("gain.svg")
+        self.quarry("tune", "--show", self.table, "--svg", picture)
+        with open(picture, encoding="utf-8") as file:
+            svg = ElementTree.fromstring(file.read())
+        texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("The ranking's first choice beside the tuned one, NVIDIA H200", texts)
+        bars = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text") if text.get("font-size") == "9"]
+        self.assertEqual(bars, ["0.76"] * len(PROBLEMS))  # 5.5 / 7.25
+        self.refused("tune", "--log", self.log(), "--svg", picture, says="--svg draws the table that --show FILE names")
+        self.refused("tune", "--show", self.table, "--svg", "/missing/gain.svg", says="/missing/gain.svg", status=1)
 
     def test_lines_that_cannot_be_used_are_skipped_with_one_warning(self):
         lines = self.lines("table.jsonl")

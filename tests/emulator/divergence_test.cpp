@@ -10,13 +10,24 @@ using test::Operands;
 
 namespace {
 
-enum class Together { warp_index, warp_barrier, load_matrix, load_matrix_transposed, mma, mma_f16 };
+enum class Together {
+  warp_index,
+  shuffle,
+  first_lane,
+  warp_barrier,
+  load_matrix,
+  load_matrix_transposed,
+  mma,
+  mma_f16
+};
 
 template <Together what>
 void together(const emulator::Site& site) {
   const arch::MatrixFragment a = {};
   const arch::FragmentB b = {};
   if constexpr (what == Together::warp_index) arch::warp_index(site);
+  if constexpr (what == Together::shuffle) arch::shuffle(1, 2, site);
+  if constexpr (what == Together::first_lane) arch::first_lane(true, site);
   if constexpr (what == Together::warp_barrier) arch::warp_barrier(site);
   if constexpr (what == Together::load_matrix) arch::load_matrix_x4(arch::shared_memory(), site);
   if constexpr (what == Together::load_matrix_transposed) {
@@ -105,6 +116,13 @@ void half_warp(const Operands& o) {
   arch::global_store(o.out + t, 100 * arch::warp_index() + neighbour);
 }
 
+/// What lanes tell each other: the value of the lane before, and the first lane from the argument on.
+void told(const Operands& o) {
+  const int t = arch::thread_index();
+  arch::global_store(o.out + t, arch::shuffle(10 * t, t - 1));
+  arch::global_store(o.out + 64 + t, arch::first_lane(t % 32 >= o.argument));
+}
+
 /// Fragments of which the word that the argument tells was never set: 0 to 3 of A, 4 and 5 of B, 6 on of the
 /// sums.
 template <class Input, class Sum>
@@ -145,6 +163,8 @@ void check_fragments() {
 
 TEST_CASE("A warp comes to its collective functions together", "[divergence]") {
   check<Together::warp_index>();
+  check<Together::shuffle>();
+  check<Together::first_lane>();
   check<Together::warp_barrier>();
   check<Together::load_matrix>();
   check<Together::load_matrix_transposed>();
@@ -166,6 +186,15 @@ TEST_CASE("A warp may have fewer lanes", "[divergence]") {
   std::vector<int> expected;
   for (int t = 0; t < 48; ++t) expected.push_back(100 * (t / 32) + (t ^ 1));
   fine(half_warp, {.threads = 48}, expected);
+}
+
+TEST_CASE("Lanes tell each other values, and where the first one is", "[divergence]") {
+  for (const int first : {0, 5, 31, 32}) {
+    std::vector<int> expected;
+    for (int t = 0; t < 64; ++t) expected.push_back(10 * (t / 32 * 32 + (t + 31) % 32));
+    for (int t = 0; t < 64; ++t) expected.push_back(first < 32 ? first : -1);
+    fine(told, {.argument = first}, expected);
+  }
 }
 
 TEST_CASE("Fragments are set before they are multiplied", "[fragment]") {

@@ -7,6 +7,7 @@
 #include "emulator/guarded_pages.hpp"
 #include "emulator/launch.hpp"
 #include "grouped_gemm_simt/kernel.cuh"
+#include "grouped_gemm_sm80/kernel.cuh"
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/matrices.hpp"
@@ -30,17 +31,42 @@ constexpr grouped_gemm_simt::Config byte_config = {{DType::s8, DType::s8, DType:
                                                    {64, 64, 64},
                                                    4,
                                                    4};
+constexpr grouped_gemm_simt::Config scaled_config = {{DType::e4m3, DType::e4m3, DType::f32, DType::bf16},
+                                                     {Layout::row, Layout::column, Layout::row},
+                                                     {64, 64, 16},
+                                                     4,
+                                                     4,
+                                                     ScaleSupport::block_scales};
+/// Pieces of 16 bytes, and element by element.
+constexpr grouped_gemm_sm80::Config piece_config = {{DType::bf16, DType::bf16, DType::f32, DType::bf16},
+                                                    {Layout::column, Layout::row, Layout::row},
+                                                    {128, 128, 32},
+                                                    {2, 2, 1},
+                                                    4,
+                                                    {8, 8}};
+constexpr grouped_gemm_sm80::Config element_config = {{DType::f16, DType::f16, DType::f32, DType::f32},
+                                                      {Layout::row, Layout::column, Layout::row},
+                                                      {64, 64, 64},
+                                                      {2, 2, 1},
+                                                      3,
+                                                      {1, 1}};
 
 }  // namespace
 
 QUARRY_ENTRY(test_grouped_f32, GroupedGemmParams, grouped_gemm_simt::kernel, (f32_config))
 QUARRY_ENTRY(test_grouped_s8, GroupedGemmParams, grouped_gemm_simt::kernel, (byte_config))
+QUARRY_ENTRY(test_grouped_scaled, ScaledGroupedGemmParams, grouped_gemm_simt::kernel, (scaled_config))
+QUARRY_ENTRY(test_grouped_pieces, GroupedGemmParams, grouped_gemm_sm80::kernel, (piece_config))
+QUARRY_ENTRY(test_grouped_elements, GroupedGemmParams, grouped_gemm_sm80::kernel, (element_config))
 
 namespace {
 
 const std::map<std::string, const emulator::Entry*> entries = {
     {"grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", &test_grouped_f32},
-    {"grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4", &test_grouped_s8}};
+    {"grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4", &test_grouped_s8},
+    {"grouped_gemm_simt_e4m3_e4m3_f32_bf16_rcr_64x64x16_t4x4_block_scales", &test_grouped_scaled},
+    {"grouped_gemm_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", &test_grouped_pieces},
+    {"grouped_gemm_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", &test_grouped_elements}};
 
 /// Runs the kernel on the operands where they are, and returns what is wrong.
 std::string run(const Kernel& kernel, lab::Operands& operands, std::uint64_t seed, unsigned most_blocks) {

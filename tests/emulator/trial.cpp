@@ -92,12 +92,17 @@ std::string place(const std::string& name) {
 TensorMap map_of(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box,
                  TensorSwizzle swizzle) {
   const unsigned long long line = 4ULL * extent[0];
-  const TensorMapFields fields = {data,
-                                  DType::s32,
-                                  swizzle,
-                                  {extent[0], extent[1], extent[2]},
-                                  {line, line * extent[1]},
-                                  {box[0], box[1], box[2]}};
+  TensorMapFields fields = {.data = data,
+                            .dtype = DType::s32,
+                            .swizzle = swizzle,
+                            .extent = {extent[0], extent[1], extent[2], 0},
+                            .stride = {line, line * extent[1], 0},
+                            .box = {box[0], box[1], box[2]},
+                            .walk = {}};
+  return map_of(fields);
+}
+
+TensorMap map_of(const TensorMapFields& fields) {
   TensorMap map = {};
   std::memcpy(map.bytes, &fields, sizeof fields);
   return map;

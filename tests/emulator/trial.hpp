@@ -63,6 +63,9 @@ std::string place(const std::string& name);
 TensorMap map_of(const int* data, std::array<unsigned, 3> extent, std::array<unsigned, 3> box,
                  TensorSwizzle swizzle = TensorSwizzle::none);
 
+/// A map as the emulator reads it.
+TensorMap map_of(const TensorMapFields& fields);
+
 /// Requires that the kernel is found out with every seed tried and every timing of copies, by a fault that
 /// has a thread and all of `words` in it; "@name" stands for the place marked `name`.
 void caught(Kernel kernel, const Setup& setup, const std::vector<std::string>& words);

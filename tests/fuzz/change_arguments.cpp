@@ -72,4 +72,9 @@ void change(Controls& controls, Input& input) {
   }
 }
 
+void change(std::optional<DType>& accumulator, Input& input) {
+  accumulator = input.word<DType>();
+  if (input.coin()) accumulator.reset();
+}
+
 }  // namespace quarry::fuzz

@@ -65,6 +65,12 @@ void ExactMemory::give(TensorView& view) {
                                              : bytes(count.value_or(0), seed_ % 4 == 1 ? seed_ / 4 % 16 : 0);
 }
 
+void ExactMemory::write(const TensorView& view, std::span<const std::byte> bytes) {
+  if (view.data == nullptr || view.is_pointer_array) return;
+  const std::size_t count = std::min(covered(view).value_or(0), bytes.size());
+  std::copy_n(bytes.begin(), count, static_cast<std::byte*>(const_cast<void*>(view.data)));
+}
+
 void ExactMemory::give_array(TensorView& view) {
   view.data = nullptr;
   TensorView matrix = view;

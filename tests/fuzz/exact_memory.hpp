@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "quarry/epilogue.hpp"
@@ -25,6 +26,9 @@ class ExactMemory {
   /// Points the view to memory of its own. A view that covers more than some KiB becomes a fake one; one that
   /// covers nothing that can be said (negative extents) gets a pointer to no byte.
   void give(TensorView& view);
+
+  /// Writes these bytes, as far as the view covers any. @pre it was given memory
+  static void write(const TensorView& view, std::span<const std::byte> bytes);
 
   /// Points a scalar that is read through a pointer to a value of this type.
   void give(Scalar& scalar, DType type);

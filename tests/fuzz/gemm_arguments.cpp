@@ -36,10 +36,7 @@ void change(GemmArguments& arguments, Input& input) {
     case 5: arguments.a_scale_granularity = input.word<ScaleGranularity>(); break;
     case 6: change(arguments.b_scale, scales, input); break;
     case 7: arguments.b_scale_granularity = input.word<ScaleGranularity>(); break;
-    case 8:
-      arguments.accumulator = input.word<DType>();
-      if (input.coin()) arguments.accumulator.reset();
-      break;
+    case 8: change(arguments.accumulator, input); break;
     case 9: arguments.math = input.word<Math>(); break;
     case 10: change(arguments.epilogue, arguments.out, input); break;
     case 11: set_expression(arguments, input); break;

@@ -23,6 +23,8 @@ void gemm_arguments(Bytes input);
 void reduce_split_k_arguments(Bytes input);
 void reorder_arguments(Bytes input);
 void elementwise_arguments(Bytes input);
+void grouped_gemm_arguments(Bytes input);
+void conv2d_arguments(Bytes input);
 /// A DLPack tensor.
 void dlpack_tensors(Bytes input);
 /// A file of problems.
@@ -35,8 +37,6 @@ void spaces(Bytes input);
 void tuning_tables(Bytes input);
 /// The index of a tuning table, as it is or with a repaired head and checksum.
 void tuning_indexes(Bytes input);
-/// A line of a log of problems.
-void problem_lines(Bytes input);
 /// The words behind `quarry`.
 void command_lines(Bytes input);
 
@@ -51,13 +51,14 @@ inline constexpr Harness all_harnesses[] = {
     {"reduce_split_k_arguments", reduce_split_k_arguments},
     {"reorder_arguments", reorder_arguments},
     {"elementwise_arguments", elementwise_arguments},
+    {"grouped_gemm_arguments", grouped_gemm_arguments},
+    {"conv2d_arguments", conv2d_arguments},
     {"dlpack_tensors", dlpack_tensors},
     {"shapes_files", shapes_files},
     {"problem_texts", problem_texts},
     {"spaces", spaces},
     {"tuning_tables", tuning_tables},
     {"tuning_indexes", tuning_indexes},
-    {"problem_lines", problem_lines},
     {"command_lines", command_lines},
 };
 

@@ -97,7 +97,8 @@ DType scalar_type(const lab::HeldArguments& arguments) {
   return DType::f32;
 }
 
-void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, ExactMemory& memory) {
+void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, const Contents& contents,
+                 ExactMemory& memory) {
   detail::OperandList before;
   arguments.list(before);
   for (const detail::ScalarRef& each : before.scalars()) {
@@ -108,6 +109,7 @@ void give_memory(lab::HeldArguments& arguments, std::uint16_t choice, ExactMemor
   bool shares = (choice & first_is_out) != 0;
   (void)arguments.edit_operands([&](const detail::OperandRef& operand, TensorView& view) {
     memory.give(view);
+    if (operand.name == contents.name) memory.write(view, contents.bytes);
     const bool like_out = out != nullptr && view.dtype == out->dtype && view.rank == out->rank &&
                           view.extents == out->extents && view.strides == out->strides &&
                           view.tag == out->tag && view.is_pointer_array == out->is_pointer_array;
@@ -159,10 +161,11 @@ void run(const Kernel& kernel, const lab::HeldArguments& arguments, bool support
 
 }  // namespace
 
-void try_arguments(lab::HeldArguments arguments, const detail::Row& row, std::uint16_t choice, Input& input) {
+void try_arguments(lab::HeldArguments arguments, const detail::Row& row, std::uint16_t choice, Input& input,
+                   const Contents& contents) {
   ExactMemory memory(static_cast<std::uint8_t>(choice >> 8));
   if ((choice & has_memory) != 0) {
-    give_memory(arguments, choice, memory);
+    give_memory(arguments, choice, contents, memory);
   } else {
     (void)arguments.edit_operands([](const detail::OperandRef&, TensorView& view) {
       view.data = nullptr;

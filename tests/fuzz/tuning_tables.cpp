@@ -3,7 +3,6 @@
 
 #include "fuzz/harness_list.hpp"
 #include "fuzz/input.hpp"
-#include "lab/tune/problem_lines.hpp"
 #include "registry/tuning/index_file.hpp"
 
 namespace quarry::fuzz {
@@ -107,14 +106,6 @@ void tuning_indexes(Bytes input) {
     for (const std::int64_t m : {point.m - 1, point.m, point.m + 1}) (void)read->find({}, {point.line, m});
   }
   (void)TuningIndex::joined(*read, *read);
-}
-
-void problem_lines(Bytes input) {
-  const Result<lab::Problem> problem = lab::parse_command_text(text_of(input));
-  check_message(problem.status());
-  if (!problem) return;
-  const Result<lab::Problem> again = lab::parse_command_text(command_text(*problem));
-  require(again && command_text(*again) == command_text(*problem), "a problem's line gives it back");
 }
 
 }  // namespace quarry::fuzz

@@ -57,10 +57,25 @@ TEST_CASE("the driver encodes the maps of every shape that is not refused") {
   const TensorMapFields good = {.data = memory,
                                 .dtype = DType::f16,
                                 .swizzle = TensorSwizzle::bytes128,
-                                .extent = {1000, 300, 2},
-                                .stride = {2000, 640000},
-                                .box = {64, 128, 1}};
+                                .extent = {1000, 300, 2, 0},
+                                .stride = {2000, 640000, 0},
+                                .box = {64, 128, 1},
+                                .walk = {}};
   TensorMap map;
+  TensorMapFields images = {.data = memory,
+                            .dtype = DType::bf16,
+                            .swizzle = TensorSwizzle::bytes128,
+                            .extent = {100, 30, 20, 4},
+                            .stride = {208, 6240, 124800},
+                            .box = {64, 128, 1},
+                            .walk = {{-1, -2}, {1, 0}, {1, 2}}};
+  must(detail::encode_tensor_map(images, map));
+  images.walk = {{-128, 0}, {127, -19}, {8, 8}};
+  images.box[1] = 256;
+  must(detail::encode_tensor_map(images, map));
+  images.extent[1] = images.extent[2] = images.extent[3] = 1;
+  images.walk = {{127, -128}, {127, -128}, {1, 1}};
+  must(detail::encode_tensor_map(images, map));
   TensorMapFields fields = good;
   must(detail::encode_tensor_map(fields, map));
   fields.extent[0] = fields.extent[1] = fields.extent[2] = 1ULL << 32;
@@ -85,24 +100,30 @@ TEST_CASE("a map that is moved is the map of the other address") {
   if (!has_hopper()) return;
   must(cudaFree(nullptr));
   alignas(16) static char memory[32];
-  Launch launch;
-  const Step& step = add_kernel(launch, 0, sizeof(TensorMap));
-  add_map(launch, params_of<TensorMap>(launch, step),
-          {.data = nullptr,
-           .dtype = DType::bf16,
-           .swizzle = TensorSwizzle::bytes64,
-           .extent = {100, 30, 1},
-           .stride = {208, 16},
-           .box = {32, 8, 1}},
-          Operand::a);
-  PlanOperands pointers;
-  must(detail::encode_tensor_maps(launch, pointers, launch.image));
-  pointers[Operand::a] = memory + 16;
-  must(detail::move_tensor_maps(launch, pointers, launch.image));
-  TensorMap moved;
-  std::memcpy(&moved, launch.image + step.at, sizeof moved);
-  must(detail::encode_tensor_maps(launch, pointers, launch.image));
-  CHECK(std::memcmp(&moved, launch.image + step.at, sizeof moved) == 0);
+  const TensorMapFields matrix = {.data = nullptr,
+                                  .dtype = DType::bf16,
+                                  .swizzle = TensorSwizzle::bytes64,
+                                  .extent = {100, 30, 1, 0},
+                                  .stride = {208, 16, 0},
+                                  .box = {32, 8, 1},
+                                  .walk = {}};
+  TensorMapFields images = matrix;
+  images.extent[2] = 20, images.extent[3] = 4;
+  images.stride[1] = 6240, images.stride[2] = 124800;
+  images.walk = {{-1, -2}, {1, 0}, {1, 2}};
+  for (const TensorMapFields& fields : {matrix, images}) {
+    Launch launch;
+    const Step& step = add_kernel(launch, 0, sizeof(TensorMap));
+    add_map(launch, params_of<TensorMap>(launch, step), fields, Operand::a);
+    PlanOperands pointers;
+    must(detail::encode_tensor_maps(launch, pointers, launch.image));
+    pointers[Operand::a] = memory + 16;
+    must(detail::move_tensor_maps(launch, pointers, launch.image));
+    TensorMap moved;
+    std::memcpy(&moved, launch.image + step.at, sizeof moved);
+    must(detail::encode_tensor_maps(launch, pointers, launch.image));
+    CHECK(std::memcmp(&moved, launch.image + step.at, sizeof moved) == 0);
+  }
 }
 
 TEST_CASE("Hopper's kernels compute what the reference says, whatever the controls") {

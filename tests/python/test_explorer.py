@@ -1,9 +1,11 @@
 """The explorer's page: its data, and in Debian's chromium its filters, beside those of the library, and its keys."""
 import html
 import json
+import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -11,10 +13,32 @@ from pathlib import Path
 
 import quarry
 
-PAGE = quarry.explorer()
+TIMES = [{"command": f"gemm {size}x64x64", "kernel": kernel.name, "measured_us": us, "predicted_us": us / 2}
+         for size in (8, 16) for us, kernel in zip((3.5, 1.25, 250.0), quarry.get_kernels()[size:], strict=False)]
+
+
+def page_with_charts():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "times.jsonl")
+        path.write_text("".join(json.dumps(time) + "\n" for time in TIMES))
+        return quarry.explorer(maps=[("bf16", 4096), ("f32", 512)], times=path)
+
+
+PAGE = page_with_charts()
 KERNELS = quarry.get_kernels()
 DATA = json.loads(re.search(r'<script type="application/json" id="kernels">(.*?)</script>', PAGE, re.S)[1])
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+
+
+def bounded(command, seconds):
+    """What a command prints. It and its children, which may hold its output open, are ended after so many seconds."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            return process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            shown, errors = process.communicate()
+            raise AssertionError(f"{command[0]} was not done after {seconds} s: {errors[-3000:]}") from None
 
 
 def run_in_page(script):
@@ -32,9 +56,9 @@ const drawn = () => new Promise((done) => setTimeout(done, 300));
         path.write_text(PAGE.replace("</body>", end))
         command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1600,900",
                    f"--user-data-dir={folder}/profile", "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
-    assert found, done.stderr[-3000:]
+        shown, errors = bounded(command, 120)
+    found = re.search(r'<pre id="result">(.*?)</pre>', shown, re.S)
+    assert found, errors[-3000:]
     return json.loads(html.unescape(found[1]))
 
 
@@ -150,6 +174,32 @@ class Data(unittest.TestCase):
         with self.assertRaises(quarry.Error):
             quarry.explorer(metadata_filter="tile.q == 1")
 
+    def test_maps_are_the_library_s_choices(self):
+        self.assertEqual([m["title"] for m in DATA["maps"]], ["GEMM of bf16, K = 4096", "GEMM of f32, K = 512"])
+        shown = DATA["maps"][0]
+        extents, cells = shown["extents"], shown["cells"]
+        self.assertEqual((extents[0], extents[-1], len(cells)), (16, 16384, len(extents) ** 2))
+        for at in random.sample(range(len(cells)), 20):
+            m, n = extents[at // len(extents)], extents[at % len(extents)]
+            args = quarry.GemmArguments(quarry.FakeTensor((m, 4096), "bf16"), quarry.FakeTensor((4096, n), "bf16", strides=(1, 4096)),
+                                        quarry.FakeTensor((m, n), "bf16"))
+            best = quarry.get_kernels(args)[0]
+            self.assertEqual(shown["names"][cells[at]], best.name, (m, n))
+            self.assertAlmostEqual(shown["us"][at] / (best.predicted_seconds * 1e6), 1, delta=1e-3)
+
+    def test_bad_maps_and_times_are_refused(self):
+        for maps, error in (([("bf16", 0)], ValueError), ([("bf17", 64)], quarry.Error), (["bf16"], RuntimeError), (3, TypeError)):
+            with self.subTest(maps=maps), self.assertRaises(error):
+                quarry.explorer(maps=maps)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "times.jsonl")
+            for text, error in (("{", ValueError), ('{"command": "x"}', KeyError), ("[]", TypeError)):
+                path.write_text(text)
+                with self.subTest(text=text), self.assertRaises(error):
+                    quarry.explorer(times=path)
+            with self.assertRaises(OSError):
+                quarry.explorer(times=Path(folder, "missing"))
+
 
 @unittest.skipIf(BROWSER is None, "no chromium here")
 class Browser(unittest.TestCase):
@@ -253,6 +303,54 @@ class Browser(unittest.TestCase):
         self.assertEqual(steps["theme"], "light")
         self.assertIn("filter=operation", steps["address"])
         self.assertEqual(steps["linked"], ["cc == 90", max(k.name for k in quarry.get_kernels(metadata_filter="cc == 90"))])
+
+    def test_charts_are_walked_by_keys_and_open_kernels(self):
+        steps = run_in_page("""
+            const [cells, status, bars] = ["cells", "cell", "bars"].map((id) => document.getElementById(id));
+            const detail = () => document.querySelector("#details h2").textContent;
+            const isOpen = (id) => document.getElementById(id).matches(":popover-open");
+            const pick = (id, place) => ((document.getElementById(id).value = place), document.getElementById(id).dispatchEvent(new Event("change")));
+            const seen = { hidden: [...document.querySelectorAll("header button")].filter((b) => b.hidden).length };
+            document.getElementById("show-choices").click();
+            seen.open = isOpen("choices");
+            seen.first = status.textContent;
+            key(cells, "ArrowUp"), key(cells, "ArrowDown"), key(cells, "ArrowRight"), key(cells, "ArrowRight");
+            seen.walked = status.textContent;
+            key(cells, "End"), key(cells, "PageDown"), key(cells, "ArrowRight");
+            seen.corner = status.textContent;
+            seen.cells = cells.querySelectorAll("[data-cell]").length;
+            seen.legend = [...document.querySelectorAll("#legend li")].map((li) => li.textContent);
+            pick("map", 1);
+            seen.other = status.textContent;
+            pick("map", 0);
+            document.getElementById("filter").value = "operation == reorder";
+            document.getElementById("filter").dispatchEvent(new Event("input"));
+            key(cells, "Enter");
+            seen.opened = [isOpen("choices"), detail(), document.getElementById("filter").value, document.activeElement.id];
+            document.getElementById("show-times").click();
+            pick("problem", 1);
+            seen.bars = [...bars.children].map((li) => [li.children[0].textContent, li.children[2].textContent]);
+            seen.widths = [...bars.querySelectorAll(".bar")].map((bar) => bar.style.width);
+            bars.querySelector("button").click();
+            seen.measured = [isOpen("times"), detail(), document.querySelector("#details .times").textContent];
+            return seen;""")
+        self.assertIsInstance(steps, dict, steps)
+        shown = DATA["maps"][0]
+        extents, cells, names = shown["extents"], shown["cells"], shown["names"]
+        self.assertEqual((steps["hidden"], steps["open"], steps["cells"]), (0, True, len(cells)))
+        self.assertTrue(steps["first"].startswith(f"M 16, N 16: {names[cells[0]]}, predicted "))
+        self.assertTrue(steps["walked"].startswith(f"M 24, N 32: {names[cells[len(extents) + 2]]}, predicted "))
+        self.assertTrue(steps["corner"].startswith(f"M 16384, N 16384: {names[cells[-1]]}, predicted "))
+        most = max(range(len(names)), key=cells.count)
+        self.assertEqual(len(steps["legend"]), len(names))
+        self.assertTrue(steps["legend"][0].endswith(str(cells.count(most))))
+        self.assertIn("_f32_", steps["other"])
+        self.assertEqual(steps["opened"], [False, names[cells[-1]], "", "grid"])
+        times = sorted((t for t in TIMES if t["command"] == "gemm 16x64x64"), key=lambda t: t["measured_us"])
+        self.assertEqual([name for name, _ in steps["bars"]], [t["kernel"] for t in times])
+        self.assertEqual(steps["bars"][0][1], "1.25 µs, predicted 0.63 µs")
+        self.assertEqual(steps["widths"], ["0.5%", "1.4%", "100%"])
+        self.assertEqual(steps["measured"], [False, times[0]["kernel"], "gemm 16x64x64: 1.25 µs, predicted 0.63 µs"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/// Why the first candidate is first: its account beside those of the next ones.
+/// Why the first candidate is first: its account beside the accounts of the next ones.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace quarry::command {
 inline constexpr std::size_t compared_candidates = 4;
 
 /// A table: a line for each part of the predicted time, a column for each candidate.
-/// @param options those of the query that found the candidates
+/// @param options of the query that found the candidates
 std::string account_text(std::span<const Candidate> candidates, const lab::Problem& problem,
                          const FindOptions& options);
 

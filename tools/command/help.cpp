@@ -12,7 +12,7 @@ int help(const CLI::App& app, const std::string& name) {
     message(unknown_command(app, name));
     return usage;
   }
-  // App::help would be that of the command which was chosen, this one.
+  // App::help would print the help of the command which was chosen, this one.
   write_output(command->get_formatter()->make_help(command, command->get_name(), CLI::AppFormatMode::Normal));
   return done;
 }

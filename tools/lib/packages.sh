@@ -59,12 +59,18 @@ Install these by hand (names as on Debian 12 and Ubuntu 24.04) and run this agai
     die "$hint. apt-get failed: it needs root or sudo, and a network."
 }
 
-# Installs what makes things faster and is not needed: Boost.Context, for the emulator's fibers. Where that cannot be, it is said.
+# Installs one package of those that are not needed; where that cannot be, says what that means.
+install_optional() {
+  say "installing $1"
+  apt_get update -qq >&2 && apt_get install -y -qq --no-install-recommends "$1" >&2 || say "no $1: $2"
+}
+
+# Installs what is good to have: Boost.Context for the emulator's fibers, and a browser for the test of the explorer's page.
 ensure_optional_packages() {
-  has_header boost/context/detail/fcontext.hpp && return
-  if ! { apt_get update -qq && apt_get install -y -qq --no-install-recommends libboost-context-dev; } >&2; then
-    say "no libboost-context-dev: the emulator switches fibers by system calls"
-  fi
+  has_header boost/context/detail/fcontext.hpp ||
+    install_optional libboost-context-dev "the emulator switches fibers by system calls"
+  command -v chromium chromium-browser google-chrome >/dev/null ||
+    install_optional chromium "the explorer's page is not tested in a browser"
 }
 
 # Whether clang++ links a program with libFuzzer and the sanitizers.

@@ -1,12 +1,12 @@
-# The Python that the package is built and tested with: an environment of our own, with nanobind and numpy from PyPI. Sourced after
+# The Python that the package is built and tested with: an environment of our own, with nanobind, numpy and Dask's `distributed` from PyPI. Sourced after
 # common.sh.
 
 python_folder=$root/build/python-environment
-python_packages=(nanobind numpy ml_dtypes mypy)
+python_packages=(nanobind numpy ml_dtypes mypy distributed)
 
 # Whether that environment is there and complete.
 has_python_packages() {
-  "$python_folder/bin/python" -c 'import nanobind, numpy, ml_dtypes, mypy' 2>/dev/null
+  "$python_folder/bin/python" -c 'import nanobind, numpy, ml_dtypes, mypy, distributed' 2>/dev/null
 }
 
 # Whether Python's headers are there, which extension modules need.

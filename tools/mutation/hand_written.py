@@ -37,6 +37,7 @@ CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
 MAINLOOP = "kernels/gemm_sm90/mainloop.cuh"
 PIPELINE = "kernels/gemm_sm90/pipeline.cuh"
+TURNS = "kernels/gemm_sm90/turns.cuh"
 SHAPE = "kernels/gemm_sm90/shape.cuh"
 TENSOR_PRODUCER = "kernels/gemm_sm90/tensor_producer.cuh"
 THREAD_PRODUCER = "kernels/gemm_sm90/thread_producer.cuh"
@@ -169,7 +170,7 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "B lies where A lies for those who multiply",
                 [(MAINLOOP, "descriptor_at(b.descriptor(), stage + a.bytes())", "descriptor_at(b.descriptor(), stage)")]),
     HandWritten("wrong stage", "B lies where A lies for the one that copies",
-                [(TENSOR_PRODUCER, "pipeline.stage() + box_a(config).bytes()", "pipeline.stage()")]),
+                [(TENSOR_PRODUCER, "stage + box_a(config).bytes()", "stage")]),
     HandWritten("wrong stage", "B lies where A lies for those who copy", [(THREAD_PRODUCER, "stage + box_a(config).bytes()", "stage")]),
     HandWritten("wrong stage", "a stage is released while it is multiplied",
                 [(MAINLOOP, "arch::warpgroup_wait<1>();\n      release<config>(last, place);",
@@ -188,7 +189,11 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
     HandWritten("wrong block", "sums of a block begin with those of the one before", [(SCALES, "    start(0);\n", "    start(1);\n")]),
-    HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "/ block_k_tiles(config);", "* 0;")]),
+    HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
+    HandWritten("wrong count", "scales are said to be there before they are",
+                [(SCALES, "      arch::mbarrier_arrive_copied(full);", "      arch::mbarrier_arrive(full);")]),
+    HandWritten("wrong tile", "groups have the scales of the first rows", [(SIMT, "const int base = work.a().row;", "const int base = 0;")]),
+    HandWritten("wrong tile", "groups have the scales of the first matrix of B", [(SIMT, "b_scales(scales.b, work.b().batch);", "b_scales(scales.b, work.out().batch);")]),
     HandWritten("wrong block", "gemm_simt promotes at the end alone", [(SIMT, "ends_block<config>(k_tile) || tile + 1 == work.k_tiles", "tile + 1 == work.k_tiles")]),
     HandWritten("wrong tile", "every tile adds the first columns' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? 0 : work.tile_m) * count;")]),
     HandWritten("wrong tile", "every tile adds the first rows' bias", [(BIAS, "by_column ? work.tile_n : work.tile_m) * count;", "by_column ? work.tile_n : 0) * count;")]),
@@ -213,7 +218,7 @@ HAND_WRITTEN = [
                 [(SM90, "QUARRY_DEVICE void wait_for_readers() {\n  arch::cluster_arrive_relaxed();\n  arch::cluster_wait();\n", "QUARRY_DEVICE void wait_for_readers() {\n")]),
     HandWritten("wrong barrier", "only a block's own stages are released",
                 [(PIPELINE, "sharers_of_a<config>(place) | sharers_of_b<config>(place);", "1u << place.rank;")]),
-    HandWritten("wrong barrier", "both warpgroups wait for the same turn", [(SM90, "named_barrier(2 + group_,", "named_barrier(2,")]),
+    HandWritten("wrong barrier", "both warpgroups wait for the same turn", [(TURNS, "named_barrier(2 + group_,", "named_barrier(2,")]),
     # Which tile, which part of it.
     HandWritten("wrong tile", "the block's row in the cluster does not count", [(WORK_LIST, "* config.cluster.m + place_.m;", "* config.cluster.m;")]),
     HandWritten("wrong tile", "the block's column in the cluster does not count", [(WORK_LIST, "* config.cluster.n + place_.n;", "* config.cluster.n;")]),
@@ -224,7 +229,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "rows and columns of a cluster are exchanged",
                 [(SHAPE, "{rank, rank % config.cluster.m, rank / config.cluster.m};", "{rank, rank / config.cluster.n, rank % config.cluster.n};")]),
     HandWritten("wrong tile", "a shared tile is loaded from the part of the other operand",
-                [(TENSOR_PRODUCER, "part_of_b(gemm.b, work, config.tile), place.m,", "part_of_b(gemm.b, work, config.tile), place.n,")]),
+                [(TENSOR_PRODUCER, "part_of_b(params.gemm.b, work, config.tile), place.m,", "part_of_b(params.gemm.b, work, config.tile), place.n,")]),
     HandWritten("wrong tile", "every sharer loads the first part", [(TENSOR_PRODUCER, "const int line = part * box.part_lines();", "const int line = 0 * part;")]),
     HandWritten("wrong tile", "parts of a shared tile lie on each other",
                 [(TENSOR_PRODUCER, "panel * box.panel_bytes() + share_ * box.part_bytes()", "panel * box.panel_bytes()")]),

@@ -98,13 +98,38 @@ SM90_PROBLEMS = (
      "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
 # Groups of each form: kernels with other operands run the same schedule.
-GROUPED = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4")
+GROUPED = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4",
+           "grouped_gemm_simt_e4m3_e5m2_f32_bf16_rcr_64x64x16_t4x4_block_scales")
+GROUPED_SM80 = ("grouped_gemm_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8",
+                "grouped_gemm_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1", "grouped_gemm_sm80_s8_s8_s32_s8_rcr_64x64x64_w2x2x1_s4_a4x4")
+GROUPED_SM90 = ("grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c2x1_s6_ping_pong_a8x8",
+                "grouped_gemm_sm90_f16_f16_f32_f32_rrr_128x256x64_c1x1_s4_cooperative_a8x8",
+                "grouped_gemm_sm90_bf16_bf16_f32_bf16_crr_64x128x64_c1x1_s8_ping_pong_a8x8")
+# More groups than a warp has lanes, by ends and by counts; a group of more rows than a band.
+GROUPED_SM90_PROBLEMS = (
+    (GROUPED_SM90[0], "70x41x40", "--tokens", "250", "--distribution", "uniform", "--room", "300", "--outside", "zero"),
+    (GROUPED_SM90[0], "70x40x40", "--tokens", "250", "--distribution", "uniform", "--sizes-are", "counts"),
+    (GROUPED_SM90[2], "70x40x40", "--tokens", "700", "--distribution", "uniform", "--form", "ragged_k"),
+    (GROUPED_SM90[1], "2x264x40", "--tokens", "2200", "--distribution", "one"))
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
 REORDER = ("reorder_matrix_f16", "reorder_matrix_s8")
 CONV2D_WINDOWS = ("conv2d_simt_fprop_bf16_bf16_f32_bf16_64x64x16_t4x4", "conv2d_simt_wgrad_f64_f64_f64_f64_64x64x16_t4x4",
                   "conv2d_simt_fprop_s8_u8_s32_s8_64x64x32_t4x4", "conv2d_simt_wgrad_s8_s8_s32_s32_64x64x32_t4x4")
 CONV2D_TURNED = ("conv2d_simt_dgrad_f32_f32_f32_f32_64x64x16_t4x4", "conv2d_simt_dgrad_u8_u8_s32_s32_64x64x32_t4x4")
 CONV2D = CONV2D_WINDOWS + CONV2D_TURNED
+# Windows in pieces of 16, 8, 4 and 2 bytes; tiles with fewer lines than threads copy at a time; lines along K and along M or N; a rounding of operands, bytes.
+CONV2D_SM80_WGRAD = ("conv2d_sm80_wgrad_f16_f16_f32_f16_64x64x64_w2x2x1_s4_analytic_a8x8",
+                     "conv2d_sm80_wgrad_bf16_bf16_f32_bf16_64x32x32_w2x1x1_s4_analytic_a8x1")
+CONV2D_SM80 = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_analytic_a4x4",
+               "conv2d_sm80_dgrad_f16_f16_f32_f16_64x64x32_w2x2x1_s4_analytic_a1x1",
+               "conv2d_sm80_fprop_f16_f16_f32_f16_64x64x32_w2x2x1_s4_few_channels_a1x1",
+               "conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x16x32_w4x1x1_s4_analytic_a8x8",
+               "conv2d_sm80_dgrad_f16_f16_f32_f16_128x16x32_w4x1x1_s4_analytic_a8x1",
+               "conv2d_sm80_dgrad_f32_f32_f32_f32_64x64x32_w2x2x1_s3_analytic_fast_tf32_a4x4",
+               "conv2d_sm80_fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16") + CONV2D_SM80_WGRAD
+# Windows by the copy engine: parts that blocks of a cluster share, slices of a cluster, filters in both orders, lines of 64 and 32 channels.
+CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_dgrad_f16_f16_f32_f16_128x64x64_c1x1_s4_one_tile",
+               "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
 # What mistakes on one path alone are looked for in: mutation/planted.py.
 SM80_PATHS = SM80_FIRST[:1] + SM80_REST[3:5] + SM80_REST[6:7] + SM80_F64[:1] + SM80_BYTES[:1]
 STREAM_PATHS = SM80_STREAM
@@ -121,8 +146,13 @@ STAGES = [
     Stage(r"kernels/gemm_simt/.*", SIMT),
     Stage(r"kernels/reduce_split_k/.*", REDUCE),
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
+    Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
+    Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
+    Stage(r"kernels/conv2d_sm80/.*", CONV2D_SM80),
+    Stage(r"kernels/conv2d_sm90/.*", CONV2D_SM90),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
+    Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
@@ -135,6 +165,7 @@ STAGES = [
     Stage(rf"{SM90}/(kernel|pipeline|thread_producer)\.cuh", SM90_THREADS),
     Stage(rf"{SM90}/(?!thread_producer).*", SM90_FIRST[:1]),
     Stage(rf"{SM90}/(?!thread_producer).*", SM90_REST),
+    *(Stage(r"kernels/grouped_gemm_sm90/.*", (kernel,), tuple(problem)) for kernel, *problem in GROUPED_SM90_PROBLEMS),
     *(Stage(rf"{SM90}/(?!thread_producer).*", (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
 ]
 

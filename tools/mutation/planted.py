@@ -6,7 +6,8 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import CONV2D, CONV2D_TURNED, CONV2D_WINDOWS, REORDER, REDUCE, SIMT, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS
+from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, REORDER, REDUCE, SIMT,
+                              SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
 MATRIX_VIEW = "kernels/common/matrix_view.cuh"
@@ -16,6 +17,9 @@ STREAM_WRITER = "kernels/common/stream_writer.cuh"
 REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
 REDUCE_KERNEL = "kernels/reduce_split_k/kernel.cuh"
 PLACES = "kernels/conv2d/places.hpp"
+SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
+GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
+GATHERER = "kernels/conv2d_sm80/gatherer.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
 BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
@@ -48,7 +52,8 @@ PLANTED = [
             [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
     Planted("expression", "a box is not handed to the copy engine, nor written by lanes", SM90_PATHS,
             [(EXPRESSION_STORE, "        ring_.store(box_at(work, index));\n", "        ring_.advance();\n"),
-             (EXPRESSION_STORE, "        write_box(buffer, work, index);\n", "")]),
+             (EXPRESSION_STORE, "        write_box<config>(buffer, work, first_row_ + index / block_boxes * instruction_m,\n"
+              "                          index % block_boxes * box.columns, params_.gemm.out);\n", "")]),
     # The epilogue of quads.
     Planted("plain", "a plain quad becomes 0", QUADS, [(EPILOGUE, "return by_alpha(sum);", "return {};")]),
     Planted("plain", "a plain tile is not stored", PLAIN_TILES,
@@ -105,7 +110,7 @@ PLANTED = [
     Planted("clamp", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("everything", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("unaligned_out", "lanes do not store the output", SM90_PATHS,
-            [(TILE_STORE, "if (general && !params().stores_boxes) step.write(params().gemm.out);", "")]),
+            [(TILE_STORE, "if (general && !stores_box(step.work, number / box_steps)) step.write(params().gemm.out);", "")]),
     Planted("unaligned_c", "lanes do not read C", SM90_PATHS, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),
     Planted("words", "words are not moved", SM90_PATHS, [(BOX_LANES, "move_accesses<part, 4, to_global>(buffer, first_column, place);", "")]),
     Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS,
@@ -130,6 +135,14 @@ PLANTED = [
     *(Planted(path, "an interleaved matrix is taken for a plain one", REORDER,
               [(REORDER_KERNEL, "distance(side_.interleaved, place", "distance(false, place")])
       for path in ("interleaved_from", "interleaved_to")),
+    # Groups.
+    *(Planted(path, "the last row of a group is left out", GROUPED + GROUPED_SM80, [(SCHEDULE, "params.gemm.m : count;", "params.gemm.m : count - 1;")])
+      for path in ("contiguous", "masked")),
+    Planted("ragged_k", "the position behind a group's end is multiplied", GROUPED + GROUPED_SM80,
+            [(SCHEDULE, "params.gemm.k > 0 ? count :", "params.gemm.k > 0 ? count + 1 :")]),
+    *(Planted(path, "rows outside of all groups keep their bytes", GROUPED + GROUPED_SM80,
+              [(GROUP_TILES, "if (row < work.m()) out.store(work.out().row + row, column, left < 4 ? left : 4, {});", "(void)row, (void)left, (void)out;")])
+      for path in ("zero_outside", "zero_outside_masked")),
     # Convolutions.
     Planted("padding", "windows begin at the image", CONV2D_WINDOWS,
             [(PLACES, "at.middle * w.rows.stride.size - w.rows.padding", "at.middle * w.rows.stride.size")]),
@@ -142,6 +155,13 @@ PLANTED = [
               [(PLACES, "Direction::wgrad ? group * p.m : 0", "Direction::wgrad ? 0 : 0"),
                (PLACES, "Direction::wgrad ? 0 : group * p.n", "Direction::wgrad ? 0 : 0")])
       for path in ("groups", "depthwise")),
+    Planted("odd_groups", "quads of the bias are read whole", CONV2D_WINDOWS[:1] + CONV2D_SM80[:1],
+            [(EPILOGUE, "if (!matrices_.has_whole_quads()) view.quads_aligned = false;", "")]),
+    # Convolutions whose copies gather pieces.
+    Planted("padding", "windows reach a row past the image", tuple(k for k in CONV2D_SM80 if "dgrad" not in k),
+            [(GATHERER, "is_in(extent.row + k.row, w.rows)", "(extent.row + k.row == w.rows.extent || is_in(extent.row + k.row, w.rows))")]),
+    Planted("plain", "the end of K is not looked at", CONV2D_SM80_WGRAD, [(GATHERER, "share(Matrix::along_k(params_, k), k < k_end_)", "share(Matrix::along_k(params_, k), true)")]),
+    Planted("groups", "all groups read the first", CONV2D_SM80, [(GATHERER, " + part.group_offset * element_bytes)", " + 0 * part.group_offset)")]),
 ]
 
 

@@ -9,4 +9,5 @@
 #include "arch/emulated/matrix.hpp"
 #include "arch/emulated/memory.hpp"
 #include "arch/emulated/number.hpp"
+#include "arch/emulated/warp.hpp"
 #include "arch/types.hpp"

@@ -22,6 +22,10 @@ QUARRY_DEVICE void mbarrier_arrive_expect(SharedAddress barrier, int bytes,
                                           const emulator::Site& site = emulator::Site::current()) {
   emulator::mbarrier_arrive_expect(barrier.value, bytes, site);
 }
+QUARRY_DEVICE void mbarrier_arrive_copied(SharedAddress barrier,
+                                          const emulator::Site& site = emulator::Site::current()) {
+  emulator::mbarrier_arrive_copied(barrier.value, site);
+}
 QUARRY_DEVICE void mbarrier_arrive_at(SharedAddress barrier, int rank,
                                       const emulator::Site& site = emulator::Site::current()) {
   emulator::mbarrier_arrive_at(barrier.value, rank, site);

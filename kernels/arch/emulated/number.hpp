@@ -55,6 +55,13 @@ inline int nearest_integer(float x, int least, int most) {
   return static_cast<int>(__builtin_rintf(x));
 }
 
+QUARRY_DEVICE unsigned short pair_of_e4m3(float low, float high) {
+  return static_cast<unsigned short>(host::f32_to_e4m3(low) | host::f32_to_e4m3(high) << 8);
+}
+QUARRY_DEVICE unsigned short pair_of_e5m2(float low, float high) {
+  return static_cast<unsigned short>(host::f32_to_e5m2(low) | host::f32_to_e5m2(high) << 8);
+}
+
 QUARRY_DEVICE signed char to_s8(float x) { return static_cast<signed char>(nearest_integer(x, -128, 127)); }
 QUARRY_DEVICE unsigned char to_u8(float x) { return static_cast<unsigned char>(nearest_integer(x, 0, 255)); }
 

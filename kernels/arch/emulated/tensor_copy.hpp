@@ -14,9 +14,21 @@ inline emulator::Tensor tensor_of(const TensorMap& map) {
   static_assert(sizeof(TensorMapFields) <= sizeof map.bytes);
   TensorMapFields fields;
   __builtin_memcpy(&fields, map.bytes, sizeof fields);
-  return {static_cast<const std::byte*>(fields.data), static_cast<unsigned>(bytes_of(fields.dtype)),
-          static_cast<unsigned>(fields.swizzle),      {fields.extent[0], fields.extent[1], fields.extent[2]},
-          {fields.stride[0], fields.stride[1]},       {fields.box[0], fields.box[1], fields.box[2]}};
+  const PixelWalk& walk = fields.walk;
+  return {.data = static_cast<const std::byte*>(fields.data),
+          .element_bytes = static_cast<unsigned>(bytes_of(fields.dtype)),
+          .swizzle_bits = static_cast<unsigned>(fields.swizzle),
+          .extent = {fields.extent[0], fields.extent[1], fields.extent[2], fields.extent[3]},
+          .stride = {fields.stride[0], fields.stride[1], fields.stride[2]},
+          .box = {fields.box[0], fields.box[1], fields.box[2]},
+          .lower = {walk.lower[0], walk.lower[1]},
+          .upper = {walk.upper[0], walk.upper[1]},
+          .step = {walk.step[0], walk.step[1]}};
+}
+
+inline emulator::BoxPlace box_place(int x, int y, int z) { return {{x, y, z, 0}, {0, 0}}; }
+inline emulator::BoxPlace box_place(const PixelPlace& p) {
+  return {{p.channel, p.column, p.row, p.image}, {p.columns_on, p.rows_on}};
 }
 
 QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
@@ -24,19 +36,34 @@ QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier,
                                const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load(to.value, tensor_of(map), {{x, y, z}}, barrier.value, 1U << emulator::cluster_rank(),
-                        site);
+  emulator::tensor_load(to.value, tensor_of(map), box_place(x, y, z), barrier.value,
+                        1U << emulator::cluster_rank(), site);
 }
 
 QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                          SharedAddress barrier, unsigned blocks,
                                          const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load(to.value, tensor_of(map), {{x, y, z}}, barrier.value, blocks & 0xffffU, site);
+  emulator::tensor_load(to.value, tensor_of(map), box_place(x, y, z), barrier.value, blocks & 0xffffU, site);
+}
+
+QUARRY_DEVICE void tensor_load_pixels(SharedAddress to, const TensorMap& map, const PixelPlace& place,
+                                      SharedAddress barrier,
+                                      const emulator::Site& site = emulator::Site::current()) {
+  emulator::tensor_load_pixels(to.value, tensor_of(map), box_place(place), barrier.value,
+                               1U << emulator::cluster_rank(), site);
+}
+
+QUARRY_DEVICE void tensor_load_pixels_multicast(SharedAddress to, const TensorMap& map,
+                                                const PixelPlace& place, SharedAddress barrier,
+                                                unsigned blocks,
+                                                const emulator::Site& site = emulator::Site::current()) {
+  emulator::tensor_load_pixels(to.value, tensor_of(map), box_place(place), barrier.value, blocks & 0xffffU,
+                               site);
 }
 
 QUARRY_DEVICE void tensor_store(const TensorMap& map, int x, int y, int z, SharedAddress from,
                                 const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_store(tensor_of(map), {{x, y, z}}, from.value, site);
+  emulator::tensor_store(tensor_of(map), box_place(x, y, z), from.value, site);
 }
 
 QUARRY_DEVICE void tensor_store_commit() { emulator::tensor_store_commit(); }

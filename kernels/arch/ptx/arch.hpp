@@ -8,4 +8,5 @@
 #include "arch/ptx/matrix.hpp"
 #include "arch/ptx/memory.hpp"
 #include "arch/ptx/number.hpp"
+#include "arch/ptx/warp.hpp"
 #include "arch/types.hpp"

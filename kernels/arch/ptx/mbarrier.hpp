@@ -31,6 +31,13 @@ QUARRY_DEVICE void mbarrier_arrive_expect(SharedAddress barrier, int bytes) {
                : "memory");
 }
 
+/// Arrives when all copies to shared memory that this thread has started (copy_async) have landed: who waits
+/// for the phase sees them. The thread goes on at once. Of its ordinary writes the arrival says nothing (PTX
+/// ISA, cp.async.mbarrier.arrive).
+QUARRY_DEVICE void mbarrier_arrive_copied(SharedAddress barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.value) : "memory");
+}
+
 /// Arrives at the barrier that lies in block `rank` of the cluster as `barrier` does in this one: says that
 /// this warp has read what copies of that block may overwrite. Of ordinary writes to memory it says nothing;
 /// that would take a fence of the whole device, as long as a stage's multiplications.

@@ -1,6 +1,7 @@
 /// Arithmetic that C++ does not spell: half precision, fused multiply-add, approximations.
 #pragma once
 
+#include "arch/fp8_rounding.hpp"
 #include "arch/ptx/entry.hpp"
 #include "arch/types.hpp"
 
@@ -116,6 +117,29 @@ QUARRY_DEVICE unsigned char to_u8(float x) {
   unsigned value;
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(value) : "f"(x));
   return static_cast<unsigned char>(value);
+}
+
+/// Two numbers rounded to E4M3 or E5M2, `low` in the lower byte: to the nearest, ties to even. What is too
+/// large, infinities too, becomes the greatest finite number of its sign; NaN becomes 0x7f (PTX ISA, cvt with
+/// .satfinite; from 8.9 on).
+QUARRY_DEVICE unsigned short pair_of_e4m3(float low, float high) {
+#if __CUDA_ARCH__ >= 890
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return static_cast<unsigned short>(code_of_8_bits<3, 7, 0x7e>(low) | code_of_8_bits<3, 7, 0x7e>(high) << 8);
+#endif
+}
+QUARRY_DEVICE unsigned short pair_of_e5m2(float low, float high) {
+#if __CUDA_ARCH__ >= 890
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return static_cast<unsigned short>(code_of_8_bits<2, 15, 0x7b>(low) | code_of_8_bits<2, 15, 0x7b>(high)
+                                                                            << 8);
+#endif
 }
 
 /// sum + the four products of numbers at the same place; wraps.

@@ -1,7 +1,7 @@
-/// The bulk tensor copy engine: boxes of a tensor of rank 3 to and from shared memory (PTX ISA,
-/// cp.async.bulk.tensor). The tensor map says where the tensor lies, how big the box is and how its bytes are
-/// permuted; coordinates count elements, innermost first. What of a box lies outside the tensor is read as
-/// zeros and not written.
+/// The bulk tensor copy engine: boxes of a tensor of rank 3 to and from shared memory, and pixels of images
+/// (PTX ISA, cp.async.bulk.tensor). The tensor map says where the tensor lies, how big the box is and how its
+/// bytes are permuted; coordinates count elements, innermost first. What of a box lies outside the tensor is
+/// read as zeros and not written.
 #pragma once
 
 #include "arch/ptx/entry.hpp"
@@ -33,6 +33,31 @@ QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map,
       "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
       "[%1, {%2, %3, %4}], [%5], %6;" ::"r"(to.value),
       "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier.value), "h"(static_cast<unsigned short>(blocks))
+      : "memory");
+}
+
+/// Starts a load of pixels, line after line, by one thread, over a map whose copies walk (PixelWalk).
+QUARRY_DEVICE void tensor_load_pixels(SharedAddress to, const TensorMap& map, const PixelPlace& place,
+                                      SharedAddress barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+      "%3, "
+      "%4, %5}], [%6], {%7, %8};" ::"r"(to.value),
+      "l"(&map), "r"(place.channel), "r"(place.column), "r"(place.row), "r"(place.image), "r"(barrier.value),
+      "h"(static_cast<unsigned short>(place.columns_on)), "h"(static_cast<unsigned short>(place.rows_on))
+      : "memory");
+}
+
+/// The same to blocks of the cluster, as tensor_load_multicast does.
+QUARRY_DEVICE void tensor_load_pixels_multicast(SharedAddress to, const TensorMap& map,
+                                                const PixelPlace& place, SharedAddress barrier,
+                                                unsigned blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8}, %9;" ::"r"(to.value),
+      "l"(&map), "r"(place.channel), "r"(place.column), "r"(place.row), "r"(place.image), "r"(barrier.value),
+      "h"(static_cast<unsigned short>(place.columns_on)), "h"(static_cast<unsigned short>(place.rows_on)),
+      "h"(static_cast<unsigned short>(blocks))
       : "memory");
 }
 

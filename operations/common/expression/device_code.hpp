@@ -29,7 +29,7 @@ struct CodeMember {
 ///           reduce
 ///       static void finish_row(const Inputs&, const Lines&, Outputs&);     // outputs after row reductions,
 ///       static void finish_column(const Inputs&, const Lines&, Outputs&);  // after column reductions,
-///       static void finish_all(const Inputs&, const Lines&, Outputs&);     // and after those of all
+///       static void finish_all(const Inputs&, const Lines&, Outputs&);     // and after reductions of all
 ///       elements
 ///     };
 ///

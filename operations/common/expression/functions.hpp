@@ -12,7 +12,7 @@
 
 namespace quarry::detail {
 
-/// Which types a function takes and gives. Operands have one type, but for the condition of a selection.
+/// Which types a function takes and gives. Operands have one type, except the condition of a selection.
 enum class Domain : std::uint8_t {
   numbers,     ///< f32, f64 or s32, and gives the same
   floating,    ///< f32 or f64, and gives the same

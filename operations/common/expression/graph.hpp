@@ -13,8 +13,8 @@ namespace quarry::detail {
 
 enum class NodeKind : std::uint8_t {
   sum,       ///< the sum of the element
-  gate_sum,  ///< that of a gated pair's first half
-  up_sum,    ///< that of its second half
+  gate_sum,  ///< the sum of a gated pair's first half
+  up_sum,    ///< the sum of its second half
   constant,
   input,    ///< an element of inputs[which]
   call,     ///< functions()[which] of the operands

@@ -14,7 +14,7 @@
 
 namespace quarry::host {
 
-/// Sums of a part of a row: of a gated pair, those of both halves.
+/// Sums of a part of a row: of a gated pair, the sums of both halves.
 struct PartSums {
   const double* sum = nullptr;
   const double* up = nullptr;
@@ -29,8 +29,8 @@ struct PartSums {
 ///   Value call(const detail::Function&, detail::ValueType operands, const Value* x, int count);
 ///   Value rounded(DType, const Value&);
 ///   Value accumulated(bool is_maximum, detail::ValueType, const Value& total, const Value& x);
-/// @tparam Sink called as `sink(output, place, value)`; of a group or a line, the place is that of its first
-/// element but for groups, whose column counts groups
+/// @tparam Sink called as `sink(output, place, value)`; of a group or a line, the place is its first
+/// element's, except that the column of a group counts groups
 template <class Arithmetic, class Sink>
 class Interpreter {
   using Value = typename Arithmetic::Value;
@@ -78,7 +78,7 @@ class Interpreter {
     }
   }
 
-  /// Takes over the reductions of another part of the problem, behind those of this one.
+  /// Takes over the reductions of another part of the problem, behind its own.
   void add(const Interpreter& other) {
     for (std::size_t id = 0; id < totals_.size(); ++id) {
       for (std::size_t line = 0; line < totals_[id].size(); ++line) {

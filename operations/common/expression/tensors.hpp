@@ -22,7 +22,7 @@ constexpr bool is_matrix(expression::Shape shape) {
 }
 
 /// Whether device code rounds values to a type.
-constexpr bool is_rounded_to(DType type) { return bytes_of(type) > 0 && !is_fp8(type); }
+constexpr bool is_rounded_to(DType type) { return bytes_of(type) > 0; }
 
 /// The tensor of this name, or null.
 const ExpressionTensor* find_tensor(std::span<const ExpressionTensor> tensors, std::string_view name);

@@ -7,7 +7,7 @@
 
 namespace quarry::host {
 
-/// The derivative of `function` at x, computed in T (float or double); at a corner, that of the left side.
+/// The derivative of `function` at x, computed in T (float or double); at a corner, the left side's.
 /// NaN stays NaN.
 template <class T>
 T derivative(Activation function, float leaky_slope, T x) {

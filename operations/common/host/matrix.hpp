@@ -60,7 +60,7 @@ struct Matrix {
     return entry * batch_stride + index(row, column);
   }
 
-  /// Elements from `data` to the end of the last one; 0 for an empty matrix. Of an array: those of one of its
+  /// Elements from `data` to the end of the last one; 0 for an empty matrix. Of an array: in one of its
   /// matrices.
   std::int64_t span() const {
     if (batch == 0 || rows == 0 || columns == 0) return 0;

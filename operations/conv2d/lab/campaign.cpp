@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/draw_tensor.hpp"
+#include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "operations/conv2d/lab/operation.hpp"
 
@@ -30,6 +32,15 @@ TensorView random_tensor(DType type, const Extents& e, bool is_output, Dice& dic
   TensorView view = TensorView::strided(nullptr, type, e, strides);
   constexpr int elements[] = {1, 1, 2, 4, 8};
   view.assumed_alignment = static_cast<std::uint16_t>(std::max(1, bytes_of(type)) * dice.one_of(elements));
+  return view;
+}
+
+/// A dense tensor, aligned to 16 bytes if its channels allow.
+TensorView dense_tensor(DType type, const Extents& e) {
+  Extents strides = {0, 0, 0, 1};
+  for (std::size_t i = 3; i-- > 0;) strides[i] = std::max<std::int64_t>(e[i + 1], 1) * strides[i + 1];
+  TensorView view = TensorView::strided(nullptr, type, e, strides);
+  view.assumed_alignment = 16;
   return view;
 }
 
@@ -84,7 +95,8 @@ std::string described(const Conv2dArguments& args, const Problem& p, const Drawn
   const auto axes = [](std::string_view name, const ImageAxes& a) {
     return ", " + std::string(name) + " " + std::to_string(a.height) + "x" + std::to_string(a.width);
   };
-  return Lab::shape_text(p) + axes("padding", args.padding) + axes("stride", args.stride) +
+  const std::string math = args.math == Math::exact ? "" : ", math " + std::string(to_string(args.math));
+  return Lab::shape_text(p) + math + axes("padding", args.padding) + axes("stride", args.stride) +
          axes("dilation", args.dilation) + ", groups " + std::to_string(args.groups) +
          (args.flips ? ", turned" : "") + lab::described("a", args.a) + lab::described("b", args.b) +
          c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
@@ -102,6 +114,28 @@ TypeKey type_key(const KernelMetadata& kernel) {
   return {kernel.direction.value_or(Direction::fprop), o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
 }
 
+namespace {
+
+/// Windows of all kinds (draw_windows), strides of any kind, everything that an epilogue of a convolution can
+/// have. Some have types that no kernel has, or break a rule of the API.
+class Source final : public CampaignSource {
+ public:
+  /// @param cost the most products of a problem
+  Source(std::span<const Kernel> kernels, double cost);
+
+  DrawnProblem draw(std::uint64_t seed) const override;
+  std::string types_of(const KernelMetadata& kernel) const override;
+  std::vector<std::string> types_for(const Arguments& arguments) const override;
+  bool is_always_taken(const Arguments& arguments) const override;
+  std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const Arguments& arguments,
+                               const DeviceModel& device) const override;
+  std::string fault_of_empty_answer(const Status& status, const Arguments& arguments) const override;
+
+ private:
+  std::vector<TypeKey> types_;
+  double cost_;
+};
+
 Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
   std::set<TypeKey> types;
   for (const Kernel& kernel : kernels) types.insert(type_key(kernel.metadata()));
@@ -117,11 +151,23 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
             .b = {.dtype = types.b},
             .out = {.dtype = types.out},
             .accumulator = types.accumulator};
+  if (dice.one_in(8) || (types.a == DType::f32 && dice.one_in(2)))
+    p.math = static_cast<Math>(dice.between(0, static_cast<int>(Math::fast_bf16)));
   draw_windows(std::min(cost_ / 64, 4e6), p, dice);
+  // As most networks have them, and the copy engine takes them: one group of whole lines.
+  const bool is_dense = dice.one_in(2);
+  if (is_dense) {
+    p.c = types.direction == Direction::wgrad ? 16 * dice.between(1, 4) : (p.c / p.groups + 7) / 8 * 8;
+    p.k = (p.k / p.groups + 7) / 8 * 8;
+    p.groups = 1;
+  }
+  const auto tensor = [&](DType type, const Extents& e, bool is_output) {
+    return is_dense && !dice.one_in(8) ? dense_tensor(type, e) : random_tensor(type, e, is_output, dice);
+  };
   Conv2dArguments args = Lab::arguments(p);
-  args.a = random_tensor(types.a, p.a_extents(), false, dice);
-  args.b = random_tensor(types.b, p.b_extents(), false, dice);
-  args.out = random_tensor(types.out, p.out_extents(), true, dice);
+  args.a = tensor(types.a, p.a_extents(), false);
+  args.b = tensor(types.b, p.b_extents(), false);
+  args.out = tensor(types.out, p.out_extents(), true);
   spoil(args, dice);
   DrawnEpilogue drawn = draw_parts(args, p.compute(), dice);
   fit_integers(p, drawn.epilogue, dice);
@@ -151,6 +197,8 @@ std::string Source::fault_of_refusal(const Status& status, const KernelMetadata&
 std::string Source::fault_of_empty_answer(const Status& status, const Arguments& arguments) const {
   return conv2d::fault_of_empty_answer(status, of(arguments));
 }
+
+}  // namespace
 
 std::unique_ptr<CampaignSource> Lab::campaign(std::span<const Kernel> kernels, double cost) {
   return std::make_unique<Source>(kernels, cost);

@@ -44,7 +44,7 @@ std::optional<OperandParts> read_operand(SettingReader& reader, std::string_view
   return parts;
 }
 
-/// The types of A, B and the output. One that is left out is that of all operands, or else that of A.
+/// The types of A, B and the output. One that is left out is the type of all operands, or else of A.
 Status read_operands(SettingReader& reader, Problem& problem) {
   const auto type = reader.read("type", parse_dtype);
   const auto a = read_operand(reader, "a");
@@ -79,12 +79,18 @@ Result<bool> parse_kind(std::string_view text) {
 /// The direction, where the shape begins with it, and the sizes.
 Status read_shape(std::string_view shape, SettingReader& reader, Problem& problem) {
   const bool has_direction = !shape.empty() && (shape[0] < '0' || shape[0] > '9');
+  const auto named = reader.read("direction", parse_direction);
   if (has_direction) {
     const Result<Direction> direction = parse_direction(next_word(shape));
     if (!direction) return direction.status();
     problem.direction = *direction;
-  } else if (const auto direction = reader.read("direction", parse_direction)) {
-    problem.direction = *direction;
+    if (named && *named != *direction) {
+      return Status(StatusCode::parse_error, "--direction " + std::string(to_string(*named)) +
+                                                 " contradicts the shape, which begins with " +
+                                                 std::string(to_string(*direction)));
+    }
+  } else if (named) {
+    problem.direction = *named;
   } else if (reader.status()) {
     return Status(StatusCode::parse_error,
                   "which direction? Say fprop, dgrad or wgrad in front of the shape");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
@@ -12,6 +13,21 @@ namespace {
 
 bool every_kernel(const KernelMetadata&) { return true; }
 bool takes_bias(const KernelMetadata& kernel) { return kernel.epilogue.bias; }
+/// Kernels whose copies walk over pixels, and what these do not take.
+bool walks(const KernelMetadata& kernel) { return kernel.design.copy_engine == CopyEngine::tma; }
+/// Kernels that copy channels in pieces: of A's and of B's, so many in a group come in multiples of this.
+bool is_pieced(const KernelMetadata& kernel) {
+  return kernel.operands.a.alignment > 1 || kernel.operands.b.alignment > 1;
+}
+bool takes_odd_groups(const KernelMetadata& kernel) { return !walks(kernel) && takes_bias(kernel); }
+bool takes_groups(const KernelMetadata& kernel) { return !walks(kernel); }
+bool takes_anything(const KernelMetadata& kernel) { return !walks(kernel) && !is_pieced(kernel); }
+bool takes_steps(const KernelMetadata& kernel) {
+  return !walks(kernel) || kernel.direction != Direction::dgrad;
+}
+bool takes_odd_channels(const KernelMetadata& kernel) {
+  return walks(kernel) ? kernel.direction != Direction::wgrad : !is_pieced(kernel);
+}
 bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
 
 /// 3x3 windows over small images; some more than a tile of channels.
@@ -49,7 +65,7 @@ constexpr OwnPath own_paths[] = {
      [](Problem& p, Dice& dice) {
        p.padding = {dice.between(1, 4), dice.between(1, 4)};
      }},
-    {{"stride", every_kernel},
+    {{"stride", takes_steps},
      [](Problem& p, Dice& dice) {
        p.stride = {dice.between(2, 3), dice.between(1, 3)};
        p.padding = {1, 1};
@@ -59,8 +75,14 @@ constexpr OwnPath own_paths[] = {
        p.dilation = {2, dice.between(1, 2)};
        p.padding = {2, 2};
      }},
-    {{"groups", every_kernel}, [](Problem& p, Dice& dice) { p.groups = dice.one_in(2) ? 2 : 4; }},
-    {{"depthwise", every_kernel},
+    {{"groups", takes_groups}, [](Problem& p, Dice& dice) { p.groups = dice.one_in(2) ? 2 : 4; }},
+    {{"odd_groups", takes_odd_groups},
+     [](Problem& p, Dice& dice) {
+       p.groups = 2;
+       p.c = 2 * (2 * dice.between(1, 3) + 1), p.k = 2 * (2 * dice.between(4, 9) + 1);
+       p.epilogue.bias = BiasAxis::column;
+     }},
+    {{"depthwise", takes_anything},
      [](Problem& p, Dice& dice) {
        p.groups = p.c;
        p.k = p.c * dice.between(1, 2);
@@ -71,14 +93,14 @@ constexpr OwnPath own_paths[] = {
        p.padding = {1, 0};
      }},
     {{"one_tap", every_kernel}, [](Problem& p, Dice&) { p.r = p.s = 1; }},
-    {{"odd_channels", every_kernel},
+    {{"odd_channels", takes_odd_channels},
      [](Problem& p, Dice& dice) {
        p.c = dice.between(1, 3);
        p.k = 2 * dice.between(1, 9) + 1;
        p.r = 7, p.s = 5;
        p.padding = {1, 0};
      }},
-    {{"unaligned", every_kernel},
+    {{"unaligned", takes_anything},
      [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = p.out.alignment = 1; }},
     {{"words", has_bytes}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
     {{"c", every_kernel}, draw_c},
@@ -96,6 +118,36 @@ constexpr OwnPath own_paths[] = {
        p.epilogue.alpha = 0;
      }},
 };
+
+/// Channels come in multiples of this: where copies walk over pixels, lines of wgrad's columns are all of one
+/// tap.
+std::int64_t walked_lines(const KernelMetadata& kernel) {
+  if (!walks(kernel) || kernel.direction != Direction::wgrad) return 1;
+  return std::gcd(64, kernel.design.tile.n);
+}
+
+/// Makes of a problem one that kernels take whose copies walk over pixels.
+/// @param lines channels of wgrad come in multiples of it
+void fit_walk(std::int64_t lines, Problem& p, Dice& dice) {
+  constexpr std::int64_t most_step = 8;
+  p.groups = 1;
+  if (p.direction == Direction::wgrad) p.c = lines * dice.between(1, 128 / lines);
+  p.stride = p.direction == Direction::dgrad
+                 ? ImageAxes{1, 1}
+                 : ImageAxes{std::min(p.stride.height, most_step), std::min(p.stride.width, most_step)};
+}
+
+/// Makes of a problem one that kernels take that copy channels in pieces.
+void fit_pieces(const KernelMetadata& kernel, Problem& p) {
+  const auto fitted = [&](std::int64_t channels, int a, int b) {
+    const std::int64_t unit = p.groups * std::max(a, b);
+    return (channels + unit - 1) / unit * unit;
+  };
+  const int a = kernel.operands.a.alignment;
+  const bool a_has_channels = p.direction == Direction::fprop;
+  p.c = fitted(p.c, a_has_channels ? a : 1, kernel.operands.b.alignment);
+  p.k = fitted(p.k, a_has_channels ? 1 : a, 1);
+}
 
 /// Sums of bytes: an epilogue in whole numbers where it is computed in s32; otherwise an alpha that brings
 /// them to where rounding, C and the bias show. For whole outputs it is a power of two, so that ties are ties
@@ -177,7 +229,11 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(operands.out.dtype)
       .add(to_string(kernel.design.math))
       .add_if(kernel.epilogue.activation, "activation")
-      .add_if(kernel.epilogue.bias, "bias");
+      .add_if(kernel.epilogue.bias, "bias")
+      .add_if(walks(kernel), "walks")
+      .add(walked_lines(kernel))
+      .add(std::int64_t{operands.a.alignment})
+      .add(std::int64_t{operands.b.alignment});
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
@@ -188,6 +244,7 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
   constexpr double most_products = 3e6;
   Dice dice(seed);
+  const std::int64_t lines = walked_lines(kernel);
   const OperandsMetadata& operands = kernel.operands;
   Problem problem{.direction = kernel.direction.value_or(Direction::fprop),
                   .a = {.dtype = operands.a.dtype},
@@ -199,24 +256,40 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     plain_windows(problem, dice);
     own_paths[number].draw(problem, dice);
   } else {
-    draw_windows(most_products, problem, dice);
+    do {
+      draw_windows(most_products, problem, dice);
+      if (walks(kernel)) fit_walk(lines, problem, dice);
+    } while (flops(problem) > 8 * most_products);
     draw_taken_epilogue(kernel, problem, dice);
   }
+  if (walks(kernel)) fit_walk(lines, problem, dice);
+  if (!walks(kernel)) fit_pieces(kernel, problem);
   fit_integers(problem);
   return problem;
 }
 
-Problem Lab::stored(const Problem& problem, const KernelMetadata&, std::uint64_t seed) {
+Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed) {
   Dice dice(seed);
   Problem result = problem;
   const std::int64_t channels = result.out_extents()[3];
+  // Copies of pixels need aligned positions, and a matrix of filters that is written.
+  const bool is_dense = walks(kernel) && problem.direction == Direction::wgrad;
+  if (walks(kernel)) {
+    result.a.alignment = wide_alignment(result.a.dtype);
+    result.b.alignment = wide_alignment(result.b.dtype);
+  }
+  const auto fit = [](OperandSpec& spec, int alignment) {
+    if (alignment > 1) spec.alignment = std::max(spec.alignment, alignment);
+  };
+  fit(result.a, kernel.operands.a.alignment);
+  fit(result.b, kernel.operands.b.alignment);
   store(result.a, result.a_extents()[3], dice);
   store(result.b, result.b_extents()[3], dice);
-  store(result.out, channels, dice);
+  if (!is_dense) store(result.out, channels, dice);
   EpilogueSpec& e = result.epilogue;
   if (e.beta == 0 || e.in_place) return result;
   e.c = OperandSpec{.dtype = result.out.dtype};
-  store(*e.c, channels, dice);
+  if (!is_dense) store(*e.c, channels, dice);
   return result;
 }
 

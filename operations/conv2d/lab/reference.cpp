@@ -36,7 +36,7 @@ struct Numbers {
   }
 };
 
-/// A sum of products, and that of their squares.
+/// A sum of products, and the sum of their squares.
 struct Sum {
   double value = 0;
   double squares = 0;
@@ -48,7 +48,7 @@ struct Sum {
 };
 
 /// The definition, whatever the direction: y(n, p, q, k) += x(n, h, w, c) w(k, r, s, c - first of the group)
-/// where h and w are those of place (p, q) and tap (r, s).
+/// where h and w belong to place (p, q) and tap (r, s).
 class Definition {
  public:
   Definition(const Conv2dArguments& args, const Extents& x, const Extents& w, const Extents& y)

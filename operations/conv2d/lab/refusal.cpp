@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "common/config_parts.hpp"
@@ -79,6 +81,104 @@ bool overlaps(const TensorView& view) {
   return false;
 }
 
+/// Whether the pointer or a stride in use is no multiple of so many bytes.
+bool is_misaligned(const TensorView& view, int bytes = 16) {
+  if (view.assumed_alignment % bytes != 0 && view.data == nullptr) return true;
+  if (reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) != 0) return true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (view.extents[i] > 1 && view.strides[i] * bytes_of(view.dtype) % bytes != 0) return true;
+  }
+  return false;
+}
+
+/// Whether elements of the extents [first, last) do not lie at even distances, the last extent's first.
+bool is_uneven(const TensorView& view, std::size_t first, std::size_t last) {
+  std::int64_t inner = -1;  // the nearest extent inside, that has more than one
+  for (std::size_t i = last; i-- > first;) {
+    if (view.extents[i] <= 1) continue;
+    if (inner >= 0) {
+      std::int64_t steps = 1;  // of it, to the next of this extent
+      for (std::size_t j = i + 1; j < last; ++j) steps *= view.extents[j];
+      if (view.strides[i] != steps * view.strides[static_cast<std::size_t>(inner)]) return true;
+    } else {
+      inner = static_cast<std::int64_t>(i);
+    }
+  }
+  return false;
+}
+
+/// Whether an output, or C, is no matrix: of filters, one with all elements of a filter behind one another.
+bool is_no_matrix(const TensorView& view, Direction direction) {
+  if (direction != Direction::wgrad) return is_uneven(view, 0, 3);
+  const auto& e = view.extents;
+  return is_uneven(view, 1, 3) || (e[2] > 1 && view.strides[2] != e[3]) ||
+         (e[2] <= 1 && e[1] > 1 && view.strides[1] != e[3]);
+}
+
+/// What copies that walk over pixels do not take: what the message holds, and whether it is true.
+constexpr Rule walk_rules[] = {
+    {"groups: this kernel takes", [](const Conv2dArguments& a, const Roles&) { return a.groups != 1; }},
+    {"channels: this kernel takes multiples of ",
+     [](const Conv2dArguments& a, const Roles& r) {
+       return a.direction == Direction::wgrad && r.filters.extents[3] % 64 != 0;
+     }},
+    {"The stride along",
+     [](const Conv2dArguments& a, const Roles&) {
+       return std::max(a.stride.height, a.stride.width) > (a.direction == Direction::dgrad ? 1 : 8);
+     }},
+    {"The filter along",
+     [](const Conv2dArguments& a, const Roles& r) {
+       return spanned(r.filters.extents[1], a.dilation.height) > 256 ||
+              spanned(r.filters.extents[2], a.dilation.width) > 256;
+     }},
+    {"Images have no pixels",
+     [](const Conv2dArguments& a, const Roles& r) {
+       const TensorView& walked = a.direction == Direction::dgrad ? r.output : r.activations;
+       return walked.extents[1] == 0 || walked.extents[2] == 0;
+     }},
+    {"from the image's edge",
+     [](const Conv2dArguments& a, const Roles& r) {
+       const std::int64_t reach[] = {a.padding.height, a.padding.width,
+                                     spanned(r.filters.extents[1], a.dilation.height),
+                                     spanned(r.filters.extents[2], a.dilation.width)};
+       return *std::ranges::max_element(reach) > 63;  // in front and behind together
+     }},
+    {"`a` is misaligned", [](const Conv2dArguments& a, const Roles&) { return is_misaligned(a.a); }},
+    {"`b` is misaligned", [](const Conv2dArguments& a, const Roles&) { return is_misaligned(a.b); }},
+    {"`out` is no matrix",
+     [](const Conv2dArguments& a, const Roles&) { return is_no_matrix(a.out, a.direction); }},
+    {"`c` is no matrix",
+     [](const Conv2dArguments& a, const Roles&) { return a.c && is_no_matrix(*a.c, a.direction); }},
+    {"`a` is no matrix", [](const Conv2dArguments& a, const Roles&) { return is_uneven(a.a, 0, 3); }},
+    {"`b` is no list of taps", [](const Conv2dArguments& a, const Roles&) { return is_uneven(a.b, 1, 3); }},
+};
+
+/// Whether copies of pieces of channels cannot take an operand for the reason that a message names.
+/// @param channels of a group
+bool is_refused_piece(const std::string& message, const TensorView& view, const OperandMetadata& operand,
+                      std::int64_t channels) {
+  if (message.find("is misaligned") != message.npos)
+    return is_misaligned(view, operand.alignment * bytes_of(operand.dtype));
+  return message.find(std::to_string(channels) + " channels in a group") != message.npos &&
+         channels % operand.alignment != 0;
+}
+
+/// What copies of pieces do not take, where a message names one of the operands.
+std::optional<bool> breaks_pieces(const std::string& message, const KernelMetadata& kernel,
+                                  const Conv2dArguments& args) {
+  if (kernel.design.copy_engine) return std::nullopt;
+  const Roles roles = detail::conv2d::roles_of(args);
+  const std::int64_t channels = roles.filters.extents[3];
+  const std::int64_t filters = roles.filters.extents[0] / args.groups;
+  if (message.starts_with("Operand `a` ")) {
+    return is_refused_piece(message, args.a, kernel.operands.a,
+                            args.direction == Direction::fprop ? channels : filters);
+  }
+  if (message.starts_with("Operand `b` "))
+    return is_refused_piece(message, args.b, kernel.operands.b, channels);
+  return std::nullopt;
+}
+
 std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) {
   const std::string message = status.message();
   if (const TensorView* const view = view_of(args, status.operand());
@@ -109,8 +209,24 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   const auto fault = [&](bool is_true) { return is_true ? "" : "the cause is not true: " + message; };
   if (message.starts_with("Direction `")) return fault(has.direction != wants.direction);
   if (message.starts_with("Accumulator is")) return fault(has.accumulator != wants.accumulator);
+  if (message.starts_with("Math is"))
+    return fault(kernel.design.math != Math::exact && kernel.design.math != args.math);
   if (message.starts_with("The device is"))
     return fault(device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc));
+  if (status.reason() == Reason::overlapping_stride) {
+    const TensorView* const view = view_of(args, status.operand());
+    bool repeats = false;
+    for (std::size_t i = 0; i < 3; ++i) repeats = repeats || (view->extents[i] > 1 && view->strides[i] == 0);
+    return fault(repeats);
+  }
+  if (status.reason() != Reason::dtype) {
+    if (const std::optional<bool> broken = breaks_pieces(message, kernel, args)) return fault(*broken);
+  }
+  for (const Rule& rule : walk_rules) {
+    if (message.find(rule.words) != message.npos)
+      return fault(kernel.design.copy_engine.has_value() &&
+                   rule.is_broken(args, detail::conv2d::roles_of(args)));
+  }
   if (status.reason() != Reason::dtype) return "the message names no cause: " + message;
   switch (status.operand()) {
     case Operand::a: return fault(has.a != wants.a);

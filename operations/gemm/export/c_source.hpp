@@ -1,5 +1,5 @@
 /// The part of an exported header that is the same for every kernel: how a launch is computed, in C. Each
-/// formula is that of kernels/gemm/host.cpp; a test compares the two on random problems.
+/// formula is as in kernels/gemm/host.cpp; a test compares the two on random problems.
 #pragma once
 
 #include <string_view>

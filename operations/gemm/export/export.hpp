@@ -28,13 +28,13 @@ struct ExportedKernel {
 /// All of it but the machine code, of which nothing is known then.
 ExportedKernel describe_export(const Row& row, int target);
 
-/// NAME.h: a header for C11 and C++11 that needs nothing but the C library.
+/// NAME.h: a header for C11 and C++11 that needs only the C library.
 std::string export_header(const ExportedKernel& kernel);
 
 /// NAME.json: the same for programs.
 std::string export_json(const ExportedKernel& kernel);
 
-/// The modes that exported kernels may have: all but that of clusters.
+/// The modes that exported kernels may have: all except the one of clusters.
 inline constexpr std::span exported_mode_words = std::span(mode_words).first(3);
 
 /// Dynamic shared memory that a function may have without being told.

@@ -18,7 +18,7 @@ struct ParamField {
   std::string_view meaning;
 };
 
-/// One struct. Its members are all there is in it but for padding.
+/// One struct. There is only padding beside its members.
 struct ParamStruct {
   /// Its name in C.
   std::string_view name;

@@ -75,8 +75,8 @@ Tags random_tags(const TypeKey& types, Dice& dice) {
   return {dice.one_of(tags), dice.one_of(tags), out};
 }
 
-/// Where products of bytes are summed: whole numbers where the epilogue is computed in s32 (but for one in
-/// 16, which has to be refused), otherwise an alpha that brings the sums to where rounding, C and the bias
+/// Where products of bytes are summed: whole numbers where the epilogue is computed in s32 (except one in
+/// 16, which must be refused), otherwise an alpha that brings the sums to where rounding, C and the bias
 /// show.
 void fit_integers(const TypeKey& types, const Sizes& sizes, Epilogue& e, Dice& dice) {
   if (types.accumulator != DType::s32) return;
@@ -264,6 +264,7 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   args.c = problem.drawn.c;
   args.epilogue = problem.drawn.epilogue;
   args.controls = random_controls(sizes.k, dice);
+  if (is_fp8(types.a) && dice.one_in(3)) args.accumulation = Accumulation::precise;
   if (compute_type(types.accumulator, types.out) != DType::s32 && dice.one_in(6)) {
     draw_scales(args, sizes, {.plain = plain, .may_be_array = arrays}, dice);
   } else if (dice.one_in(12) && may_have_expression(args)) {
@@ -286,6 +287,8 @@ std::string described(const CampaignProblem& problem) {
   text += lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
           c_described(problem.drawn) + lab::described("out", args.out);
   if (args.accumulator) text += ", accumulator " + std::string(to_string(*args.accumulator));
+  if (args.accumulation != Accumulation::fast)
+    text += ", accumulation " + std::string(to_string(args.accumulation));
   if (args.math != Math::exact) text += ", math " + std::string(to_string(args.math));
   if (args.expression) {
     text += ", " + args.expression->text() + " with";

@@ -54,7 +54,9 @@ CublasLtCompute compute_of(const Problem& problem) {
 }
 
 Status check_problem(const Problem& problem) {
-  if (problem.a_scale || problem.b_scale) return unsupported("the problem has scales of operands");
+  const bool has_scales = problem.a_scale || problem.b_scale;
+  if (has_scales && (!is_fp8(problem.a.dtype) || problem.batch > 0))
+    return unsupported("it scales operands of 8-bit floating point alone, without a batch");
   if (is_interleaved(problem.a.layout) || is_interleaved(problem.b.layout) ||
       is_interleaved(problem.out.layout))
     return unsupported("the problem has interleaved operands");
@@ -68,6 +70,20 @@ Status check_problem(const Problem& problem) {
   if (accumulator == DType::bf16) return unsupported("it has no such types");
   if (is_byte(problem.a.dtype) != is_byte(problem.b.dtype)) return unsupported("it has no such types");
   return {};
+}
+
+/// The problem with one factor for all, which alpha is, in the place of scales of blocks: the library stores
+/// those another way. Its sums stay promoted. @param lacks what it is without
+Problem without_blocks(const Problem& problem, std::string& lacks) {
+  const auto has_blocks = [](const std::optional<ScaleGranularity>& scale) {
+    return scale == ScaleGranularity::block_1x128 || scale == ScaleGranularity::block_128x128;
+  };
+  if (!has_blocks(problem.a_scale) && !has_blocks(problem.b_scale)) return problem;
+  Problem made = problem;
+  made.a_scale = made.b_scale = std::nullopt;
+  made.accumulation = Accumulation::precise;
+  lacks = "no such blocks of scales";
+  return made;
 }
 
 }  // namespace
@@ -118,10 +134,11 @@ Status CublasLtProblem::describe(const Problem& p) {
   const std::int32_t second = operation(exchanged_ ? p.a : p.b);
   if (Status s = check(f.desc_set(desc, lt_transpose_a, &first, sizeof first), "transpose"); !s) return s;
   if (Status s = check(f.desc_set(desc, lt_transpose_b, &second, sizeof second), "transpose"); !s) return s;
-  // Sums that stay in the matrix instruction, as ours do. Its other way adds them up apart, more slowly.
-  const std::int8_t fast = 1;
+  const std::int8_t fast = p.accumulation == Accumulation::fast ? 1 : 0;
   if (is_fp8(p.a.dtype)) {
-    if (Status s = check(f.desc_set(desc, lt_fast_accumulation, &fast, sizeof fast), "add fast"); !s)
+    if (Status s =
+            check(f.desc_set(desc, lt_fast_accumulation, &fast, sizeof fast), "be told where it adds up");
+        !s)
       return s;
   }
 
@@ -129,15 +146,52 @@ Status CublasLtProblem::describe(const Problem& p) {
   Owned<CublasLtMatrixLayout>& b = exchanged_ ? a_ : b_;
   if (Status s = make_layout(p.a, p.m, p.k, p.batch, a); !s) return s;
   if (Status s = make_layout(p.b, p.k, p.n, p.batch, b); !s) return s;
-  if (Status s = make_layout(gemm::c_of(epilogue_, p), p.m, p.n, p.batch, c_); !s) return s;
+  OperandSpec c = gemm::c_of(epilogue_, p);
+  // Beside an output of 8 bits, C has 16, also where there is none.
+  if (is_fp8(p.out.dtype)) c.dtype = DType::bf16;
+  if (Status s = make_layout(c, p.m, p.n, p.batch, c_); !s) return s;
   if (Status s = make_layout(p.out, p.m, p.n, p.batch, out_); !s) return s;
   host::write_element(scalar_of(p), alpha_.bytes, 0, p.epilogue.alpha);
   host::write_element(scalar_of(p), beta_.bytes, 0, epilogue_.beta);
+  if (Status s = describe_scales(p); !s) return s;
   return describe_epilogue(p);
 }
 
 Status CublasLtProblem::set(int attribute, const void* value, std::size_t bytes) const {
-  return check(library_->functions().desc_set(desc_.get(), attribute, value, bytes), "be told the epilogue");
+  return check(library_->functions().desc_set(desc_.get(), attribute, value, bytes),
+               "be told the epilogue or scales");
+}
+
+/// Scales as vectors, or one value.
+Status CublasLtProblem::describe_scales(const Problem& p) {
+  const auto mode = [](ScaleGranularity granularity) {
+    return granularity == ScaleGranularity::tensor ? lt_scale_scalar : lt_scale_vector;
+  };
+  const auto& first = exchanged_ ? p.b_scale : p.a_scale;
+  const auto& second = exchanged_ ? p.a_scale : p.b_scale;
+  if (first) {
+    const std::int32_t of_a = mode(*first);
+    if (Status s = set(lt_a_scale_mode, &of_a, sizeof of_a); !s) return s;
+  }
+  if (second) {
+    const std::int32_t of_b = mode(*second);
+    if (Status s = set(lt_b_scale_mode, &of_b, sizeof of_b); !s) return s;
+  }
+  // Algorithms are offered where scales are known to exist.
+  return set_scales(reinterpret_cast<const void*>(std::uintptr_t{256}),
+                    reinterpret_cast<const void*>(std::uintptr_t{256}));
+}
+
+Status CublasLtProblem::set_scales(const void* of_a, const void* of_b) const {
+  const void* const first = exchanged_ ? of_b : of_a;
+  const void* const second = exchanged_ ? of_a : of_b;
+  if (exchanged_ ? problem_.b_scale : problem_.a_scale) {
+    if (Status s = set(lt_a_scale_pointer, &first, sizeof first); !s) return s;
+  }
+  if (exchanged_ ? problem_.a_scale : problem_.b_scale) {
+    if (Status s = set(lt_b_scale_pointer, &second, sizeof second); !s) return s;
+  }
+  return {};
 }
 
 /// Pointers come with each run; algorithms are offered for those that are aligned as memory is.
@@ -204,7 +258,7 @@ Result<CublasLtProblem> CublasLtProblem::make(const CublasLt& library, const Pro
   if (Status s = check_problem(problem); !s) return s;
   std::string lacks;
   Status last;
-  for (const Problem& simpler : simpler_problems(problem)) {
+  for (const Problem& simpler : simpler_problems(without_blocks(problem, lacks))) {
     const Result<CublasLtEpilogue> epilogue = cublaslt_epilogue(simpler);
     if (epilogue) {
       Result<CublasLtProblem> made = make(library, simpler, *epilogue);
@@ -231,6 +285,7 @@ Status CublasLtProblem::run(std::size_t algorithm, const PlanOperands& operands,
     const void* const aux = operands[Operand::aux];
     if (Status s = set(lt_aux_pointer, &aux, sizeof aux); !s) return s;
   }
+  if (Status s = set_scales(operands[Operand::a_scale], operands[Operand::b_scale]); !s) return s;
   const int status = library_->functions().matmul(
       library_->context(), desc_.get(), alpha_.bytes, a, a_.get(), b, b_.get(), beta_.bytes, c, c_.get(),
       const_cast<void*>(operands[Operand::out]), out_.get(), &offers_[algorithm].algorithm, workspace,
@@ -242,7 +297,8 @@ Tolerance CublasLtProblem::tolerance() const {
   constexpr double slices_in_the_output_type = 8;
   const Problem& p = problem_;
   const Math math = p.a.dtype == DType::f32 ? p.math : Math::exact;
-  Tolerance tolerance = lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype);
+  Tolerance tolerance =
+      lab::tolerance(p.sums(), p.out.dtype, MathUnit::tensor_core, p.k, math, p.a.dtype, p.accumulation);
   for (double* bound : {&tolerance.output, &tolerance.accumulation}) *bound *= slices_in_the_output_type;
   return tolerance;
 }

@@ -23,7 +23,7 @@ struct CublasLtFactor {
 /// One problem: descriptors and the algorithms offered for it. Movable; the library must outlive it.
 class CublasLtProblem final : public Yardstick {
  public:
-  /// Where cuBLASLt has not the problem's epilogue, or no algorithm with it, it is asked for what is left
+  /// Where cuBLASLt has not the problem's epilogue, or no algorithm with it, it is asked for the rest
   /// without (simpler_problems). Fails with unsupported for a problem that it does not solve so either.
   static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem);
 
@@ -44,6 +44,9 @@ class CublasLtProblem final : public Yardstick {
   static Result<CublasLtProblem> make(const CublasLt& library, const Problem& problem,
                                       const CublasLtEpilogue& epilogue);
   Status describe(const Problem& problem);
+  Status describe_scales(const Problem& problem);
+  /// Tells where scales lie, if there are any.
+  Status set_scales(const void* of_a, const void* of_b) const;
   Status describe_epilogue(const Problem& problem);
   Status set(int attribute, const void* value, std::size_t bytes) const;
   Status make_layout(const OperandSpec& spec, std::int64_t rows, std::int64_t columns, std::int64_t batch,

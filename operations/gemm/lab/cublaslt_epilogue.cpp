@@ -88,6 +88,9 @@ Result<CublasLtEpilogue> cublaslt_epilogue(const Problem& problem) {
   const EpilogueSpec& e = problem.epilogue;
   if (e.scale) return lacks("no scale");
   if (e.clamp != Clamp{}) return lacks("no clamp");
+  const bool reads_output_type = e.bias || e.beta != 0 || e.residual || e.residual_in_place || e.aux;
+  if (is_fp8(problem.out.dtype) && reads_output_type)
+    return lacks("no bias, C, residual or aux of " + std::string(to_string(problem.out.dtype)));
   const Result<CublasLtEpilogueFunction> activation = function_of(e.activation);
   if (!activation) return activation.status();
   unsigned function = *activation;

@@ -1,4 +1,4 @@
-/// Which of cuBLASLt's epilogues is that of a problem.
+/// Which of cuBLASLt's epilogues a problem has.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ DType type_of(const Expression& expression, std::size_t output) {
   return detail::element_of(graph.nodes[graph.roots[output]].type);
 }
 
-/// The sums as f32 of moderate size: those of bytes are large.
+/// The sums as f32 of moderate size: sums of bytes are large.
 std::string sum_text(const Problem& p) {
   const DType sums = partial_type(p.sums());
   if (sums == DType::f32) return "sum";

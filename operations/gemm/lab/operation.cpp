@@ -20,6 +20,8 @@ constexpr Setting sum_settings[] = {
     {"accumulator", "TYPE",
      "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},
     {"math", "NAME", "How f32 operands may be rounded: exact, fast_tf32, fast_f32, fast_f16 or fast_bf16"},
+    {"accumulation", "fast|precise",
+     "Sums of 8-bit floats: in the matrix instruction, or in f32 every 128 of K (fast)"},
 };
 constexpr auto all_settings = joined(operand_settings, c_settings, sum_settings, epilogue_settings,
                                      expression_settings, controls_settings);

@@ -63,6 +63,15 @@ bool takes_blocks(const KernelMetadata& kernel) {
   return kernel.operands.scales == ScaleSupport::block_scales;
 }
 
+bool promotes(const KernelMetadata& kernel) {
+  return takes_blocks(kernel) && is_fp8(kernel.operands.a.dtype);
+}
+/// Sums that are promoted, of operands without scales.
+void draw_precise(Problem& problem, const Extent3& tile, Dice& dice) {
+  problem.accumulation = Accumulation::precise;
+  problem.k = std::max<std::int64_t>(2 * tile.k, 2 * scale_block) + dice.between(1, scale_block - 1);
+}
+
 /// An expression, in whole tiles of K or in slices.
 void draw_with_expression(Problem& problem, const Extent3& tile, Dice& dice) {
   if (dice.one_in(3)) {
@@ -88,6 +97,7 @@ constexpr OwnPath own_paths[] = {
     {{"scales_vector", takes_scales}, scale<row, column>},
     {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
+    {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
 };
 

@@ -1,10 +1,8 @@
-#include <initializer_list>
-
 #include "common/config_parts.hpp"
 #include "lab/problems/controls_spec.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/lab/operation.hpp"
-#include "operations/gemm/scales.hpp"
+#include "operations/gemm/lab/scales.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -13,8 +11,8 @@ std::string sizes_text(const Problem& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
 
-/// The types and layouts of A, B and the output. A type that is left out is that of all operands, or else
-/// that of A, of B, of the output.
+/// The types and layouts of A, B and the output. A type that is left out is the type of all operands, or else
+/// of A, of B, of the output.
 Status read_operands(SettingReader& reader, Problem& problem) {
   const auto type = reader.read("type", parse_dtype);
   const auto a = reader.read("a", parse_operand);
@@ -36,30 +34,6 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   return {};
 }
 
-/// A granularity of scales that is one of these words.
-Result<ScaleGranularity> parse_scale(std::string_view text, std::initializer_list<std::string_view> words) {
-  const Result<std::size_t> word = parse_word("scales", text, words);
-  if (!word) return word.status();
-  return parse_scale_granularity(text);
-}
-
-Result<ScaleGranularity> parse_a_scale(std::string_view text) {
-  return parse_scale(text, {"tensor", "row", "1x128"});
-}
-
-Result<ScaleGranularity> parse_b_scale(std::string_view text) {
-  return parse_scale(text, {"tensor", "column", "1x128", "128x128"});
-}
-
-/// Fake scales of A or B, packed. Scales of one block of K lie side by side, as bulk copies need them.
-std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,
-                                     std::int64_t batch, const detail::MatrixExtents& of) {
-  if (!granularity) return std::nullopt;
-  const detail::MatrixExtents extents = detail::scale_extents(name, *granularity, of);
-  const Layout layout = name == Operand::a_scale ? Layout::column : Layout::row;
-  return view_of({.dtype = DType::f32, .layout = layout}, batch, extents.rows, extents.columns);
-}
-
 }  // namespace
 
 DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
@@ -78,6 +52,7 @@ GemmArguments Lab::arguments(const Problem& p) {
                         .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
                         .accumulator = p.accumulator,
                         .math = p.math,
+                        .accumulation = p.accumulation,
                         .epilogue = epilogue_of(p.epilogue, output, p.compute()),
                         .controls = p.controls};
   add_expression(p, args);
@@ -91,6 +66,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.batch = read_batch(reader);
   problem.accumulator = reader.read("accumulator", parse_dtype);
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
+  problem.accumulation = reader.read("accumulation", parse_accumulation).value_or(Accumulation::fast);
   if (Status s = read_operands(reader, problem); !s) return s;
   check_batch(reader, "a", problem.a, problem.batch);
   check_batch(reader, "b", problem.b, problem.batch);
@@ -118,6 +94,8 @@ std::string Lab::command_text(const Problem& p) {
   if (p.batch > 0) text += flag_text("batch", std::to_string(p.batch));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
+  if (p.accumulation != Accumulation::fast)
+    text += flag_text("accumulation", std::string(to_string(p.accumulation)));
   return text + epilogue_text(p.epilogue) + expression_text(p) + controls_flags(p.controls);
 }
 

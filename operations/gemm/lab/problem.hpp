@@ -27,6 +27,7 @@ struct Problem {
   std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
+  Accumulation accumulation = Accumulation::fast;
   EpilogueSpec epilogue = {};
   /// In the place of the epilogue, which is left as it is.
   std::optional<Expression> expression = {};

@@ -37,7 +37,7 @@ void long_sums(Problem& problem, Dice& dice) {
   problem.controls.split_k_slices = static_cast<int>(dice.between(2, 7));
 }
 
-/// Extents that must be multiples of 32, as those of interleaved operands are.
+/// Extents that must be multiples of 32, as in interleaved operands.
 struct Whole {
   bool m, n, k;
 };
@@ -140,8 +140,10 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
   if (kernel.epilogue.fast_clamp && problem.k > fast_clamp_most_k)
     problem.k = fast_clamp_most_k - dice.between(0, 3);
   const ScaleSupport scales = kernel.operands.scales;
-  if (scales != ScaleSupport::none && !problem.a_scale && !problem.b_scale)
-    draw_scales(scales, problem, dice);
+  const bool may_promote = scales == ScaleSupport::block_scales && is_fp8(operands.a.dtype);
+  if (may_promote && !problem.expression && dice.one_in(4)) problem.accumulation = Accumulation::precise;
+  const bool needs_scales = scales != ScaleSupport::none && problem.accumulation == Accumulation::fast;
+  if (needs_scales && !problem.a_scale && !problem.b_scale) draw_scales(scales, problem, dice);
   const Whole extents = whole_extents(kernel);
   if (extents.m) problem.m = whole(problem.m);
   if (extents.n) problem.n = whole(problem.n);

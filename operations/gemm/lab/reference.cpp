@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "common/config_parts.hpp"
 #include "lab/reference/epilogue.hpp"
@@ -10,6 +8,7 @@
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/lab/expression_reference.hpp"
 #include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm/scales.hpp"
 
 namespace quarry::lab::gemm {
@@ -17,42 +16,6 @@ namespace {
 
 using host::Matrix;
 using host::read_element;
-
-/// Scales of A or B, read by rows and columns of the operand itself; 1 where it has none.
-class Scales {
- public:
-  static Scales of_a(const GemmArguments& args) {
-    return {args.a_scale, by_line(args.a_scale_granularity), by_k(args.a_scale_granularity)};
-  }
-  static Scales of_b(const GemmArguments& args) {
-    return {args.b_scale, by_k(args.b_scale_granularity), by_line(args.b_scale_granularity)};
-  }
-
-  double at(std::int64_t entry, std::int64_t row, std::int64_t column) const {
-    if (!is_given_) return 1;
-    return read_element(matrix_.type, matrix_.first(entry), matrix_.index(row / rows_, column / columns_));
-  }
-
- private:
-  static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
-
-  Scales(const std::optional<TensorView>& view, std::int64_t rows, std::int64_t columns)
-      : matrix_(view.value_or(TensorView())), is_given_(view), rows_(rows), columns_(columns) {}
-
-  /// Rows of A or columns of B that share a scale; and positions of K.
-  static std::int64_t by_line(ScaleGranularity granularity) {
-    if (granularity == ScaleGranularity::tensor) return all;
-    return granularity == ScaleGranularity::block_128x128 ? scale_block : 1;
-  }
-  static std::int64_t by_k(ScaleGranularity granularity) {
-    return is_blocked(granularity) ? scale_block : all;
-  }
-
-  Matrix matrix_;
-  bool is_given_;
-  std::int64_t rows_;
-  std::int64_t columns_;
-};
 
 /// A worker computes some columns at a time, over so much of K, four rows at once.
 constexpr int block_k = 512;
@@ -72,8 +35,8 @@ class Product {
   Product(const GemmArguments& arguments, EpilogueReference& epilogue)
       : a_(arguments.a),
         b_(arguments.b),
-        a_scales_(Scales::of_a(arguments)),
-        b_scales_(Scales::of_b(arguments)),
+        a_scales_(Scales::of_a(arguments.a_scale, arguments.a_scale_granularity)),
+        b_scales_(Scales::of_b(arguments.b_scale, arguments.b_scale_granularity)),
         epilogue_(epilogue) {}
 
   /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns

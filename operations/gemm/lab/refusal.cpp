@@ -44,7 +44,7 @@ Lines lines_of(const TensorView& view, Layout layout) {
           batched ? view.strides[0] : 0};
 }
 
-/// Whether a layout is not that of a view.
+/// Whether a view has another layout than the wanted one.
 bool is_other_layout(const TensorView& view, Layout wanted) {
   if (view.tag != LayoutTag::strided) return layout_of(view.tag) != wanted;
   if (is_interleaved(wanted)) return true;
@@ -95,6 +95,10 @@ std::int64_t summed_k(const GemmArguments& args) {
   return zero ? 0 : args.a.extents[args.a.rank - 1U];
 }
 
+bool must_promote(const GemmArguments& args) {
+  return args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && summed_k(args) > 0;
+}
+
 /// Whether scales, by which something is multiplied, are such as a kernel does not take: some, where it takes
 /// none; blocks, where it takes vectors; or none, where it needs some.
 bool has_other_scales(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
@@ -102,6 +106,7 @@ bool has_other_scales(const Status& status, const KernelMetadata& kernel, const 
   const ScaleSupport support = kernel.operands.scales;
   const bool is_scale = operand == Operand::a_scale || operand == Operand::b_scale;
   if (!is_scale || summed_k(args) == 0) return false;
+  if (support == ScaleSupport::block_scales && must_promote(args)) return false;
   if (support != ScaleSupport::none && !args.a_scale && !args.b_scale)
     return status.reason() == Reason::granularity;
   if (view_of(args, operand) == nullptr) return false;
@@ -146,8 +151,8 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 }
 
 /// How a message begins that names a control, the device or a type which no operand has.
-constexpr std::string_view other_causes[] = {"Accumulator is", "Math is",   "K is",
-                                             "Mode `",         "Control `", "The device is"};
+constexpr std::string_view other_causes[] = {"Accumulator is", "Accumulation is", "Math is",      "K is",
+                                             "Mode `",         "Control `",       "The device is"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,
@@ -160,6 +165,9 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
   if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
     return args.expression && args.controls.mode == Mode::split_k_parallel;
+  if (message.starts_with("Accumulation is"))
+    return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
+           kernel.operands.scales != ScaleSupport::block_scales;
   const Math math = kernel.design.math;
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }

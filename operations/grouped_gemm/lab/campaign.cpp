@@ -1,15 +1,24 @@
 #include "operations/grouped_gemm/lab/campaign.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/draw_epilogue.hpp"
+#include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "operations/gemm/scales.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
+
+/// Types of A, B, the sums and the output.
+struct TypeKey {
+  DType a, b, sums, out;
+  friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
+};
 
 constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
                                DType::s8,  DType::u8,   DType::s32, DType::e4m3};
@@ -46,6 +55,30 @@ Problem random_shape(double cost, Dice& dice) {
   return p;
 }
 
+/// Scales of A, of B or of both, stored in any way; with ragged K, which has none, seldom.
+void draw_scales(const Problem& p, bool plain, GroupedGemmArguments& args, Dice& dice) {
+  using enum ScaleGranularity;
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  if (!dice.one_in(p.form == GroupForm::ragged_k ? 64 : 2)) return;
+  const auto view = [&](Operand name, ScaleGranularity granularity, std::int64_t entries,
+                        const TensorView& of) {
+    const detail::MatrixExtents extents =
+        detail::scale_extents(name, granularity, {of.extents[of.rank - 2U], of.extents[of.rank - 1U]});
+    return random_matrix(DType::f32, {.plain = plain}, dice.one_in(3) ? 0 : entries, extents.rows,
+                         extents.columns, dice);
+  };
+  const std::int64_t which = dice.between(0, 2);
+  if (which != 1) {
+    args.a_scale_granularity = dice.one_of(of_a);
+    args.a_scale = view(Operand::a_scale, args.a_scale_granularity, p.entries(), args.a);
+  }
+  if (which != 2) {
+    args.b_scale_granularity = dice.one_of(of_b);
+    args.b_scale = view(Operand::b_scale, args.b_scale_granularity, p.groups, args.b);
+  }
+}
+
 /// Breaks a rule about the sizes now and then.
 void spoil_arguments(GroupedGemmArguments& args, Dice& dice) {
   if (!dice.one_in(32)) return;
@@ -78,17 +111,46 @@ TypeKey types_of_arguments(const GroupedGemmArguments& args) {
           args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
 }
 
+std::string scales_described(const GroupedGemmArguments& args) {
+  std::string text;
+  if (args.a_scale)
+    text += lab::described("a_scale " + std::string(to_string(args.a_scale_granularity)), *args.a_scale);
+  if (args.b_scale)
+    text += lab::described("b_scale " + std::string(to_string(args.b_scale_granularity)), *args.b_scale);
+  return text;
+}
+
 std::string described(const GroupedGemmArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   constexpr std::string_view forms[] = {"contiguous", "masked", "ragged k"};
   std::string text(forms[static_cast<std::size_t>(p.form)]);
   text += " " + std::to_string(p.groups) + " groups of " + std::to_string(p.room) + ": " +
           size_list_text(p.sizes) + " (" + std::string(to_string(args.sizes_are)) + ")";
   if (p.zero_outside) text += ", others 0";
-  return text + lab::described("a", args.a) + lab::described("b", args.b) + c_described(drawn) +
-         lab::described("out", args.out) + lab::described(drawn);
+  return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
 }
 
-}  // namespace
+/// Groups in each form, from 1 to 40, of any strides; with empty groups, one huge group, sizes past the room,
+/// negative ones and ends that do not ascend; everything that an epilogue can have. Some have types that no
+/// kernel has, or break a rule of the API.
+class Source final : public CampaignSource {
+ public:
+  /// @param cost the most multiplications that a problem may need
+  Source(std::span<const Kernel> kernels, double cost);
+
+  DrawnProblem draw(std::uint64_t seed) const override;
+  std::string types_of(const KernelMetadata& kernel) const override;
+  std::vector<std::string> types_for(const Arguments& arguments) const override;
+  bool is_always_taken(const Arguments& arguments) const override;
+  std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const Arguments& arguments,
+                               const DeviceModel& device) const override;
+  std::string fault_of_empty_answer(const Status& status, const Arguments& arguments) const override;
+
+ private:
+  /// The types that there are kernels of.
+  std::vector<TypeKey> types_;
+  double cost_;
+};
 
 Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
   std::set<TypeKey> types;
@@ -118,6 +180,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.zero_outside = p.zero_outside;
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
+  if (is_fp8(types.a) && is_fp8(types.b)) draw_scales(p, plain, args, dice);
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn = draw_epilogue({.out = args.out, .compute = compute, .plain = plain}, dice);
   fit_integers(p, types, drawn.epilogue, dice);
@@ -141,7 +204,10 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 }
 
 bool Source::is_always_taken(const Arguments& arguments) const {
-  return std::ranges::find(types_, types_of_arguments(of(arguments))) != types_.end();
+  const GroupedGemmArguments& args = of(arguments);
+  const bool has_scales = args.a_scale || args.b_scale;
+  if (has_scales && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
+  return std::ranges::find(types_, types_of_arguments(args)) != types_.end();
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,
@@ -152,6 +218,8 @@ std::string Source::fault_of_refusal(const Status& status, const KernelMetadata&
 std::string Source::fault_of_empty_answer(const Status& status, const Arguments& arguments) const {
   return grouped_gemm::fault_of_empty_answer(status, of(arguments));
 }
+
+}  // namespace
 
 std::unique_ptr<CampaignSource> Lab::campaign(std::span<const Kernel> kernels, double cost) {
   return std::make_unique<Source>(kernels, cost);

@@ -1,6 +1,7 @@
 #include "operations/grouped_gemm/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "operations/gemm/lab/scales.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
@@ -9,6 +10,10 @@ constexpr Setting own_settings[] = {
     {"type", "TYPE", "Element type of all operands"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
+    {"a-scale", "tensor|row|1x128",
+     "Scales of A in f32: one, of its rows, or of 128 of K in one of its rows"},
+    {"b-scale", "tensor|column|1x128|128x128",
+     "Scales of B in f32: one, of its columns, or of 128 of K in one or 128 of its columns"},
     {"form", "NAME", "How groups lie: contiguous, masked or ragged_k (contiguous)"},
     {"tokens", "N", "Rows (ragged_k: positions of K) of all groups together (128 for each group)"},
     {"distribution", "NAME", "How groups share them: even, uniform, zipf or one (even)"},
@@ -78,6 +83,11 @@ double Lab::flops(const Problem& p) {
 }
 
 std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+
+bool Lab::fill(const GroupedGemmArguments& arguments, Operand operand, const TensorView& view,
+               const FillOptions& options) {
+  return fill_scales(arguments.out.dtype, operand, view, options);
+}
 
 std::vector<GivenValues> Lab::given(const Problem& p) {
   return {{.name = Operand::sizes, .values = {p.sizes.begin(), p.sizes.end()}}};

@@ -22,11 +22,14 @@ struct Lab {
   /// Of the rows, or positions of K, that are in groups.
   static double flops(const Problem& problem);
   static std::vector<Operand> in_place(const Problem& problem);
+  /// Scales.
+  static bool fill(const GroupedGemmArguments& arguments, Operand operand, const TensorView& view,
+                   const FillOptions& options);
   /// The sizes.
   static std::vector<GivenValues> given(const Problem& problem);
 
-  /// Rows outside of all groups are expected to be as they are now, or 0. The scale of the outputs is as that
-  /// of a GEMM, over all groups.
+  /// Rows outside of all groups are expected to be as they are now, or 0. The scale of the outputs is as for
+  /// a GEMM, over all groups.
   static Reference reference(const GroupedGemmArguments& arguments, const ReferenceOptions& options);
   static Tolerance tolerance(const KernelMetadata& kernel, const GroupedGemmArguments& arguments,
                              Operand output);

@@ -4,7 +4,9 @@
 #include <limits>
 #include <numeric>
 
+#include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
@@ -21,7 +23,7 @@ Result<std::size_t> parse_one_of(std::string_view text, std::span<const std::str
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   std::string expected;
   for (const std::string_view word : words) expected.append(expected.empty() ? "" : ", ").append(word);
-  return Status(StatusCode::parse_error, "expected one of " + expected + ", got " + std::string(text));
+  return Status(StatusCode::parse_error, "expected one of " + expected + ", got " + detail::quoted(text));
 }
 
 std::size_t read_word(SettingReader& reader, std::string_view name, std::span<const std::string_view> words) {
@@ -89,7 +91,7 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
     problem.sizes = problem.sizes_are == SizesAre::ends && !is_masked ? ends_of(*counts) : *counts;
   }
   const auto room =
-      reader.read("room", [](std::string_view text) { return parse_integer("room", text, 0, most); });
+      reader.read("room", [](std::string_view text) { return parse_integer("value", text, 0, most); });
   problem.room = std::min(most, room.value_or(needed_room(problem)));
   return reader.status();
 }
@@ -121,8 +123,13 @@ GroupedGemmArguments Lab::arguments(const Problem& p) {
           .sizes_are = p.sizes_are,
           .zero_outside = p.zero_outside,
           .clamp_host_sizes = p.clamp_host_sizes,
+          .a_scale = scale_view(Operand::a_scale, p.a_scale, p.entries(), {p.room, p.k}),
+          .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
+          .b_scale = scale_view(Operand::b_scale, p.b_scale, p.groups, {p.k, p.n}),
+          .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
           .accumulator = p.accumulator,
-          .epilogue = epilogue_of(p.epilogue, output, p.compute())};
+          .epilogue = epilogue_of(p.epilogue, output, p.compute()),
+          .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens)};
 }
 
 Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
@@ -153,6 +160,8 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   check_batch(reader, "a", problem.a, problem.entries());
   check_batch(reader, "b", problem.b, is_ragged ? 0 : problem.groups);
   check_batch(reader, "out", problem.out, problem.entries(), true);
+  problem.a_scale = reader.read("a-scale", parse_a_scale);
+  problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.epilogue = read_epilogue(reader, problem.output());
   return problem;
 }
@@ -167,8 +176,10 @@ std::string Lab::command_text(const Problem& p) {
   std::string text = shape_text(p);
   if (p.form != GroupForm::contiguous)
     text += flag_text("form", std::string(form_words[static_cast<std::size_t>(p.form)]));
-  text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b)) + c_text(p.epilogue) +
-          flag_text("out", operand_text(p.out));
+  text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b));
+  if (p.a_scale) text += flag_text("a-scale", std::string(to_string(*p.a_scale)));
+  if (p.b_scale) text += flag_text("b-scale", std::string(to_string(*p.b_scale)));
+  text += c_text(p.epilogue) + flag_text("out", operand_text(p.out));
   if (p.distribution.empty()) {
     text += flag_text("sizes", size_list_text(p.sizes));
   } else {

@@ -36,6 +36,9 @@ struct Problem {
   OperandSpec a = {};
   OperandSpec b = {};
   OperandSpec out = {};
+  /// Granularities; nothing: no scales.
+  std::optional<ScaleGranularity> a_scale = {};
+  std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   EpilogueSpec epilogue = {};
 
@@ -46,7 +49,7 @@ struct Problem {
   /// The type that products are summed in, and the one that the epilogue computes in.
   DType sums() const;
   DType compute() const;
-  /// How the groups lie. The sizes are those of this problem, which must live as long.
+  /// How the groups lie. The sizes belong to this problem, which must live as long.
   GroupParams group_params() const;
 };
 

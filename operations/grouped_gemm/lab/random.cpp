@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/verify/draw.hpp"
 #include "lab/verify/output_paths.hpp"
+#include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
@@ -19,11 +21,13 @@ struct OwnPath {
 
 bool every_kernel(const KernelMetadata&) { return true; }
 
+bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+
 constexpr OwnPath own_paths[] = {
-    {{"contiguous", every_kernel}, [](Problem& p) { p.form = GroupForm::contiguous; }},
+    {{"contiguous", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }},
     {{"masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }},
-    {{"ragged_k", every_kernel}, [](Problem& p) { p.form = GroupForm::ragged_k; }},
-    {{"zero_outside", every_kernel},
+    {{"ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }},
+    {{"zero_outside", begins_at_any_row},
      [](Problem& p) {
        p.form = GroupForm::contiguous;
        p.zero_outside = true;
@@ -33,9 +37,9 @@ constexpr OwnPath own_paths[] = {
        p.form = GroupForm::masked;
        p.zero_outside = true;
      }},
-    {{"wrong_sizes", every_kernel}, [](Problem& p) { p.form = GroupForm::contiguous; }, true},
+    {{"wrong_sizes", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }, true},
     {{"wrong_sizes_masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }, true},
-    {{"wrong_sizes_ragged_k", every_kernel}, [](Problem& p) { p.form = GroupForm::ragged_k; }, true},
+    {{"wrong_sizes_ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }, true},
 };
 
 void draw_extents(Problem& problem, Dice& dice) {
@@ -46,6 +50,17 @@ void draw_extents(Problem& problem, Dice& dice) {
   (problem.form == GroupForm::ragged_k ? problem.m : problem.k) = extent(150);
   problem.room = problem.form == GroupForm::masked ? extent(100) : problem.groups * dice.between(1, 60);
   problem.sizes_are = problem.form == GroupForm::masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
+}
+
+/// Scales of A, of B or of both, of any granularity; half of the problems have several blocks of K.
+void draw_scales(Problem& problem, Dice& dice) {
+  using enum ScaleGranularity;
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  const std::int64_t which = dice.between(0, 3);
+  if (which != 1) problem.a_scale = dice.one_of(of_a);
+  if (which != 2) problem.b_scale = dice.one_of(of_b);
+  if (dice.one_in(2)) problem.k += scale_block;
 }
 
 /// Rows outside of all groups that are more than a tile, and columns that are not whole quads.
@@ -70,12 +85,19 @@ void fit_integers(Problem& problem) {
 
 std::string Lab::result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return KeyText().add(o.a.dtype).add(o.b.dtype).add(o.accumulator).add(o.out.dtype);
+  return KeyText()
+      .add(o.a.dtype)
+      .add(o.b.dtype)
+      .add(o.accumulator)
+      .add(o.out.dtype)
+      .add_if(begins_at_any_row(kernel), "any_row")
+      .add_if(begins_at_any_k(kernel), "any_k")
+      .add_if(takes_scales(kernel), "scales");
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return KeyText().add(o.a.layout).add(o.b.layout).add(o.out.layout);
+  return KeyText().add(o.a.layout).add(o.a.alignment).add(o.b.layout).add(o.b.alignment).add(o.out.layout);
 }
 
 std::vector<Path> Lab::paths() {
@@ -93,7 +115,8 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   problem.b.dtype = operands.b.dtype;
   problem.out.dtype = operands.out.dtype;
   problem.accumulator = operands.accumulator;
-  problem.form = static_cast<GroupForm>(dice.between(0, 2));
+  problem.form = static_cast<GroupForm>(
+      dice.between(begins_at_any_row(kernel) ? 0 : 1, begins_at_any_k(kernel) ? 2 : 1));
   const auto shared = std::ssize(output_paths());
   const std::int64_t own = number - shared;
   bool is_spoiled = dice.one_in(4);
@@ -112,6 +135,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     problem.zero_outside = dice.one_in(2);
   }
   draw_extents(problem, dice);
+  if (takes_scales(kernel)) draw_scales(problem, dice);
   draw_sizes(problem, dice);
   if (own >= 0 && own < std::ssize(own_paths) && problem.zero_outside) widen_outside(problem, dice);
   if (is_spoiled) {
@@ -128,7 +152,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   const bool is_ragged = problem.form == GroupForm::ragged_k;
   const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, std::int64_t rows,
                          std::int64_t columns) {
-    const int alignment = is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1;
+    const int alignment = std::max(needed.alignment, is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1);
     operand = stored_at(operand.dtype, needed.layout, alignment, rows, columns, dice);
   };
   store(result.a, kernel.operands.a, is_ragged ? problem.m : problem.room,

@@ -6,6 +6,7 @@
 #include "lab/reference/epilogue.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/problem.hpp"
 
@@ -50,7 +51,11 @@ std::vector<GroupProduct> products_of(const GroupParams& groups, std::int64_t m,
 class Products {
  public:
   Products(const GroupedGemmArguments& args, EpilogueReference& epilogue)
-      : a_(args.a), b_(args.b), epilogue_(epilogue) {}
+      : a_(args.a),
+        b_(args.b),
+        a_scales_(Scales::of_a(args.a_scale, args.a_scale_granularity)),
+        b_scales_(Scales::of_b(args.b_scale, args.b_scale_granularity)),
+        epilogue_(epilogue) {}
 
   /// Adds up products of some columns. @return ||A|| ||B|| squared, over the group's chosen rows and these
   /// columns, times the scale
@@ -75,7 +80,8 @@ class Products {
       std::size_t next = 0;
       for (int i = 0; i < depth; ++i) {
         for (int j = 0; j < columns; ++j) {
-          const double value = read_element<E>(matrix, b_.index(group.b_k + k + i, column + j));
+          const double value = b_scales_.at(group.b_entry, k + i, column + j) *
+                               read_element<E>(matrix, b_.index(group.b_k + k + i, column + j));
           const double scaled = value * epilogue_.column_scale(column + j);
           b[next++] = value;
           squares += scaled * scaled;
@@ -97,7 +103,8 @@ class Products {
         double* const sums = epilogue_.sums(group.out_entry, i, column);
         const double* from = b.data();
         for (int p = 0; p < depth; ++p) {
-          const double value = read_element<E>(matrix, a_.index(a_row, group.a_k + k + p));
+          const double value = a_scales_.at(group.a_entry, a_row, k + p) *
+                               read_element<E>(matrix, a_.index(a_row, group.a_k + k + p));
           const double scaled = value * epilogue_.row_scale(row);
           squares += scaled * scaled;
           for (int j = 0; j < columns; ++j) sums[j] += value * *from++;
@@ -109,6 +116,8 @@ class Products {
 
   Matrix a_;
   Matrix b_;
+  Scales a_scales_;  // there are none with ragged K
+  Scales b_scales_;
   EpilogueReference& epilogue_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
+#include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/campaign.hpp"
 
 namespace quarry::lab::grouped_gemm {
@@ -19,6 +20,8 @@ std::optional<bool> breaks_rule_of_sizes(const Status& status, const GroupedGemm
   const std::string message = status.message();
   if (holds(message, "The sizes of masked groups are counts"))
     return args.a.rank == 3 && args.sizes_are == SizesAre::ends;
+  if (holds(message, "is unsupported with ragged K"))
+    return args.a.rank == 2 && args.out.rank == 3 && (args.a_scale || args.b_scale);
   if (status.operand() == Operand::sizes) {
     if (status.reason() == Reason::dtype) return args.sizes.dtype != DType::s32;
     if (status.reason() == Reason::extent) return args.sizes.extents[0] != groups_of(args);
@@ -44,6 +47,23 @@ bool is_other_layout(const TensorView& view, Layout wanted) {
   return view.extents[along] > 1 && view.strides[along] != 1;
 }
 
+/// Whether a matrix has what it was refused for: lines of a layout that a kernel cannot copy.
+bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wanted) {
+  const std::size_t rows = view.rank - 2U;
+  const std::size_t across = wanted.layout == Layout::row ? rows : rows + 1;
+  const std::size_t along = wanted.layout == Layout::row ? rows + 1 : rows;
+  const std::int64_t stride = view.extents[across] > 1 ? view.strides[across] : 0;
+  const bool is_batch = view.rank == 3 && view.extents[0] > 1;
+  switch (reason) {
+    case Reason::pointer_alignment:
+      return view.assumed_alignment % (wanted.alignment * bytes_of(view.dtype)) != 0;
+    case Reason::leading_alignment: return stride % wanted.alignment != 0;
+    case Reason::batch_alignment: return is_batch && view.strides[0] % wanted.alignment != 0;
+    case Reason::overlapping_stride: return view.extents[across] > 1 && stride < view.extents[along];
+    default: return false;
+  }
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGemmArguments& args,
              const DeviceModel& device) {
@@ -57,8 +77,20 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGe
     case Reason::layout: return is_other_layout(is_a ? args.a : args.b, is_a ? o.a.layout : o.b.layout);
     case Reason::compute_capability:
       return device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc);
+    case Reason::pointer_alignment:
+    case Reason::leading_alignment:
+    case Reason::batch_alignment:
+    case Reason::overlapping_stride:
+      return has_fault(status.reason(), is_a ? args.a : args.b, is_a ? o.a : o.b);
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
+    case Reason::no_operand:
+      return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
+    case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
     default:
+      if (status.message().starts_with("Ragged K is unsupported"))
+        return args.a.rank == 2 && args.out.rank == 3 && !begins_at_any_k(kernel);
+      if (status.message().starts_with("Contiguous groups are unsupported"))
+        return args.out.rank == 2 && !begins_at_any_row(kernel);
       return status.message().starts_with("Accumulator is") &&
              args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)) != o.accumulator;
   }
@@ -86,9 +118,10 @@ std::string fault_of_empty_answer(const Status& status, const GroupedGemmArgumen
     }
     case StatusCode::unsupported:
     case StatusCode::filtered_out: {
-      const bool named = holds(message, "Operand `") || holds(message, "The filter") ||
-                         holds(message, "Accumulator is") || holds(message, "machine code") ||
-                         holds(message, "The device is");
+      const bool named =
+          holds(message, "Operand `") || holds(message, "The filter") || holds(message, "Accumulator is") ||
+          holds(message, "Contiguous groups are unsupported") || holds(message, "Ragged K is unsupported") ||
+          holds(message, "machine code") || holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

@@ -41,7 +41,7 @@ std::vector<std::int32_t> shares(std::int64_t tokens, const std::vector<double>&
   return counts;
 }
 
-/// Reads the numbers of a list; the rest of a text that is none.
+/// Reads the numbers of a list. A text with anything else in it fails; the message shows where.
 Result<std::vector<std::int32_t>> parse_numbers(std::string_view text) {
   std::vector<std::int32_t> sizes;
   const char* at = text.data();

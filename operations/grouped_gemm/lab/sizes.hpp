@@ -13,7 +13,7 @@
 namespace quarry::lab::grouped_gemm {
 
 /// So many rows in `groups` groups, in counts, the same every time:
-///   even     as many in each group as in any other, but for one
+///   even     as many in each group as in any other, give or take one
 ///   uniform  between cuts at random places, so that some groups are empty
 ///   zipf     group i has a share in proportion to 1 / (i + 1)
 ///   one      all in one group, in the middle

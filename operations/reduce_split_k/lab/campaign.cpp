@@ -1,13 +1,21 @@
 #include "operations/reduce_split_k/lab/campaign.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/draw_epilogue.hpp"
+#include "lab/campaign/source.hpp"
 #include "operations/reduce_split_k/lab/operation.hpp"
 
 namespace quarry::lab::reduce_split_k {
 namespace {
+
+/// Types of the partial sums and the output.
+struct TypeKey {
+  DType partials, out;
+  friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
+};
 
 constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
                                DType::s8,  DType::u8,   DType::s32};
@@ -78,7 +86,28 @@ std::string described(const ReduceSplitKArguments& args, const DrawnEpilogue& dr
          lab::described(drawn);
 }
 
-}  // namespace
+/// Types of all kinds, 1 to 24 slices, extents that are log-uniform from 1, batches, padded, interleaved and
+/// misaligned outputs, everything that an epilogue can have. Some have types that no kernel has, slices that
+/// are not packed, or break a rule of the API.
+class Source final : public CampaignSource {
+ public:
+  /// @param cost the most that a problem may cost, in elements times 64
+  Source(std::span<const Kernel> kernels, double cost);
+
+  DrawnProblem draw(std::uint64_t seed) const override;
+  std::string types_of(const KernelMetadata& kernel) const override;
+  std::vector<std::string> types_for(const Arguments& arguments) const override;
+  bool is_always_taken(const Arguments& arguments) const override;
+  std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const Arguments& arguments,
+                               const DeviceModel& device) const override;
+  std::string fault_of_empty_answer(const Status& status, const Arguments& arguments) const override;
+
+ private:
+  /// The types that there are kernels of, and the layouts of outputs beside them.
+  std::vector<TypeKey> types_;
+  std::set<std::pair<TypeKey, Layout>> there_;
+  double cost_;
+};
 
 Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
   std::set<TypeKey> types;
@@ -139,6 +168,8 @@ std::string Source::fault_of_refusal(const Status& status, const KernelMetadata&
 std::string Source::fault_of_empty_answer(const Status& status, const Arguments& arguments) const {
   return reduce_split_k::fault_of_empty_answer(status, of(arguments));
 }
+
+}  // namespace
 
 std::unique_ptr<CampaignSource> Lab::campaign(std::span<const Kernel> kernels, double cost) {
   return std::make_unique<Source>(kernels, cost);

@@ -17,7 +17,7 @@ TensorView partials_of(const Problem& p) {
   return view;
 }
 
-/// Partial sums and the output, whose type is that of the partial sums unless it is said.
+/// Partial sums and the output, whose type is the partial sums' unless it is said.
 Status read_operands(SettingReader& reader, Problem& problem) {
   const auto type = reader.read("type", parse_dtype);
   const auto partials = reader.read("partials", parse_operand);

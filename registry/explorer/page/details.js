@@ -25,8 +25,15 @@ function fieldEntry(field, row, add) {
   ];
 }
 
-/** Shows a kernel's fields, by the parts of the metadata that they belong to. */
-function showDetails(panel, fields, row, add) {
+/** What was measured of a kernel: a list, or nothing. */
+function measuredTimes(name, problems) {
+  const lines = problems.flatMap(({ title, rows }) => rows.filter((row) => row.name === name).map((row) =>
+    element("li", { textContent: `${title}: ${microseconds(row.measured)}, predicted ${microseconds(row.predicted)}` })));
+  return lines.length === 0 ? [] : [element("h2", { textContent: "Measured" }), element("ul", { className: "times" }, ...lines)];
+}
+
+/** Shows a kernel's fields, by the parts of the metadata that they belong to, behind what was measured of it. */
+function showDetails(panel, fields, row, add, problems) {
   const [name, ...others] = fields;
   const groups = new Map();
   for (const field of others) {
@@ -37,6 +44,7 @@ function showDetails(panel, fields, row, add) {
   const copy = element("button", { type: "button", textContent: "Copy name" });
   copy.addEventListener("click", () => copyText(name.shown[name.rows[row]]));
   panel.replaceChildren(element("h2", { className: "name", textContent: name.shown[name.rows[row]] }), copy);
+  panel.append(...measuredTimes(name.shown[name.rows[row]], problems));
   for (const [part, group] of groups) {
     panel.append(element("h2", { textContent: titles[part] ?? "Kernel" }));
     panel.append(element("dl", {}, ...group.flatMap((field) => fieldEntry(field, row, add))));

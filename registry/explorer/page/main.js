@@ -15,7 +15,7 @@ const table = new Table($("grid"), choose, sortBy);
 
 function choose(row) {
   state.row = row;
-  showDetails($("details"), fields, row, addFilter);
+  showDetails($("details"), fields, row, addFilter, data.times);
   keepAddress();
 }
 
@@ -118,6 +118,25 @@ function fillPopovers() {
   $("varying-columns").addEventListener("click", () => setColumns(fields.filter((field) => countsOf(field, passing).length > 1)));
 }
 
+/** Shows a kernel in the table, and clears a filter that hides it. A page of some kernels may lack it. */
+function openKernel(name) {
+  const row = nameField.shown.indexOf(name);
+  if (row < 0) return;
+  for (const view of document.querySelectorAll(":popover-open")) view.hidePopover();
+  if (!passing.includes(row)) $("filter").value = "";
+  state.row = row;
+  applyFilter();
+  choose(row);
+  $("grid").focus();
+}
+
+function fillCharts() {
+  const choices = new ChoiceMap($("cells"), $("cell"), $("legend"), openKernel);
+  offer(data.maps, $("show-choices"), $("map"), (map) => map.title, (map) => choices.show(map));
+  const show = (problem) => drawTimes($("bars"), problem, openKernel);
+  offer(data.times, $("show-times"), $("problem"), (problem) => problem.title, show);
+}
+
 function changeTheme() {
   const themes = ["system", "light", "dark"];
   const now = document.documentElement.dataset.theme ?? "system";
@@ -163,6 +182,7 @@ function start() {
 
 start();
 fillPopovers();
+fillCharts();
 listen();
 // For scripts: the names of the kernels that pass a filter, in the registry's order; throws where the filter is wrong.
 window.quarryExplorer = { kernels: (filter) => Array.from(rowsThatPass(filter, fields, data.count), (row) => nameField.shown[row]) };

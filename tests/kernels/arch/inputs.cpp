@@ -121,6 +121,17 @@ Words floats_around_bf16(Random& random) {
   return words;
 }
 
+Words floats_around_fp8(Random& random) {
+  Words words;
+  for (std::uint32_t upper = 0; upper < 0x1000; ++upper) {
+    for (const std::uint32_t lower : {0U, 1U, 0x7ffffU, 0x80000U, 0x80001U, 0xfffffU})
+      words.push_back(upper << 20 | lower);
+  }
+  add_special_and_random(words, random);
+  while (words.size() % 4 != 0) words.push_back(random.word());
+  return words;
+}
+
 Words floats_around_bytes(Random& random) {
   Words words;
   for (int twice = -2 * 260; twice <= 2 * 260; ++twice) {

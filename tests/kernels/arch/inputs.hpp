@@ -38,6 +38,9 @@ Words all_halves();
 Words floats_around_f16(Random& random);
 /// The same for bf16, one side of each middle.
 Words floats_around_bf16(Random& random);
+/// f32 to round to 8-bit floating point: all that have three bits of mantissa, the middle of each two
+/// neighbours, and the f32 on both sides of them, then specials; an even number.
+Words floats_around_fp8(Random& random);
 
 /// f32 to round to s8 or u8: the middle of each two neighbours and the f32 on both sides of it, and numbers
 /// that no byte holds; a multiple of four.

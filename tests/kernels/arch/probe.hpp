@@ -1,6 +1,7 @@
 /// The list of probes: small kernels, each of which shows what a few functions of the hardware seam do.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,12 @@ namespace quarry::test {
 struct ProbeTensor {
   bool is_out = false;  ///< it lies in `out`, otherwise in `in`
   TensorSwizzle swizzle = TensorSwizzle::none;
-  std::array<unsigned, 3> extent = {};  ///< 0: there is none
+  std::array<unsigned, 4> extent = {};  ///< all 0: the probe has no such tensor; the last one is of images
   std::array<unsigned, 3> box = {};
+  PixelWalk walk = {};
 
   bool exists() const { return extent[0] != 0; }
-  unsigned words() const { return extent[0] * extent[1] * extent[2]; }
+  unsigned words() const { return extent[0] * extent[1] * extent[2] * std::max(1U, extent[3]); }
   unsigned box_words() const { return box[0] * box[1] * box[2]; }
   /// What its map is made of. @param data its first word
   TensorMapFields fields(const void* data) const;
@@ -62,6 +64,9 @@ void add_along_k_probes(std::vector<Probe>& all);
 
 /// Adds those of clusters, barriers with phases, bulk tensor copies, kernels that overlap.
 void add_cluster_probes(std::vector<Probe>& all);
+
+/// Those of bulk tensor copies of pixels.
+void add_pixel_probes(std::vector<Probe>& all);
 
 /// All probes.
 const std::vector<Probe>& probes();

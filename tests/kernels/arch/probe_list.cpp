@@ -101,6 +101,9 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("pair_of_f16", {"pair_of<F16>"}, floats_around_f16, to_f16 / 2, to_f16 / 2, bits16));
   all.push_back(
       items("pair_of_bf16", {"pair_of<BF16>"}, floats_around_bf16, to_bf16 / 2, to_bf16 / 2, bits16));
+  const std::size_t to_fp8 = count_of(floats_around_fp8) / 2;
+  all.push_back(items("pair_of_e4m3", {"pair_of_e4m3"}, floats_around_fp8, to_fp8, to_fp8 / 2, bits16));
+  all.push_back(items("pair_of_e5m2", {"pair_of_e5m2"}, floats_around_fp8, to_fp8, to_fp8 / 2, bits16));
   const std::size_t pairs = count_of(pairs_of_bytes);
   all.push_back(items("f16_of_s8", {"low_pair_of<F16>(S8x4)"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("f16_of_u8", {"low_pair_of<F16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
@@ -169,6 +172,10 @@ std::vector<Probe> memory_probes() {
        .make_inputs = words<1>,
        .out_words = 3 * 5 * threads,
        .grid = 3},
+      {.kernel = "lanes",
+       .covers = {"shuffle", "first_lane"},
+       .make_inputs = words<2 * threads>,
+       .out_words = 4 * threads},
       {.kernel = "shared_memory",
        .covers = {"shared_memory"},
        .make_inputs = words<threads>,
@@ -320,6 +327,7 @@ std::vector<Probe> make_probes() {
   add_warpgroup_probes(all);
   add_along_k_probes(all);
   add_cluster_probes(all);
+  add_pixel_probes(all);
   return all;
 }
 

@@ -14,7 +14,7 @@ Words words(Random& random) {
 }
 
 /// Tensors that are loaded: 40 x 9 x 3, and of a box whose lines fit the swizzle.
-constexpr std::array<unsigned, 3> loaded = {40, 9, 3};
+constexpr std::array<unsigned, 4> loaded = {40, 9, 3};
 constexpr std::size_t loaded_words = 40 * 9 * 3;
 constexpr std::size_t boxes = 12;
 constexpr unsigned cast_blocks = 4;
@@ -45,7 +45,7 @@ Words multicasts(Random& random) {
 }
 
 /// Boxes that cover a tensor and lie over its edges; then their places.
-constexpr std::array<unsigned, 3> stored = {44, 7, 2};
+constexpr std::array<unsigned, 4> stored = {44, 7, 2};
 template <unsigned line>
 Words stores(Random& random) {
   constexpr unsigned lines = 4;
@@ -124,6 +124,12 @@ void add_cluster_probes(std::vector<Probe>& all) {
                  .out_words = 7 * threads / 2,
                  .shared_memory = 128 + 4 * threads,
                  .sm90 = true});
+  all.push_back({.kernel = "mbarrier_copies",
+                 .covers = {"mbarrier_arrive_copied"},
+                 .make_inputs = words<7 * 4 * threads / 2>,
+                 .out_words = 7 * 4 * threads / 2,
+                 .shared_memory = 128 + 4 * 16 * threads / 2,
+                 .sm90 = true});
   all.push_back({.kernel = "mbarrier_token",
                  .covers = {"mbarrier_arrive_at", "cluster_arrive_relaxed"},
                  .make_inputs = words<6 * threads>,
@@ -156,12 +162,13 @@ void add_cluster_probes(std::vector<Probe>& all) {
 
 TensorMapFields ProbeTensor::fields(const void* data) const {
   const unsigned long long line = 4ULL * extent[0];
-  return {data,
-          DType::s32,
-          swizzle,
-          {extent[0], extent[1], extent[2]},
-          {line, line * extent[1]},
-          {box[0], box[1], box[2]}};
+  return {.data = data,
+          .dtype = DType::s32,
+          .swizzle = swizzle,
+          .extent = {extent[0], extent[1], extent[2], extent[3]},
+          .stride = {line, line * extent[1], line * extent[1] * extent[2]},
+          .box = {box[0], box[1], box[2]},
+          .walk = walk};
 }
 
 }  // namespace quarry::test

@@ -5,6 +5,7 @@
 #include "tests/kernels/arch/probes/matrix.cuh"
 #include "tests/kernels/arch/probes/memory.cuh"
 #include "tests/kernels/arch/probes/number.cuh"
+#include "tests/kernels/arch/probes/warp.cuh"
 
 namespace probes = quarry::probes;
 
@@ -25,6 +26,7 @@ QUARRY_ENTRY(probe_block_barrier, probes::ProbeParams, probes::block_barrier, pr
 QUARRY_ENTRY(probe_named_barrier, probes::ProbeParams, probes::named_barrier, probes::usual)
 QUARRY_ENTRY(probe_named_barrier_arrive, probes::ProbeParams, probes::named_barrier_arrive, probes::usual)
 QUARRY_ENTRY(probe_warp_barrier, probes::ProbeParams, probes::warp_barrier, probes::usual)
+QUARRY_ENTRY(probe_lanes, probes::ProbeParams, probes::lanes, probes::usual)
 QUARRY_ENTRY(probe_fetch_add, probes::ProbeParams, probes::fetch_add, probes::usual)
 QUARRY_ENTRY(probe_acquire_release, probes::ProbeParams, probes::acquire_release, probes::usual)
 
@@ -56,6 +58,8 @@ QUARRY_ENTRY(probe_f16_of_u8, probes::ProbeParams, probes::f16_of_u8, probes::us
 QUARRY_ENTRY(probe_bf16_of_s8, probes::ProbeParams, probes::bf16_of_s8, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_u8, probes::ProbeParams, probes::bf16_of_u8, probes::usual)
 QUARRY_ENTRY(probe_tf32_of_f32, probes::ProbeParams, probes::tf32_of_f32, probes::usual)
+QUARRY_ENTRY(probe_pair_of_e4m3, probes::ProbeParams, probes::pair_of_e4m3, probes::usual)
+QUARRY_ENTRY(probe_pair_of_e5m2, probes::ProbeParams, probes::pair_of_e5m2, probes::usual)
 QUARRY_ENTRY(probe_s8_of_f32, probes::ProbeParams, probes::s8_of_f32, probes::usual)
 QUARRY_ENTRY(probe_u8_of_f32, probes::ProbeParams, probes::u8_of_f32, probes::usual)
 QUARRY_ENTRY(probe_dot4_s8_s8, probes::ProbeParams, probes::dot4_s8_s8, probes::usual)

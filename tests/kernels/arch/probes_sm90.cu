@@ -111,9 +111,13 @@ QUARRY_ENTRY(probe_registers, probes::ProbeParams, probes::registers, probes::Wh
 
 QUARRY_ENTRY(probe_cluster_indices, probes::ProbeParams, probes::cluster_indices, probes::usual)
 QUARRY_ENTRY(probe_cluster_exchange, probes::ProbeParams, probes::cluster_exchange, probes::usual)
+QUARRY_ENTRY(probe_mbarrier_copies, probes::ProbeParams, probes::mbarrier_copies, probes::usual)
 QUARRY_ENTRY(probe_mbarrier_ring, probes::ProbeParams, probes::mbarrier_ring, probes::usual)
 QUARRY_ENTRY(probe_mbarrier_token, probes::ProbeParams, probes::mbarrier_token, probes::usual)
 QUARRY_ENTRY(probe_overlapping_kernels, probes::ProbeParams, probes::overlapping_kernels, probes::usual)
 QUARRY_ENTRY(probe_tensor_load, probes::ProbeParams, probes::tensor_load, probes::usual)
 QUARRY_ENTRY(probe_tensor_load_multicast, probes::ProbeParams, probes::tensor_load_multicast, probes::usual)
+QUARRY_ENTRY(probe_tensor_load_pixels, probes::ProbeParams, probes::tensor_load_pixels, probes::usual)
+QUARRY_ENTRY(probe_tensor_load_pixels_multicast, probes::ProbeParams, probes::tensor_load_pixels_multicast,
+             probes::usual)
 QUARRY_ENTRY(probe_tensor_store, probes::ProbeParams, probes::tensor_store, probes::usual)

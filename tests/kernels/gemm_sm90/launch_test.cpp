@@ -1,4 +1,5 @@
 // The host side of gemm_sm90: what it refuses, its launches, its tensor maps.
+#include <span>
 #include <string>
 
 #include "lab/problems/fresh_seed.hpp"
@@ -313,7 +314,8 @@ TEST_CASE("tensor maps lead to the operands' elements", "[sm90]") {
         REQUIRE(map.extent[2] == (batched ? static_cast<unsigned long long>(view.extents[0]) : 1));
         if (map.extent[1] > 1) REQUIRE(map.stride[0] == stride(lines));
         if (batched) REQUIRE(map.stride[1] == stride(0));
-        for (const auto bytes : map.stride) REQUIRE((bytes % 16 == 0 && bytes > 0 && bytes < 1ULL << 40));
+        for (const auto bytes : std::span(map.stride).first(2))
+          REQUIRE((bytes % 16 == 0 && bytes > 0 && bytes < 1ULL << 40));
         const unsigned line_bytes = map.box[0] * static_cast<unsigned>(bytes_of(view.dtype));
         REQUIRE(line_bytes % 16 == 0);
         if (map.swizzle != TensorSwizzle::none) REQUIRE(line_bytes <= 16U << static_cast<int>(map.swizzle));

@@ -101,6 +101,6 @@ TEST_CASE("groups stay disjoint and within their room, whatever the sizes say", 
     }
     if (is_masked && groups.zero_outside)
       for (std::size_t g = 0; g < sizes.size(); ++g) REQUIRE(covered[g] == room);
-    REQUIRE(tiles <= most_group_tiles(params, tile));
+    REQUIRE(tiles <= most_group_tiles(params.gemm, params.groups, tile));
   }
 }

@@ -83,6 +83,8 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "scales_vector") return has_scales(row, column);
   if (path == "scales_1x128_128x128") return has_scales(block_1x128, block_128x128);
   if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
+  if (path == "precise")
+    return p.accumulation == Accumulation::precise && !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
   if (path == "expression") return p.expression && has_plain_epilogue(e) && e.alpha == 1;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }
@@ -120,7 +122,7 @@ TEST_CASE("few problems of many kernels meet every path", "[lab]") {
   std::mt19937_64 random(3);
   std::set<std::int64_t> met;
   std::set<std::int64_t> had;
-  for (const Kernel& kernel : some_kernels(200, random)) {
+  for (const Kernel& kernel : some_kernels(4000, random)) {
     if (kernel.metadata().operation != Operation::gemm) continue;
     const std::vector<std::int64_t> numbers = problem_numbers(kernel.metadata(), {.count = 2}, random());
     met.insert(numbers.begin(), numbers.end());

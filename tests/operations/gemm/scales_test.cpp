@@ -361,6 +361,62 @@ TEST_CASE("kernels take the granularities that they say, and need scales", "[sca
   CHECK(blocks > 100);
 }
 
+TEST_CASE("precise sums of 8-bit floats are promoted, or added up by FMA", "[scales]") {
+  GemmArguments args = {.a = TensorView::row_major(nullptr, DType::e4m3, {256, 1024}),
+                        .b = TensorView::column_major(nullptr, DType::e4m3, {1024, 384}),
+                        .out = TensorView::row_major(nullptr, DType::bf16, {256, 384})};
+  const DeviceModel model = *find_device_model("h200");
+  const FindOptions h200{.explain = true, .device = &model};
+  const auto promotes = [](const KernelMetadata& kernel) {
+    return kernel.operands.scales == ScaleSupport::block_scales;
+  };
+  CHECK(find_best(args, {}, h200)->metadata().operands.scales == ScaleSupport::none);
+  args.accumulation = Accumulation::precise;
+  const CandidateList found = get_kernels(args, {}, h200);
+  REQUIRE_FALSE(found.empty());
+  CHECK(promotes(found[0].metadata()));
+  CHECK(found[0].metadata().design.math_unit == MathUnit::tensor_core);
+  int by_fma = 0;
+  for (const Candidate& candidate : found) {
+    const bool fma = candidate.metadata().design.math_unit == MathUnit::simt;
+    by_fma += fma;
+    CHECK((fma || promotes(candidate.metadata())));
+  }
+  CHECK(by_fma > 0);
+  CHECK(std::ranges::any_of(found.rejections(), [](const Rejection& rejection) {
+    return rejection.reason ==
+               "Accumulation is unsupported: expected fast, got precise; kernels on tensor cores that take "
+               "scales of blocks promote their sums" &&
+           rejection.kernels > 10;
+  }));
+
+  // With scales that are no blocks, too.
+  args.a_scale = scale_view({256, 1});
+  args.a_scale_granularity = ScaleGranularity::row;
+  CHECK(promotes(find_best(args, {}, h200)->metadata()));
+  args.accumulation = Accumulation::fast;
+  CHECK(find_best(args, {}, h200)->metadata().operands.scales == ScaleSupport::vector_scales);
+}
+
+TEST_CASE("precise sums change nothing for other types, and for products of nothing", "[scales]") {
+  GemmArguments args = plain();
+  const CandidateList fast = get_kernels(args);
+  args.accumulation = Accumulation::precise;
+  const CandidateList precise = get_kernels(args);
+  REQUIRE(fast.size() == precise.size());
+  for (std::size_t i = 0; i < fast.size(); ++i) CHECK(fast[i].name() == precise[i].name());
+  args.accumulation = static_cast<Accumulation>(2);
+  check_refused(args, "There is no accumulation of number 2");
+
+  GemmArguments nothing = {.a = TensorView::row_major(nullptr, DType::e4m3, {64, 0}),
+                           .b = TensorView::column_major(nullptr, DType::e4m3, {0, 64}),
+                           .out = TensorView::row_major(nullptr, DType::bf16, {64, 64})};
+  const CandidateList usual = get_kernels(nothing);
+  nothing.accumulation = Accumulation::precise;
+  REQUIRE_FALSE(usual.empty());
+  CHECK(get_kernels(nothing).size() == usual.size());
+}
+
 TEST_CASE("a query with scales finds kernels that take them, and explains the others", "[scales]") {
   const GemmArguments args = with_a(ScaleGranularity::block_1x128, scale_view({256, 8}));
   FindOptions options;

@@ -215,3 +215,67 @@ TEST_CASE("grouped GEMM: the host executor refuses sizes that make no sense, or 
   check_sizes_refused(masked(), {3, 30, 4, -5}, "3: it is -5, and its count is negative");
   check_sizes_refused(ragged(), {3, 17, 17, 17}, "1: it is 17, and there are only 16");
 }
+
+TEST_CASE("grouped GEMM: scales that do not fit the operands are refused", "[grouped_gemm]") {
+  using Args = GroupedGemmArguments;
+  const auto with_scales = [](Args args) {
+    const std::int64_t rows = args.a.extents[args.a.rank - 2U];
+    args.a_scale = args.a.rank == 3 ? fake({4, rows, 1}) : fake({rows, 1});
+    args.a_scale_granularity = ScaleGranularity::block_1x128;
+    args.b_scale = fake({4, 1, 1});
+    args.b_scale_granularity = ScaleGranularity::block_128x128;
+    return args;
+  };
+  check_refused(
+      with_scales(contiguous()), [](Args& args) { args.a_scale->dtype = DType::f16; }, "Operand `a_scale`");
+  check_refused(
+      with_scales(contiguous()),
+      [](Args& args) {
+        args.a_scale = fake({29, 1});
+      },
+      "Operand `a_scale` does not fit: expected tensor {1, 1}, row {30, 1} or 1x128 {30, 1}, got 1x128 {29, "
+      "1}");
+  check_refused(
+      with_scales(contiguous()),
+      [](Args& args) {
+        args.a_scale = fake({1, 30, 1});
+      },
+      "Operand `a_scale`");
+  check_refused(
+      with_scales(contiguous()),
+      [](Args& args) {
+        args.b_scale = fake({3, 1, 1});
+      },
+      "Operand `b_scale`");
+  check_refused(
+      with_scales(masked()),
+      [](Args& args) {
+        args.a_scale = fake({3, 30, 1});
+      },
+      "Operand `a_scale`");
+  check_refused(
+      with_scales(masked()), [](Args& args) { args.b_scale_granularity = ScaleGranularity::row; },
+      "Operand `b_scale` does not fit");
+  Args args = ragged();
+  args.b_scale = fake({1, 1});
+  check_refused(args, "Operand `b_scale` is unsupported with ragged K");
+  // f32 has no kernel that takes scales.
+  const auto found = get_kernels(with_scales(contiguous()));
+  CHECK(found.status().message().find("Operand `a_scale` is unsupported") != std::string::npos);
+}
+
+TEST_CASE("grouped GEMM: kernels with scales are for problems with scales", "[grouped_gemm]") {
+  GroupedGemmArguments args = {.a = fake({30, 256}, DType::e4m3),
+                               .b = TensorView::column_major(nullptr, DType::e4m3, {4, 256, 64}),
+                               .out = fake({30, 64}, DType::bf16),
+                               .sizes = TensorView::vector(nullptr, DType::s32, 4)};
+  const auto support = [&] { return find_best(args)->metadata().operands.scales; };
+  CHECK(support() == ScaleSupport::none);
+  args.a_scale = fake({30, 2});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  CHECK(support() == ScaleSupport::block_scales);
+  args.b_scale = fake({4, 2, 1});
+  args.b_scale_granularity = ScaleGranularity::block_128x128;
+  CHECK(support() == ScaleSupport::block_scales);
+  for (const Kernel& kernel : get_kernels(args)) CHECK(kernel.supports(args));
+}

@@ -1,4 +1,5 @@
 /// Grouped GEMMs on the host executor: against the GEMM of each group, bit for bit, and against float64.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -223,8 +224,9 @@ TEST_CASE("every kernel is right on problems of every path", "[grouped_gemm]") {
   const std::int64_t paths = std::ssize(lab.paths);
   for (const Kernel& kernel : grouped_kernels()) {
     for (int i = 0; i < 6; ++i) {
-      const lab::Problem problem =
-          lab.emulated(kernel.metadata(), random(), static_cast<std::int64_t>(random() % (paths + 8)));
+      const auto number = static_cast<std::int64_t>(random() % (paths + 8));
+      if (number < paths && !lab.paths[static_cast<std::size_t>(number)].is_of(kernel.metadata())) continue;
+      const lab::Problem problem = lab.emulated(kernel.metadata(), random(), number);
       INFO(kernel.name() << " " << command_text(problem));
       auto trial = lab::TrialProblem::make(problem, random(), lab::Place::host);
       REQUIRE(trial);
@@ -246,20 +248,50 @@ TEST_CASE("there is a kernel for any form, stride and layout of the output", "[g
     for (const Layout b : {Layout::row, Layout::column}) {
       for (const Layout out : {Layout::row, Layout::column}) {
         const TensorView sizes = TensorView::vector(nullptr, DType::s32, 4);
+        const Filter any_stride = *Filter::parse("family == grouped_gemm_simt");
         GroupedGemmArguments args = {
             .a = fake(a, {90, 40}), .b = fake(b, {4, 40, 24}), .out = fake(out, {90, 24}), .sizes = sizes};
-        CHECK(get_kernels(args).size() == 1);
+        CHECK(get_kernels(args, any_stride).size() == 1);
         args = {.a = fake(a, {4, 90, 40}),
                 .b = fake(b, {4, 40, 24}),
                 .out = fake(out, {4, 90, 24}),
                 .sizes = sizes,
                 .sizes_are = SizesAre::counts};
-        CHECK(get_kernels(args).size() == 1);
+        CHECK(get_kernels(args, any_stride).size() == 1);
         args = {
             .a = fake(a, {90, 40}), .b = fake(b, {40, 24}), .out = fake(out, {4, 90, 24}), .sizes = sizes};
-        CHECK(get_kernels(args).size() == 1);
+        CHECK(get_kernels(args, any_stride).size() == 1);
       }
     }
+  }
+}
+
+TEST_CASE("what tensor cores compute of groups, plain instructions do, too", "[grouped_gemm]") {
+  const std::vector<Kernel> plain = get_kernels(*Filter::parse("family == grouped_gemm_simt"));
+  for (const Kernel& kernel : get_kernels(*Filter::parse("family ~ 'grouped_gemm_sm'"))) {
+    const OperandsMetadata& o = kernel.metadata().operands;
+    INFO(kernel.name());
+    CHECK(std::ranges::any_of(plain, [&](const Kernel& each) {
+      const OperandsMetadata& p = each.metadata().operands;
+      return p.a.dtype == o.a.dtype && p.a.layout == o.a.layout && p.b.dtype == o.b.dtype &&
+             p.b.layout == o.b.layout && p.out.dtype == o.out.dtype && p.accumulator == o.accumulator &&
+             p.scales == o.scales;
+    }));
+  }
+}
+
+TEST_CASE("groups without outputs are predicted to take no time", "[grouped_gemm]") {
+  for (const std::int64_t columns : {0, 8}) {
+    const std::int64_t rows = columns == 0 ? 16 : 0;
+    const GroupedGemmArguments args = {.a = TensorView::row_major(nullptr, DType::f16, {3, rows, 64}),
+                                       .b = TensorView::row_major(nullptr, DType::f16, {3, 64, columns}),
+                                       .out = TensorView::row_major(nullptr, DType::f16, {3, rows, columns}),
+                                       .sizes = TensorView::vector(nullptr, DType::s32, 3),
+                                       .sizes_are = SizesAre::counts};
+    const CandidateList kernels = get_kernels(args);
+    REQUIRE(kernels.size() > 1);
+    for (const Candidate& kernel : kernels) CHECK(kernel.predicted_seconds() == 0);
+    CHECK(*find_best(args) == kernels.front());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,61 @@ struct RecordedMap {
 };
 static_assert(sizeof(RecordedMap) <= sizeof(TensorMap));
 
+/// The same of a map of images.
+struct RecordedImages {
+  const void* data;
+  unsigned long long extents[4];
+  unsigned long long strides[3];
+  unsigned box[2];
+  int lower[2];
+  int upper[2];
+  unsigned element_strides[4];
+  int type;
+  int rank;
+  int interleave;
+  int swizzle;
+  int promotion;
+  int fill;
+};
+static_assert(sizeof(RecordedImages) <= sizeof(TensorMap));
+
+constexpr const char* fake_image_encoder = R"c(
+typedef struct {
+  const void* data;
+  unsigned long long extents[4], strides[3];
+  unsigned box[2];
+  int lower[2], upper[2];
+  unsigned element_strides[4];
+  int type, rank, interleave, swizzle, promotion, fill;
+} recorded_images;
+static CUresult CUDAAPI fake_im2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data,
+                                    const cuuint64_t* extents, const cuuint64_t* strides, const int* lower,
+                                    const int* upper, cuuint32_t channels, cuuint32_t pixels,
+                                    const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                    CUtensorMapFloatOOBfill fill) {
+  recorded_images r;
+  memset(&r, 0, sizeof r);
+  r.data = data;
+  memcpy(r.extents, extents, sizeof r.extents);
+  memcpy(r.strides, strides, sizeof r.strides);
+  r.box[0] = channels;
+  r.box[1] = pixels;
+  memcpy(r.lower, lower, sizeof r.lower);
+  memcpy(r.upper, upper, sizeof r.upper);
+  memcpy(r.element_strides, element_strides, sizeof r.element_strides);
+  r.type = (int)type;
+  r.rank = (int)rank;
+  r.interleave = (int)interleave;
+  r.swizzle = (int)swizzle;
+  r.promotion = (int)promotion;
+  r.fill = (int)fill;
+  memset(map, 0, sizeof *map);
+  memcpy(map, &r, sizeof r);
+  return data == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+)c";
+
 constexpr const char* fake_encoder = R"c(
 typedef struct {
   const void* data;
@@ -94,7 +150,9 @@ static CUresult CUDAAPI fake(CUtensorMap* map, CUtensorMapDataType type, cuuint3
 std::string wrapper(const Launch& launch) {
   const bool has_maps = launch.maps.count > 0;
   std::string text = "#include \"plan.plan.h\"\n#include \"plan.plan.h\"\n";
+  const bool has_walks = std::ranges::any_of(launch.maps, &TensorMapFields::walks);
   if (has_maps) text += fake_encoder;
+  if (has_walks) text += fake_image_encoder;
   text += R"c(
 int q_fill(void* const* pointers, void* image);
 const quarry_plan_step* q_steps(void);
@@ -107,7 +165,8 @@ int q_fill(void* const* pointers, void* image) {
     text += "  operands." + std::string(to_string(operand)) + " = pointers[" +
             std::to_string(static_cast<int>(operand)) + "];\n";
   }
-  text += std::string("  return plan_fill(&operands, ") + (has_maps ? "fake, " : "") + "image);\n}\n";
+  text += std::string("  return plan_fill(&operands, ") + (has_maps ? "fake, " : "") +
+          (has_walks ? "fake_im2col, " : "") + "image);\n}\n";
   return text + R"c(
 const quarry_plan_step* q_steps(void) { return plan_steps(); }
 int q_number(int which) { return which == 0 ? plan_target : which == 1 ? plan_step_count : plan_image_bytes; }
@@ -123,8 +182,8 @@ void check_map(const TensorMapFields& fields, const void* data, const std::byte*
   RecordedMap map;
   std::memcpy(&map, slot, sizeof map);
   CHECK(map.data == data);
-  CHECK(std::ranges::equal(map.extents, fields.extent));
-  CHECK(std::ranges::equal(map.strides, fields.stride));
+  CHECK(std::ranges::equal(map.extents, std::span(fields.extent).first(3)));
+  CHECK(std::ranges::equal(map.strides, std::span(fields.stride).first(2)));
   CHECK(std::ranges::equal(map.box, fields.box));
   for (const unsigned stride : map.element_strides) CHECK(stride == 1);
   // Numbers of the CUDA driver API: CU_TENSOR_MAP_DATA_TYPE_*, CU_TENSOR_MAP_SWIZZLE_*.
@@ -138,6 +197,26 @@ void check_map(const TensorMapFields& fields, const void* data, const std::byte*
   CHECK(map.rank == 3);
   CHECK(map.interleave == 0);
   CHECK(map.promotion == 2);  // 128 bytes
+  CHECK(map.fill == 0);
+}
+
+void check_image_map(const TensorMapFields& fields, const void* data, const std::byte* slot) {
+  RecordedImages map;
+  std::memcpy(&map, slot, sizeof map);
+  CHECK(map.data == data);
+  CHECK(std::ranges::equal(map.extents, fields.extent));
+  CHECK(std::ranges::equal(map.strides, fields.stride));
+  CHECK(std::ranges::equal(map.box, std::span(fields.box).first(2)));
+  CHECK(std::ranges::equal(map.lower, fields.walk.lower));
+  CHECK(std::ranges::equal(map.upper, fields.walk.upper));
+  CHECK(map.element_strides[0] == 1);
+  CHECK(std::ranges::equal(std::span(map.element_strides).subspan(1, 2), fields.walk.step));
+  CHECK(map.element_strides[3] == 1);
+  CHECK(map.type == 9);  // bf16
+  CHECK(map.swizzle == static_cast<int>(fields.swizzle));
+  CHECK(map.rank == 4);
+  CHECK(map.interleave == 0);
+  CHECK(map.promotion == 2);
   CHECK(map.fill == 0);
 }
 
@@ -193,7 +272,8 @@ void check_header(Launch& launch) {
           0);
   for (const Relocation& r : launch.relocations) {
     if (r.kind != Relocation::Kind::map) continue;
-    check_map(launch.maps[r.map], pointers[r.source], image + r.at);
+    const TensorMapFields& fields = launch.maps[r.map];
+    (fields.walks() ? check_image_map : check_map)(fields, pointers[r.source], image + r.at);
     std::memset(image + r.at, 0, sizeof(TensorMap));  // as the library's is
   }
   CHECK(std::memcmp(image, launch.image, launch.image_bytes) == 0);
@@ -248,6 +328,25 @@ TEST_CASE("an exported plan's header says what the library launches", "[export]"
     INFO(where);
     CHECK(checked == 4);
   }
+}
+
+TEST_CASE("an exported plan's header says what a convolution launches", "[export]") {
+  const auto tensor = [](std::array<std::int64_t, 4> e) {
+    const std::array<std::int64_t, 4> strides = {e[1] * e[2] * e[3], e[2] * e[3], e[3], 1};
+    return TensorView::strided(nullptr, DType::bf16, e, strides);
+  };
+  const Conv2dArguments args = {.a = tensor({2, 9, 8, 72}),
+                                .b = tensor({16, 3, 5, 72}),
+                                .out = tensor({2, 5, 4, 16}),
+                                .padding = {1, 2},
+                                .stride = {2, 2}};
+  detail::PreparedLaunch prepared;
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c1x1_s6_ping_pong");
+  REQUIRE(kernel);
+  REQUIRE(detail::prepare_launch(detail::row_of(*kernel), {}, args, prepared));
+  REQUIRE(prepared.launch.maps.count >= 2);  // where K is cut, the reduction writes
+  check_header(prepared.launch);
 }
 
 TEST_CASE("an exported plan's header says what a reduction launches", "[export]") {

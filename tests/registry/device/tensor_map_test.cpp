@@ -17,9 +17,10 @@ constexpr TensorMapFields good() {
   return {.data = memory,
           .dtype = DType::bf16,
           .swizzle = TensorSwizzle::bytes128,
-          .extent = {1000, 300, 2},
-          .stride = {2000, 640000},
-          .box = {64, 128, 1}};
+          .extent = {1000, 300, 2, 0},
+          .stride = {2000, 640000, 0},
+          .box = {64, 128, 1},
+          .walk = {}};
 }
 
 void check_refused(const TensorMapFields& fields, const std::string& why) {
@@ -67,6 +68,37 @@ TEST_CASE("tensor maps past their limits are refused", "[maps]") {
   bad.dtype = DType::e4m3;
   bad.box[0] = 24;
   check_refused(bad, "a box with lines of 24 bytes, expected a multiple of 16");
+}
+
+TEST_CASE("tensor maps of images past their limits are refused", "[maps]") {
+  constexpr TensorMapFields good = {.data = memory,
+                                    .dtype = DType::bf16,
+                                    .swizzle = TensorSwizzle::bytes128,
+                                    .extent = {100, 30, 20, 4},
+                                    .stride = {208, 6240, 124800},
+                                    .box = {64, 128, 1},
+                                    .walk = {{-1, -2}, {1, 0}, {1, 2}}};
+  TensorMapFields bad = good;
+  bad.extent[3] = 0;
+  check_refused(bad, "an extent of 0, expected 1 to 4294967296");
+  bad = good;
+  bad.stride[2] += 8;
+  check_refused(bad, "a stride of 124808 bytes, expected a multiple of 16 below 1099511627776");
+  bad = good;
+  bad.walk.lower[0] = -129;
+  check_refused(bad, "a corner of -129, expected -128 to 127");
+  bad = good;
+  bad.walk.upper[1] = 128;
+  check_refused(bad, "a corner of 128, expected -128 to 127");
+  bad = good;
+  bad.walk.upper[1] = -22;
+  check_refused(bad, "a walk over 0 pixels, expected 1 or more");
+  bad = good;
+  bad.walk.step[1] = 9;
+  check_refused(bad, "a step of 9 pixels, expected 1 to 8");
+  bad = good;
+  bad.walk.step[1] = 0;
+  check_refused(bad, "a step of 0 pixels, expected 1 to 8");
 }
 
 TEST_CASE("without a driver there are no tensor maps, and that is said", "[maps]") {

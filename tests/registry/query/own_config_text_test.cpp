@@ -282,7 +282,7 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
     check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_" + type + "_f32_f32_rcr_64x64x16_t4x4");
   }
   for (const std::string types :
-       {"e4m3_f16_f32_f16", "f32_e5m2_f32_f32", "e4m3_e4m3_f16_f16", "e4m3_e5m2_f32_e4m3"})
+       {"e4m3_f16_f32_f16", "f32_e5m2_f32_f32", "e4m3_e4m3_f16_f16", "e4m3_e5m2_f32_f64"})
     check("e4m3 and e5m2 operands go with one another", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
   check("must be s32, s8, u8 or f32", "gemm_simt_u8_s8_s32_f16_rcr_64x64x16_t4x4");
   check("multiple of 4 along K", "gemm_simt_s8_s8_s32_s8_rcr_64x64x18_t4x4");

@@ -78,8 +78,17 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
     {"reduce_split_k", {"partials", "out", "layout"}},
     {"reorder_matrix", {"type"}},
     {"elementwise", {"elements", "vectors"}},
+    {"conv2d_sm90", {"direction", "a", "b", "accumulator", "out", "tile", "cluster", "stages", "schedule"}},
+    {"conv2d_sm80",
+     {"direction", "a", "b", "accumulator", "out", "tile", "warps", "stages", "iterator", "alignment",
+      "math"}},
     {"conv2d_simt", {"direction", "a", "b", "accumulator", "out", "tile", "thread"}},
-    {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
+    {"grouped_gemm_sm90",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "alignment",
+      "scales"}},
+    {"grouped_gemm_sm80",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
+    {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}}};
 
 /// The leaves of one setting's part of an initialiser.
 std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {

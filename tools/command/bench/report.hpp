@@ -11,7 +11,7 @@
 
 namespace quarry::command {
 
-/// The columns of the listing: all but the first few are absent where cuBLASLt did not take part.
+/// The columns of the listing. Only the first few are there where cuBLASLt did not take part.
 std::vector<Column> bench_columns(bool with_cublaslt);
 Cell bench_cell(const lab::BenchResult& result, std::size_t column);
 /// The column of the kernel's name.

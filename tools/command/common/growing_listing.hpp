@@ -33,7 +33,7 @@ class GrowingListing {
   Listing listing_;
   ListingFlags flags_;
   std::vector<std::size_t> columns_;
-  /// Texts as wide as those of columns_ get.
+  /// Texts as wide as the texts of columns_ get.
   std::vector<std::string> widest_;
 };
 

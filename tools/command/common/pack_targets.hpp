@@ -9,7 +9,7 @@
 
 namespace quarry::command {
 
-/// The targets of "80,90", each once, in this order; that of the default device model for an empty text.
+/// The targets of "80,90", each once, in this order; the default device model's for an empty text.
 /// Which ones a compiler knows, it says itself.
 Result<std::vector<int>> read_targets(const std::string& text);
 

@@ -109,7 +109,12 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
     return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
   }
   const std::size_t shape_words = (*lab)->words.shape_words;
-  if (words.size() < 1 + shape_words) return wrong("no shape given; say for example: " + example_of(**lab));
+  if (words.size() < 1 + shape_words) {
+    const std::string given = lab::joined_words(words.subspan(1));
+    const std::string what =
+        given.empty() ? "no shape given" : "the shape " + lab::quoted(given) + " is not complete";
+    return wrong(what + "; say for example: " + example_of(**lab));
+  }
   if (Status s = take_types(words.subspan(1 + shape_words), settings); !s) return s;
   const std::string shape = lab::joined_words(words.subspan(1, shape_words));
   Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, shape, settings);

@@ -37,8 +37,8 @@ std::size_t width_of(std::string_view text);
 void append_padded(std::string& line, std::string_view text, std::size_t width, bool right);
 
 /// The lines, a heading first. Where they are longer than `room` places, prose goes on in further lines, no
-/// narrower than 16 places; then columns are left out from the right, all but two; then texts have dots for
-/// their middle.
+/// narrower than 16 places; then columns are left out from the right until two are left; then texts have dots
+/// for their middle.
 /// @param room 0: as wide as it comes
 /// @pre each line has a cell for each column
 TableText table_text(const std::vector<std::vector<TableCell>>& lines,

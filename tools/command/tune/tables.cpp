@@ -85,6 +85,7 @@ const std::vector<ShownColumn>& shown_columns() {
       {{.name = "kernel"}, [](R r) -> Cell { return r.kernel; }},
       {{.name = "us"}, [](R r) -> Cell { return r.gaps_us; }},
       {{.name = "load_us"}, [](R r) { return number(r.load_us); }},
+      {{.name = "first_us", .in_table = false}, [](R r) { return number(r.first_us); }},
       {{.name = "mode"}, [](R r) { return word(r.controls.mode); }},
       {{.name = "split_k"}, [](R r) { return count(r.controls.split_k_slices); }},
       {{.name = "swizzle"}, [](R r) { return count(r.controls.swizzle); }},
@@ -152,6 +153,9 @@ int show_tuning(const TuneFlags& flags) {
   const Result<detail::TuningTable> table = lab::read_tuning_table(flags.show);
   if (!table) return report(table.status());
   const std::vector<lab::TunedRow> rows = lab::tuned_rows(*table);
+  if (!flags.svg.empty()) {
+    if (Status s = write_file(flags.svg, lab::tuning_svg(rows)); !s) return report(s);
+  }
   Listing listing{
       .noun = "choices",
       .columns = {},

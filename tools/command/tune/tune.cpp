@@ -27,6 +27,7 @@ Status check_flags(const TuneFlags& flags) {
     return {bad, "--export writes into its folder: leave -o out"};
   if (!flags.merge.empty() && flags.export_folder.empty() && flags.output.empty())
     return {bad, "where to? --merge needs -o FILE"};
+  if (!flags.svg.empty() && flags.show.empty()) return {bad, "--svg draws the table that --show FILE names"};
   if (!flags.log.empty() && !flags.problem.words.empty())
     return {bad, "a problem and --log are both given: leave one of them out"};
   if (!flags.log.empty() && !flags.problem.shapes_file.empty())
@@ -81,6 +82,11 @@ void add_table_flags(CLI::App& command, TuneFlags& flags) {
       ->type_name("CC")
       ->group(group);
   command.add_option("--show", flags.show, "List what a table chooses")->type_name("FILE")->group(group);
+  command
+      .add_option("--svg", flags.svg,
+                  "With --show: draw the ranking's first choices beside the tuned kernels")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 }  // namespace

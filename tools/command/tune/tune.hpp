@@ -28,6 +28,7 @@ struct TuneFlags {
   std::string device_model;
   std::vector<std::string> merge;
   std::string show;
+  std::string svg;
   std::string export_folder;
   std::string targets;
   ListingFlags listing;

@@ -21,7 +21,7 @@ class LedgerWriter {
   /// Fails where the file is no ledger, or cannot be written.
   Status check() const;
   Status add(const Kernel& kernel, std::int64_t problems);
-  /// Writes what was not written yet.
+  /// Writes all results that are not in the file yet.
   Status save();
 
  private:

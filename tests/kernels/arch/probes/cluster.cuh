@@ -83,6 +83,42 @@ QUARRY_DEVICE void mbarrier_ring(const ProbeParams& params) {
   }
 }
 
+/// As mbarrier_ring, of copies that the first half starts and does not wait for: several stages of them are
+/// under way, and each arrives at its own barrier.
+template <Block block>
+QUARRY_DEVICE void mbarrier_copies(const ProbeParams& params) {
+  constexpr int half = block.threads / 2;
+  constexpr int rounds = 7;
+  constexpr int stages = 4;
+  const arch::SharedAddress base = arch::shared_memory();
+  const arch::SharedAddress data = base + 128;
+  make_barriers(base, 2 * stages, half);
+  const int t = arch::thread_index() % half;
+  int parity = 0;
+  QUARRY_ROLLED
+  for (int round = 0; round < rounds; ++round) {
+    const int stage = round % stages;
+    const arch::SharedAddress full = base + 8 * stage;
+    const arch::SharedAddress empty = base + 8 * (stages + stage);
+    const arch::SharedAddress set = data + 16 * half * stage;
+    const unsigned* const from = params.in + 4 * (round * half + t);
+    if (arch::thread_index() < half) {
+      arch::mbarrier_wait(empty, parity ^ 1);
+      arch::copy_async<8>(set + 16 * t, from, 8);
+      arch::copy_async<4>(set + 16 * t + 8, from + 2, 4);
+      arch::copy_async<4>(set + 16 * t + 12, from + 3, 4);
+      arch::mbarrier_arrive_copied(full);
+    } else {
+      arch::mbarrier_wait(full, parity);
+      const auto values =
+          arch::shared_load<arch::Vector<unsigned, 4>>(set + 16 * ((t + 11 * round + 1) % half));
+      arch::mbarrier_arrive(empty);
+      arch::global_store(params.out + 4 * (round * half + t), values);
+    }
+    if (stage == stages - 1) parity ^= 1;
+  }
+}
+
 /// A token goes round the cluster: who has it mixes it with a value of its own, leaves it where the next
 /// block finds it, and arrives at the barrier of that one.
 template <Block block>

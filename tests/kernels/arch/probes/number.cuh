@@ -39,6 +39,18 @@ QUARRY_DEVICE void pair_of_bf16(const ProbeParams& params) {
 }
 
 template <Block block>
+QUARRY_DEVICE void pair_of_e4m3(const ProbeParams& params) {
+  using Pair = arch::Vector<float, 2>;
+  map_items<block, Pair>(params, [](const Pair& x) { return arch::pair_of_e4m3(x.v[0], x.v[1]); });
+}
+
+template <Block block>
+QUARRY_DEVICE void pair_of_e5m2(const ProbeParams& params) {
+  using Pair = arch::Vector<float, 2>;
+  map_items<block, Pair>(params, [](const Pair& x) { return arch::pair_of_e5m2(x.v[0], x.v[1]); });
+}
+
+template <Block block>
 QUARRY_DEVICE void f16_of_s8(const ProbeParams& params) {
   map_items<block, arch::S8x4>(params, [](arch::S8x4 x) { return arch::low_pair_of<arch::F16>(x); });
 }

@@ -75,6 +75,53 @@ QUARRY_DEVICE void tensor_load_multicast(const ProbeParams& params) {
   arch::cluster_wait();
 }
 
+/// The place number `i` of pixels: `in` has those behind the tensor, six words each.
+QUARRY_DEVICE arch::PixelPlace pixels_of(const ProbeParams& params, int i) {
+  const auto word = [&](int j) {
+    return arch::global_load<int>(params.in + params.tensor_words + 6 * i + j);
+  };
+  return {word(0), word(1), word(2), word(3), word(4), word(5)};
+}
+
+/// The words of `in` as images, then places of pixels, which are loaded and shown as they lie.
+template <Block block>
+QUARRY_DEVICE void tensor_load_pixels(const ProbeParams& params) {
+  const arch::SharedAddress base = arch::shared_memory();
+  make_barriers(base, 1, 1);
+  QUARRY_ROLLED
+  for (int i = 0; i < params.count; ++i) {
+    if (arch::thread_index() == 0) {
+      arch::mbarrier_arrive_expect(base, 4 * params.box_words);
+      arch::tensor_load_pixels(base + (boxes_at + 4 * params.box_words * i), params.map, pixels_of(params, i),
+                               base);
+    }
+    arch::mbarrier_wait(base, i % 2);
+    arch::block_barrier();  // who is two phases late does not see that
+  }
+  show_boxes<block>(params.out, params.box_words * params.count);
+}
+
+/// Each block of a cluster loads pixels for all of them.
+template <Block block>
+QUARRY_DEVICE void tensor_load_pixels_multicast(const ProbeParams& params) {
+  const arch::SharedAddress base = arch::shared_memory();
+  const int blocks = arch::cluster_blocks();
+  const int rank = arch::cluster_rank();
+  make_barriers(base, 1, 1);
+  arch::cluster_arrive();
+  arch::cluster_wait();
+  if (arch::thread_index() == 0) {
+    arch::mbarrier_arrive_expect(base, 4 * params.box_words * blocks);
+    arch::tensor_load_pixels_multicast(base + (boxes_at + 4 * params.box_words * rank), params.map,
+                                       pixels_of(params, rank), base, (1U << blocks) - 1);
+  }
+  arch::mbarrier_wait(base, 0);
+  show_boxes<block>(params.out + blocks * params.box_words * static_cast<int>(arch::block_index()),
+                    blocks * params.box_words);
+  arch::cluster_arrive();
+  arch::cluster_wait();
+}
+
 /// Stores boxes that cover `out`, from two buffers that are filled in turn as they lie in `in`.
 template <Block block>
 QUARRY_DEVICE void tensor_store(const ProbeParams& params) {

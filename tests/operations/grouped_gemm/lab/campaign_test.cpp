@@ -3,13 +3,14 @@
 
 #include <set>
 
+#include "lab/campaign/source.hpp"
 #include "operations/grouped_gemm/executor.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/problem.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
-using lab::grouped_gemm::Source;
 
 namespace {
 
@@ -20,24 +21,24 @@ std::vector<Kernel> grouped_kernels() { return get_kernels(*Filter::parse("opera
 }  // namespace
 
 TEST_CASE("a campaign draws every form, and sizes of all kinds", "[campaign]") {
-  const Source source(grouped_kernels(), 1e8);
+  const auto source = lab::grouped_gemm::Lab::campaign(grouped_kernels(), 1e8);
   std::set<std::string> types;
   std::set<int> forms;
   int wrong = 0, empty = 0, huge = 0, zeroed = 0, invalid = 0, in_place = 0;
   for (int i = 0; i < draws; ++i) {
-    const lab::DrawnProblem drawn = source.draw(static_cast<std::uint64_t>(i));
+    const lab::DrawnProblem drawn = source->draw(static_cast<std::uint64_t>(i));
     const auto& args = drawn.arguments.as<GroupedGemmArguments>();
     INFO("seed " << i << ": " << drawn.text);
-    CHECK(drawn.text == source.draw(static_cast<std::uint64_t>(i)).text);
-    for (const std::string& each : source.types_for(args)) types.insert(each);
+    CHECK(drawn.text == source->draw(static_cast<std::uint64_t>(i)).text);
+    for (const std::string& each : source->types_for(args)) types.insert(each);
     in_place += !drawn.in_place.empty();
     zeroed += args.zero_outside;
     const CandidateList found = get_kernels(args);
     if (found.empty()) {
-      REQUIRE(source.fault_of_empty_answer(found.status(), args) == "");
+      REQUIRE(source->fault_of_empty_answer(found.status(), args) == "");
       const bool is_invalid = found.status().code() == StatusCode::invalid_arguments;
       invalid += is_invalid;
-      if (!is_invalid) REQUIRE_FALSE(source.is_always_taken(args));
+      if (!is_invalid) REQUIRE_FALSE(source->is_always_taken(args));
       continue;
     }
     GroupedGemmProblem problem;
@@ -60,7 +61,7 @@ TEST_CASE("a campaign draws every form, and sizes of all kinds", "[campaign]") {
     empty += has_empty;
     huge += has_huge;
   }
-  for (const Kernel& kernel : grouped_kernels()) CHECK(types.contains(source.types_of(kernel.metadata())));
+  for (const Kernel& kernel : grouped_kernels()) CHECK(types.contains(source->types_of(kernel.metadata())));
   CHECK(forms.size() == 3);
   CHECK(wrong > draws / 20);
   CHECK(empty > draws / 20);

@@ -1,13 +1,13 @@
 // What a campaign draws of reductions, and how it judges refusals.
 #include <set>
 
+#include "lab/campaign/source.hpp"
 #include "operations/reduce_split_k/lab/campaign.hpp"
 #include "operations/reduce_split_k/lab/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 
 using namespace quarry;
-using lab::reduce_split_k::Source;
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string fault(const Status& status, const Kernel& kernel, const ReduceSplitK
 }  // namespace
 
 TEST_CASE("a campaign draws every type, layout, epilogue and number of slices of reductions", "[campaign]") {
-  const Source source(reductions(), 1e9);
+  const auto source = lab::reduce_split_k::Lab::campaign(reductions(), 1e9);
   std::set<std::string> types;
   std::set<LayoutTag> tags;
   std::set<std::int64_t> slices;
@@ -40,12 +40,12 @@ TEST_CASE("a campaign draws every type, layout, epilogue and number of slices of
   std::set<std::string> texts;
   int batched = 0, unpacked = 0, invalid = 0, scaled = 0, aux = 0, in_place = 0, by_pointer = 0, always = 0;
   for (int i = 0; i < draws; ++i) {
-    const lab::DrawnProblem drawn = source.draw(static_cast<std::uint64_t>(i));
+    const lab::DrawnProblem drawn = source->draw(static_cast<std::uint64_t>(i));
     const auto& args = drawn.arguments.as<ReduceSplitKArguments>();
     INFO("seed " << i << ": " << drawn.text);
-    CHECK(drawn.text == source.draw(static_cast<std::uint64_t>(i)).text);
+    CHECK(drawn.text == source->draw(static_cast<std::uint64_t>(i)).text);
     texts.insert(drawn.text);
-    for (const std::string& each : source.types_for(args)) types.insert(each);
+    for (const std::string& each : source->types_for(args)) types.insert(each);
     tags.insert(args.out.tag);
     slices.insert(args.partials.extents[0]);
     activations.insert(args.epilogue.activation);
@@ -57,13 +57,13 @@ TEST_CASE("a campaign draws every type, layout, epilogue and number of slices of
     by_pointer += drawn.scalars_in_memory != DType::none;
     const CandidateList found = get_kernels(args);
     if (!found.empty()) continue;
-    REQUIRE(source.fault_of_empty_answer(found.status(), args).empty());
+    REQUIRE(source->fault_of_empty_answer(found.status(), args).empty());
     const bool is_invalid = found.status().code() == StatusCode::invalid_arguments;
     invalid += is_invalid;
-    if (!is_invalid) REQUIRE_FALSE(source.is_always_taken(args));
-    always += source.is_always_taken(args);
+    if (!is_invalid) REQUIRE_FALSE(source->is_always_taken(args));
+    always += source->is_always_taken(args);
   }
-  for (const Kernel& kernel : reductions()) CHECK(types.contains(source.types_of(kernel.metadata())));
+  for (const Kernel& kernel : reductions()) CHECK(types.contains(source->types_of(kernel.metadata())));
   CHECK(types.size() > 12);  // and such as there are no kernels of
   CHECK(tags.size() == 3);
   CHECK(slices.size() == 25);  // 0 among them

@@ -33,6 +33,12 @@ std::vector<const void*> take_launched_code();
 /// Pieces of device memory that were allocated and not freed.
 std::size_t live_allocations();
 
+/// Memory pools that were created and not destroyed.
+std::size_t live_pools();
+
+/// The streams of allocations from pools, and of their frees, since the last call, in order.
+std::vector<const CUstream_st*> take_pool_streams();
+
 /// How often CUDA was asked since the last call: the device of a stream, the place of a pointer.
 struct Questions {
   int streams = 0;

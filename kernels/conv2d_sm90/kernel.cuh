@@ -1,0 +1,23 @@
+/// Convolution with wgmma: the kernel of gemm_sm90, whose copy engine brings boxes of tensors.
+#pragma once
+
+#include "conv2d_sm90/config.hpp"
+#include "conv2d_sm90/sources.cuh"
+#include "gemm_sm90/kernel.cuh"
+
+namespace quarry::conv2d_sm90 {
+
+/// The kernel of a product's config. (GCC 12 fails on types of a config that is computed from a parameter, so
+/// that is one, too.)
+template <gemm_sm90::Config config, Direction direction, class Epilogue>
+QUARRY_DEVICE void convolve(const TensorConv2dParams& params) {
+  const TensorGemmParams& product = params;
+  gemm_sm90::run<config, Epilogue, TensorSources<config, direction>>(product, nullptr);
+}
+
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const TensorConv2dParams& params) {
+  convolve<product(config), config.direction, Epilogue>(params);
+}
+
+}  // namespace quarry::conv2d_sm90

@@ -1,0 +1,40 @@
+/// conv2d_sm90 configs as text: conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c1x1_s6_cooperative.
+#include "conv2d_sm90/describe.hpp"
+#include "gemm_sm90/fault.hpp"
+#include "quarry/tensor.hpp"
+#include "settings.hpp"
+
+namespace quarry::conv2d_sm90 {
+
+/// Each runs its own device code.
+static Config entry(const Config& c) { return c; }
+
+namespace {
+
+constexpr auto settings = convolution_settings<Config>(
+    {setting<&Config::cluster>("cluster", "c"), setting<&Config::stages>("stages", "s"),
+     word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
+         "schedule")});
+
+/// What the copies of pixels need beyond those of matrices.
+std::string fault(const Config& c) {
+  if (!has_half_types(c.types)) return "operands must be both f16 or bf16, with sums of f16 or f32";
+  if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;
+  if (c.direction == Direction::wgrad) {
+    return c.tile.n % 64 == 0 || c.cluster.n == 1
+               ? ""
+               : "tile.n must be a multiple of 64 for wgrad where a cluster has blocks along N";
+  }
+  return c.tile.k == 64 ? "" : "tile.k must be 64: channels come in lines of 64";
+}
+
+/// A direction has few configs, so their types go together.
+std::string unit_group(const Config& c) { return std::string(to_string(c.direction)); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+constinit const ConfigSpace space =
+    config_space<settings, fault, unit_group>(family_name, "quarry::TensorConv2dParams", EntryProblem::same);
+
+}  // namespace quarry::conv2d_sm90

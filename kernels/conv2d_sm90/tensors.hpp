@@ -1,0 +1,28 @@
+/// What the copy engine is told of a convolution's tensors, and which it can be told of. Host only.
+#pragma once
+
+#include "conv2d/problem.hpp"
+#include "conv2d_sm90/config.hpp"
+#include "launch.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::conv2d_sm90 {
+
+/// Ok when the copy engine can walk over the windows and address the tensors: one group; steps, corners and
+/// distances within its limits; pointers and strides that are multiples of 16 bytes; an output, and C, whose
+/// positions lie at even distances. Otherwise the status says what does not fit.
+/// @param line_channels of wgrad's lines, see the config
+Status check_tensors(const Conv2dProblem& problem, int line_channels);
+
+/// The product as gemm_sm90 computes it: the output and C as matrices, K in whole K tiles of `tile_k`, and
+/// the controls open. @pre check_tensors()
+GemmProblem matrix_product(const Conv2dProblem& problem, int tile_k);
+
+/// The same product as the host executor takes it: tensors of rank 4, and K as it is.
+Conv2dParams tensor_product(Direction direction, const TensorConv2dParams& params);
+
+/// Adds the maps of A and B. @pre check_tensors(), and K is not 0
+void add_tensor_maps(const Config& config, const Conv2dProblem& problem, TensorConv2dParams& params,
+                     Launch& launch);
+
+}  // namespace quarry::conv2d_sm90

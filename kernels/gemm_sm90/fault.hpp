@@ -1,0 +1,13 @@
+/// Which configs have kernels, for the families whose main loop is this one. Host only.
+#pragma once
+
+#include <string>
+
+#include "gemm_sm90/config.hpp"
+
+namespace quarry::gemm_sm90 {
+
+/// Why there can be no such kernel, "" where there can.
+std::string fault(const Config& config);
+
+}  // namespace quarry::gemm_sm90

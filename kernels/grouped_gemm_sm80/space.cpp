@@ -1,0 +1,27 @@
+/// grouped_gemm_sm80 configs as text: grouped_gemm_sm80_bf16_bf16_f32_bf16_rrr_128x128x32_w2x2x1_s4_a8x8.
+#include "gemm_sm80/fault.hpp"
+#include "grouped_gemm_sm80/describe.hpp"
+#include "settings.hpp"
+
+namespace quarry::grouped_gemm_sm80 {
+namespace {
+
+constexpr auto settings =
+    gemm_settings<Config>({setting<&Config::warps>("warps", "w"), setting<&Config::stages>("stages", "s"),
+                           setting<&Config::alignment>("alignment", "a")});
+
+std::string fault(const Config& c) {
+  if (is_interleaved(c.layouts)) return "grouped kernels take no interleaved operands";
+  if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
+  return gemm_sm80::fault(tile_config(c));
+}
+
+std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+constinit const ConfigSpace space =
+    config_space<settings, fault, unit_group>(family_name, "quarry::GroupedGemmParams", EntryProblem::same);
+
+}  // namespace quarry::grouped_gemm_sm80

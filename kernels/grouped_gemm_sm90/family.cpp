@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "gemm/host.hpp"
+#include "gemm_sm90/clusters.hpp"
+#include "gemm_sm90/estimate.hpp"
+#include "gemm_sm90/tensor_maps.hpp"
+#include "grouped_gemm/expected_time.hpp"
+#include "grouped_gemm/family.hpp"
+#include "grouped_gemm_sm90/config.hpp"
+
+namespace quarry::grouped_gemm_sm90 {
+namespace {
+
+using Params = GroupedTensorGemmParams;
+
+const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
+
+GemmTraits traits(const Config& c) {
+  GemmTraits result = gemm_sm90::traits(tile_config(c));
+  result.shared_memory = shared_memory_bytes(c);
+  return result;
+}
+
+/// What tensor maps see: of contiguous groups, B is the only batch.
+GemmProblem mapped(const GroupedGemmProblem& problem) {
+  GemmProblem gemm = problem.gemm;
+  gemm.batch = problem.groups.groups;
+  if (gemm.batch == 0) gemm.k = 0;  // nothing is there to be mapped
+  return gemm;
+}
+
+/// See most_group_tiles; in clusters.
+std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& problem) {
+  GemmParams gemm = {};
+  gemm.tiles_m = tiles_along(problem.gemm.m, kernel.tile.m);
+  gemm.tiles_n = tiles_along(problem.gemm.n, kernel.tile.n);
+  return most_group_tiles(gemm, problem.groups, kernel.tile.m);
+}
+
+class GroupedGemmSm90 final : public GroupedGemmFamily {
+ public:
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
+    GemmProfile result = gemm_sm90::profile(tile_config(config_of(config)), device);
+    result.traits = traits(config_of(config));
+    return result;
+  }
+
+  Status supports(const GemmProfile& kernel, const GroupedGemmProblem& problem,
+                  const DeviceModel& device) const override {
+    if (Status status = check_scaled_form(kernel.traits.scales, problem.groups.form); !status) return status;
+    // A box begins at a multiple of 16 bytes along a line, and a group at any row.
+    if (problem.groups.form == GroupForm::contiguous && kernel.traits.layouts.a == Layout::column)
+      return {StatusCode::unsupported,
+              "Contiguous groups are unsupported by a kernel whose A is column-major"};
+    const GemmProblem gemm = mapped(problem);
+    const std::int64_t tiles = most_tiles(kernel.traits, problem) * kernel.traits.cluster;
+    if (tiles > grid_limit)
+      return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, tiles};
+    if (Status status = gemm_supports(kernel.traits, problem.gemm, device); !status) return status;
+    if (gemm_sm90::has_plain_strides(kernel.traits.layouts, gemm)) return {};
+    return gemm_sm90::check_maps(kernel.traits.layouts, gemm);
+  }
+
+  Account account(const GemmProfile& kernel, const GroupedGemmProblem& problem) const override {
+    return expected_time(kernel.traits.tile.m, problem,
+                         [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
+  }
+
+  void launch(const void* config, const GroupedGemmProblem& problem, const ChosenControls& controls,
+              Launch& launch) const override {
+    const Config& c = config_of(config);
+    const GemmTraits kernel = traits(c);
+    if (is_empty(problem.gemm) || span_count(problem.groups) == 0) return;
+    const GemmProblem maps = mapped(problem);
+    GemmProblem gemm = problem.gemm;
+    gemm.k = maps.k;
+    const bool has_scales = kernel.scales != ScaleSupport::none;
+    gemm_launch(kernel, gemm, controls, launch,
+                has_scales ? sizeof(ScaledGroupedTensorGemmParams) : sizeof(Params));
+    Step& step = launch.steps.at[0];
+    auto& params = params_of<Params>(launch, step);
+    params.groups = problem.groups;
+    step.waits_for_earlier = true;
+    step.cluster = static_cast<unsigned>(kernel.cluster);
+    const std::int64_t at_once = gemm_sm90::clusters_at_once(step.cluster, controls.multiprocessors);
+    step.grid = static_cast<unsigned>(std::min(at_once, most_tiles(kernel, problem))) * step.cluster;
+    gemm_sm90::add_maps(tile_config(c), maps, params, launch, false);
+    if (has_scales) add_scales(launch, params_of<ScaledGroupedTensorGemmParams>(launch, step).scales, gemm);
+    if (problem.groups.groups == 0) return;
+    relocate(launch, params.groups.sizes, Operand::sizes);
+    launch.uses.add({Operand::sizes, DType::s32, false, sizeof(int)});
+  }
+
+  GroupedGemmParams params(const std::byte* image, const Step& step) const override {
+    const auto& params = params_of<Params>(image, step);
+    return {params.gemm, params.groups};
+  }
+};
+
+constinit const GroupedGemmSm90 instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::grouped_gemm_sm90

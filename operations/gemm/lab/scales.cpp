@@ -1,0 +1,58 @@
+#include "operations/gemm/lab/scales.hpp"
+
+#include <initializer_list>
+
+#include "lab/problems/matrices.hpp"
+#include "lab/problems/operand_spec.hpp"
+
+namespace quarry::lab {
+namespace {
+
+/// A granularity of scales that is one of these words.
+Result<ScaleGranularity> parse_scale(std::string_view text, std::initializer_list<std::string_view> words) {
+  const Result<std::size_t> word = parse_word("scales", text, words);
+  if (!word) return word.status();
+  return parse_scale_granularity(text);
+}
+
+}  // namespace
+
+Result<ScaleGranularity> parse_a_scale(std::string_view text) {
+  return parse_scale(text, {"tensor", "row", "1x128"});
+}
+
+Result<ScaleGranularity> parse_b_scale(std::string_view text) {
+  return parse_scale(text, {"tensor", "column", "1x128", "128x128"});
+}
+
+std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,
+                                     std::int64_t batch, const detail::MatrixExtents& of) {
+  if (!granularity) return std::nullopt;
+  const detail::MatrixExtents extents = detail::scale_extents(name, *granularity, of);
+  const Layout layout = name == Operand::a_scale ? Layout::column : Layout::row;
+  return view_of({.dtype = DType::f32, .layout = layout}, batch, extents.rows, extents.columns);
+}
+
+bool fill_scales(DType out, Operand operand, const TensorView& view, const FillOptions& options) {
+  if (operand != Operand::a_scale && operand != Operand::b_scale) return false;
+  fill_random(view, value_number(operand), options);
+  // Whole outputs round ties, which sums that are a little off would take to another side: theirs are exact.
+  const bool is_exact = options.values == Values::small_integers || is_integer(out);
+  const auto scale = [&](double value) {
+    if (is_exact) return value > 0 ? 2.0 : 1.0;
+    return 1 + value / 2;
+  };
+  const Matrices m(view);
+  for (std::int64_t matrix = 0; matrix < m.count(); ++matrix) {
+    void* const first = const_cast<void*>(m.first(matrix));
+    for (std::int64_t row = 0; row < m.rows(); ++row) {
+      for (std::int64_t column = 0; column < m.columns(); ++column) {
+        const std::int64_t at = m.index(row, column);
+        host::write_element(m.type(), first, at, scale(host::read_element(m.type(), first, at)));
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace quarry::lab

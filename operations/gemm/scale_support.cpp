@@ -1,0 +1,57 @@
+#include "operations/gemm/scale_support.hpp"
+
+namespace quarry::detail {
+namespace {
+
+constexpr auto unsupported = StatusCode::unsupported;
+
+/// The caller's name of the scales of this problem's A or B.
+Operand scale_name(const GemmProblem& problem, bool of_a) {
+  return of_a != problem.is_exchanged ? Operand::a_scale : Operand::b_scale;
+}
+
+/// Why a problem with scales is refused by a kernel that reads none.
+Status no_scales(const GemmProblem& problem) {
+  const OperandScale& of_a = problem.is_exchanged ? problem.scales.b : problem.scales.a;
+  return {unsupported, Reason::no_operand, of_a.is_given ? Operand::a_scale : Operand::b_scale};
+}
+
+/// The scales of an operand in an image of a launch, which has their parameters where it has their pointer.
+OperandScale launched_scale(const Launch& launch, const std::byte* image, Operand name, bool by_block) {
+  for (const Relocation& relocation : launch.relocations) {
+    if (relocation.source != name) continue;
+    const auto& params = *reinterpret_cast<const ScaleParams*>(image + relocation.at);
+    const auto blocks =
+        params.lines_log2 > 0 ? ScaleGranularity::block_128x128 : ScaleGranularity::block_1x128;
+    return {.data = params.values.data,
+            .line_stride = params.values.row_stride,
+            .k_stride = params.values.column_stride,
+            .batch_stride = params.values.batch_stride,
+            .is_given = true,
+            .granularity = by_block ? blocks : ScaleGranularity::row};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
+  const auto& [a, b] = problem.scales;
+  const bool has_scales = a.is_given || b.is_given;
+  if (kernel == ScaleSupport::none) return has_scales ? no_scales(problem) : Status();
+  if (kernel == ScaleSupport::block_scales && problem.must_promote) return {};
+  if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
+  if (kernel == ScaleSupport::block_scales || !is_blocked(problem.scales)) return {};
+  const bool of_a = a.is_given && is_blocked(a.granularity);
+  const ScaleGranularity granularity = of_a ? a.granularity : b.granularity;
+  return {unsupported, Reason::granularity, scale_name(problem, of_a), 0, static_cast<int>(granularity)};
+}
+
+OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image) {
+  const bool by_block = row.metadata.operands.scales == ScaleSupport::block_scales;
+  const OperandScale a = launched_scale(launch, image, Operand::a_scale, by_block);
+  const OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
+  return row.exchanged ? OperandScales{b, a} : OperandScales{a, b};
+}
+
+}  // namespace quarry::detail

@@ -1,0 +1,87 @@
+"""Tuning of many problems on many machines, by the command `quarry tune`: in parts, by Dask or by any scheduler.
+
+    client = distributed.Client("scheduler:8786")  # a worker for each device, with one thread
+    missing = tune_with_dask(client, Path("problems.txt").read_text().splitlines(), "table.jsonl")
+
+The command must be found on the workers; they need no folder in common.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["merge_tables", "tune_part", "tune_with_dask"]
+
+
+def tune_part(problems: Sequence[str], index: int, parts: int, *, flags: Sequence[str] = (), command: str = "quarry") -> bytes:
+    """Measures part `index` (from 0) of `parts` on this machine and returns its table.
+
+    `problems` are lines that QUARRY_LOG_PROBLEMS makes a program write, `flags` those of `quarry tune`, such as --top 8. A hash of
+    a problem decides its part, so every part is given all problems. Raises RuntimeError with what the command says where it fails and has measured nothing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "table.jsonl")
+        done = _tune(command, problems, folder, [*flags, "--shard", f"{index}/{parts}", "-o", str(table)])
+        measured = table.read_bytes() if table.exists() else b""
+        if done.returncode != 0 and not measured:
+            raise RuntimeError(f"part {index} of {parts} failed: {done.stderr.strip()}")
+        return measured
+
+
+def merge_tables(tables: Iterable[bytes], problems: Sequence[str], output: str | os.PathLike[str], *, command: str = "quarry") -> list[str]:
+    """Adds tables to the table `output`. Returns the problems that it lacks then."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, table in enumerate(tables):
+            paths.append(Path(folder, f"part-{number}.jsonl"))
+            paths[-1].write_bytes(table)
+        if not paths:
+            raise ValueError("tables: expected one or more")
+        done = _tune(command, problems, folder, ["-o", os.fspath(output), "--merge", *map(str, paths)])
+        missing = [line.removeprefix("missing: ") for line in done.stdout.splitlines() if line.startswith("missing: ")]
+        if done.returncode != 0 and not missing:
+            raise RuntimeError(f"the tables could not be merged: {done.stderr.strip()}")
+        return missing
+
+
+def tune_with_dask(
+    client: Any,
+    problems: Sequence[str],
+    output: str | os.PathLike[str],
+    *,
+    parts: int | None = None,
+    flags: Sequence[str] = (),
+    command: str = "quarry",
+    resources: dict[str, float] | None = None,
+) -> list[str]:
+    """Tunes on the workers of a `distributed.Client`, into the table `output` of this machine. Returns as merge_tables.
+
+    Each part is a task; parts differ in size, so by default there are four for each worker. `resources` are what a task needs, such
+    as {"GPU": 1}. What finished parts measured is kept: if parts failed, RuntimeError is raised when it is in the table; a
+    call with the problems that it lacks goes on.
+    """
+    count = parts or 4 * max(len(client.scheduler_info()["workers"]), 1)
+    tasks = [
+        client.submit(tune_part, problems, index, count, flags=flags, command=command, pure=False, resources=resources)
+        for index in range(count)
+    ]
+    tables: list[bytes] = []
+    failures: list[Exception] = []
+    for task in tasks:
+        try:
+            tables.append(task.result())
+        except Exception as failure:
+            failures.append(failure)
+    missing = merge_tables(tables, problems, output, command=command) if tables else list(problems)
+    if failures:
+        raise RuntimeError(f"{len(failures)} of {count} parts failed, the first: {failures[0]}") from failures[0]
+    return missing
+
+
+def _tune(command: str, problems: Sequence[str], folder: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    log = Path(folder, "problems.txt")
+    log.write_text("".join(line.rstrip("\n") + "\n" for line in problems))
+    return subprocess.run([command, "tune", "--log", str(log), *arguments], capture_output=True, text=True, check=False)

@@ -1,0 +1,168 @@
+// What kernels refuse whose copies gather pieces of channels, that another family takes it, and that they are
+// chosen where they are the fastest.
+#include <string>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+Kernel kernel_of(Direction direction, const std::string& design) {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm80_" + std::string(to_string(direction)) + "_bf16_bf16_f32_bf16_64x64x" + design);
+  INFO(kernel.status().message());
+  REQUIRE(kernel);
+  return *kernel;
+}
+Kernel kernel_of(Direction direction) { return kernel_of(direction, "64_w2x2x1_s4_analytic_a8x8"); }
+
+TensorView dense(std::array<std::int64_t, 4> e, DType type = DType::bf16) {
+  const std::int64_t column = e[3];
+  const std::int64_t row = e[2] * column;
+  return TensorView::strided(nullptr, type, e, std::array<std::int64_t, 4>{e[1] * row, row, column, 1});
+}
+
+/// Images of 9 x 8, filters of 3 x 3, padding 1, of so many channels and filters.
+Conv2dArguments problem(Direction direction, std::int64_t channels = 64, std::int64_t filters = 32,
+                        std::int64_t groups = 1, DType type = DType::bf16) {
+  const TensorView x = dense({2, 9, 8, channels}, type);
+  const TensorView w = dense({filters, 3, 3, channels / groups}, type);
+  const TensorView y = dense({2, 9, 8, filters}, type);
+  Conv2dArguments args = {.direction = direction, .a = x, .b = w, .out = y, .padding = {1, 1}};
+  args.groups = groups;
+  if (direction == Direction::dgrad) args.a = y, args.out = x;
+  if (direction == Direction::wgrad) args.a = y, args.b = x, args.out = w;
+  return args;
+}
+
+void check_taken(const Conv2dArguments& args) {
+  const Status status = kernel_of(args.direction).supports(args);
+  INFO(status.message());
+  CHECK(status);
+}
+
+/// The kernels of 16 bytes refuse it for this reason, and there is a kernel that takes it.
+void check_refused(const Conv2dArguments& args, const std::string& why) {
+  const Status status = kernel_of(args.direction).supports(args);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.message() == why);
+  CHECK_FALSE(get_kernels(args).empty());
+}
+
+constexpr Direction directions[] = {Direction::fprop, Direction::dgrad, Direction::wgrad};
+
+std::string first_choice(const Conv2dArguments& args, const char* device) {
+  const Result<DeviceModel> model = find_device_model(device);
+  REQUIRE(model);
+  FindOptions options;
+  options.device = &*model;
+  const auto found = get_kernels(args, Filter(), options);
+  REQUIRE_FALSE(found.empty());
+  return std::string(found.front().metadata().family);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions whose channels are whole pieces are taken", "[conv2d]") {
+  for (const Direction direction : directions) {
+    check_taken(problem(direction));
+    check_taken(problem(direction, 32, 16, 2));
+    Conv2dArguments args = problem(direction);
+    args.epilogue.alpha = 0;  // nothing is read
+    args.a.assumed_alignment = 2;
+    check_taken(args);
+    args = problem(direction, 64, 32, 1);
+    args.a.strides[0] = args.b.strides[1] = 0;  // broadcast
+    check_taken(args);
+    CHECK(kernel_of(direction, "32_w2x2x1_s4_analytic_a1x1").supports(problem(direction, 3, 5)));
+  }
+  CHECK(kernel_of(Direction::fprop, "32_w2x2x1_s4_few_channels_a1x1")
+            .supports(problem(Direction::fprop, 3, 5)));
+}
+
+TEST_CASE("convolutions whose channels are no whole pieces are refused by name", "[conv2d]") {
+  const std::string misaligned =
+      " is misaligned: this kernel needs a pointer and strides that are multiples of 8 elements";
+  for (const Direction direction : directions) {
+    Conv2dArguments args = problem(direction);
+    args.a.assumed_alignment = 8;
+    check_refused(args, "Operand `a`" + misaligned);
+    args = problem(direction);
+    args.b.strides[0] += 4;
+    check_refused(args, "Operand `b`" + misaligned);
+  }
+  const auto pieces = [](const char* name, int channels) {
+    return "Operand `" + std::string(name) + "` has " + std::to_string(channels) +
+           " channels in a group: this kernel takes multiples of 8";
+  };
+  check_refused(problem(Direction::fprop, 16, 8, 4), pieces("a", 4));
+  check_refused(problem(Direction::dgrad, 64, 8, 2), pieces("a", 4));
+  check_refused(problem(Direction::wgrad, 64, 8, 2), pieces("a", 4));
+  check_refused(problem(Direction::wgrad, 24, 16, 2), pieces("b", 12));
+  Conv2dArguments args = problem(Direction::dgrad, 12, 16);
+  args.b.strides = {144, 48, 16, 1};
+  check_refused(args, pieces("b", 12));
+}
+
+TEST_CASE("configs that no kernel can have are refused by name", "[conv2d]") {
+  const auto check_fault = [](const std::string& name, const std::string& why) {
+    const Result<Kernel> kernel = make_kernel("conv2d_sm80_" + name);
+    CHECK_FALSE(kernel);
+    INFO(kernel.status().message());
+    CHECK(kernel.status().message().find(why) != std::string::npos);
+  };
+  check_fault("dgrad_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_few_channels_a1x1",
+              "few_channels can be chosen only for fprop");
+  check_fault("fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_few_channels_a8x8",
+              "few_channels can be chosen only for fprop");
+  check_fault("fprop_bf16_bf16_f32_bf16_128x128x64_w2x2x1_s2_analytic_a1x1", "in single elements");
+  check_fault("fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a2x2",
+              "the alignment of bytes must be 4, 8 or 16");
+  check_fault("wgrad_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16", "bytes must be contiguous along K");
+}
+
+TEST_CASE("first layers step from channel to channel", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::fprop, 3, 64);
+  const auto found = get_kernels(args);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().name().find("few_channels") != std::string_view::npos);
+}
+
+TEST_CASE("what rounds its operands must be allowed", "[conv2d]") {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm80_fprop_f32_f32_f32_f32_64x64x32_w2x2x1_s3_analytic_fast_tf32_a4x4");
+  REQUIRE(kernel);
+  Conv2dArguments args = problem(Direction::fprop, 64, 32, 1, DType::f32);
+  const Status status = kernel->supports(args);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.message() == "Math is unsupported: expected fast_tf32, got exact");
+  CHECK(first_choice(args, "h200") == "conv2d_simt");
+  args.math = Math::fast_tf32;
+  CHECK(kernel->supports(args));
+  CHECK(first_choice(args, "h200") == "conv2d_sm80");
+}
+
+TEST_CASE("tensor cores come before plain multiplication, and the copy engine before threads", "[conv2d]") {
+  for (const Direction direction : directions) {
+    CHECK(first_choice(problem(direction), "h200") == "conv2d_sm90");
+    CHECK(first_choice(problem(direction), "a100") == "conv2d_sm80");
+    CHECK(first_choice(problem(direction, 32, 16, 2), "h200") == "conv2d_sm80");
+  }
+  Conv2dArguments args = problem(Direction::dgrad);
+  args.stride = {2, 2};
+  args.a = dense({2, 5, 4, 32});
+  CHECK(first_choice(args, "h200") == "conv2d_sm80");
+}
+
+TEST_CASE("K is cut where an output has few tiles, in slices that add up in turn", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::wgrad);
+  args.a = dense({64, 56, 56, 32}), args.b = dense({64, 56, 56, 64});
+  const Kernel kernel = kernel_of(Direction::wgrad);
+  const Result<std::size_t> bytes = kernel.workspace_size(args);
+  REQUIRE(bytes);
+  CHECK(*bytes > 0);
+  CHECK(kernel.metadata().modes.split_k_serial);
+  CHECK_FALSE(kernel.metadata().modes.split_k_parallel);
+}

@@ -1,0 +1,149 @@
+// What kernels refuse whose copies walk over pixels, and that another family takes it.
+#include <string>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+Kernel kernel_of(const std::string& direction) {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm90_" + direction + "_bf16_bf16_f32_bf16_128x128x64_c1x1_s6_ping_pong");
+  INFO(kernel.status().message());
+  REQUIRE(kernel);
+  return *kernel;
+}
+
+TensorView dense(std::array<std::int64_t, 4> e) {
+  const std::int64_t column = e[3];
+  const std::int64_t row = e[2] * column;
+  return TensorView::strided(nullptr, DType::bf16, e,
+                             std::array<std::int64_t, 4>{e[1] * row, row, column, 1});
+}
+
+/// 2 images of 9 x 8 with 64 channels, 16 filters of 3 x 3, padding 1.
+Conv2dArguments problem(Direction direction) {
+  const TensorView x = dense({2, 9, 8, 64});
+  const TensorView w = dense({16, 3, 3, 64});
+  const TensorView y = dense({2, 9, 8, 16});
+  Conv2dArguments args = {.direction = direction, .a = x, .b = w, .out = y, .padding = {1, 1}};
+  if (direction == Direction::dgrad) args.a = y, args.out = x;
+  if (direction == Direction::wgrad) args.a = y, args.b = x, args.out = w;
+  return args;
+}
+
+void check_taken(const Conv2dArguments& args) {
+  const Status status = kernel_of(std::string(to_string(args.direction))).supports(args);
+  INFO(status.message());
+  CHECK(status);
+}
+
+/// It is refused for this reason, and there is a kernel that takes it.
+void check_refused(const Conv2dArguments& args, const std::string& why) {
+  const Status status = kernel_of(std::string(to_string(args.direction))).supports(args);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.message() == why);
+  const auto found = get_kernels(args);
+  REQUIRE_FALSE(found.empty());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    CHECK(found[i].name().find("conv2d_sm90") == std::string_view::npos);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions that the copy engine can address are taken", "[conv2d]") {
+  for (const Direction direction : {Direction::fprop, Direction::dgrad, Direction::wgrad}) {
+    Conv2dArguments args = problem(direction);
+    check_taken(args);
+    REQUIRE_FALSE(get_kernels(args).empty());
+    CHECK(get_kernels(args).front().name().starts_with("conv2d_sm90_"));
+    args.epilogue.alpha = 0;  // nothing is read
+    args.a.assumed_alignment = 2;
+    check_taken(args);
+  }
+  Conv2dArguments padded = problem(Direction::fprop);  // five channels of eight
+  padded.a.extents[3] = padded.b.extents[3] = 5;
+  check_taken(padded);
+}
+
+TEST_CASE("convolutions that the copy engine cannot address are refused by name", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::fprop);
+  args.groups = 2;
+  args.b = dense({16, 3, 3, 32});
+  check_refused(args, "There are 2 groups: this kernel takes convolutions of one group");
+
+  args = problem(Direction::fprop);
+  args.a.assumed_alignment = 8;
+  check_refused(args,
+                "Operand `a` is misaligned: this kernel needs a pointer and strides that are multiples of 8 "
+                "elements");
+  args = problem(Direction::fprop);
+  args.a = dense({2, 9, 8, 60}), args.b = dense({16, 3, 3, 60});
+  check_refused(args,
+                "Operand `a` is misaligned: this kernel needs a pointer and strides that are multiples of 8 "
+                "elements");
+  args = problem(Direction::wgrad);
+  args.b.strides[1] += 4;
+  check_refused(args,
+                "Operand `b` is misaligned: this kernel needs a pointer and strides that are multiples of 8 "
+                "elements");
+
+  args = problem(Direction::fprop);
+  args.stride = {1, 9};
+  args.out = dense({2, 9, 1, 16});
+  check_refused(args, "The stride along the width is 9: this kernel takes at most 8");
+  args = problem(Direction::dgrad);
+  args.stride = {2, 1};
+  args.a = dense({2, 5, 8, 16});
+  check_refused(args, "The stride along the height is 2: this kernel takes at most 1");
+
+  args = problem(Direction::fprop);
+  args.a = dense({1, 300, 8, 64}), args.out = dense({1, 44, 8, 16});
+  args.padding = {0, 1};
+  args.dilation = {128, 1};
+  check_refused(args, "The filter along the height spans 257: this kernel takes at most 256");
+  args = problem(Direction::fprop);
+  args.padding = {129, 1};
+  args.out = dense({2, 265, 8, 16});
+  check_refused(args,
+                "Windows along the height begin or end 129 from the image's edge: this kernel takes at most "
+                "127");
+}
+
+TEST_CASE("tensors that are no matrices or have no pixels are refused by name", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::fprop);
+  args.a = dense({2, 0, 8, 64}), args.out = dense({2, 1, 8, 16});
+  args.padding = {2, 1};
+  args.stride = {2, 1};
+  check_refused(args, "Images have no pixels: this kernel takes at least one");
+
+  args = problem(Direction::wgrad);
+  args.b = dense({2, 9, 8, 8}), args.out = dense({16, 3, 3, 8});
+  check_refused(args, "There are 8 channels: this kernel takes multiples of 64");
+
+  args = problem(Direction::fprop);
+  args.out.strides[0] += 16;
+  check_refused(args, "Operand `out` is no matrix: this kernel needs its outer extents at even distances");
+  args = problem(Direction::wgrad);
+  args.a.strides[1] += 16, args.a.strides[0] *= 2;
+  check_refused(args,
+                "Operand `a` is no matrix: this kernel needs images, rows and columns at even distances");
+  args = problem(Direction::fprop);
+  args.b.strides[1] += 8, args.b.strides[0] *= 2;
+  check_refused(args,
+                "Operand `b` is no list of taps: this kernel needs rows and columns of filters at even "
+                "distances");
+  args = problem(Direction::fprop);
+  args.epilogue.beta = 1;
+  args.c = args.out;
+  args.c->strides[0] += 16;
+  check_refused(args, "Operand `c` is no matrix: this kernel needs its outer extents at even distances");
+  args = problem(Direction::fprop);
+  args.a.strides[0] = 0;
+  const Status status = kernel_of("fprop").supports(args);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.reason() == Reason::overlapping_stride);
+  CHECK(status.operand() == Operand::a);
+}
