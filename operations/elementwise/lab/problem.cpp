@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "basic/text.hpp"
 #include "lab/problems/operand_spec.hpp"
 #include "operations/elementwise/lab/operation.hpp"
 
@@ -105,8 +106,8 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.lines = reader.integer("lines", 1 << 20).value_or(0);
   problem.in_place = reader.text("in-place");
   if (!problem.in_place.empty() && !has_input(*expression, problem.in_place))
-    reader.fail("in-place", Status(StatusCode::parse_error,
-                                   "expected an input of the expression, got `" + problem.in_place + "`"));
+    reader.fail("in-place", Status(StatusCode::parse_error, "expected an input of the expression, got " +
+                                                                detail::quoted(problem.in_place)));
   return problem;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "basic/text.hpp"
 #include "common/config_parts.hpp"
 #include "lab/campaign/draw_tensor.hpp"
 #include "lab/expression/random.hpp"
@@ -121,8 +122,8 @@ void read_expression(SettingReader& reader, Problem& problem) {
   problem.expression = *expression;
   problem.in_place = reader.text("in-place");
   if (!problem.in_place.empty() && !is_input(*expression, problem.in_place))
-    reader.fail("in-place", Status(StatusCode::parse_error,
-                                   "expected an input of the expression, got `" + problem.in_place + "`"));
+    reader.fail("in-place", Status(StatusCode::parse_error, "expected an input of the expression, got " +
+                                                                detail::quoted(problem.in_place)));
 }
 
 std::string expression_text(const Problem& p) {
