@@ -25,7 +25,7 @@ shown tools/emulate_kernels.sh 24 3 "$seed" || status=1
 fuzz() {
   say "fuzzing"
   ensure_fuzzer || return
-  shown tools/fuzz.sh 20 || status=1
+  shown tools/fuzz.sh fixed || status=1
 }
 
 sanitize() {
