@@ -35,7 +35,7 @@ void Rules::describe(const Conv2dArguments& arguments, Conv2dProblem& problem) {
 Status Rules::no_kernel(const Conv2dProblem& problem) {
   const Types& t = problem.product.types;
   return {StatusCode::no_kernel, "No kernel is registered for " + std::string(to_string(problem.direction)) +
-                                     " of a " + word(t.a) + ", b " + word(t.b) + ", accumulator " +
+                                     " of operands a " + word(t.a) + ", b " + word(t.b) + ", accumulator " +
                                      word(t.accumulator) + ", out " + word(t.out)};
 }
 

@@ -83,8 +83,8 @@ std::string_view broken_rule(const Types& t, bool interleaved) {
 }  // namespace
 
 Status Rules::no_kernel(const GemmProblem& problem) {
-  std::string text = "No kernel is registered for " + described("a", problem.types.a, problem.a) + ", " +
-                     described("b", problem.types.b, problem.b) + ", accumulator " +
+  std::string text = "No kernel is registered for operands " + described("a", problem.types.a, problem.a) +
+                     ", " + described("b", problem.types.b, problem.b) + ", accumulator " +
                      std::string(to_string(problem.types.accumulator)) + ", " +
                      described("out", problem.types.out, problem.out);
   const std::string_view rule = broken_rule(

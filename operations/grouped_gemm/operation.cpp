@@ -32,8 +32,8 @@ void Rules::describe(const GroupedGemmArguments& arguments, GroupedGemmProblem& 
 Status Rules::no_kernel(const GroupedGemmProblem& problem) {
   const Types& t = problem.gemm.types;
   const auto word = [](DType type) { return std::string(to_string(type)); };
-  return {StatusCode::no_kernel, "No kernel of grouped GEMMs is registered for a " + word(t.a) + ", b " +
-                                     word(t.b) + ", accumulator " + word(t.accumulator) + ", out " +
+  return {StatusCode::no_kernel, "No kernel of grouped GEMMs is registered for operands a " + word(t.a) +
+                                     ", b " + word(t.b) + ", accumulator " + word(t.accumulator) + ", out " +
                                      word(t.out)};
 }
 

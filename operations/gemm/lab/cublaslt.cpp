@@ -147,7 +147,7 @@ Status CublasLtProblem::describe(const Problem& p) {
   if (Status s = make_layout(p.a, p.m, p.k, p.batch, a); !s) return s;
   if (Status s = make_layout(p.b, p.k, p.n, p.batch, b); !s) return s;
   OperandSpec c = gemm::c_of(epilogue_, p);
-  // Beside an output of 8 bits, C has 16, also where there is none.
+  // cuBLASLt wants a 16-bit layout of C beside an 8-bit output, even without C.
   if (is_fp8(p.out.dtype)) c.dtype = DType::bf16;
   if (Status s = make_layout(c, p.m, p.n, p.batch, c_); !s) return s;
   if (Status s = make_layout(p.out, p.m, p.n, p.batch, out_); !s) return s;

@@ -195,7 +195,7 @@ TEST_CASE("grouped GEMM: what no kernel has is refused by name", "[grouped_gemm]
   const auto found = get_kernels(args);
   CHECK(found.status().code() == StatusCode::no_kernel);
   CHECK(found.status().message() ==
-        "No kernel of grouped GEMMs is registered for a f64, b f64, accumulator f64, out f32");
+        "No kernel of grouped GEMMs is registered for operands a f64, b f64, accumulator f64, out f32");
   const Kernel gemm = get_kernels(*Filter::parse("operation == gemm")).front();
   CHECK(gemm.supports(contiguous()).code() == StatusCode::unsupported);
 }

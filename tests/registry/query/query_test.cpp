@@ -329,7 +329,7 @@ TEST_CASE("an empty answer says why", "[query]") {
   const Status mixed = get_kernels(args).status();
   CHECK(mixed.code() == StatusCode::no_kernel);
   CHECK(mixed.message() ==
-        "No kernel is registered for a f16 row, b bf16 column, accumulator f32, out f16 row");
+        "No kernel is registered for operands a f16 row, b bf16 column, accumulator f32, out f16 row");
 
   args = test::plain_problem(64, 64, 64);
   args.controls.split_k_slices = 1000;

@@ -319,10 +319,12 @@ TEST_CASE("a refusal without a cause, or with another one, is found out", "[camp
   };
   CHECK(
       empty(StatusCode::unsupported, "None of the 3 kernels is left: 3: Operand `a` is misaligned").empty());
-  CHECK(empty(StatusCode::no_kernel, "No kernel is registered for a f16 row, b f16, accumulator f32, out f16")
+  CHECK(empty(StatusCode::no_kernel,
+              "No kernel is registered for operands a f16 row, b f16, accumulator f32, out f16")
             .empty());
   CHECK_FALSE(empty(StatusCode::unsupported, "None of the 3 kernels is left: ").empty());
-  CHECK_FALSE(empty(StatusCode::no_kernel, "No kernel is registered for a bf16, b f16, out f16").empty());
+  CHECK_FALSE(
+      empty(StatusCode::no_kernel, "No kernel is registered for operands a bf16, b f16, out f16").empty());
   CHECK_FALSE(empty(StatusCode::not_found, "No kernel").empty());
 }
 
