@@ -11,6 +11,14 @@
 
 namespace quarry::test {
 
+/// The kernel of a name that must exist.
+inline Kernel required_kernel(const std::string& name) {
+  const Result<Kernel> kernel = make_kernel(name);
+  INFO(kernel.status().message());
+  REQUIRE(kernel);
+  return *kernel;
+}
+
 /// Checks that a kernel cannot compute the problem, and says so.
 template <class Args>
 void check_refused(const Kernel& kernel, const Args& args, const std::string& why) {

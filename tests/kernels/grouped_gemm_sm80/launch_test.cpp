@@ -13,10 +13,7 @@ using test::check_refused;
 using test::launch_of;
 
 Kernel kernel_of(const std::string& layouts, const std::string& rest = "128x128x32_w2x2x1_s4_a8x8") {
-  const Result<Kernel> kernel = make_kernel("grouped_gemm_sm80_bf16_bf16_f32_bf16_" + layouts + "_" + rest);
-  INFO(kernel.status().message());
-  REQUIRE(kernel);
-  return *kernel;
+  return test::required_kernel("grouped_gemm_sm80_bf16_bf16_f32_bf16_" + layouts + "_" + rest);
 }
 
 Kernel narrow_kernel_of(const std::string& layouts) { return kernel_of(layouts, "64x64x64_w2x2x1_s3_a1x1"); }

@@ -13,10 +13,7 @@ using test::check_refused;
 using test::launch_of;
 
 Kernel kernel_of(const std::string& layouts, const std::string& rest = "128x128x64_c2x1_s6_ping_pong_a8x8") {
-  const Result<Kernel> kernel = make_kernel("grouped_gemm_sm90_bf16_bf16_f32_bf16_" + layouts + "_" + rest);
-  INFO(kernel.status().message());
-  REQUIRE(kernel);
-  return *kernel;
+  return test::required_kernel("grouped_gemm_sm90_bf16_bf16_f32_bf16_" + layouts + "_" + rest);
 }
 
 /// Three contiguous groups of 600 rows.

@@ -25,25 +25,33 @@ QUARRY_DEVICE void show_boxes(unsigned* out, int words) {
   }
 }
 
+/// Loads the boxes of a probe one after another, each by a copy of thread 0 that arrives at `base`, and shows
+/// them.
+template <Block block, class Copy>
+QUARRY_DEVICE void load_boxes(const ProbeParams& params, arch::SharedAddress base, const Copy& copy) {
+  make_barriers(base, 1, 1);
+  QUARRY_ROLLED
+  for (int i = 0; i < params.count; ++i) {
+    if (arch::thread_index() == 0) {
+      arch::mbarrier_arrive_expect(base, 4 * params.box_words);
+      copy(base + (boxes_at + 4 * params.box_words * i), i);
+    }
+    arch::mbarrier_wait(base, i % 2);
+    arch::block_barrier();  // who is two phases late does not see that
+  }
+  show_boxes<block>(params.out, params.box_words * params.count);
+}
+
 /// The words of `in` as a tensor, then places of boxes: each box is loaded and shown as it lies. It begins at
 /// a multiple of 128 bytes, another one each time.
 template <Block block>
 QUARRY_DEVICE void tensor_load(const ProbeParams& params) {
   const arch::SharedAddress base = arch::shared_memory();
   if (arch::thread_index() == 0) arch::prefetch_tensor_map(params.map);
-  make_barriers(base, 1, 1);
-  QUARRY_ROLLED
-  for (int i = 0; i < params.count; ++i) {
-    if (arch::thread_index() == 0) {
-      const BoxPlace place = place_of(params, params.tensor_words, i);
-      arch::mbarrier_arrive_expect(base, 4 * params.box_words);
-      arch::tensor_load(base + (boxes_at + 4 * params.box_words * i), params.map, place.x, place.y, place.z,
-                        base);
-    }
-    arch::mbarrier_wait(base, i % 2);
-    arch::block_barrier();  // who is two phases late does not see that
-  }
-  show_boxes<block>(params.out, params.box_words * params.count);
+  load_boxes<block>(params, base, [&](arch::SharedAddress to, int i) {
+    const BoxPlace place = place_of(params, params.tensor_words, i);
+    arch::tensor_load(to, params.map, place.x, place.y, place.z, base);
+  });
 }
 
 /// Each block of a cluster loads one box for the blocks whose bits stand in `in` behind the places.
@@ -87,18 +95,9 @@ QUARRY_DEVICE arch::PixelPlace pixels_of(const ProbeParams& params, int i) {
 template <Block block>
 QUARRY_DEVICE void tensor_load_pixels(const ProbeParams& params) {
   const arch::SharedAddress base = arch::shared_memory();
-  make_barriers(base, 1, 1);
-  QUARRY_ROLLED
-  for (int i = 0; i < params.count; ++i) {
-    if (arch::thread_index() == 0) {
-      arch::mbarrier_arrive_expect(base, 4 * params.box_words);
-      arch::tensor_load_pixels(base + (boxes_at + 4 * params.box_words * i), params.map, pixels_of(params, i),
-                               base);
-    }
-    arch::mbarrier_wait(base, i % 2);
-    arch::block_barrier();  // who is two phases late does not see that
-  }
-  show_boxes<block>(params.out, params.box_words * params.count);
+  load_boxes<block>(params, base, [&](arch::SharedAddress to, int i) {
+    arch::tensor_load_pixels(to, params.map, pixels_of(params, i), base);
+  });
 }
 
 /// Each block of a cluster loads pixels for all of them.
