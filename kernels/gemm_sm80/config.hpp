@@ -29,6 +29,8 @@ struct Config {
   EpilogueKind epilogue = EpilogueKind::standard;
   /// one_tile or stream_k.
   Schedule schedule = Schedule::one_tile;
+  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -60,6 +62,12 @@ constexpr OperandTile tile_b(const Config& c) {
 /// Bytes of what sums leave the main loop as.
 constexpr int compute_bytes(const Config& c) { return bytes_of(partial_type(c.types.accumulator)); }
 
+/// Whether partial sums may be left to a reduction: scaled ones of whole numbers are f32, which it would take
+/// for s32.
+constexpr bool has_partials(const Config& c) {
+  return c.scales == ScaleSupport::none || !is_integer(c.types.accumulator);
+}
+
 /// Threads of a block.
 constexpr int threads(const Config& c) { return 32 * c.warps.m * c.warps.n * c.warps.k; }
 
@@ -88,7 +96,8 @@ constexpr Config entry(const Config& c) {
           c.math,
           c.instruction,
           c.epilogue,
-          c.schedule};
+          c.schedule,
+          c.scales};
 }
 
 }  // namespace quarry::gemm_sm80

@@ -25,6 +25,16 @@ constexpr int step_latency = 20;
 constexpr int tile_latency = 30;
 /// Registers of a thread beside sums and fragments.
 constexpr int other_registers = 40;
+/// Instructions that promote a sum (an estimate: convert, multiply scales, add), and those of a
+/// multiprocessor's lanes a cycle.
+constexpr double promotion_instructions = 3;
+constexpr double lane_instructions = 128;
+
+/// Cycles in which a K tile's share of a block's sums is promoted.
+double promotion_cycles(const Config& c) {
+  if (c.scales != ScaleSupport::block_scales) return 0;
+  return promotion_instructions * c.tile.m * c.tile.n * c.tile.k / (scale_block * lane_instructions);
+}
 
 /// f64 relative to FMA.
 double f64_rate(Instruction instruction, const DeviceModel& device) {
@@ -65,7 +75,9 @@ GemmTraits traits(const Config& c) {
           .threads = threads(c),
           .shared_memory = shared_memory_bytes(c),
           .schedule = c.schedule,
-          .most_k = c.epilogue == EpilogueKind::fast_clamp ? fast_clamp_most_k : 0};
+          .most_k = c.epilogue == EpilogueKind::fast_clamp ? fast_clamp_most_k : 0,
+          .scales = c.scales,
+          .cuts_in_parallel = has_partials(c)};
 }
 
 BlockCost block_cost(const Config& c, const DeviceModel& device) {
@@ -78,10 +90,12 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const int read = t.k * (a * t.m * w.n + b * t.n * w.m);  // each warp along N reads all of its rows of A
   const double issue = t.k * (t.m * issue_cycles(c.alignment.a, a) + t.n * issue_cycles(c.alignment.b, b));
   const Tile warp = warp_tile(c);
-  const int sums = warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
+  const int sets = c.scales == ScaleSupport::block_scales ? 2 : 1;
+  const int sums =
+      sets * warp.m * warp.n / (c.types.accumulator == DType::f16 ? 64 : 32) * (compute_bytes(c) / 4);
   // Two sets, of a step's bytes a row and column (32, but of f64 by m16n8k16) for 32 lanes.
   const int fragments = (warp.m + warp.n) * step_k(c) * std::max(a, b) / 64;
-  return {.math = 2 * t.m * t.n * t.k / math_rate(c, device),
+  return {.math = 2 * t.m * t.n * t.k / math_rate(c, device) + promotion_cycles(c),
           .shared = (copied + read) / memory.shared_bytes_per_clock,
           .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
           .latency = memory.thread_copies.latency / (c.stages - 1) + step_latency * (warp.k / step_k(c)) +

@@ -24,7 +24,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
     kernel.design.schedule = c.schedule;
     kernel.modes = {.stream_k = true, .batched = true};
   } else {
-    kernel.modes = {.split_k_serial = true, .split_k_parallel = true, .batched = true};
+    kernel.modes = {.split_k_serial = true, .split_k_parallel = has_partials(c), .batched = true};
   }
   kernel.modes.array = true;
   return kernel;

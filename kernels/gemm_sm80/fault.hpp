@@ -7,6 +7,7 @@
 
 #include "common/piece_map.hpp"
 #include "config_text.hpp"
+#include "gemm/params.hpp"
 #include "gemm_sm80/config.hpp"
 #include "quarry/tensor.hpp"
 
@@ -74,8 +75,26 @@ inline std::string alignment_fault(DType type) {
   return "alignment must be " + most;
 }
 
-/// Sums that a thread has registers for.
-inline int most_accumulators(const Config& c) { return 512 / compute_bytes(c); }
+/// Sums that a thread has registers for; with blocks of scales it holds them twice.
+inline int most_accumulators(const Config& c) {
+  return (c.scales == ScaleSupport::block_scales ? 256 : 512) / compute_bytes(c);
+}
+
+/// Why a config cannot take scales, "" where it can.
+inline std::string scale_fault(const Config& c) {
+  if (c.scales == ScaleSupport::none) return "";
+  const DType sums = c.types.accumulator;
+  if (sums != DType::f32 && sums != DType::s32) return "sums that are scaled must be f32 or s32";
+  if (compute_type(sums, c.types.out) == DType::s32)
+    return "an s32 output is computed in s32, which is not scaled";
+  if (is_interleaved(c.layouts)) return "interleaved operands have no scales";
+  if (c.schedule != Schedule::one_tile) return "scales need the schedule one_tile";
+  if (c.epilogue != EpilogueKind::standard) return "scales need the standard epilogue";
+  if (sums == DType::s32 && c.warps.k > 1)
+    return "s32 sums are scaled only where one warp has all of K: parts of them are exact";
+  if (c.scales == ScaleSupport::vector_scales) return "";
+  return scale_block % c.tile.k == 0 ? "" : "tile.k must divide 128, after which scales change";
+}
 
 /// Why there can be no such kernel, "" where there can.
 inline std::string fault(const Config& c) {
@@ -86,6 +105,7 @@ inline std::string fault(const Config& c) {
     return "bytes must be contiguous along K: no instruction transposes them";
   if (std::string why = instruction_fault(c); !why.empty()) return why;
   if (std::string why = epilogue_fault(c); !why.empty()) return why;
+  if (std::string why = scale_fault(c); !why.empty()) return why;
   if (c.tile.m % c.warps.m != 0 || c.tile.n % c.warps.n != 0 || c.tile.k % c.warps.k != 0) {
     return "the tile is not a multiple of the warps";
   }

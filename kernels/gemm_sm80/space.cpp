@@ -20,6 +20,7 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::epilogue>("epilogue", EpilogueKind::standard),
     word_setting<&Config::schedule, Schedule::one_tile, Schedule::stream_k>("schedule", Schedule::one_tile),
     setting<&Config::alignment>("alignment", "a"),
+    word_setting<&Config::scales>("scales", ScaleSupport::none),
 });
 
 std::string unit_group(const Config& c) {
@@ -29,6 +30,7 @@ std::string unit_group(const Config& c) {
     group.append("_").append(detail::word_of(instruction_words, c.instruction));
   if (c.epilogue == EpilogueKind::fast_clamp) group += "_fast_clamp";
   if (c.schedule != Schedule::one_tile) group += "_stream_k";
+  if (c.scales != ScaleSupport::none) group += "_scales";
   return group;
 }
 
