@@ -392,6 +392,21 @@ struct StandardChain {
   using For = StandardEpilogue<Sum, Out, form>;
 };
 
+/// Whether an epilogue takes whole rows of a tile, one warp each, as it has gated pairs or reductions
+/// (common/wide_epilogue.cuh).
+template <class Epilogue>
+constexpr bool is_wide() {
+  return requires { Epilogue::is_wide; };
+}
+
+/// Whether it takes gated pairs: the first half of a tile's columns are gates, the second half their
+/// partners, which lie half of all columns further on in B. The output has half the columns.
+template <class Epilogue>
+constexpr bool is_gated() {
+  if constexpr (requires { Epilogue::is_gated; }) return Epilogue::is_gated;
+  return false;
+}
+
 /// Finishes one quad.
 template <class Epilogue, class Sum>
 QUARRY_DEVICE void finish(const Epilogue& epilogue, int row, int column, int count, const Quad<Sum>& sum) {

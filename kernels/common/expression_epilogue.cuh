@@ -27,6 +27,13 @@ struct KeptOutput<type, Element<type>> {
   }
 };
 
+/// Whether an output has a value for each element, and is stored with it.
+template <class Code>
+constexpr bool has_elements(int tensor) {
+  if constexpr (requires { Code::has_elements(0); }) return Code::has_elements(tensor);
+  return true;
+}
+
 /// One of the neighbours: what generated code computes with.
 template <class Code, class Held, class Sum, class Kept, int count>
 struct ExpressionLane {
@@ -146,7 +153,9 @@ class ExpressionTensors {
   /// Writes the outputs from `tensor` on.
   template <int tensor, int count>
   QUARRY_DEVICE void store_from(Held<count>& held, int row, int column, int left) const {
-    if constexpr (tensor < Code::tensors) {
+    if constexpr (tensor < Code::tensors && !has_elements<Code>(tensor)) {
+      store_from<tensor + 1, count>(held, row, column, left);
+    } else if constexpr (tensor < Code::tensors) {
       using T = Element<Code::type(tensor)>;
       const auto& from = held.template of<tensor>();
       const auto to = line<T, count>(params_.tensors[tensor].matrix, row, column, left);

@@ -95,6 +95,7 @@ class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
   using Places = PiecePlaces<tile, piece_elements, threads>;
 
  public:
+  using Lines = OperandLines;
   using Places::column_bytes;
   using Places::element;
   using Places::extent_offset;
@@ -123,7 +124,7 @@ class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
   }
 
   /// Where a piece lies. Rounds must be asked for in order, with `next_round` after each.
-  QUARRY_DEVICE const char* address(int column_round) const {
+  QUARRY_DEVICE const char* address(int /*line_round*/, int column_round) const {
     return cursor_ + column_distance(column_round);
   }
 
@@ -165,7 +166,7 @@ class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
     return tile.k_contiguous || left > piece_elements ? piece_elements : left;
   }
 
- private:
+ protected:
   static constexpr int edge_rounds = quarry::edge_rounds(tile, map);
   static_assert(edge_rounds <= most_edge_rounds, "a bit for each");
 
@@ -199,16 +200,87 @@ class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
   unsigned present_;  // a bit for each round along M or N
 };
 
+/// Where the tiles of gated pairs lie: the first halves of a tile as usual, the second halves further on.
+struct GatedLines : OperandLines {
+  /// Elements from a first half to its second half.
+  long long distance;
+};
+
+QUARRY_DEVICE GatedLines gated_lines(const OperandPart& part, OperandTile tile) {
+  return {operand_lines(part, tile), part.extent.end * part.extent.stride};
+}
+
+/// The walk over the columns of gated pairs: half a tile along N, then the other half.
+template <OperandTile tile, int piece_elements, int threads>
+class GatedWalk : public PieceWalk<tile, piece_elements, threads> {
+  using Walk = PieceWalk<tile, piece_elements, threads>;
+  static constexpr int half = tile.extent / 2;
+  static_assert(half % piece_elements == 0 && !tile.interleaved, "a piece is of one half");
+
+ public:
+  using Lines = GatedLines;
+  using LastPiece = typename Walk::LastPiece;
+  using Walk::map;
+
+  QUARRY_DEVICE explicit GatedWalk(const GatedLines& lines) : Walk(lines) {
+    const long long extent_stride = tile.k_contiguous ? lines.line_stride : 1;
+    jump_ = (lines.distance - half * extent_stride) * tile.element_bytes;
+    if (this->present_ == 0) return;
+    this->present_ = 0;
+    QUARRY_UNROLL
+    for (int round = 0; round < Walk::edge_rounds; ++round) {
+      if (place(round, round) < lines.extent_left) this->present_ |= 1u << round;
+    }
+  }
+
+  QUARRY_DEVICE const char* address(int line_round, int column_round) const {
+    return Walk::address(line_round, column_round) + jump(line_round, column_round);
+  }
+
+  QUARRY_DEVICE LastPiece last_piece(const GatedLines& lines, int line_round, int column_round) const {
+    // The walk counts from the tile's first column; what it compares with lies as much further on.
+    GatedLines own = lines;
+    if (is_second(line_round, column_round)) own.extent_left += half;
+    LastPiece piece = Walk::last_piece(own, line_round, column_round);
+    if (piece.valid_elements > 0) piece.address += jump(line_round, column_round);
+    return piece;
+  }
+
+  QUARRY_DEVICE int before_edge(const GatedLines& lines, int column_round) const {
+    GatedLines own = lines;
+    if (is_second(0, column_round)) own.extent_left += half;
+    return Walk::before_edge(own, column_round);
+  }
+
+ private:
+  QUARRY_DEVICE static bool is_second(int line_round, int column_round) {
+    return Walk::extent_offset(line_round, column_round) >= half;
+  }
+  /// The column within its half.
+  QUARRY_DEVICE static int place(int line_round, int column_round) {
+    const int offset = Walk::extent_offset(line_round, column_round);
+    return offset >= half ? offset - half : offset;
+  }
+  QUARRY_DEVICE long long jump(int line_round, int column_round) const {
+    return is_second(line_round, column_round) ? jump_ : 0;
+  }
+
+  long long jump_;  // bytes more from a first half to its second half than in the tile
+};
+
 /// Copies pieces of 4 bytes or more: asynchronously, as wide as the alignment allows.
 ///
 /// Where lines run along M or N, a piece at the operand's edge is copied whole, but in the last tile: lines
 /// are a piece or more apart, so what follows the edge of a line still lies before the end of the operand's
 /// last line. (Lines that are 0 apart end where the operand ends; of them the host must promise no more
 /// alignment than divides their extent.)
-template <OperandTile tile, int threads>
+template <OperandTile tile, int threads, template <OperandTile, int, int> class WalkOf = PieceWalk>
 class AsyncSource {
+  using Walk = WalkOf<tile, tile.alignment, threads>;
+  using Lines = typename Walk::Lines;
+
  public:
-  QUARRY_DEVICE explicit AsyncSource(const OperandLines& lines) : lines_(lines), walk_(lines) {}
+  QUARRY_DEVICE explicit AsyncSource(const Lines& lines) : lines_(lines), walk_(lines) {}
 
   QUARRY_DEVICE void copy_last(arch::SharedAddress stage) {
     QUARRY_ROLLED
@@ -232,7 +304,8 @@ class AsyncSource {
       const int column_round = piece % Walk::map.column_rounds;
       if (walk_.takes_part(line_round)) {
         arch::copy_async_or_zero<bytes>(stage + walk_.shared_offset(line_round, column_round),
-                                        walk_.address(column_round), walk_.present(line_round, column_round));
+                                        walk_.address(line_round, column_round),
+                                        walk_.present(line_round, column_round));
       }
       if (column_round == Walk::map.column_rounds - 1) walk_.next_round();
     }
@@ -241,19 +314,21 @@ class AsyncSource {
   QUARRY_DEVICE void finish(arch::SharedAddress, bool more) { walk_.next_tile(more); }
 
  private:
-  using Walk = PieceWalk<tile, tile.alignment, threads>;
   static constexpr int bytes = tile.alignment * tile.element_bytes;
 
-  OperandLines lines_;
+  Lines lines_;
   Walk walk_;
 };
 
 /// Copies operands that are aligned to nothing but their elements: one by one into registers when started,
 /// into shared memory as whole chunks when finished, so that the work in between hides the latency.
-template <OperandTile tile, int threads>
+template <OperandTile tile, int threads, template <OperandTile, int, int> class WalkOf = PieceWalk>
 class RegisterSource {
+  using Walk = WalkOf<tile, tile.chunk_elements(), threads>;
+  using Lines = typename Walk::Lines;
+
  public:
-  QUARRY_DEVICE explicit RegisterSource(const OperandLines& lines) : lines_(lines), walk_(lines) {
+  QUARRY_DEVICE explicit RegisterSource(const Lines& lines) : lines_(lines), walk_(lines) {
     QUARRY_UNROLL
     for (int i = 0; i < Walk::map.column_rounds; ++i) before_edge_[i] = walk_.before_edge(lines, i);
   }
@@ -279,7 +354,7 @@ class RegisterSource {
       const int column_round = piece % Walk::map.column_rounds;
       const bool exists = walk_.takes_part(line_round) && walk_.present(line_round, column_round) != 0;
       const int valid = exists ? before_edge_[column_round] : 0;
-      fetched_[piece] = fetch(walk_.address(column_round), valid);
+      fetched_[piece] = fetch(walk_.address(line_round, column_round), valid);
       if (column_round == Walk::map.column_rounds - 1) walk_.next_round();
     }
   }
@@ -296,7 +371,6 @@ class RegisterSource {
   }
 
  private:
-  using Walk = PieceWalk<tile, tile.chunk_elements(), threads>;
   using Chunk = arch::Vector<unsigned, tile.chunk_bytes() / 4>;
 
   QUARRY_DEVICE static unsigned load(const char* element) {
@@ -317,7 +391,7 @@ class RegisterSource {
     return chunk;
   }
 
-  OperandLines lines_;
+  Lines lines_;
   Walk walk_;
   int before_edge_[Walk::map.column_rounds];
   Chunk fetched_[Walk::map.pieces()];
@@ -332,10 +406,12 @@ constexpr bool copies_asynchronously(const OperandTile& tile) {
 template <OperandTile tile, int threads, bool asynchronous>
 struct SourceOf {
   using Type = AsyncSource<tile, threads>;
+  using Gated = AsyncSource<tile, threads, GatedWalk>;
 };
 template <OperandTile tile, int threads>
 struct SourceOf<tile, threads, false> {
   using Type = RegisterSource<tile, threads>;
+  using Gated = RegisterSource<tile, threads, GatedWalk>;
 };
 
 }  // namespace quarry

@@ -44,4 +44,14 @@ QUARRY_DEVICE OperandPart part_of_b(const MatrixParams& b, const Work& work, Til
           work.k_tiles};
 }
 
+/// The columns of B that the first halves of a tile of gated pairs need. Those of the second halves lie
+/// `extent.end` columns further on.
+template <class Work>
+QUARRY_DEVICE OperandPart gated_part_of_b(const MatrixParams& b, const Work& work, Tile tile) {
+  OperandPart part = part_of_b(b, work, tile);
+  part.extent.first = work.tile_n * (tile.n / 2);
+  part.extent.end = work.n() / 2;
+  return part;
+}
+
 }  // namespace quarry

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "common/epilogue.cuh"
 #include "common/epilogue_layout.hpp"
 #include "common/matrix_view.cuh"
 
@@ -102,10 +103,52 @@ QUARRY_DEVICE void write_any_pass(const StagedTile<Compute, tile_n>& staged, con
   }
 }
 
-/// Hands all sums of a tile to `writer`, neighbouring lanes taking neighbouring quads of a row. `stage(pass,
-/// staged)` puts the sums of a pass into shared memory; it is called by all threads, between barriers.
+/// The same for an epilogue that takes whole rows (is_wide), one warp each. A row of gated pairs is half a
+/// row of the tile, and what else a lane has of it lies half a tile further on.
 template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
-QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer, const Stage& stage) {
+QUARRY_DEVICE void write_wide_tile(arch::SharedAddress staging, const Writer& writer, const Stage& stage) {
+  constexpr int columns = is_gated<typename Writer::Finish>() ? tile_n / 2 : tile_n;
+  constexpr int quads = (columns / 4 + 31) / 32;  // of a lane
+  constexpr int warps = threads / 32;
+  static_assert(threads % 32 == 0 && columns % 4 == 0);
+  const StagedTile<Compute, tile_n> staged = {staging};
+  typename Writer::Finish::template Reduced<quads> reduced;
+  writer.begin();
+  QUARRY_ROLLED
+  for (int pass = 0; pass < rows.passes; ++pass) {
+    stage(pass, staged);
+    arch::block_barrier();
+    QUARRY_ROLLED
+    for (int row = arch::warp_index(); row < rows.rows; row += warps) {
+      Quad<Compute> sums[quads] = {};
+      Quad<Compute> partners[quads] = {};
+      QUARRY_UNROLL
+      for (int i = 0; i < quads; ++i) {
+        const int column = (arch::lane_index() + 32 * i) * 4;
+        if (column >= columns) continue;
+        sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, column));
+        if (columns < tile_n)
+          partners[i] = arch::shared_load<Quad<Compute>>(staged.at(row, columns + column));
+      }
+      writer.write_row(rows.tile_row(pass, row), sums, partners, reduced);
+    }
+    arch::block_barrier();
+  }
+  writer.leave(reduced, warps);
+  writer.end();
+}
+
+/// Whether a writer's epilogue takes whole rows. Writers of other operations do not tell theirs.
+template <class Writer>
+constexpr bool takes_rows() {
+  if constexpr (requires { typename Writer::Finish; }) return is_wide<typename Writer::Finish>();
+  return false;
+}
+
+/// Hands all sums of a tile to `writer` by quads.
+template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
+QUARRY_DEVICE void write_tile_by_quads(arch::SharedAddress staging, const Writer& writer,
+                                       const Stage& stage) {
   const StagedTile<Compute, tile_n> staged = {staging};
   const auto passes = [&](const auto& write_pass) {
     QUARRY_ROLLED
@@ -135,4 +178,14 @@ QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer,
   writer.end();
 }
 
+/// Hands all sums of a tile to `writer`, neighbouring lanes taking neighbouring quads of a row. `stage(pass,
+/// staged)` puts the sums of a pass into shared memory; it is called by all threads, between barriers.
+template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
+QUARRY_DEVICE void write_tile(arch::SharedAddress staging, const Writer& writer, const Stage& stage) {
+  if constexpr (takes_rows<Writer>()) {
+    return write_wide_tile<Compute, tile_n, rows, threads>(staging, writer, stage);
+  } else {
+    write_tile_by_quads<Compute, tile_n, rows, threads>(staging, writer, stage);
+  }
+}
 }  // namespace quarry

@@ -45,6 +45,7 @@ QUARRY_DEVICE StreamWork stream_work(const GemmParams& params, const StreamPart&
 template <class Compute, class Epilogue, class Work>
 class StreamWriter {
  public:
+  using Finish = Epilogue;
   static constexpr bool has_short_ways = Epilogue::has_short_ways;
 
   QUARRY_DEVICE StreamWriter(const GemmParams& params, const Work& work, Tile tile)
@@ -88,12 +89,39 @@ class StreamWriter {
            columns_left < 4 ? columns_left : 4, sum);
   }
 
+  /// As TileWriter's.
+  template <int quads, class Reduced>
+  QUARRY_DEVICE void write_row(int row, Quad<Compute> (&sums)[quads], Quad<Compute> (&partners)[quads],
+                               Reduced& reduced) const {
+    if (row >= work_.m() - work_.tile_m * tile_.m) return;
+    add_partials(row, 0, sums);
+    if constexpr (is_gated<Epilogue>()) add_partials(row, tile_.n / 2, partners);
+    if (work_.is_last) epilogue_.write_row(work_, tile_, row, sums, partners, reduced);
+  }
+  template <class Reduced>
+  QUARRY_DEVICE void leave(Reduced& reduced, int warps) const {
+    if (work_.is_last) epilogue_.leave(work_, tile_, reduced, warps);
+  }
+
   /// Call after the last quad, as a whole block.
   QUARRY_DEVICE void end() const {
     if (!work_.is_last) turn().pass_on();
   }
 
  private:
+  template <int quads>
+  QUARRY_DEVICE void add_partials(int row, int first_column, Quad<Compute> (&sums)[quads]) const {
+    QUARRY_UNROLL
+    for (int i = 0; i < quads; ++i) {
+      const int column = (arch::lane_index() + 32 * i) * 4;
+      if (column >= (is_gated<Epilogue>() ? tile_.n / 2 : tile_.n)) continue;
+      const int place = row * tile_.n + first_column + column;
+      if (work_.slice > 0)
+        sums[i] = quads_added(arch::global_load<Quad<Compute>>(partial_tile() + place), sums[i]);
+      if (!work_.is_last) arch::global_store(partial_tile() + place, sums[i]);
+    }
+  }
+
   QUARRY_DEVICE Turn turn() const { return {params_.counters + work_.first_block, work_.slice}; }
 
   /// The partial sums of this tile in the workspace, row-major.

@@ -99,6 +99,7 @@ class RegularColumn {
 template <class Compute, class Epilogue, class Work>
 class TileWriter {
  public:
+  using Finish = Epilogue;
   static constexpr bool has_short_ways = Epilogue::has_short_ways;
 
   QUARRY_DEVICE TileWriter(const GemmParams& params, const Work& work, Tile tile)
@@ -159,12 +160,48 @@ class TileWriter {
     finish(epilogue_, work_.out().row + first_row, work_.out().column + first_column, count, sum);
   }
 
+  /// Takes what a warp has of a row of the tile: of each lane the quads that begin with columns 4 (lane + 32
+  /// i), and of gated pairs those of their partners. What the sums of earlier slices are is added.
+  template <int quads, class Reduced>
+  QUARRY_DEVICE void write_row(int row, Quad<Compute> (&sums)[quads], Quad<Compute> (&partners)[quads],
+                               Reduced& reduced) const {
+    if (row >= work_.m() - work_.tile_m * tile_.m) return;
+    if (serial_) {
+      add_partials(row, 0, sums);
+      if constexpr (is_gated<Epilogue>()) add_partials(row, tile_.n / 2, partners);
+      if (!is_last()) return;
+    }
+    epilogue_.write_row(work_, tile_, row, sums, partners, reduced);
+  }
+
+  /// Leaves what a warp has reduced of the tile.
+  template <class Reduced>
+  QUARRY_DEVICE void leave(Reduced& reduced, int warps) const {
+    if (is_last()) epilogue_.leave(work_, tile_, reduced, warps);
+  }
+
   /// Call after the last quad, as a whole block.
   QUARRY_DEVICE void end() const {
     if (serial_) turn().pass_on();
   }
 
  private:
+  QUARRY_DEVICE bool is_last() const { return !serial_ || work_.slice + 1 == params_.slices; }
+
+  /// Adds the sums of earlier slices to those of a row from a column of the tile on, and leaves them to the
+  /// next slice if there is one.
+  template <int quads>
+  QUARRY_DEVICE void add_partials(int row, int first_column, Quad<Compute> (&sums)[quads]) const {
+    QUARRY_UNROLL
+    for (int i = 0; i < quads; ++i) {
+      const int column = (arch::lane_index() + 32 * i) * 4;
+      if (column >= (is_gated<Epilogue>() ? tile_.n / 2 : tile_.n)) continue;
+      Compute* const partial = partial_tile() + (row * tile_.n + first_column + column);
+      if (work_.slice > 0) sums[i] = quads_added(arch::global_load<Quad<Compute>>(partial), sums[i]);
+      if (!is_last()) arch::global_store(partial, sums[i]);
+    }
+  }
+
   QUARRY_DEVICE Turn turn() const { return {params_.counters + tile_index(params_, work_), work_.slice}; }
 
   /// The dense output of this slice and batch entry in the workspace (split_k_parallel).

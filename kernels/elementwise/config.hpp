@@ -15,6 +15,14 @@ struct Config {
 /// Threads of a block.
 constexpr int threads(const Config&) { return 256; }
 
+/// Of an expression with reductions: vectors that a lane has under way at once, so many that a warp has whole
+/// groups of 128 columns, and columns that a warp takes at once.
+constexpr int held_vectors(const Config& c) {
+  const int of_a_group = 4 / c.elements;
+  return c.vectors > of_a_group ? c.vectors : of_a_group;
+}
+constexpr int chunk_columns(const Config& c) { return 32 * c.elements * held_vectors(c); }
+
 /// The widest access, in bytes.
 inline constexpr int widest_access = 16;
 

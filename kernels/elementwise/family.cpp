@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "elementwise/config.hpp"
+#include "elementwise/steps.hpp"
 
 namespace quarry::elementwise {
 namespace {
 
 constexpr int innermost = elementwise_extents - 1;
-
-/// What addresses and strides of such a tensor must be multiples of, in bytes.
-int access_bytes(const Config& c, int element) { return std::min(widest_access, c.elements * element); }
 
 long long vectors_of(const Config& c, const ElementwiseProblem& problem) {
   const long long* const e = problem.params.extents;
@@ -64,14 +62,20 @@ double width_factor(const Config& c, const ElementwiseProblem& problem) {
   return 1 + 0.02 * (widest_access / widest - 1);
 }
 
+long long blocks_of(const Config& c, const ElementwiseProblem& problem) {
+  if (!problem.reductions.has_any()) return blocks(c, vectors_of(c, problem));
+  return std::max(reduced_blocks(c, reduced_shape(c, problem)), finish_blocks(c, problem));
+}
+
 class Elementwise final : public ElementwiseFamily {
  public:
   Status supports(const void* config, const ElementwiseProblem& problem) const override {
     const Config& c = *static_cast<const Config*>(config);
     for (int i = 0; c.elements > 1 && i < problem.tensors; ++i) {
+      if (!problem.operands[i].has_elements) continue;
       if (Status s = check_vectors(c, problem, i); !s) return s;
     }
-    const long long needed = blocks(c, vectors_of(c, problem));
+    const long long needed = blocks_of(c, problem);
     if (needed <= grid_limit) return {};
     return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, needed};
   }
@@ -86,7 +90,7 @@ class Elementwise final : public ElementwiseFamily {
     const double seconds =
         account.bytes / device.memory_bandwidth * width_factor(c, problem) * (1 + 0.02 / c.vectors);
     const auto at_once = static_cast<double>(device.multiprocessors) * 4;
-    const auto needed = static_cast<double>(blocks(c, vectors_of(c, problem)));
+    const auto needed = static_cast<double>(blocks_of(c, problem));
     const double idle = needed > 0 && needed < at_once ? at_once / needed : 1;
     account.waves = needed / at_once;
     account[TimePart::launch] = device.rates.launch.first;
@@ -97,23 +101,22 @@ class Elementwise final : public ElementwiseFamily {
     return account;
   }
 
+  std::size_t workspace_size(const void* config, const ElementwiseProblem& problem) const override {
+    if (!problem.reductions.has_any()) return 0;
+    return reduced_workspace(*static_cast<const Config*>(config), problem);
+  }
+
   void launch(const void* config, const ElementwiseProblem& problem, Launch& launch) const override {
-    if (element_count(problem) == 0) return;
     const Config& c = *static_cast<const Config*>(config);
+    if (problem.reductions.has_any()) return launch_reduced(c, problem, launch);
+    if (element_count(problem) == 0) return;
     Step& step = add_kernel(launch, 0, sizeof(ElementwiseParams));
     step.grid = static_cast<unsigned>(blocks(c, vectors_of(c, problem)));
     step.threads = static_cast<unsigned>(threads(c));
     auto& params = params_of<ElementwiseParams>(launch, step);
     params = problem.params;
-    for (int i = 0; i < problem.tensors; ++i) {
-      const ElementwiseOperand& operand = problem.operands[i];
-      if (operand.name == Operand::none) continue;
-      relocate(launch, params.tensors[i].data, operand.name);
-      const bool together = c.elements > 1 && params.tensors[i].strides[innermost] == 1;
-      const int access = together ? access_bytes(c, element_bytes(problem, i)) : 1;
-      const auto alignment = static_cast<std::uint16_t>(std::max(access, bytes_of(operand.type)));
-      launch.uses.add({operand.name, operand.type, false, alignment, operand.is_output});
-    }
+    relocate_tensors(problem, params, launch);
+    add_uses(c, problem, launch);
   }
 };
 

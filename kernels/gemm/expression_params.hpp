@@ -27,4 +27,25 @@ struct WithExpression : Params {
   ExpressionParams expression;
 };
 
+/// Of an expression with reductions: what the tiles of the first step leave in the workspace, in slots of 8
+/// bytes, and a second step with the same code adds up:
+///   rows      [reduction][tile along N][batch entry][row]
+///   columns   [reduction][part of the tiles along M][batch entry][column of the output]
+///   all       [reduction][part of all tiles]
+struct ReductionParams {
+  void* partials;
+  /// First slots of the parts of columns, and of all.
+  long long columns_at;
+  long long all_at;
+  /// This is the second step.
+  bool is_finish;
+};
+
+/// The parameters of a kernel with an expression that has reductions or gated pairs.
+template <class Params>
+struct WithReductions : Params {
+  ReductionParams reductions;
+  ExpressionParams expression;
+};
+
 }  // namespace quarry

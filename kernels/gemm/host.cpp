@@ -7,6 +7,7 @@
 
 #include "common/epilogue_launch.hpp"
 #include "gemm/expression_params.hpp"
+#include "gemm/reductions.hpp"
 #include "reduce_split_k/config.hpp"
 #include "reduce_split_k/params.hpp"
 
@@ -94,6 +95,8 @@ std::int64_t shared_blocks(const GemmTraits& kernel, const GemmProblem& problem,
 /// Names the parts of the workspace, and has the counters cleared.
 void add_workspace(Launch& launch, const GemmWorkspace& workspace) {
   launch.workspace_bytes = workspace.bytes;
+  if (workspace.reductions_bytes > 0)
+    launch.parts.add({"reductions", workspace.reductions_offset, workspace.reductions_bytes});
   if (workspace.partials_bytes > 0) launch.parts.add({"partial sums", 0, workspace.partials_bytes});
   if (workspace.counters_bytes == 0) return;
   add_clear(launch, launch.parts.add({"counters", workspace.counters_offset, workspace.counters_bytes}));
@@ -196,7 +199,10 @@ StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,
                        static_cast<unsigned>(shared_blocks(kernel, problem, controls)));
 }
 
-GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
+namespace {
+
+/// The workspace of the sums alone.
+GemmWorkspace sums_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls) {
   GemmWorkspace workspace;
   const ChosenControls chosen = simplified(controls);
@@ -223,13 +229,30 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
   return workspace;
 }
 
+}  // namespace
+
+GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
+                             const ChosenControls& controls) {
+  GemmWorkspace workspace = sums_workspace(kernel, problem, controls);
+  if (!problem.wide.has_lines()) return workspace;
+  workspace.reductions_offset = workspace.bytes;
+  workspace.reductions_bytes = reduction_bytes(kernel, problem);
+  workspace.bytes += rounded_up(workspace.reductions_bytes);
+  return workspace;
+}
+
 void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
                  Launch& launch, std::size_t params_bytes) {
+  // What reductions leave of nothing may have elements.
+  if (is_empty(problem) && problem.wide.has_lines())
+    add_finish(launch, kernel, problem,
+               {params_bytes + sizeof(ReductionParams) + sizeof(ExpressionParams), 0});
   if (is_empty(problem)) return;
   const ChosenControls chosen = simplified(controls);
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
   add_workspace(launch, workspace);
   if (problem.expressed != nullptr) params_bytes += sizeof(ExpressionParams);
+  if (problem.wide.has_any()) params_bytes += sizeof(ReductionParams);
   Step& step = add_kernel(launch, 0, params_bytes);
   auto& params = params_of<GemmParams>(launch, step);
   fill(params, kernel, problem, chosen);
@@ -245,6 +268,8 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
   add_relocations(launch, params, problem, workspace);
   add_uses(launch, kernel, params, problem);
   if (chosen.mode == Mode::split_k_parallel) add_reduction(launch, kernel, params, problem);
+  if (problem.wide.has_lines())
+    add_finish(launch, kernel, problem, {params_bytes, workspace.reductions_offset});
 }
 
 void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem) {

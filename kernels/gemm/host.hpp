@@ -71,6 +71,9 @@ struct GemmWorkspace {
   std::size_t partials_bytes = 0;
   std::size_t counters_offset = 0;
   std::size_t counters_bytes = 0;
+  /// What reductions of an expression leave, behind the counters.
+  std::size_t reductions_offset = 0;
+  std::size_t reductions_bytes = 0;
   std::size_t bytes = 0;
 };
 
@@ -82,6 +85,9 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
 /// Why gemm_supports refuses. @pre it does
 Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device);
 
+/// Whether a kernel computes the gated pair and the reductions of a problem's expression.
+Status check_wide(const GemmTraits& kernel, const GemmProblem& problem);
+
 /// Family::supports for a GEMM kernel. A query asks it of every kernel of a key, so it is there for the
 /// families to inline.
 inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device) {
@@ -92,6 +98,7 @@ inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem
                          (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
                          (slices == 1 || slices <= most_slices(kernel, problem)) &&
                          gemm_blocks(kernel, problem, slices) <= grid_limit;
+  if (supported && problem.wide.has_any()) return check_wide(kernel, problem);
   return supported ? Status() : gemm_refusal(kernel, problem, device);
 }
 

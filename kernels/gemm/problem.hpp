@@ -26,6 +26,19 @@ struct ProblemOperand {
   std::uint8_t pointer_bytes = 1;
 };
 
+/// What an expression needs beyond the sum of each element: a gated pair, and how many reductions that leave
+/// a value for each group of columns, row, column, and for all.
+struct WideNeeds {
+  bool gated = false;
+  int groups = 0;
+  int rows = 0;
+  int columns = 0;
+  int all = 0;
+
+  constexpr bool has_lines() const { return rows + columns + all > 0; }
+  constexpr bool has_any() const { return gated || groups > 0 || has_lines(); }
+};
+
 /// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes
 /// of 0 are legal.
 struct GemmProblem {
@@ -51,8 +64,9 @@ struct GemmProblem {
   const GemmArguments* expressed = nullptr;
   /// Matrices that the expression reads or writes beside the output.
   std::uint8_t expression_matrices = 0;
+  WideNeeds wide = {};
   int m = 0;
-  int n = 0;
+  int n = 0;  ///< columns of B; the output of a gated pair has half of them
   int k = 0;
   int batch = 1;
   /// How often each element of the tensor behind A and B is in it, where that is the windows of images.

@@ -90,7 +90,9 @@ struct TileItems {
 /// @tparam Item what is computed with: an element, or `packed` of them along K
 /// @tparam steps items along K of a tile
 /// @tparam walk how it lies in memory
-template <class Stored, class Item, int packed, int extent, int steps, int threads, Walk walk>
+/// @tparam gated of gated pairs (gated_part_of_b): half a tile, then the other half
+template <class Stored, class Item, int packed, int extent, int steps, int threads, Walk walk,
+          bool gated = false>
 class OperandLoader {
  public:
   /// @param k_left elements of K in the block's work
@@ -103,6 +105,7 @@ class OperandLoader {
         words_aligned_(walk.k_grouped
                            ? is_multiple_of_4(next_, k_stride_)
                            : walk.k_contiguous && k_stride_ == 1 && is_multiple_of_4(next_, extent_stride_)) {
+    if constexpr (gated) second_half_ = part.extent.end - extent / 2;
   }
 
   /// Reads the next tile into registers; what lies outside the operand is zero.
@@ -112,10 +115,12 @@ class OperandLoader {
       const auto place = Items::place_of(i);
       fetched_[i] = {};
       const int along_k = place.step * packed;
-      if (place.exists && place.along_extent < extent_left_ && along_k < k_left_) {
-        const Stored* const from =
-            next_ + (distance<walk.extent_grouped>(place.along_extent, extent_stride_) +
-                     distance<walk.k_grouped>(along_k, k_stride_));
+      const bool is_second = gated && place.along_extent >= extent / 2;
+      const int along_extent = is_second ? place.along_extent - extent / 2 : place.along_extent;
+      if (place.exists && along_extent < extent_left_ && along_k < k_left_) {
+        const int column = is_second ? place.along_extent + second_half_ : place.along_extent;
+        const Stored* const from = next_ + (distance<walk.extent_grouped>(column, extent_stride_) +
+                                            distance<walk.k_grouped>(along_k, k_stride_));
         fetched_[i] = load_item<Stored, Item, packed>(from, walk.k_grouped ? 1 : k_stride_, k_left_ - along_k,
                                                       words_aligned_);
       }
@@ -148,6 +153,8 @@ class OperandLoader {
   long long k_stride_;
   int extent_left_;
   int k_left_;
+  /// Columns more from a first half to its second half than in the tile.
+  int second_half_ = 0;
   /// Whether the bytes of every item of this operand are an aligned word of memory.
   bool words_aligned_;
   Item fetched_[Items::rounds];
@@ -177,6 +184,8 @@ struct Shape {
                                 walk_a(config.layouts.a)>;
   using LoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
                                 walk_b(config.layouts.b)>;
+  using GatedLoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
+                                     walk_b(config.layouts.b), true>;
 
   static_assert(config.tile.m % config.thread_m == 0 && config.tile.n % config.thread_n == 0,
                 "threads share the tile evenly");
@@ -391,10 +400,16 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   Sums<config> sums;
   if (work.k_tiles > 0) {
     const OperandPart a = part_of_a(params.a, work, config.tile);
-    const OperandPart b = part_of_b(params.b, work, config.tile);
     const int k_left = k_elements(work, config.tile.k);
-    mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
-                     thread_column, sums, [](int) {});
+    if constexpr (is_gated<Epilogue>()) {
+      const OperandPart b = gated_part_of_b(params.b, work, config.tile);
+      mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), work.k_tiles,
+                       thread_row, thread_column, sums, [](int) {});
+    } else {
+      const OperandPart b = part_of_b(params.b, work, config.tile);
+      mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles,
+                       thread_row, thread_column, sums, [](int) {});
+    }
   }
   write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, sums);
 }

@@ -2,3 +2,19 @@
 #pragma once
 
 #include "common/expression_epilogue.cuh"
+#include "common/wide_epilogue.cuh"
+#include "gemm_sm80/kernel.cuh"
+
+namespace quarry::gemm_sm80 {
+
+/// The kernel of an expression with gated pairs or reductions, in both steps.
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithReductions<GemmParams>& params) {
+  if (params.reductions.is_finish) {
+    finish_reductions<Code>(params, params, threads(config), threads(config) / 32);
+  } else {
+    kernel<config, Code>(static_cast<const GemmParams&>(params));
+  }
+}
+
+}  // namespace quarry::gemm_sm80

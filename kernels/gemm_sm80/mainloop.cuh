@@ -28,6 +28,7 @@ struct Shape {
   static constexpr int parts = Multiply::parts;
   using SourceA = typename SourceOf<a, threads, copies_asynchronously(a)>::Type;
   using SourceB = typename SourceOf<b, threads, copies_asynchronously(b)>::Type;
+  using GatedSourceB = typename SourceOf<b, threads, copies_asynchronously(b)>::Gated;
   using ReaderA =
       typename ReaderOf<a, Side::a, blocks_m, k_steps * parts, typename Multiply::StoredA,
                         a.has_matrix_loads() && sizeof(typename Multiply::StoredA) == a.element_bytes>::Type;

@@ -28,7 +28,7 @@ Expression random_expression(Dice& dice, const ExpressionLimits& limits);
 /// A random expression that kernels compute which finish each element by itself, of at most eight tensors: of
 /// types of whole bytes, its outputs of types that kernels round to.
 /// @param out type of `out`; none: any. @param only_rows matrices have contiguous rows
-/// @pre the limits have no reductions, groups or pairs
+/// @pre the limits have no pairs, and reductions and groups only where the operation computes them
 Expression random_kernel_expression(Dice& dice, const ExpressionLimits& limits, DType out, bool only_rows);
 
 }  // namespace quarry::lab

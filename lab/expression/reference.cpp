@@ -1,5 +1,9 @@
 #include "lab/expression/reference.hpp"
 
+#include <numeric>
+
+#include "lab/problems/matrices.hpp"
+
 namespace quarry::lab {
 namespace {
 
@@ -52,6 +56,12 @@ Expected bounded_output(Operand name, const TensorView& view, const std::vector<
   Expected expected = expected_output(name, view, rows);
   expected.radii.resize(expected.values.size());
   return expected;
+}
+
+std::vector<std::int64_t> all_rows(const TensorView& view) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(Matrices(view).rows()));
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  return rows;
 }
 
 void put_line(const ExpectedOutput& values, std::int64_t line, Expected& expected) {

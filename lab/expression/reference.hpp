@@ -39,6 +39,9 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
 /// value may be.
 Expected bounded_output(Operand name, const TensorView& view, const std::vector<std::int64_t>& rows);
 
+/// The rows of all matrices of a view, as Expected has them.
+std::vector<std::int64_t> all_rows(const TensorView& view);
+
 /// Puts an output's values for one line of elements where they belong in all that is expected.
 /// @param line its number there
 void put_line(const ExpectedOutput& values, std::int64_t line, Expected& expected);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "operations/common/expression/executor.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/host/parallel.hpp"
 
 namespace quarry::host {
@@ -72,6 +73,15 @@ void compute(ExpressionExecutor& executor, const Piece& piece) {
   }
 }
 
+/// With reductions of lines one worker takes all in order, so that sums are the same in every run.
+void execute_lines(const ElementwiseParams& p, const Expression& expression) {
+  const Operands operands(p, expression);
+  const Extents4 extents = {p.extents[0], p.extents[1], p.extents[2], p.extents[3]};
+  ExpressionExecutor executor(expression.graph(), extents, operands.inputs, DeviceArithmetic(),
+                              StoreOutputs{operands.outputs});
+  executor.run([](const ElementPlace&) { return PartSums(); });
+}
+
 void execute_expression(const ElementwiseParams& p, const Expression& expression, std::int64_t pieces,
                         int threads) {
   const Operands operands(p, expression);
@@ -92,7 +102,9 @@ Status execute(const ElementwiseParams& p, const detail::InternedExpression* exp
   if (lines * p.extents[3] < least_elements_for_threads) threads = 1;
   if (threads <= 0) threads = default_threads();
   const std::int64_t pieces = lines * pieces_along(p);
-  if (expression != nullptr) {
+  if (expression != nullptr && detail::reduction_counts(expression->expression).has_lines()) {
+    execute_lines(p, expression->expression);
+  } else if (expression != nullptr) {
     execute_expression(p, expression->expression, pieces, threads);
   } else {
     parallel_for(pieces, threads, [&](int, std::int64_t i) { copy_bytes(p, piece_of(p, i)); });

@@ -1,6 +1,7 @@
 /// The operands of an elementwise problem: the one place that lists them.
 #include <algorithm>
 
+#include "operations/common/expression/tensors.hpp"
 #include "operations/elementwise/operation.hpp"
 #include "operations/elementwise/problem.hpp"
 
@@ -27,7 +28,8 @@ void Rules::operands(const ElementwiseArguments& arguments, OperandList& list) {
       const TensorView& view = tensors[i].view;
       if (tensors[i].name == "out" || view.dtype == DType::none) continue;
       if (is_output(tensors[i]) != outputs_first) continue;
-      const bool same_size = bits_of(view.dtype) == bits_of(list.front().view->dtype);
+      const bool same_size = bits_of(view.dtype) == bits_of(list.front().view->dtype) &&
+                             is_read_before_out(arguments.expression, tensors[i].name);
       list.add({.name = tensor_operand(static_cast<int>(i)),
                 .view = &view,
                 .is_output = outputs_first,

@@ -44,12 +44,18 @@ Status Rules::check_constraints(const Row& row, const ElementwiseProblem& proble
 
 Estimate Rules::estimate(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
                          std::size_t) {
-  return {.controls = {}, .seconds = family_of(row).account(row.entry_config, problem, device).seconds};
+  return {.controls = {},
+          .seconds = family_of(row).account(row.entry_config, problem, device).seconds,
+          .workspace = family_of(row).workspace_size(row.entry_config, problem)};
 }
 
 Account Rules::account(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
                        std::size_t) {
   return family_of(row).account(row.entry_config, problem, device);
+}
+
+std::size_t Rules::workspace_size(const Row& row, const ElementwiseProblem& problem, const ChosenControls&) {
+  return family_of(row).workspace_size(row.entry_config, problem);
 }
 
 void Rules::launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls&, Launch& launch) {

@@ -42,6 +42,8 @@ struct Rules {
                            std::size_t max_workspace);
   static Account account(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,
                          std::size_t max_workspace);
+  static std::size_t workspace_size(const Row& row, const ElementwiseProblem& problem,
+                                    const ChosenControls& controls);
   static void launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

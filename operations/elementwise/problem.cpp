@@ -19,7 +19,7 @@ constexpr std::string_view kernels = "elementwise kernels";
 Status check_expression(const Expression& expression) {
   if (expression.sum_type() != DType::none)
     return invalid("An elementwise expression has no sums; its text uses `sum`");
-  return check_by_element(expression, kernels);
+  return check_rounding(expression, kernels);
 }
 
 /// Whether the list has each tensor of the expression once, and nothing else.
@@ -40,19 +40,29 @@ class Filler {
   Filler(const ElementwiseArguments& arguments, ElementwiseProblem& problem)
       : arguments_(arguments), problem_(problem) {}
 
-  /// `out` decides the extents.
+  /// `out` decides the extents; where it is what a reduction leaves, another output of elements does, or else
+  /// the inputs.
   Status extents() {
+    std::ranges::fill(extents_, 1);
     const ExpressionTensor* const out = find_tensor(arguments_.tensors, "out");
     if (out == nullptr) return {StatusCode::invalid_arguments, Reason::missing, Operand::out};
     if (Status s = check_tensor_view(*out, Operand::out, DType::none); !s) return s;
-    const TensorView& view = out->view;
-    std::ranges::fill(extents_, 1);
-    for (std::size_t i = 0; i < view.rank; ++i) extents_[4U - view.rank + i] = view.extents[i];
+    if (const expression::Output* const output = output_of_elements()) {
+      const ExpressionTensor* const tensor = find_tensor(arguments_.tensors, output->tensor.name);
+      if (tensor == nullptr) return invalid(about_tensor(output->tensor.name) + "is missing");
+      if (Status s = take_extents(*tensor, Shape::row); !s) return s;
+    } else {
+      for (const expression::Tensor& input : arguments_.expression.inputs()) {
+        const ExpressionTensor* const tensor = find_tensor(arguments_.tensors, input.name);
+        if (tensor == nullptr || tensor->view.dtype == DType::none) continue;
+        if (Status s = take_extents(*tensor, *input.shape); !s) return s;
+      }
+    }
     std::ranges::copy(extents_, problem_.params.extents);
     return {};
   }
 
-  Status add(const expression::Tensor& declared, bool is_output) {
+  Status add(const expression::Tensor& declared, expression::Extent extent, bool is_output) {
     const ExpressionTensor* const tensor = find_tensor(arguments_.tensors, declared.name);
     if (tensor == nullptr) return invalid(about_tensor(declared.name) + "is missing");
     const Shape shape = *declared.shape;
@@ -69,14 +79,39 @@ class Filler {
     problem_.operands[problem_.tensors] = {.name = name,
                                            .type = tensor->view.dtype,
                                            .is_output = is_output,
+                                           .has_elements = extent == expression::Extent::element,
                                            .alignment = static_cast<unsigned>(bits & (~bits + 1))};
     ElementwiseTensor& to = problem_.params.tensors[problem_.tensors++];
     to = {.data = tensor->view.data, .strides = {}, .value = 0};
     if (!is_output) ++problem_.inputs;
-    return put_strides(*tensor, shape, is_output, extents_, to.strides);
+    return put_strides(*tensor, shape, is_output, extents_after(extent, extents_), to.strides);
   }
 
  private:
+  /// `out` if it has a value for each element, or another such output, or null.
+  const expression::Output* output_of_elements() const {
+    const expression::Output* found = nullptr;
+    for (const expression::Output& output : arguments_.expression.outputs()) {
+      if (output.extent != expression::Extent::element) continue;
+      if (found == nullptr || output.tensor.name == "out") found = &output;
+    }
+    return found;
+  }
+
+  /// Makes extents of 1 those of a tensor.
+  Status take_extents(const ExpressionTensor& tensor, Shape shape) {
+    const auto place = static_cast<std::size_t>(&tensor - arguments_.tensors.data());
+    if (Status s = check_tensor_view(tensor, operand_name(arguments_, place), DType::none); !s) return s;
+    const std::size_t rank = tensor.view.rank;
+    if (shape == Shape::scalar || (!is_matrix(shape) && rank > 3)) return {};
+    for (std::size_t i = 0; i < rank; ++i) {
+      std::size_t at = 4U - rank + i;
+      if (!is_matrix(shape)) at = i + 1 < rank ? 3U - rank + i : shape == Shape::per_row ? 2 : 3;
+      if (extents_[at] == 1) extents_[at] = tensor.view.extents[i];
+    }
+    return {};
+  }
+
   Status add_value(const ExpressionTensor& tensor, DType type) {
     problem_.operands[problem_.tensors] = {.type = type};
     ElementwiseTensor& to = problem_.params.tensors[problem_.tensors++];
@@ -94,10 +129,10 @@ Status fill(const ElementwiseArguments& arguments, ElementwiseProblem& problem) 
   Filler filler(arguments, problem);
   if (Status s = filler.extents(); !s) return s;
   for (const expression::Tensor& input : arguments.expression.inputs()) {
-    if (Status s = filler.add(input, false); !s) return s;
+    if (Status s = filler.add(input, expression::Extent::element, false); !s) return s;
   }
   for (const expression::Output& output : arguments.expression.outputs()) {
-    if (Status s = filler.add(output.tensor, true); !s) return s;
+    if (Status s = filler.add(output.tensor, output.extent, true); !s) return s;
   }
   return {};
 }
@@ -110,6 +145,8 @@ Status normalise(const ElementwiseArguments& arguments, const OperandList& opera
   if (Status s = check_names(arguments); !s) return s;
   problem = ElementwiseProblem();
   problem.expression = &arguments.expression;
+  const ReductionCounts counts = reduction_counts(arguments.expression);
+  problem.reductions = {counts.groups, counts.rows, counts.columns, counts.all};
   if (Status s = fill(arguments, problem); !s) return with_names(s, arguments.tensors);
   if (Status s = check_memory(operands); !s) return with_names(s, arguments.tensors);
   return with_names(check_overlaps(operands), arguments.tensors);

@@ -76,7 +76,7 @@ void describe_as_bytes(ElementwiseProblem& problem) {
 }  // namespace
 
 void simplify(ElementwiseProblem& problem) {
-  if (element_count(problem) == 0) return;
+  if (element_count(problem) == 0 || problem.reductions.has_any()) return;
   sort_extents(problem);
   for (int outer = last - 1; outer >= 0; --outer) {
     while (problem.params.extents[outer] > 1 && are_one(problem, outer, outer + 1)) merge(problem, outer);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -36,6 +37,8 @@ struct Run {
   const GemmParams& params;
   const OperandScales& scales;
   const GemmExpression* expression;
+  /// Where the expression needs all sums; else null.
+  WideExpressionFinish* wide;
   unsigned blocks;
   int threads;
 };
@@ -186,6 +189,7 @@ class Executor {
         params_(run.params),
         scales_(run.scales),
         expression_(run.expression),
+        wide_(run.wide),
         slices_(slices) {
     const int part = kernel_.tile_k / kernel_.warps_k;
     chunk_ = part % kernel_.instruction_k == 0 ? kernel_.instruction_k : 1;
@@ -329,11 +333,20 @@ class Executor {
 
   /// From sums to what the expression makes of them.
   void finish_expression(const Block& block, const S* sums) const {
-    ExpressionFinish finish(*expression_, params_, kernel_.types.out, block);
+    if (wide_ != nullptr) {
+      each_row(block, sums, [&](int i, const double* row) { wide_->keep(block, i, row); });
+    } else {
+      ExpressionFinish finish(*expression_, params_, kernel_.types.out, block);
+      each_row(block, sums, [&](int i, const double* row) { finish.row(i, row); });
+    }
+  }
+
+  template <class Use>
+  static void each_row(const Block& block, const S* sums, const Use& use) {
     double row[block_columns];
     for (int i = 0; i < block.rows; ++i) {
       for (int j = 0; j < block.columns; ++j) row[j] = computed<double>(sums[i * block_columns + j]);
-      finish.row(i, row);
+      use(i, row);
     }
   }
 
@@ -341,6 +354,7 @@ class Executor {
   const GemmParams& params_;
   const OperandScales& scales_;
   const GemmExpression* expression_;
+  WideExpressionFinish* wide_;
   const Slices& slices_;
   int chunk_;
   int depth_;
@@ -431,16 +445,29 @@ Status execute(const HostKernel& kernel, const GemmParams& p, unsigned blocks, i
 
 Status execute(const HostKernel& kernel, const GemmParams& p, const OperandScales& scales, unsigned blocks,
                int threads, const GemmExpression* expression) {
-  if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
+  const bool is_empty = p.m <= 0 || p.n <= 0 || p.batch <= 0;
+  if (is_empty && (expression == nullptr || !is_wide(*expression))) return {};
   if (Status s = check_types(kernel.types, scales); !s) return s;
   constexpr OperandScales none;  // where nothing is multiplied
-  const Run run = {kernel,     p,      p.k > 0 ? scales : none,
-                   expression, blocks, threads > 0 ? threads : default_threads()};
   Status done;
   bool is_known = false;
   try {
+    std::optional<WideExpressionFinish> wide;
+    if (expression != nullptr && is_wide(*expression)) wide.emplace(*expression, p, kernel.types.out);
+    const Run run = {kernel,
+                     p,
+                     p.k > 0 ? scales : none,
+                     expression,
+                     wide ? &*wide : nullptr,
+                     blocks,
+                     threads > 0 ? threads : default_threads()};
+    if (is_empty) {
+      wide->finish();
+      return {};
+    }
     is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
         kernel.types.accumulator, [&]<DType t>(TypeTag<t>) { done = execute_in<t>(run); });
+    if (is_known && done && wide) wide->finish();
   } catch (const std::exception&) {
     return {StatusCode::device_error, "The host executor ran out of memory"};
   }

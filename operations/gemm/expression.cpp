@@ -29,12 +29,14 @@ const expression::Output& out_of(const Expression& expression) {
 struct OwnTensor {
   const expression::Tensor* declared;
   bool is_output;
+  expression::Extent extent;
 };
 std::vector<OwnTensor> own_tensors(const Expression& expression) {
   std::vector<OwnTensor> all;
-  for (const expression::Tensor& input : expression.inputs()) all.push_back({&input, false});
+  for (const expression::Tensor& input : expression.inputs())
+    all.push_back({&input, false, expression::Extent::element});
   for (const expression::Output& output : expression.outputs()) {
-    if (!is_out(output.tensor)) all.push_back({&output.tensor, true});
+    if (!is_out(output.tensor)) all.push_back({&output.tensor, true, output.extent});
   }
   return all;
 }
@@ -93,6 +95,12 @@ Status check_reserved(const Expression& expression) {
 }
 
 Status check_out(const GemmArguments& args) {
+  if (out_of(*args.expression).extent != expression::Extent::element)
+    return invalid(about_tensor(out_name) + "has a value for each element, and this expression reduces it: " +
+                   quoted(args.expression->text()));
+  if (is_wide(*args.expression) && args.out.is_pointer_array)
+    return invalid(about_tensor(out_name) +
+                   "is an array of pointers, which expressions with gated pairs or reductions do not take");
   const DType declared = out_of(*args.expression).tensor.dtype;
   if (find_tensor(args.tensors, out_name) != nullptr)
     return invalid("Operand `out` is given twice: beside the arguments' `out`, it is in the list of tensors");
@@ -123,7 +131,10 @@ Status check_own(const GemmArguments& args, const OwnTensor& own, ExpressionTens
     if (Status s = check_output_tensor(*tensor, name); !s) return s;
   }
   std::array<long long, 4> strides = {};
-  if (Status s = put_strides(*tensor, shape, own.is_output, extents_of(args.out), strides); !s) return s;
+  if (Status s = put_strides(*tensor, shape, own.is_output, extents_after(own.extent, extents_of(args.out)),
+                             strides);
+      !s)
+    return s;
   params.matrix = {tensor->view.data, strides[2], strides[3], strides[1]};
   return {};
 }
@@ -143,15 +154,16 @@ Status check_tensors(const GemmArguments& args) {
   return {};
 }
 
-/// What the launch says of a tensor that is not a value.
-void add_use(const GemmArguments& args, const OwnTensor& own, const ExpressionTensorParams& params,
-             Launch& launch) {
+/// What the launch says of a tensor that is not a value. @param is_first of the steps that use it
+void add_tensor(const GemmArguments& args, const OwnTensor& own, const ExpressionTensorParams& params,
+                bool is_first, Launch& launch) {
   const ExpressionTensor& tensor = *find_tensor(args.tensors, own.declared->name);
   if (tensor.view.dtype == DType::none) return;
   const Operand name = tensor_operand(static_cast<int>(&tensor - args.tensors.data()));
   relocate(launch, params.matrix.data, name);
   const auto alignment = static_cast<std::uint16_t>(bytes_of(tensor.view.dtype));
-  launch.uses.add({name, tensor.view.dtype, false, alignment, own.is_output});
+  if (is_first && has_elements(tensor.view))
+    launch.uses.add({name, tensor.view.dtype, false, alignment, own.is_output});
 }
 
 /// The expression with the types of its outputs, kept.
@@ -175,7 +187,8 @@ void list_tensors(const GemmArguments& args, OperandList& operands) {
     operands.add({.name = tensor_operand(static_cast<int>(i)),
                   .view = &view,
                   .is_output = writes,
-                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(args.out.dtype)});
+                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(args.out.dtype) &&
+                                is_read_before_out(*args.expression, args.tensors[i].name)});
   }
 }
 
@@ -185,7 +198,7 @@ Status check_expression(const GemmArguments& args, DType accumulator) {
     return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
   }
   if (Status s = check_nothing_beside(args); !s) return s;
-  if (Status s = check_by_element(*args.expression, "GEMM kernels"); !s) return s;
+  if (Status s = check_rounding(*args.expression, "GEMM kernels"); !s) return s;
   if (Status s = check_sums(*args.expression, accumulator); !s) return s;
   if (Status s = check_reserved(*args.expression); !s) return s;
   if (Status s = check_out(args); !s) return s;
@@ -196,6 +209,9 @@ void describe_expression(const GemmArguments& args, GemmProblem& problem) {
   problem.expressed = &args;
   for (const OwnTensor& own : own_tensors(*args.expression))
     problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared->shape));
+  const ReductionCounts counts = reduction_counts(*args.expression);
+  problem.wide = {args.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
+  if (problem.wide.gated) problem.n *= 2;
 }
 
 const ExpressionParams& expression_params(const std::byte* image, const Step& step) {
@@ -204,13 +220,18 @@ const ExpressionParams& expression_params(const std::byte* image, const Step& st
 
 void add_expression(const GemmProblem& problem, Launch& launch) {
   const GemmArguments& args = *problem.expressed;
-  auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, *kernel_step(launch)));
-  ExpressionTensorParams* next = params.tensors;
-  for (const OwnTensor& own : own_tensors(*args.expression)) {
-    if (!check_own(args, own, *next)) return;  // it was checked
-    if (problem.is_exchanged) next->matrix = transposed(next->matrix);
-    add_use(args, own, *next, launch);
-    ++next;
+  bool is_first = true;
+  for (const Step& step : launch.steps) {
+    if (step.kind != Step::Kind::kernel || step.entry != 0) continue;
+    auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, step));
+    ExpressionTensorParams* next = params.tensors;
+    for (const OwnTensor& own : own_tensors(*args.expression)) {
+      if (!check_own(args, own, *next)) return;  // it was checked
+      if (problem.is_exchanged) next->matrix = transposed(next->matrix);
+      add_tensor(args, own, *next, is_first, launch);
+      ++next;
+    }
+    is_first = false;
   }
   launch.expression = kept_expression(args);
 }

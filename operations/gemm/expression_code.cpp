@@ -3,10 +3,13 @@
 #include <vector>
 
 #include "operations/common/expression/device_code.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::detail::gemm {
 namespace {
+
+using expression::Extent;
 
 std::string type_text(DType type) { return "DType::" + std::string(to_string(type)); }
 
@@ -18,56 +21,135 @@ std::string type_of_place(const std::vector<DType>& types) {
   return text + type_text(types.empty() ? DType::f32 : types.back());
 }
 
-/// The body of `element`.
-std::string element_text(const Expression& expression, const std::string& values) {
-  std::string text = "    " + values + "::Inputs in;\n    " + values + "::Groups groups;\n    " + values +
-                     "::Lines lines;\n    " + values + "::Outputs out;\n    in.sum = lane.sum();\n";
-  std::size_t tensor = 0;
-  for (; tensor < expression.inputs().size(); ++tensor) {
-    const std::string number = std::to_string(tensor);
-    text += "    in.x" + number + " = lane.template input<" + number + ">();\n";
+/// The parts of a struct for kernels, by an expression and the code of its values.
+class Writer {
+ public:
+  Writer(const Expression& expression, const ExpressionCode& code, std::string_view name)
+      : expression_(expression), code_(code), name_(name) {
+    for (const expression::Tensor& input : expression.inputs()) types_.push_back(input.dtype);
+    for (const expression::Output& output : expression.outputs()) {
+      if (output.tensor.name == "out") {
+        out_ = output.tensor.dtype;
+      } else {
+        types_.push_back(output.tensor.dtype);
+      }
+    }
   }
-  text += "    " + values + "::elements(in, groups, lines, out);\n";
-  for (std::size_t i = 0; i < expression.outputs().size(); ++i) {
-    const bool is_out = expression.outputs()[i].tensor.name == "out";
-    const std::string to = is_out ? "out" : "template output<" + std::to_string(tensor++) + ">";
-    text += "    lane." + to + "(out.out" + std::to_string(i) + ");\n";
+
+  std::string by_element() const {
+    return head("WithExpression", "ExpressionEpilogue") +
+           "  template <class Lane>\n  QUARRY_DEVICE static void element(const Lane& lane) {\n    " +
+           code_.name + "::Inputs in;\n    " + code_.name + "::Groups groups;\n    " + code_.name +
+           "::Lines lines;\n    " + code_.name + "::Outputs out;\n    in.sum = lane.sum();\n" +
+           read_tensors() + "    " + code_.name + "::elements(in, groups, lines, out);\n" +
+           write(Extent::element, false) + "  }\n};\n}\n";
   }
-  return text;
-}
+
+  /// With gated pairs or reductions.
+  std::string wide() const {
+    const std::string sums = expression_.is_gated()
+                                 ? "    in.gate_sum = lane.gate();\n    in.up_sum = lane.up();\n"
+                                 : "    in.sum = lane.sum();\n";
+    return head("WithReductions", "WideEpilogue") +
+           "  static constexpr bool is_gated = " + (expression_.is_gated() ? "true" : "false") +
+           ";\n  using Values = " + code_.name +
+           ";\n  static constexpr bool has_elements([[maybe_unused]] int i) { return " + element_tensors() +
+           "; }\n" + function("element_inputs", "Values::Inputs& in", sums + read_tensors()) +
+           function("element_outputs", "const Values::Outputs& out", write(Extent::element, false)) +
+           function("group_outputs", "[[maybe_unused]] const Values::Outputs& out",
+                    write(Extent::group, true)) +
+           finish("row", code_.row_inputs, Extent::row) +
+           finish("column", code_.column_inputs, Extent::column) +
+           finish("all", code_.all_inputs, Extent::all) + "};\n}\n";
+  }
+
+ private:
+  std::string head(const std::string& params, const std::string& epilogue) const {
+    return "namespace quarry {\n" + code_.text + "struct " + name_ +
+           " {\n  static constexpr bool is_expression = true;\n  static constexpr int inputs = " +
+           std::to_string(expression_.inputs().size()) +
+           ";\n  static constexpr int tensors = " + std::to_string(types_.size()) +
+           ";\n  static constexpr DType out = " + type_text(out_) +
+           ";\n  static constexpr DType type([[maybe_unused]] int i) { return " + type_of_place(types_) +
+           "; }\n  template <class Params>\n  using Parameters = " + params +
+           "<Params>;\n"
+           "  template <bool by_columns>\n  using Tensors = ExpressionTensors<" +
+           name_ +
+           ", by_columns>;\n  template <class Sum, class Out, EpilogueForm form>\n"
+           "  using For = " +
+           epilogue + "<" + name_ + ", Sum, Out, form>;\n";
+  }
+
+  std::string read_tensors() const {
+    std::string text;
+    for (std::size_t i = 0; i < expression_.inputs().size(); ++i) {
+      const std::string number = std::to_string(i);
+      text += "    in.x" + number + " = lane.template input<" + number + ">();\n";
+    }
+    return text;
+  }
+
+  static std::string function(const std::string& name, const std::string& more, const std::string& body) {
+    return "  template <class Lane>\n  QUARRY_DEVICE static void " + name +
+           "([[maybe_unused]] const Lane& lane, " + more + ") {\n" + body + "  }\n";
+  }
+
+  /// "DType::bf16, 2": a tensor of a place that has no other type.
+  std::string typed(std::size_t tensor) const {
+    return type_text(types_[tensor]) + ", " + std::to_string(tensor);
+  }
+
+  /// Calls `use` with the number among the outputs and that among the tensors of each output of an extent.
+  template <class Use>
+  void each_output(Extent extent, const Use& use) const {
+    std::size_t tensor = expression_.inputs().size();
+    for (std::size_t i = 0; i < expression_.outputs().size(); ++i) {
+      const bool is_out = expression_.outputs()[i].tensor.name == "out";
+      if (expression_.outputs()[i].extent == extent) use(i, tensor, is_out);
+      if (!is_out) ++tensor;
+    }
+  }
+
+  std::string element_tensors() const {
+    std::string text = "i < inputs";
+    each_output(Extent::element, [&](std::size_t, std::size_t tensor, bool is_out) {
+      if (!is_out) text += " || i == " + std::to_string(tensor);
+    });
+    return text;
+  }
+
+  std::string write(Extent extent, bool is_place) const {
+    std::string text;
+    each_output(extent, [&](std::size_t i, std::size_t tensor, bool is_out) {
+      const std::string number = is_place ? typed(tensor) : std::to_string(tensor);
+      const std::string to = is_out ? "out" : "template output<" + number + ">";
+      text += "    lane." + to + "(out.out" + std::to_string(i) + ");\n";
+    });
+    return text;
+  }
+
+  std::string finish(const std::string& name, const std::vector<std::size_t>& inputs, Extent extent) const {
+    std::string body = "    Values::Inputs in;\n    Values::Outputs out;\n";
+    for (const std::size_t i : inputs)
+      body += "    in.x" + std::to_string(i) + " = lane.template input<" + typed(i) + ">();\n";
+    body += "    Values::finish_" + name + "(in, lines, out);\n" + write(extent, true);
+    return function("finish_" + name, "const Values::Lines& lines", body);
+  }
+
+  const Expression& expression_;
+  const ExpressionCode& code_;
+  std::string name_;
+  std::vector<DType> types_;
+  DType out_ = DType::none;
+};
 
 }  // namespace
 
 Result<std::string> code_of(const Expression& expression, std::string_view name) {
-  const std::string values = std::string(name) + "_values";
-  const Result<ExpressionCode> code = device_code(expression.graph(), values);
+  const Result<ExpressionCode> code = device_code(expression.graph(), std::string(name) + "_values");
   if (!code) return code.status();
-  std::vector<DType> types;
-  DType out = DType::none;
-  for (const expression::Tensor& input : expression.inputs()) types.push_back(input.dtype);
-  for (const expression::Output& output : expression.outputs()) {
-    if (output.tensor.name == "out") {
-      out = output.tensor.dtype;
-    } else {
-      types.push_back(output.tensor.dtype);
-    }
-  }
-  const std::string self(name);
-  return "namespace quarry {\n" + code->text + "struct " + self +
-         " {\n  static constexpr bool is_expression = true;\n  static constexpr int inputs = " +
-         std::to_string(expression.inputs().size()) +
-         ";\n  static constexpr int tensors = " + std::to_string(types.size()) +
-         ";\n  static constexpr DType out = " + type_text(out) +
-         ";\n  static constexpr DType type([[maybe_unused]] int i) { return " + type_of_place(types) +
-         "; }\n  template <class Params>\n  using Parameters = WithExpression<Params>;\n"
-         "  template <bool by_columns>\n  using Tensors = ExpressionTensors<" +
-         self +
-         ", by_columns>;\n  template <class Sum, class Out, EpilogueForm form>\n"
-         "  using For = ExpressionEpilogue<" +
-         self +
-         ", Sum, Out, form>;\n  template <class Lane>\n  QUARRY_DEVICE static void element(const Lane& lane) "
-         "{\n" +
-         element_text(expression, values) + "  }\n};\n}\n";
+  const Writer writer(expression, *code, name);
+  return is_wide(expression) ? writer.wide() : writer.by_element();
 }
 
 }  // namespace quarry::detail::gemm

@@ -7,8 +7,17 @@
 namespace quarry::host {
 namespace {
 
-/// A tensor of the block's batch entry.
+/// In the place of a batch entry's number.
+constexpr int all_entries = -1;
+
+/// A tensor of a batch entry, or of all.
 HostOperand operand_of(const MatrixParams& matrix, double value, DType type, int batch) {
+  if (batch == all_entries) {
+    return {.data = const_cast<void*>(matrix.data),
+            .type = type,
+            .strides = {0, matrix.batch_stride, matrix.row_stride, matrix.column_stride},
+            .value = value};
+  }
   HostOperand operand = {
       .type = type, .strides = {0, 0, matrix.row_stride, matrix.column_stride}, .value = value};
   if (matrix.data != nullptr) operand.data = const_cast<void*>(first_of(matrix, batch, bits_of(type)));
@@ -40,6 +49,36 @@ std::vector<HostOperand> outputs_of(const GemmExpression& expression, const Matr
 }
 
 }  // namespace
+
+bool is_wide(const GemmExpression& expression) {
+  const auto reduces = [](const detail::Node& node) { return node.kind == detail::NodeKind::reduce; };
+  return expression.graph.is_gated || std::ranges::any_of(expression.graph.nodes, reduces);
+}
+
+WideExpressionFinish::WideExpressionFinish(const GemmExpression& expression, const GemmParams& params,
+                                           DType out)
+    : expression_(expression),
+      params_(params),
+      out_(out),
+      sums_(static_cast<std::size_t>(params.batch) * static_cast<std::size_t>(params.m) *
+            static_cast<std::size_t>(params.n)) {}
+
+void WideExpressionFinish::keep(const Block& block, int row, const double* sums) {
+  const std::int64_t line = std::int64_t{block.batch} * params_.m + block.row + row;
+  std::copy_n(sums, block.columns, sums_.data() + line * params_.n + block.column);
+}
+
+void WideExpressionFinish::finish() const {
+  const std::int64_t columns = expression_.graph.is_gated ? params_.n / 2 : params_.n;
+  const std::vector<HostOperand> inputs = inputs_of(expression_, all_entries);
+  const std::vector<HostOperand> outputs = outputs_of(expression_, params_.out, out_, all_entries);
+  ExpressionExecutor executor(expression_.graph, {1, params_.batch, params_.m, columns}, inputs,
+                              DeviceArithmetic(), StoreOutputs{outputs});
+  executor.run([&](const ElementPlace& place) {
+    const double* const sums = sums_.data() + (place[1] * params_.m + place[2]) * params_.n + place[3];
+    return PartSums{.sum = sums, .up = sums + columns};
+  });
+}
 
 ExpressionFinish::ExpressionFinish(const GemmExpression& expression, const GemmParams& params, DType out,
                                    const Block& block)

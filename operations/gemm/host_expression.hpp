@@ -1,6 +1,8 @@
 /// What an expression makes of the sums of a block, on the CPU.
 #pragma once
 
+#include <vector>
+
 #include "gemm/expression_params.hpp"
 #include "operations/common/expression/executor.hpp"
 #include "operations/gemm/slices.hpp"
@@ -11,6 +13,25 @@ namespace quarry::host {
 struct GemmExpression {
   const detail::ExpressionGraph& graph;
   const ExpressionParams& params;
+};
+
+/// Whether outputs need sums of more than their own block.
+bool is_wide(const GemmExpression& expression);
+
+/// Keeps all sums, and finishes them in one go: with gated pairs and reductions.
+class WideExpressionFinish {
+ public:
+  WideExpressionFinish(const GemmExpression& expression, const GemmParams& params, DType out);
+
+  /// Keeps row `row` of a block. Blocks may be kept at the same time.
+  void keep(const Block& block, int row, const double* sums);
+  void finish() const;
+
+ private:
+  const GemmExpression& expression_;
+  const GemmParams& params_;
+  DType out_;
+  std::vector<double> sums_;  ///< [batch][m][n]
 };
 
 /// Finishes the rows of a block of outputs.

@@ -21,8 +21,10 @@ Status check_matrices(const GemmArguments& args) {
   if (Status s = check_tensor(args.a, Operand::a, 2, out.rank); !s) return s;
   if (Status s = check_tensor(args.b, Operand::b, 2, out.rank); !s) return s;
   const std::int64_t k = columns(args.a);
+  const bool is_gated = args.expression && args.expression->is_gated();
+  const std::int64_t n = is_gated ? 2 * columns(out) : columns(out);
   if (Status s = check_extents(args.a, Operand::a, rows(out), k, out); !s) return s;
-  if (Status s = check_extents(args.b, Operand::b, k, columns(out), out); !s) return s;
+  if (Status s = check_extents(args.b, Operand::b, k, n, out); !s) return s;
   return check_output_strides(out);
 }
 

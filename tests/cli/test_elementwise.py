@@ -24,6 +24,9 @@ class Elementwise(CommandTest):
             ("64x33", "f16", "--epilogue", "out = x * 2", "--with", "x=f16:row", "--in-place", "x", "--lines", "8"),
             ("40x50", "s8", "--epilogue", "out = x; y = f32(x) * 0.5", "--with", "x=s8:col,y=f32:col"),
             ("40x50", "f16"),
+            ("3x40x500", "e4m3", "--epilogue", "s = group_max(abs(x)) / 448; out = x / s", "--with", "x=bf16:row"),
+            ("40x500", "f32", "--epilogue", "out = row_sum(x * x) / 500", "--with", "x=bf16:row"),
+            ("2x30x70", "f32", "--epilogue", "out = x; c = column_sum(x); m = max(abs(x)); r = row_max(x)", "--with", "x=f16:row"),
         ):
             with self.subTest(shape=shape, words=words):
                 self.quarry("run", "elementwise", shape, kind, *words, "--on", "host")
@@ -38,12 +41,20 @@ class Elementwise(CommandTest):
             result = self.quarry("emulate", name, "50x48", *ADD, "--lines", "16")
             self.assertIn("0 wrong", result.out)
 
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_reductions_are_emulated(self):
+        for name in ("elementwise_v1_u1", "elementwise_v2_u2", "elementwise_v16_u4"):
+            for path in ("rows", "groups", "lines"):
+                with self.subTest(name=name, path=path):
+                    out = self.quarry("emulate", name, "--path", path, "--seed", "5").out
+                    self.assertIn("0 wrong", out)
+
     def test_bad_problems_are_refused_with_a_caret_or_a_name(self):
         for words, message in (
             (("40x50", "f32", "--epilogue", "out = x + z", "--with", "x=f32:row"), "unknown"),
             (("40x50", "f32", "--epilogue", "out = x", "--with", "x=f32:row,y=f32:row"), "nothing uses `y`"),
-            (("40x50", "f32", "--epilogue", "out = row_max(x)", "--with", "x=f32:row"), "out"),
-            (("40x50", "f32", "--epilogue", "out = x; m = row_max(x)", "--with", "x=f32:row"), "Reductions"),
+            (("40x50", "f32", "--epilogue", "out = x - row_max(x)", "--with", "x=f32:row"), "complete only"),
+            (("40x50", "f32", "--epilogue", "out = x; m = row_max(x)", "--with", "x=f32:row,m=f32:row"), "expected per_row"),
             (("40x50", "f32", "--epilogue", "out = sum", "--with", "x=f32:row"), "sum"),
             (("40x50",), "which type?"),
             (("40x50", "f32", "--in-place", "z"), "--in-place"),

@@ -52,7 +52,12 @@ class Writer {
     text += function("elements(const Inputs& in, const Groups& groups, Lines& lines, Outputs& out)",
                      of_elements());
     text += finish("finish_row", Extent::row) + finish("finish_column", Extent::column);
-    text += finish("finish_all", Extent::all) + "};\n";
+    text += finish("finish_all", Extent::all);
+    if (!code_.groups.empty() || !code_.lines.empty() || graph_.is_gated) add_reductions(text);
+    text += "};\n";
+    code_.row_inputs = inputs_of(Extent::row);
+    code_.column_inputs = inputs_of(Extent::column);
+    code_.all_inputs = inputs_of(Extent::all);
     return std::move(code_);
   }
 
@@ -123,6 +128,38 @@ class Writer {
     return targets;
   }
 
+  std::vector<std::size_t> inputs_of(Extent extent) const {
+    const std::vector<bool> needed = needed_for(outputs_of(extent));
+    std::vector<std::size_t> inputs;
+    for (std::size_t id = 0; id < needed.size(); ++id) {
+      const Node& node = graph_.nodes[id];
+      if (needed[id] && node.kind == NodeKind::input) inputs.push_back(node.which);
+    }
+    return inputs;
+  }
+
+  /// The number of reductions that leave a value for each of something, and what calls a function for each.
+  std::string each(const std::string& name, const std::string& values, Extent extent) const {
+    std::string calls;
+    int count = 0;
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
+      const Node& node = graph_.nodes[id];
+      if (node.kind != NodeKind::reduce || reductions()[node.which].extent != extent) continue;
+      const std::string member = ".r" + std::to_string(id);
+      calls += std::string("    f.template of<") + (reductions()[node.which].is_maximum ? "true" : "false") +
+               ">(" + std::to_string(count++) + ", a" + member + ", b" + member + ");\n";
+    }
+    const std::string unused = count == 0 ? "[[maybe_unused]] " : "";
+    return "  static constexpr int " + name + "_count = " + std::to_string(count) +
+           ";\n  template <class F>\n  QUARRY_DEVICE static void each_" + name + "(" + unused + values +
+           "& a, " + unused + values + "& b, " + unused + "const F& f) {\n" + calls + "  }\n";
+  }
+
+  void add_reductions(std::string& text) const {
+    text += each("group", "Groups", Extent::group) + each("row", "Lines", Extent::row);
+    text += each("column", "Lines", Extent::column) + each("all", "Lines", Extent::all);
+  }
+
   std::string finish(const std::string& name, Extent extent) const {
     return function(name + "(const Inputs& in, const Lines& lines, Outputs& out)", outputs_of(extent));
   }
@@ -182,8 +219,8 @@ class Writer {
 };
 
 /// The types that device code can round to.
-constexpr DType device_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
-                                  DType::s8,  DType::u8,   DType::s32};
+constexpr DType device_types[] = {DType::f16, DType::bf16, DType::f32,  DType::f64, DType::s8,
+                                  DType::u8,  DType::s32,  DType::e4m3, DType::e5m2};
 
 }  // namespace
 

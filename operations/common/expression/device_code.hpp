@@ -33,6 +33,11 @@ struct CodeMember {
 ///       elements
 ///     };
 ///
+/// With reductions, the struct has for each extent (group, row, column, all) their number and a function that
+/// calls `f.template of<is_maximum>(i, a.r, b.r)` for each of its reductions, i from 0 on:
+///       static constexpr int row_count = ...;
+///       template <class F> static void each_row(Lines& a, Lines& b, const F& f);
+///
 /// Values are float, double or int, as they are computed. What an expression does not have is empty.
 struct ExpressionCode {
   std::string name;
@@ -41,6 +46,10 @@ struct ExpressionCode {
   std::vector<CodeMember> groups;
   std::vector<CodeMember> lines;
   std::vector<CodeMember> outputs;
+  /// The numbers of the inputs that are read to finish a row, a column, and all.
+  std::vector<std::size_t> row_inputs = {};
+  std::vector<std::size_t> column_inputs = {};
+  std::vector<std::size_t> all_inputs = {};
 };
 
 /// The code of an expression; equal expressions have equal code. Fails with `unsupported` where it rounds to

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "basic/text.hpp"
+#include "operations/common/expression/functions.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -95,7 +96,9 @@ Status put_strides(const ExpressionTensor& tensor, Shape shape, bool is_output,
                       is_output);
     if (place < 4 && view.extents[i] != 1) strides[place] = view.strides[i];
   }
-  for (std::size_t place = 0; is_output && place + view.rank < 4; ++place) {
+  // Of a vector, rows or columns are the last extent.
+  const std::size_t least = is_matrix(shape) ? 4 : 3;
+  for (std::size_t place = 0; is_output && place + view.rank < least && shape != Shape::scalar; ++place) {
     if (extents[place] != 1) return mismatch(tensor.name, along[place], extents[place], 1, true);
   }
   return {};
@@ -122,27 +125,57 @@ Status with_names(const Status& status, std::span<const ExpressionTensor> tensor
   return message == before ? status : Status(status.code(), std::move(message));
 }
 
-Status check_by_element(const Expression& expression, std::string_view kernels) {
-  if (expression.is_gated())
-    return {StatusCode::unsupported,
-            "Gated pairs are not computed by " + std::string(kernels) + " yet: " + quoted(expression.text())};
+ReductionCounts reduction_counts(const Expression& expression) {
+  ReductionCounts counts;
   for (const Node& node : expression.graph().nodes) {
-    if (node.kind == NodeKind::reduce)
-      return invalid("Reductions are not computed by " + std::string(kernels) +
-                     " yet: " + quoted(expression.text()));
+    if (node.kind != NodeKind::reduce) continue;
+    switch (reductions()[node.which].extent) {
+      case expression::Extent::group: ++counts.groups; break;
+      case expression::Extent::row: ++counts.rows; break;
+      case expression::Extent::column: ++counts.columns; break;
+      default: ++counts.all;
+    }
+  }
+  return counts;
+}
+
+bool is_read_before_out(const Expression& expression, std::string_view name) {
+  if (!reduction_counts(expression).has_lines()) return true;
+  const auto input = std::ranges::find(expression.inputs(), name, &expression::Tensor::name);
+  const auto out = std::ranges::find_if(expression.outputs(),
+                                        [](const expression::Output& o) { return o.tensor.name == "out"; });
+  return input != expression.inputs().end() && is_matrix(*input->shape) &&
+         out->extent == expression::Extent::element;
+}
+
+std::array<std::int64_t, 4> extents_after(expression::Extent extent, std::array<std::int64_t, 4> elements) {
+  using expression::Extent;
+  constexpr std::int64_t group = expression::group_columns;
+  if (extent == Extent::group) elements[3] = (elements[3] + group - 1) / group;
+  if (extent == Extent::row) elements[3] = 1;
+  if (extent == Extent::column) elements[2] = 1;
+  return extent == Extent::all ? std::array<std::int64_t, 4>{1, 1, 1, 1} : elements;
+}
+
+Status check_rounding(const Expression& expression, std::string_view kernels) {
+  for (const Node& node : expression.graph().nodes) {
     const auto type = static_cast<DType>(node.which);
     if (node.kind == NodeKind::convert && !is_rounded_to(type)) {
       return {StatusCode::unsupported, "Values are not rounded to " + std::string(to_string(type)) + " by " +
                                            std::string(kernels) + " yet: " + quoted(expression.text())};
     }
   }
-  for (const expression::Output& output : expression.outputs()) {
-    if (output.extent != expression::Extent::element || !is_matrix(*output.tensor.shape))
-      return invalid(about_tensor(output.tensor.name) +
-                     "is an output with a value for each element: expected row or col, got " +
-                     std::string(to_string(*output.tensor.shape)));
-  }
   return {};
+}
+
+Status check_by_element(const Expression& expression, std::string_view kernels) {
+  if (expression.is_gated())
+    return {StatusCode::unsupported,
+            "Gated pairs are not computed by " + std::string(kernels) + " yet: " + quoted(expression.text())};
+  if (has_reductions(expression))
+    return invalid("Reductions are not computed by " + std::string(kernels) +
+                   " yet: " + quoted(expression.text()));
+  return check_rounding(expression, kernels);
 }
 
 }  // namespace quarry::detail

@@ -48,6 +48,36 @@ Status put_value(const ExpressionTensor& tensor, DType type, double& value);
 /// The status with the tensors' own names in its message.
 Status with_names(const Status& status, std::span<const ExpressionTensor> tensors);
 
+/// How many reductions of an expression leave a value for each group, row, column, and for all.
+struct ReductionCounts {
+  int groups = 0;
+  int rows = 0;
+  int columns = 0;
+  int all = 0;
+
+  /// Whether there are some that are complete only after a line of elements.
+  constexpr bool has_lines() const { return rows + columns + all > 0; }
+  constexpr bool has_any() const { return groups > 0 || has_lines(); }
+};
+ReductionCounts reduction_counts(const Expression& expression);
+
+inline bool has_reductions(const Expression& expression) { return reduction_counts(expression).has_any(); }
+
+/// Whether values of an element need more than its own sum: gated pairs, reductions.
+inline bool is_wide(const Expression& expression) {
+  return expression.is_gated() || has_reductions(expression);
+}
+
+/// Whether an input's elements are all read before those of `out` of their places are written, so that it may
+/// be `out` itself: where lines are reduced, vectors and scalars are read again later.
+bool is_read_before_out(const Expression& expression, std::string_view name);
+
+/// Extents of what a reduction leaves of elements of such extents.
+std::array<std::int64_t, 4> extents_after(expression::Extent extent, std::array<std::int64_t, 4> elements);
+
+/// Why an expression's values cannot be computed by kernels at all: types that are not rounded to.
+Status check_rounding(const Expression& expression, std::string_view kernels);
+
 /// Why an expression's values cannot be computed by kernels that finish each element by itself: reductions,
 /// gated pairs, types that are not rounded to. @param kernels "elementwise kernels"
 Status check_by_element(const Expression& expression, std::string_view kernels);

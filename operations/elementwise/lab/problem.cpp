@@ -10,30 +10,54 @@ namespace {
 
 using expression::Shape;
 
-/// A fake matrix of all extents, or a batch of them, in rows or columns.
-TensorView matrix_view(const Problem& p, DType type, bool by_columns) {
+/// A fake matrix of the extents, or a batch of them, in rows or columns.
+TensorView matrix_view(const Problem& p, const std::vector<std::int64_t>& extents, DType type,
+                       bool by_columns) {
   std::array<std::int64_t, 4> strides = {};
-  const std::size_t rank = p.extents.size();
+  const std::size_t rank = extents.size();
   std::array<std::size_t, 4> order = {0, 1, 2, 3};
   if (by_columns && rank > 1) std::swap(order[rank - 2], order[rank - 1]);
   std::int64_t stride = 1;
   for (std::size_t i = rank; i-- > 0;) {
     strides[order[i]] = stride;
-    std::int64_t along = p.extents[order[i]];
+    std::int64_t along = extents[order[i]];
     if (i + 1 == rank && rank > 1 && p.lines > 0) along = (along + p.lines - 1) / p.lines * p.lines + p.lines;
     stride *= along;
   }
-  return TensorView::strided(nullptr, type, p.extents, std::span(strides).first(rank));
+  return TensorView::strided(nullptr, type, extents, std::span(strides).first(rank));
 }
 
-TensorView fake_view(const Problem& p, const expression::Tensor& tensor) {
+/// A fake output of lines: a vector, or a batch of them.
+TensorView lines_view(const Problem& p, const expression::Tensor& tensor) {
+  std::vector<std::int64_t> extents = p.extents;
+  const bool by_rows = tensor.shape == Shape::per_row;
+  if (extents.size() > 1) {
+    extents.erase(by_rows ? extents.end() - 1 : extents.end() - 2);
+  } else if (by_rows) {
+    extents = {1};
+  }
+  std::vector<std::int64_t> strides(extents.size(), 1);
+  for (std::size_t i = extents.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * extents[i + 1];
+  return TensorView::strided(nullptr, tensor.dtype, extents, strides);
+}
+
+TensorView fake_view(const Problem& p, const expression::Tensor& tensor,
+                     expression::Extent extent = expression::Extent::element) {
   const std::int64_t rows = p.extents.size() > 1 ? p.extents[p.extents.size() - 2] : 1;
+  std::vector<std::int64_t> extents = p.extents;
+  if (extent == expression::Extent::group)
+    extents.back() = (extents.back() + expression::group_columns - 1) / expression::group_columns;
+  const bool is_line = extent == expression::Extent::row || extent == expression::Extent::column;
   TensorView view;
   switch (*tensor.shape) {
     case Shape::scalar: view = TensorView::vector(nullptr, tensor.dtype, 1); break;
-    case Shape::per_row: view = TensorView::vector(nullptr, tensor.dtype, rows); break;
-    case Shape::per_column: view = TensorView::vector(nullptr, tensor.dtype, p.extents.back()); break;
-    default: view = matrix_view(p, tensor.dtype, *tensor.shape == Shape::column);
+    case Shape::per_row:
+      view = is_line ? lines_view(p, tensor) : TensorView::vector(nullptr, tensor.dtype, rows);
+      break;
+    case Shape::per_column:
+      view = is_line ? lines_view(p, tensor) : TensorView::vector(nullptr, tensor.dtype, p.extents.back());
+      break;
+    default: view = matrix_view(p, extents, tensor.dtype, *tensor.shape == Shape::column);
   }
   const int most = std::max(1, 16 / std::max(1, bytes_of(tensor.dtype)));
   align(view, {.dtype = tensor.dtype, .alignment = std::min(p.alignment, most)});
@@ -62,8 +86,7 @@ Result<expression::Declarations> declared(SettingReader& reader) {
                   "which type? Say the type of `out` behind the shape (elementwise 4096x4096 bf16)");
   const DType of_out = out == all.tensors.end() ? *type : out->dtype;
   if (!has_list) all.tensors.push_back({.name = "x", .dtype = of_out, .shape = Shape::row});
-  if (out == all.tensors.end() || !has_list)
-    all.tensors.push_back({.name = "out", .dtype = of_out, .shape = Shape::row});
+  if (out == all.tensors.end() || !has_list) all.tensors.push_back({.name = "out", .dtype = of_out});
   return all;
 }
 
@@ -78,7 +101,7 @@ ElementwiseArguments Lab::arguments(const Problem& p) {
   for (const expression::Tensor& input : p.expression.inputs())
     arguments.tensors.push_back({input.name, fake_view(p, input)});
   for (const expression::Output& output : p.expression.outputs())
-    arguments.tensors.push_back({output.tensor.name, fake_view(p, output.tensor)});
+    arguments.tensors.push_back({output.tensor.name, fake_view(p, output.tensor, output.extent)});
   return arguments;
 }
 

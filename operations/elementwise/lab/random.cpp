@@ -41,6 +41,17 @@ constexpr OwnPath own_paths[] = {
     {{"outputs", every_kernel},
      "aux = x * y; out = silu(aux); low = aux",
      "x=bf16:row,y=f32:row,aux=f32:row,low=f64:row,out=bf16:row"},
+    {{"rows", every_kernel},
+     "rms = sqrt(row_sum(x * x) / 64); out = x * g; most = row_max(abs(x))",
+     "x=bf16:row,g=f32:per_column,rms=f32:per_row,most=f32:per_row,out=bf16:row"},
+    {{"groups", every_kernel},
+     "s = group_max(abs(x)) / 448; out = e4m3(x / s)",
+     "x=f32:row,s=f32:row,out=e4m3:row",
+     3},
+    {{"lines", every_kernel},
+     "out = relu(x); c = column_sum(x); a = sum(x * y); m = max(abs(x)); r = row_sum(x) * s",
+     "x=f32:row,y=f16:row,s=f32:per_row,c=f32:per_column,a=f32:scalar,m=f32:scalar,r=f32:per_row,out=f32:"
+     "row"},
     {{"columns", takes_any_stride}, "out = x + y", "x=f16:col,y=f16:row,out=f16:row"},
 };
 
@@ -55,12 +66,13 @@ std::vector<std::int64_t> random_extents(std::int64_t rank, Dice& dice) {
 }
 
 Expression random_taken(const KernelMetadata& kernel, Dice& dice) {
+  const bool reduces = dice.one_in(2);
   const ExpressionLimits limits = {.sum = DType::none,
                                    .depth = static_cast<int>(dice.between(1, 4)),
                                    .inputs = 4,
                                    .more_outputs = 2,
-                                   .reductions = false,
-                                   .groups = false,
+                                   .reductions = reduces,
+                                   .groups = reduces,
                                    .pairs = false};
   return random_kernel_expression(dice, limits, DType::none, is_vectorised(kernel));
 }

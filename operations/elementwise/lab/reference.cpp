@@ -51,6 +51,29 @@ void compute_line(const Lines& lines, std::int64_t line, std::vector<Expected>& 
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
+/// With reductions all elements count.
+Reference reference_of_all(const ElementwiseProblem& p, const detail::OperandList& operands) {
+  std::vector<HostOperand> inputs;
+  for (int i = 0; i < p.inputs; ++i) {
+    HostOperand input = {.data = const_cast<void*>(p.params.tensors[i].data),
+                         .type = p.operands[i].type,
+                         .value = p.params.tensors[i].value};
+    std::ranges::copy(p.params.tensors[i].strides, input.strides.begin());
+    inputs.push_back(input);
+  }
+  const long long* const e = p.params.extents;
+  const std::vector<ExpectedOutput> values =
+      expression_reference(*p.expression, {e[0], e[1], e[2], e[3]}, inputs);
+  Reference reference;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Operand name = p.operands[static_cast<std::size_t>(p.inputs) + i].name;
+    const TensorView& view = *operands.find(name)->view;
+    reference.outputs.push_back(bounded_output(name, view, all_rows(view)));
+    put_line(values[i], 0, reference.outputs.back());
+  }
+  return reference;
+}
+
 }  // namespace
 
 Reference Lab::reference(const ElementwiseArguments& args, const ReferenceOptions& options) {
@@ -59,6 +82,7 @@ Reference Lab::reference(const ElementwiseArguments& args, const ReferenceOption
   ElementwiseProblem problem;
   Reference reference;
   if (!detail::elementwise::normalise(args, operands, problem)) return reference;
+  if (problem.reductions.has_any()) return reference_of_all(problem, operands);
   const long long* const extents = problem.params.extents;
   const double of_a_row = static_cast<double>(extents[0] * extents[1] * extents[3]) *
                           static_cast<double>(args.expression.graph().nodes.size());

@@ -33,21 +33,41 @@ TensorView matrix_view(const Problem& p, DType type, Layout layout) {
   spec.alignment = std::min(p.out.alignment, std::max(1, 16 / bytes_of(type)));
   if (p.out.ld > 0) {
     const std::int64_t unit = std::max(spec.alignment, 1);
-    spec.ld = (layout == Layout::row ? p.n : p.m) / unit * unit + 2 * unit;
+    spec.ld = (layout == Layout::row ? p.output_columns() : p.m) / unit * unit + 2 * unit;
   }
-  return view_of(spec, p.batch, p.m, p.n);
+  return view_of(spec, p.batch, p.m, p.output_columns());
+}
+
+/// The tensor of an output for a batch: a line for each entry.
+TensorView lines_view(const Problem& p, DType type, std::int64_t length) {
+  return p.batch > 1 ? TensorView::row_major(nullptr, type, {p.batch, length})
+                     : TensorView::vector(nullptr, type, length);
+}
+
+/// The tensor of what a reduction leaves.
+TensorView reduced_view(const Problem& p, const expression::Output& output, DType type) {
+  const std::int64_t columns = p.output_columns();
+  const std::int64_t groups = (columns + expression::group_columns - 1) / expression::group_columns;
+  switch (output.extent) {
+    case expression::Extent::row: return lines_view(p, type, p.m);
+    case expression::Extent::column: return lines_view(p, type, columns);
+    case expression::Extent::all: return TensorView::vector(nullptr, type, 1);
+    default: break;
+  }
+  const Layout layout = *output.tensor.shape == Shape::row ? Layout::row : Layout::column;
+  return view_of({.dtype = type, .layout = layout}, p.batch, p.m, groups);
 }
 
 TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType type) {
   if (!p.in_place.empty() && tensor.name == p.in_place) {
-    TensorView view = view_of(p.out, p.batch, p.m, p.n);
+    TensorView view = view_of(p.out, p.batch, p.m, p.output_columns());
     view.dtype = type;
     return view;
   }
   switch (*tensor.shape) {
     case Shape::scalar: return TensorView::vector(nullptr, type, 1);
     case Shape::per_row: return TensorView::vector(nullptr, type, p.m);
-    case Shape::per_column: return TensorView::vector(nullptr, type, p.n);
+    case Shape::per_column: return TensorView::vector(nullptr, type, p.output_columns());
     default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column);
   }
 }
@@ -61,12 +81,12 @@ DType type_of(const Expression& expression, std::size_t output) {
 }
 
 /// The sums as f32 of moderate size: sums of bytes are large.
-std::string sum_text(const Problem& p) {
+std::string sum_text(const Problem& p, const std::string& sum = "sum") {
   const DType sums = partial_type(p.sums());
-  if (sums == DType::f32) return "sum";
-  if (sums == DType::f64) return "f32(sum)";
+  if (sums == DType::f32) return sum;
+  if (sums == DType::f64) return "f32(" + sum + ")";
   const double alpha = alpha_of_byte_sums(p.a.dtype, p.b.dtype, p.out.dtype, p.k);
-  return "(f32(sum) * " + std::to_string(alpha) + ")";
+  return "(f32(" + sum + ") * " + std::to_string(alpha) + ")";
 }
 
 /// Tensors of all shapes and several types, and an output more.
@@ -78,14 +98,14 @@ Expression every_shape(const Problem& p) {
 }
 
 /// A random expression that a kernel takes. @param sums their type
-Expression random_expression_of(DType sums, DType out, Dice& dice) {
+Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts = {}) {
   const ExpressionLimits limits = {.sum = sums,
                                    .depth = static_cast<int>(dice.between(1, 3)),
                                    .inputs = 4,
                                    .more_outputs = 2,
-                                   .reductions = false,
-                                   .groups = false,
-                                   .pairs = false};
+                                   .reductions = parts.lines,
+                                   .groups = parts.groups,
+                                   .pairs = parts.pairs};
   return random_kernel_expression(dice, limits, out, false);
 }
 
@@ -143,7 +163,10 @@ void add_expression(const Problem& p, GemmArguments& args) {
   for (std::size_t i = 0; i < p.expression->outputs().size(); ++i) {
     const expression::Tensor& output = p.expression->outputs()[i].tensor;
     if (output.name == "out") continue;
-    args.tensors.push_back({output.name, fake_view(p, output, type_of(*p.expression, i))});
+    const DType type = type_of(*p.expression, i);
+    const bool is_reduced = p.expression->outputs()[i].extent != expression::Extent::element;
+    args.tensors.push_back({output.name, is_reduced ? reduced_view(p, p.expression->outputs()[i], type)
+                                                    : fake_view(p, output, type)});
   }
 }
 
@@ -162,6 +185,38 @@ void draw_expression(Problem& p, Dice& dice) {
     return;
   }
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
+}
+
+bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
+  if (!takes_expressions(kernel) || kernel.operands.out.layout != Layout::row) return false;
+  if (kernel.design.math_unit == MathUnit::tensor_core && kernel.cc >= 90) return false;
+  if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
+    return false;
+  return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
+}
+
+void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
+  p.epilogue = {};
+  // Halves of whole accesses, whatever the types.
+  if (parts.pairs) p.n = (p.n + 31) / 32 * 32;
+  if (dice.one_in(2)) {
+    p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
+    return;
+  }
+  std::string text = "z = " + sum_text(p);
+  if (parts.pairs) text = "g = " + sum_text(p, "gate(sum)") + "; z = silu(g) * " + sum_text(p, "up(sum)");
+  if (parts.groups) {
+    text += " + column; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))";
+  } else if (parts.lines) {
+    text +=
+        " + column; out = relu(z); squares = row_sum(z * z) * row; most = row_max(abs(z)); "
+        "total = column_sum(z) + column; amax = max(abs(z)); all = sum(z)";
+  } else {
+    text += "; out = z + column";
+  }
+  const std::string with =
+      parts.lines && !parts.groups ? "column=f32:per_column,row=f16:per_row" : "column=f32:per_column";
+  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
 }
 
 void add_random_expression(GemmArguments& args, Dice& dice) {

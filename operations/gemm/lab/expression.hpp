@@ -36,6 +36,19 @@ bool takes_expressions(const KernelMetadata& kernel);
 /// @pre sizes and types are there
 void draw_expression(Problem& problem, Dice& dice);
 
+/// What an expression may have beyond values of each element.
+struct WideParts {
+  bool lines = false;  ///< reductions of rows, columns, all
+  bool groups = false;
+  bool pairs = false;
+};
+
+/// Whether a kernel takes expressions with such parts.
+bool takes_wide(const KernelMetadata& kernel, const WideParts& parts);
+
+/// As draw_expression, one that mostly has these parts. @pre the kernel takes_wide
+void draw_wide_expression(Problem& problem, const WideParts& parts, Dice& dice);
+
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way.
 /// @pre kernels with expressions write the output's type, and A, B and `out` are there
 void add_random_expression(GemmArguments& arguments, Dice& dice);

@@ -102,15 +102,18 @@ std::vector<Input> inputs_of(const GemmArguments& args) {
   return inputs;
 }
 
+const TensorView& view_of(const GemmArguments& args, const expression::Output& output) {
+  const ExpressionTensor* const tensor = detail::find_tensor(args.tensors, output.tensor.name);
+  return tensor == nullptr ? args.out : tensor->view;
+}
+
 Expected expected_of(const GemmArguments& args, const expression::Output& output,
                      const std::vector<std::int64_t>& rows) {
   Operand name = Operand::out;
-  const TensorView* view = &args.out;
   if (const ExpressionTensor* const tensor = detail::find_tensor(args.tensors, output.tensor.name)) {
     name = tensor_operand(static_cast<int>(tensor - args.tensors.data()));
-    view = &tensor->view;
   }
-  return bounded_output(name, *view, rows);
+  return bounded_output(name, view_of(args, output), rows);
 }
 
 /// Computes the outputs of one row. @param line its number in what is expected
@@ -130,9 +133,66 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
+/// All sums of a problem, and how far each output's may be off: with gated pairs the larger one of both.
+struct AllSums {
+  std::int64_t rows;
+  std::int64_t columns;  ///< of B
+  std::int64_t outputs;  ///< columns of the output
+  std::vector<double> sums;
+  std::vector<double> radii;
+
+  host::PartSums part(const host::ElementPlace& place) const {
+    const std::int64_t line = place[1] * rows + place[2];
+    const double* const first = sums.data() + line * columns + place[3];
+    return {.sum = first, .up = first + outputs, .radius = radii.data() + line * outputs + place[3]};
+  }
+};
+
+AllSums all_sums(const GemmArguments& args, std::int64_t outputs) {
+  const Matrix a(args.a);
+  const Matrix b(args.b);
+  const Matrix out(args.out);
+  const double error = relative_error(args, a.columns);
+  AllSums all = {out.rows, b.columns, outputs, {}, {}};
+  for (std::int64_t entry = 0; entry < out.batch; ++entry) {
+    const std::vector<double> values = values_of(b, entry);
+    for (std::int64_t row = 0; row < out.rows; ++row) {
+      const RowSums sums = row_sums(a, entry, row, values, b.columns, error);
+      all.sums.insert(all.sums.end(), sums.sums.begin(), sums.sums.end());
+      for (std::int64_t i = 0; i < outputs; ++i) {
+        const double second = b.columns > outputs ? sums.radii[static_cast<std::size_t>(i + outputs)] : 0;
+        all.radii.push_back(std::max(sums.radii[static_cast<std::size_t>(i)], second));
+      }
+    }
+  }
+  return all;
+}
+
+/// With gated pairs and reductions all elements count.
+Reference reference_of_all(const GemmArguments& args) {
+  const Matrix out(args.out);
+  const AllSums sums = all_sums(args, out.columns);
+  std::vector<HostOperand> inputs;
+  for (const Input& input : inputs_of(args)) inputs.push_back(input.operand);
+  const std::vector<ExpectedOutput> values = expression_reference(
+      *args.expression, {1, out.batch, out.rows, out.columns}, inputs,
+      [](const void* context, const host::ElementPlace& place) {
+        return static_cast<const AllSums*>(context)->part(place);
+      },
+      &sums);
+  Reference reference;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const expression::Output& output = args.expression->outputs()[i];
+    reference.outputs.push_back(expected_of(args, output, all_rows(view_of(args, output))));
+    put_line(values[i], 0, reference.outputs.back());
+  }
+  return reference;
+}
+
 }  // namespace
 
 Reference reference_with_expression(const GemmArguments& args, const ReferenceOptions& options) {
+  if (detail::is_wide(*args.expression)) return reference_of_all(args);
   const Matrix a(args.a);
   const Matrix b(args.b);
   const Matrix out(args.out);

@@ -83,6 +83,26 @@ void draw_with_expression(Problem& problem, const Extent3& tile, Dice& dice) {
   draw_expression(problem, dice);
 }
 
+/// An expression with gated pairs or reductions.
+constexpr WideParts of_lines = {.lines = true};
+constexpr WideParts of_groups = {.lines = true, .groups = true};
+constexpr WideParts of_pairs = {.pairs = true};
+constexpr WideParts of_pair_lines = {.lines = true, .pairs = true};
+
+template <WideParts parts>
+bool takes_parts(const KernelMetadata& kernel) {
+  return takes_wide(kernel, parts);
+}
+template <WideParts parts>
+void draw_wide(Problem& problem, const Extent3& tile, Dice& dice) {
+  if (dice.one_in(3)) {
+    cut_k<Mode::split_k_serial>(problem, tile, dice);
+  } else if (dice.one_in(3)) {
+    problem.batch = 2;
+  }
+  draw_wide_expression(problem, parts, dice);
+}
+
 using enum ScaleGranularity;
 constexpr OwnPath own_paths[] = {
     {{"split_k_serial", [](const KernelMetadata& kernel) { return kernel.modes.split_k_serial; }},
@@ -99,6 +119,10 @@ constexpr OwnPath own_paths[] = {
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
+    {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},
+    {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>},
+    {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>},
+    {{"gated_reductions", takes_parts<of_pair_lines>}, draw_wide<of_pair_lines>},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ GemmArguments Lab::arguments(const Problem& p) {
   GemmArguments args = {.a = view_of(p.a, p.batch, p.m, p.k),
                         .b = view_of(p.b, p.batch, p.k, p.n),
                         .c = c_of(p.epilogue, output),
-                        .out = view_of(p.out, p.batch, p.m, p.n),
+                        .out = view_of(p.out, p.batch, p.m, p.output_columns()),
                         .a_scale = scale_view(Operand::a_scale, p.a_scale, p.batch, {p.m, p.k}),
                         .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
                         .b_scale = scale_view(Operand::b_scale, p.b_scale, p.batch, {p.k, p.n}),

@@ -15,7 +15,7 @@ struct Problem {
   static constexpr Operation operation = Operation::gemm;
 
   std::int64_t m = 0;
-  std::int64_t n = 0;
+  std::int64_t n = 0;  ///< columns of B
   std::int64_t k = 0;
   /// Entries of the batch; 0: no batch, operands of rank 2.
   std::int64_t batch = 0;
@@ -35,7 +35,9 @@ struct Problem {
   std::string in_place = {};
   Controls controls = {};
 
-  OutputSpec output() const { return {out, batch, m, n}; }
+  OutputSpec output() const { return {out, batch, m, output_columns()}; }
+  /// Of a gated pair half the columns of B.
+  std::int64_t output_columns() const { return expression && expression->is_gated() ? n / 2 : n; }
   /// The type that products are summed in.
   DType sums() const;
   /// The type that the epilogue computes in.

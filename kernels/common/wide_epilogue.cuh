@@ -1,0 +1,283 @@
+/// The epilogue of expressions with gated pairs or reductions: generated code
+/// (operations/gemm/expression_code.hpp) for whole rows of a tile, each in the registers of a warp, and the
+/// second step of a launch, which finishes what is reduced beyond a tile.
+#pragma once
+
+#include "common/expression_epilogue.cuh"
+#include "common/reductions.cuh"
+
+namespace quarry {
+
+/// One of the neighbours: what generated code computes with.
+template <class Code, class Held, class Sum, class Kept, int count>
+struct WideLane : ExpressionLane<Code, Held, Sum, Kept, count> {
+  const arch::Vector<Sum, count>& partners;
+
+  QUARRY_DEVICE Sum gate() const { return this->sum(); }
+  QUARRY_DEVICE Sum up() const { return partners.v[this->index]; }
+};
+
+/// One place of the tensors: what generated code finishes lines and groups with.
+struct MatrixLane {
+  const ExpressionParams& params;
+  int batch;
+  int row;
+  int column;
+
+  template <DType type, int tensor>
+  QUARRY_DEVICE auto input() const {
+    using C = typename elementary::ComputedIn<type>::Type;
+    const ExpressionTensorParams& from = params.tensors[tensor];
+    if constexpr (!is_fp8(type)) {
+      if (from.matrix.data == nullptr) return to_compute<C>(elementary::stored<type>(from.value));
+    }
+    return to_compute<C>(arch::global_load<Element<type>>(at<Element<type>>(from.matrix)));
+  }
+  template <DType type, int tensor, class C>
+  QUARRY_DEVICE void output(C value) const {
+    arch::global_store(at<Element<type>>(params.tensors[tensor].matrix), elementary::stored<type>(value));
+  }
+
+ private:
+  template <class T>
+  QUARRY_DEVICE T* at(const MatrixParams& m) const {
+    return static_cast<T*>(const_cast<void*>(m.data)) +
+           (batch * m.batch_stride + row * m.row_stride + column * m.column_stride);
+  }
+};
+
+/// Where the parts of reductions lie in the workspace; see ReductionParams.
+struct ReducedParts {
+  const ReductionParams& reductions;
+  const GemmParams& gemm;
+  /// Columns of the output.
+  int columns;
+
+  QUARRY_DEVICE char* slot(long long number) const {
+    return static_cast<char*>(reductions.partials) + number * reductions::slot_bytes;
+  }
+  QUARRY_DEVICE long long all_rows() const { return static_cast<long long>(gemm.batch) * gemm.m; }
+  QUARRY_DEVICE long long all_columns() const { return static_cast<long long>(gemm.batch) * columns; }
+};
+
+/// What kernels take as an epilogue's `For`.
+template <class Code, class Sum, class Out, EpilogueForm form>
+class WideEpilogue {
+  using Tensors = ExpressionTensors<Code, form.by_columns>;
+  using Held = typename Tensors::template Held<4>;
+  using Values = typename Code::Values;
+  using Lines = typename Values::Lines;
+  using Groups = typename Values::Groups;
+  using Lane = WideLane<Code, Held, Sum, Out, 4>;
+  static_assert(!form.by_columns && !form.interleaved, "rows are those of the output");
+
+ public:
+  using Output = Out;
+  static constexpr bool has_short_ways = false;
+  static constexpr bool is_wide = true;
+  static constexpr bool is_gated = Code::is_gated;
+
+  /// What a warp reduces of a tile: all that it has, and of each column.
+  template <int quads>
+  struct Reduced {
+    Lines all;
+    Lines columns[4 * quads];
+
+    QUARRY_DEVICE Reduced() {
+      Values::each_all(all, all, reductions::Start());
+      QUARRY_UNROLL
+      for (int i = 0; i < 4 * quads; ++i) Values::each_column(columns[i], columns[i], reductions::Start());
+    }
+  };
+
+  QUARRY_DEVICE WideEpilogue(const GemmParams& params, int batch)
+      : params_(static_cast<const WithReductions<GemmParams>&>(params)),
+        tensors_(params_.expression, batch),
+        out_(matrix_of<Out, false, form.batches>(params.out, batch)),
+        batch_(batch) {}
+
+  /// Finishes a row of a tile, of which the lane has the quads that begin with columns 4 (lane + 32 i).
+  template <int quads, class Work>
+  QUARRY_DEVICE void write_row(const Work& work, Tile tile, int tile_row, const Quad<Sum> (&sums)[quads],
+                               const Quad<Sum> (&partners)[quads], Reduced<quads>& reduced) const {
+    const int row = work.tile_m * tile.m + tile_row;
+    const int first = work.tile_n * tile_columns(tile);
+    Held held[quads];
+    int counts[quads];
+    QUARRY_UNROLL
+    for (int i = 0; i < quads; ++i) {
+      const int column = (arch::lane_index() + 32 * i) * 4;
+      const int left = work_columns(work) - first - column;
+      counts[i] = column >= tile_columns(tile) || left <= 0 ? 0 : left < 4 ? left : 4;
+      if (counts[i] > 0) tensors_.template load<4>(held[i], row, first + column, counts[i]);
+    }
+    Lines total;
+    Values::each_row(total, total, reductions::Start());
+    QUARRY_UNROLL
+    for (int i = 0; i < quads; ++i) {
+      Groups groups;
+      if constexpr (Values::group_count > 0) reduce_group(held[i], counts[i], sums[i], partners[i], groups);
+      if (counts[i] == 0) continue;
+      const int column = first + (arch::lane_index() + 32 * i) * 4;
+      Quad<Out> outputs = {};
+      QUARRY_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        const Lane lane = {{held[i], sums[i], outputs, j}, partners[i]};
+        compute(lane, groups, j < counts[i], row, column, total, reduced.all, reduced.columns[4 * i + j]);
+      }
+      tensors_.template store<4>(held[i], row, column, counts[i]);
+      out_.store(row, column, counts[i], outputs);
+    }
+    if constexpr (Values::row_count > 0) leave_row(work, row, total);
+  }
+
+  /// Leaves what a warp has reduced of a tile.
+  template <int quads, class Work>
+  QUARRY_DEVICE void leave(const Work& work, Tile tile, Reduced<quads>& reduced, int warps) const {
+    const ReducedParts parts = parts_of(work);
+    const int warp = arch::warp_index();
+    if constexpr (Values::column_count > 0) {
+      const int first = work.tile_n * tile_columns(tile);
+      const long long part = static_cast<long long>(work.tile_m) * warps + warp;
+      const long long stride = static_cast<long long>(params_.tiles_m) * warps * parts.all_columns();
+      QUARRY_UNROLL
+      for (int i = 0; i < 4 * quads; ++i) {
+        const int column = (arch::lane_index() + 32 * (i / 4)) * 4 + i % 4;
+        if (column >= tile_columns(tile) || first + column >= parts.columns) continue;
+        const long long line = static_cast<long long>(batch_) * parts.columns + first + column;
+        const long long slot = params_.reductions.columns_at + part * parts.all_columns() + line;
+        Values::each_column(reduced.columns[i], reduced.columns[i],
+                            reductions::WritePartial{parts.slot(slot), stride});
+      }
+    }
+    if constexpr (Values::all_count > 0) {
+      QUARRY_UNROLL
+      for (int mask = 1; mask < 32; mask *= 2)
+        Values::each_all(reduced.all, reduced.all, reductions::CombineLane{arch::lane_index() ^ mask});
+      if (arch::lane_index() != 0) return;
+      const long long tiles = static_cast<long long>(params_.batch) * params_.tiles_m * params_.tiles_n;
+      const long long slot = params_.reductions.all_at + tile_number(work) * warps + warp;
+      Values::each_all(reduced.all, reduced.all, reductions::WritePartial{parts.slot(slot), tiles * warps});
+    }
+  }
+
+ private:
+  QUARRY_DEVICE static int tile_columns(Tile tile) { return is_gated ? tile.n / 2 : tile.n; }
+  template <class Work>
+  QUARRY_DEVICE static int work_columns(const Work& work) {
+    return is_gated ? work.n() / 2 : work.n();
+  }
+  template <class Work>
+  QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
+    return {params_.reductions, params_, work_columns(work)};
+  }
+  template <class Work>
+  QUARRY_DEVICE long long tile_number(const Work& work) const {
+    return (static_cast<long long>(batch_) * params_.tiles_m + work.tile_m) * params_.tiles_n + work.tile_n;
+  }
+
+  /// The lanes' quads are a group of 128 columns.
+  QUARRY_DEVICE static void reduce_group(Held& held, int count, const Quad<Sum>& sums,
+                                         const Quad<Sum>& partners, Groups& groups) {
+    Values::each_group(groups, groups, reductions::Start());
+    Quad<Out> none;
+    QUARRY_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      if (j >= count) continue;
+      typename Values::Inputs in;
+      Groups own;
+      Code::element_inputs(Lane{{held, sums, none, j}, partners}, in);
+      Values::group_operands(in, own);
+      Values::each_group(groups, own, reductions::Combine());
+    }
+    QUARRY_UNROLL
+    for (int mask = 1; mask < 32; mask *= 2)
+      Values::each_group(groups, groups, reductions::CombineLane{arch::lane_index() ^ mask});
+  }
+
+  /// Computes one element. @param exists otherwise nothing is kept of it
+  QUARRY_DEVICE void compute(const Lane& lane, const Groups& groups, bool exists, int row, int column,
+                             Lines& of_row, Lines& of_all, Lines& of_column) const {
+    typename Values::Inputs in;
+    typename Values::Outputs out;
+    Lines lines;
+    Code::element_inputs(lane, in);
+    Values::elements(in, groups, lines, out);
+    Code::element_outputs(lane, out);
+    if (!exists) return;
+    Values::each_row(of_row, lines, reductions::Combine());
+    Values::each_column(of_column, lines, reductions::Combine());
+    Values::each_all(of_all, lines, reductions::Combine());
+    if (lane.index == 0 && column % 128 == 0)
+      Code::group_outputs(MatrixLane{params_.expression, batch_, row, column / 128}, out);
+  }
+
+  template <class Work>
+  QUARRY_DEVICE void leave_row(const Work& work, int row, Lines& total) const {
+    QUARRY_UNROLL
+    for (int mask = 1; mask < 32; mask *= 2)
+      Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});
+    if (arch::lane_index() != 0) return;
+    const ReducedParts parts = parts_of(work);
+    const long long line = static_cast<long long>(batch_) * params_.m + row;
+    Values::each_row(total, total,
+                     reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
+                                              params_.tiles_n * parts.all_rows()});
+  }
+
+  const WithReductions<GemmParams>& params_;
+  Tensors tensors_;
+  MatrixView<Out, false> out_;
+  int batch_;
+};
+
+/// The second step; see reductions::FinishStep. @param warps that leave parts of a tile
+template <class Code>
+struct GemmLines {
+  const ExpressionParams& expression;
+  int m;
+  int n;
+  const char* partials;
+  long long rows;
+  long long columns;
+  long long row_parts;
+  long long column_parts;
+  long long all_parts;
+  long long columns_at;
+  long long all_at;
+
+  QUARRY_DEVICE GemmLines(const ExpressionParams& tensors, const ReductionParams& reductions,
+                          const GemmParams& p, int warps)
+      : expression(tensors), m(p.m), n(Code::is_gated ? p.n / 2 : p.n) {
+    using Values = typename Code::Values;
+    partials = static_cast<const char*>(reductions.partials);
+    rows = Values::row_count > 0 ? static_cast<long long>(p.batch) * m : 0;
+    columns = Values::column_count > 0 ? static_cast<long long>(p.batch) * n : 0;
+    row_parts = p.tiles_n;
+    column_parts = static_cast<long long>(p.tiles_m) * warps;
+    all_parts = static_cast<long long>(p.batch) * p.tiles_m * p.tiles_n * warps;
+    columns_at = reductions.columns_at;
+    all_at = reductions.all_at;
+  }
+
+  QUARRY_DEVICE MatrixLane row_lane(long long line) const {
+    const int batch = static_cast<int>(line / m);
+    return {expression, batch, static_cast<int>(line - static_cast<long long>(batch) * m), 0};
+  }
+  QUARRY_DEVICE MatrixLane column_lane(long long line) const {
+    const int batch = static_cast<int>(line / n);
+    return {expression, batch, 0, static_cast<int>(line - static_cast<long long>(batch) * n)};
+  }
+  QUARRY_DEVICE MatrixLane all_lane() const { return {expression, 0, 0, 0}; }
+};
+
+/// Runs the second step. @param block_threads threads of a block, all of whose warps have left parts
+template <class Code, class Params>
+QUARRY_DEVICE void finish_reductions(const WithReductions<Params>& params, const GemmParams& gemm,
+                                     int block_threads, int warps) {
+  using Problem = GemmLines<Code>;
+  reductions::FinishStep<Code, Problem>(Problem(params.expression, params.reductions, gemm, warps))
+      .run(block_threads);
+}
+
+}  // namespace quarry

@@ -1,0 +1,115 @@
+#include "gemm/reductions.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gemm/expression_params.hpp"
+#include "quarry/expression.hpp"
+
+namespace quarry {
+namespace {
+
+constexpr std::int64_t slot_bytes = 8;
+
+/// Slots of the workspace, by what they are of; see ReductionParams.
+struct Slots {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t all;
+};
+
+std::int64_t output_columns(const GemmProblem& problem) {
+  return problem.wide.gated ? problem.n / 2 : problem.n;
+}
+
+Slots slots_of(const GemmTraits& kernel, const GemmProblem& problem) {
+  const std::int64_t tiles_m = tiles_along(problem.m, kernel.tile.m);
+  const std::int64_t tiles_n = tiles_along(problem.n, kernel.tile.n);
+  const std::int64_t warps = kernel.threads / 32;
+  const std::int64_t batch = problem.batch;
+  const WideNeeds& wide = problem.wide;
+  return {wide.rows * tiles_n * batch * problem.m,
+          wide.columns * tiles_m * warps * batch * output_columns(problem),
+          wide.all * tiles_m * tiles_n * warps * batch};
+}
+
+ReductionParams& reductions_of(Launch& launch, const Step& step) {
+  const std::size_t behind = sizeof(ExpressionParams) + sizeof(ReductionParams);
+  return *reinterpret_cast<ReductionParams*>(launch.image + step.at + step.bytes - behind);
+}
+
+void fill(const GemmTraits& kernel, const GemmProblem& problem, std::size_t parts_at, bool is_finish,
+          const Step& step, Launch& launch) {
+  const Slots slots = slots_of(kernel, problem);
+  ReductionParams& params = reductions_of(launch, step);
+  params.columns_at = slots.rows;
+  params.all_at = slots.rows + slots.columns;
+  params.is_finish = is_finish;
+  if (slots.rows + slots.columns + slots.all > 0)
+    relocate(launch, params.partials, Operand::workspace, parts_at);
+}
+
+Status unsupported(std::string why) { return {StatusCode::unsupported, std::move(why)}; }
+
+}  // namespace
+
+Status check_wide(const GemmTraits& kernel, const GemmProblem& problem) {
+  const WideNeeds& wide = problem.wide;
+  if (problem.is_exchanged && (wide.gated || wide.groups + wide.rows + wide.columns > 0)) {
+    return unsupported(
+        "Gated pairs and reductions of rows, columns and groups are computed by kernels whose `out` is "
+        "row-major");
+  }
+  if (kernel.maps_operands)
+    return unsupported("Gated pairs and reductions are not computed by this family's kernels yet");
+  if (wide.gated) {
+    const bool by_rows = kernel.layouts.b == Layout::row;
+    if (is_interleaved(kernel.layouts.b))
+      return unsupported("Gated pairs are not computed of an interleaved operand `b`");
+    if (kernel.tile.n % 64 != 0)
+      return unsupported("Gated pairs are computed by kernels whose tiles are multiples of 64 columns, not " +
+                         std::to_string(kernel.tile.n));
+    if (by_rows && problem.n / 2 % std::max(kernel.alignment.b, 1) != 0) {
+      return unsupported("The halves of operand `b` are a gated pair: expected a multiple of " +
+                         std::to_string(kernel.alignment.b) + " columns each, got " +
+                         std::to_string(problem.n / 2));
+    }
+  }
+  const int columns = wide.gated ? kernel.tile.n / 2 : kernel.tile.n;
+  if (wide.groups > 0 && columns % expression::group_columns != 0) {
+    return unsupported(
+        "Groups of 128 columns are reduced by kernels whose tiles are multiples of 128 columns" +
+        std::string(wide.gated ? " (256 of gated pairs)" : "") + ", not " + std::to_string(kernel.tile.n));
+  }
+  return {};
+}
+
+std::size_t reduction_bytes(const GemmTraits& kernel, const GemmProblem& problem) {
+  const Slots slots = slots_of(kernel, problem);
+  return static_cast<std::size_t>((slots.rows + slots.columns + slots.all) * slot_bytes);
+}
+
+void add_finish(Launch& launch, const GemmTraits& kernel, const GemmProblem& problem,
+                const ReducedSteps& steps) {
+  if (const Step* const first = kernel_step(launch))
+    fill(kernel, problem, steps.parts_at, false, *first, launch);
+  std::int64_t lines = 0;
+  if (problem.wide.rows > 0) lines += static_cast<std::int64_t>(problem.batch) * problem.m;
+  if (problem.wide.columns > 0) lines += problem.batch * output_columns(problem);
+  const std::int64_t threads = kernel.threads;
+  const std::int64_t blocks = (lines + threads - 1) / threads + (problem.wide.all > 0 ? 1 : 0);
+  if (blocks == 0) return;
+  Step& step = add_kernel(launch, 0, steps.params_bytes);
+  auto& params = params_of<GemmParams>(launch, step);
+  params.m = problem.m;
+  params.n = problem.n;
+  params.batch = problem.batch;
+  params.tiles_m = tiles_along(problem.m, kernel.tile.m);
+  params.tiles_n = tiles_along(problem.n, kernel.tile.n);
+  step.grid = static_cast<unsigned>(blocks);
+  step.threads = static_cast<unsigned>(kernel.threads);
+  step.shared_memory = static_cast<unsigned>(kernel.shared_memory);
+  fill(kernel, problem, steps.parts_at, true, step, launch);
+}
+
+}  // namespace quarry

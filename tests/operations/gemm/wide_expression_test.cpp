@@ -1,0 +1,201 @@
+/// GEMMs whose expressions have gated pairs and reductions, on the host; what stands between arguments and
+/// kernels; what is refused.
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gemm/expression_params.hpp"
+#include "operations/gemm/expression_code.hpp"
+#include "operations/gemm/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
+
+using namespace quarry;
+
+namespace {
+
+using test::parsed;
+
+/// Two rows, four columns: sums of {{1, 2, 3, 4}, {5, 6, 7, 8}}.
+constexpr float a[] = {1, 0, 0, 1};
+constexpr float b[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+GemmArguments product(const TensorView& out) {
+  return {.a = TensorView::row_major(a, DType::f32, {2, 2}),
+          .b = TensorView::row_major(b, DType::f32, {2, 4}),
+          .out = out};
+}
+
+/// Runs the arguments with every kernel that takes them, and says how many there are.
+template <class Check>
+int run_all(const GemmArguments& args, const Check& check) {
+  int runs = 0;
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  for (const Candidate& kernel : found) {
+    std::vector<std::byte> workspace(kernel.workspace() + 256);
+    void* const aligned =
+        reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256);
+    const Status status = kernel.run(args, {.workspace = {aligned, kernel.workspace()}});
+    INFO(kernel.name() << ": " << status.message());
+    REQUIRE(status);
+    check();
+    ++runs;
+  }
+  return runs;
+}
+
+float silu(float x) { return x / (1 + std::exp(-x)); }
+
+GemmArguments large(std::string_view text, std::string_view with, std::int64_t n = 256,
+                    Layout layout = Layout::row) {
+  GemmArguments args = {.a = test::matrix(DType::bf16, 64, 64),
+                        .b = TensorView::column_major(nullptr, DType::bf16, {64, n}),
+                        .out = test::matrix(DType::bf16, 64, n)};
+  if (layout == Layout::column) args.out = TensorView::column_major(nullptr, DType::bf16, {64, n});
+  args.expression = parsed(text, with);
+  return args;
+}
+
+}  // namespace
+
+TEST_CASE("gemm: SwiGLU of both halves of a product", "[gemm][expression]") {
+  std::array<float, 4> out = {};
+  GemmArguments args = product(TensorView::row_major(out.data(), DType::f32, {2, 2}));
+  args.expression = parsed("out = silu(gate(sum)) * up(sum)", "");
+  CHECK(run_all(args, [&] {
+          const float expected[] = {silu(1) * 3, silu(2) * 4, silu(5) * 7, silu(6) * 8};
+          for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(out[i] - expected[i]) < 1e-4F);
+          out = {};
+        }) > 0);
+}
+
+TEST_CASE("gemm: a residual and the sums of squares of its rows", "[gemm][expression]") {
+  std::array<float, 8> out = {};
+  std::array<float, 2> squares = {};
+  const float x[] = {1, 1, 1, 1, 0, 0, 0, 0};
+  GemmArguments args = product(TensorView::row_major(out.data(), DType::f32, {2, 4}));
+  args.expression = parsed("out = sum + x; squares = row_sum(out * out)", "x=f32:row,squares=f32:per_row");
+  args.tensors = {{"x", TensorView::row_major(x, DType::f32, {2, 4})},
+                  {"squares", TensorView::vector(squares.data(), DType::f32, 2)}};
+  CHECK(run_all(args, [&] {
+          CHECK(out == std::array<float, 8>{2, 3, 4, 5, 5, 6, 7, 8});
+          CHECK(squares == std::array<float, 2>{54, 174});
+          squares = {};
+        }) > 0);
+}
+
+TEST_CASE("gemm: 8-bit outputs with a scale for each group, and the greatest magnitude",
+          "[gemm][expression]") {
+  std::array<float, 8> out = {};
+  std::array<float, 2> scale = {};
+  float amax = 0;
+  const float bias[] = {0, -10, 0, 0};
+  GemmArguments args = product(TensorView::row_major(out.data(), DType::f32, {2, 4}));
+  args.expression =
+      parsed("z = sum + bias; scale = group_max(abs(z)) / 448; out = e4m3(z / scale); amax = max(abs(z))",
+             "bias=f32:per_column,scale=f32:col,out=f32:row,amax=f32:scalar");
+  args.tensors = {{"bias", TensorView::vector(bias, DType::f32, 4)},
+                  {"scale", TensorView::row_major(scale.data(), DType::f32, {2, 1})},
+                  {"amax", TensorView::vector(&amax, DType::f32, 1)}};
+  CHECK(run_all(args, [&] {
+          CHECK(amax == 8);
+          CHECK(scale == std::array<float, 2>{8.F / 448, 8.F / 448});
+          CHECK((out[1] == -448 && out[7] == 448));
+          amax = 0;
+        }) > 0);
+}
+
+TEST_CASE("gemm: columns are reduced over all rows of a batch entry, and all over the batch",
+          "[gemm][expression]") {
+  std::array<float, 16> out = {};
+  std::array<float, 8> columns = {};
+  float all = 0;
+  GemmArguments args = product(TensorView::row_major(out.data(), DType::f32, {2, 2, 4}));
+  args.expression = parsed("out = sum; columns = column_sum(sum) * 2; all = sum(sum)", "");
+  args.tensors = {{"columns", TensorView::row_major(columns.data(), DType::f32, {2, 4})},
+                  {"all", TensorView::vector(&all, DType::f32, 1)}};
+  CHECK(run_all(args, [&] {
+          CHECK(columns == std::array<float, 8>{12, 16, 20, 24, 12, 16, 20, 24});
+          CHECK(all == 72);
+          columns = {}, all = 0;
+        }) > 0);
+}
+
+TEST_CASE("gemm: what is reduced of no rows is 0", "[gemm][expression]") {
+  std::array<float, 4> columns = {1, 1, 1, 1};
+  GemmArguments args = product(TensorView::row_major(nullptr, DType::f32, {0, 4}));
+  args.a = TensorView::row_major(nullptr, DType::f32, {0, 2});
+  args.expression = parsed("out = sum; columns = column_sum(sum)", "");
+  args.tensors = {{"columns", TensorView::vector(columns.data(), DType::f32, 4)}};
+  CHECK(run_all(args, [&] {
+          CHECK(columns == std::array<float, 4>{});
+          columns = {1, 1, 1, 1};
+        }) > 0);
+}
+
+TEST_CASE("gemm: the second step of reductions lies behind the first in a launch", "[gemm][expression]") {
+  GemmArguments args = large("out = sum; r = row_sum(sum); m = max(abs(sum))", "r=f32:per_row");
+  args.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 64)},
+                  {"m", TensorView::vector(nullptr, DType::f32, 1)}};
+  const auto found = get_kernels(args);
+  REQUIRE_FALSE(found.empty());
+  for (const Candidate& kernel : found) {
+    INFO(kernel.name());
+    CHECK(kernel.workspace() > 0);
+    CHECK((kernel.metadata().family == "gemm_simt" || kernel.metadata().family == "gemm_sm80"));
+  }
+}
+
+TEST_CASE("gemm: what kernels do not reduce is refused by each in a line", "[gemm][expression]") {
+  const auto refusal = [](const GemmArguments& args, const char* name) {
+    const auto kernel = find_kernel(name);
+    INFO(name << ": " << kernel.status().message());
+    REQUIRE(kernel);
+    return kernel->supports(args).message();
+  };
+  const ExpressionTensor r = {"r", TensorView::vector(nullptr, DType::f32, 64)};
+  GemmArguments columns = large("out = sum; r = row_sum(sum)", "r=f32:per_row", 256, Layout::column);
+  columns.tensors = {r};
+  test::check_nothing_found(columns, "kernels whose `out` is row-major", StatusCode::no_kernel);
+  columns.expression = parsed("out = sum; m = max(sum)", "");
+  columns.tensors = {{"m", TensorView::vector(nullptr, DType::f32, 1)}};
+  CHECK_FALSE(get_kernels(columns).empty());
+
+  GemmArguments groups = large("out = sum / group_max(sum)", "");
+  for (const Candidate& kernel : get_kernels(groups)) CHECK(kernel.metadata().design.tile.n % 128 == 0);
+  GemmArguments pairs = large("out = gate(sum) * up(sum)", "");
+  pairs.out = test::matrix(DType::bf16, 64, 128);
+  REQUIRE_FALSE(get_kernels(pairs).empty());
+  for (const Candidate& kernel : get_kernels(pairs)) CHECK(kernel.metadata().design.tile.n % 64 == 0);
+  CHECK(refusal(groups, "gemm_simt_bf16_bf16_f32_bf16_rcr_64x64x16_t8x4")
+            .find("tiles are multiples of 128 columns, not 64") != std::string::npos);
+}
+
+TEST_CASE("gemm: gated pairs and reductions that do not fit are refused", "[gemm][expression]") {
+  GemmArguments odd = large("out = gate(sum) * up(sum)", "");
+  odd.out = test::matrix(DType::bf16, 64, 256);
+  test::check_nothing_found(odd, "expected 512");
+  test::check_nothing_found(large("out = row_sum(sum)", ""), "has a value for each element");
+  GemmArguments lines = large("out = sum; r = row_sum(sum)", "");
+  lines.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 63)}};
+  test::check_nothing_found(lines, "`r` does not fit `out` along rows: expected 64, got 63");
+  GemmArguments arrays = large("out = sum; r = max(sum)", "");
+  arrays.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 1)}};
+  arrays.out = PointerArrayView::row_major(nullptr, DType::bf16, 2, {64, 256});
+  test::check_nothing_found(arrays, "an array of pointers");
+}
+
+TEST_CASE("gemm: code of pairs and reductions", "[gemm][expression]") {
+  const Expression e = parsed("z = gate(sum) * up(sum); out = z; r = row_max(z) * f; m = max(abs(z))",
+                              "f=f32:per_row,out=bf16:row,r=f32:per_row,m=f32:scalar");
+  const Result<std::string> code = detail::gemm::code_of(e, "own");
+  REQUIRE(code);
+  INFO(*code);
+  for (const char* part : {"is_gated = true", "in.gate_sum = lane.gate();",
+                           "using Parameters = WithReductions<Params>", "row_count = 1", "all_count = 1",
+                           "lane.template output<DType::f32, 1>(out.out1)", "lane.out(out.out0)"})
+    CHECK(code->find(part) != std::string::npos);
+}
