@@ -225,7 +225,7 @@ class GatedWalk : public PieceWalk<tile, piece_elements, threads> {
   QUARRY_DEVICE explicit GatedWalk(const GatedLines& lines) : Walk(lines) {
     const long long extent_stride = tile.k_contiguous ? lines.line_stride : 1;
     jump_ = (lines.distance - half * extent_stride) * tile.element_bytes;
-    if (this->present_ == 0) return;
+    if (lines.k_tiles == 1) return;
     this->present_ = 0;
     QUARRY_UNROLL
     for (int round = 0; round < Walk::edge_rounds; ++round) {
