@@ -93,7 +93,7 @@ struct WorkspacePart {
 /// The device work of one run. No step: there is nothing to do. Filled in place by the functions below;
 /// large, so that it is passed by reference, and no more of it is initialised or copied than is used.
 struct Launch {
-  static constexpr std::size_t most_image = 2048;
+  static constexpr std::size_t most_image = 4096;
 
   FewOf<Step, 4> steps;
   FewOf<PlanOperandNeed, 24> uses;

@@ -139,7 +139,7 @@ class WideEpilogue {
     if constexpr (Values::column_count > 0) {
       const int first = work.tile_n * tile_columns(tile);
       const long long part = static_cast<long long>(work.tile_m) * warps + warp;
-      const long long stride = static_cast<long long>(params_.tiles_m) * warps * parts.all_columns();
+      const long long stride = params_.reductions.column_parts * parts.all_columns();
       QUARRY_UNROLL
       for (int i = 0; i < 4 * quads; ++i) {
         const int column = (arch::lane_index() + 32 * (i / 4)) * 4 + i % 4;
@@ -155,9 +155,9 @@ class WideEpilogue {
       for (int mask = 1; mask < 32; mask *= 2)
         Values::each_all(reduced.all, reduced.all, reductions::CombineLane{arch::lane_index() ^ mask});
       if (arch::lane_index() != 0) return;
-      const long long tiles = static_cast<long long>(params_.batch) * params_.tiles_m * params_.tiles_n;
       const long long slot = params_.reductions.all_at + tile_number(work) * warps + warp;
-      Values::each_all(reduced.all, reduced.all, reductions::WritePartial{parts.slot(slot), tiles * warps});
+      Values::each_all(reduced.all, reduced.all,
+                       reductions::WritePartial{parts.slot(slot), params_.reductions.all_parts});
     }
   }
 
@@ -222,7 +222,7 @@ class WideEpilogue {
     const long long line = static_cast<long long>(batch_) * params_.m + row;
     Values::each_row(total, total,
                      reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
-                                              params_.tiles_n * parts.all_rows()});
+                                              params_.reductions.row_parts * parts.all_rows()});
   }
 
   const WithReductions<GemmParams>& params_;
@@ -231,7 +231,7 @@ class WideEpilogue {
   int batch_;
 };
 
-/// The second step; see reductions::FinishStep. @param warps that leave parts of a tile
+/// The second step; see reductions::FinishStep.
 template <class Code>
 struct GemmLines {
   const ExpressionParams& expression;
@@ -247,15 +247,15 @@ struct GemmLines {
   long long all_at;
 
   QUARRY_DEVICE GemmLines(const ExpressionParams& tensors, const ReductionParams& reductions,
-                          const GemmParams& p, int warps)
+                          const GemmParams& p)
       : expression(tensors), m(p.m), n(Code::is_gated ? p.n / 2 : p.n) {
     using Values = typename Code::Values;
     partials = static_cast<const char*>(reductions.partials);
     rows = Values::row_count > 0 ? static_cast<long long>(p.batch) * m : 0;
     columns = Values::column_count > 0 ? static_cast<long long>(p.batch) * n : 0;
-    row_parts = p.tiles_n;
-    column_parts = static_cast<long long>(p.tiles_m) * warps;
-    all_parts = static_cast<long long>(p.batch) * p.tiles_m * p.tiles_n * warps;
+    row_parts = reductions.row_parts;
+    column_parts = reductions.column_parts;
+    all_parts = reductions.all_parts;
     columns_at = reductions.columns_at;
     all_at = reductions.all_at;
   }
@@ -271,12 +271,12 @@ struct GemmLines {
   QUARRY_DEVICE MatrixLane all_lane() const { return {expression, 0, 0, 0}; }
 };
 
-/// Runs the second step. @param block_threads threads of a block, all of whose warps have left parts
+/// Runs the second step.
 template <class Code, class Params>
 QUARRY_DEVICE void finish_reductions(const WithReductions<Params>& params, const GemmParams& gemm,
-                                     int block_threads, int warps) {
+                                     int block_threads) {
   using Problem = GemmLines<Code>;
-  reductions::FinishStep<Code, Problem>(Problem(params.expression, params.reductions, gemm, warps))
+  reductions::FinishStep<Code, Problem>(Problem(params.expression, params.reductions, gemm))
       .run(block_threads);
 }
 

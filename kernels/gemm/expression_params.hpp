@@ -29,14 +29,18 @@ struct WithExpression : Params {
 
 /// Of an expression with reductions: what the tiles of the first step leave in the workspace, in slots of 8
 /// bytes, and a second step with the same code adds up:
-///   rows      [reduction][tile along N][batch entry][row]
-///   columns   [reduction][part of the tiles along M][batch entry][column of the output]
-///   all       [reduction][part of all tiles]
+///   rows      [reduction][part][batch entry][row]
+///   columns   [reduction][part][batch entry][column of the output]
+///   all       [reduction][part]
 struct ReductionParams {
   void* partials;
   /// First slots of the parts of columns, and of all.
   long long columns_at;
   long long all_at;
+  /// Parts of a row, of a column, and of all.
+  long long row_parts;
+  long long column_parts;
+  long long all_parts;
   /// This is the second step.
   bool is_finish;
 };

@@ -33,6 +33,14 @@ struct GemmTraits {
   ScaleSupport scales = ScaleSupport::none;
   /// Permits split_k_parallel.
   bool cuts_in_parallel = true;
+  /// Parts of reductions that a tile leaves: of its rows, of its columns, of all; 0: one a warp.
+  int row_parts = 1;
+  int column_parts = 0;
+  int all_parts = 0;
+  /// Half the columns of gated pairs are a multiple of so many; 0: none are computed.
+  int gated_columns = 32;
+  /// Groups of columns can be reduced, with tiles of whole groups.
+  bool reduces_groups = true;
 };
 
 constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }

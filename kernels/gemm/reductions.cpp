@@ -22,15 +22,22 @@ std::int64_t output_columns(const GemmProblem& problem) {
   return problem.wide.gated ? problem.n / 2 : problem.n;
 }
 
-Slots slots_of(const GemmTraits& kernel, const GemmProblem& problem) {
+/// How many parts there are of a row, of a column, of all.
+Slots parts_of(const GemmTraits& kernel, const GemmProblem& problem) {
   const std::int64_t tiles_m = tiles_along(problem.m, kernel.tile.m);
   const std::int64_t tiles_n = tiles_along(problem.n, kernel.tile.n);
-  const std::int64_t warps = kernel.threads / 32;
+  const int warps = kernel.threads / 32;
+  const auto of_tile = [&](int parts) { return std::int64_t{parts == 0 ? warps : parts}; };
+  return {tiles_n * of_tile(kernel.row_parts), tiles_m * of_tile(kernel.column_parts),
+          tiles_m * tiles_n * problem.batch * of_tile(kernel.all_parts)};
+}
+
+Slots slots_of(const GemmTraits& kernel, const GemmProblem& problem) {
+  const Slots parts = parts_of(kernel, problem);
   const std::int64_t batch = problem.batch;
   const WideNeeds& wide = problem.wide;
-  return {wide.rows * tiles_n * batch * problem.m,
-          wide.columns * tiles_m * warps * batch * output_columns(problem),
-          wide.all * tiles_m * tiles_n * warps * batch};
+  return {wide.rows * parts.rows * batch * problem.m,
+          wide.columns * parts.columns * batch * output_columns(problem), wide.all * parts.all};
 }
 
 ReductionParams& reductions_of(Launch& launch, const Step& step) {
@@ -44,6 +51,10 @@ void fill(const GemmTraits& kernel, const GemmProblem& problem, std::size_t part
   ReductionParams& params = reductions_of(launch, step);
   params.columns_at = slots.rows;
   params.all_at = slots.rows + slots.columns;
+  const Slots parts = parts_of(kernel, problem);
+  params.row_parts = parts.rows;
+  params.column_parts = parts.columns;
+  params.all_parts = parts.all;
   params.is_finish = is_finish;
   if (slots.rows + slots.columns + slots.all > 0)
     relocate(launch, params.partials, Operand::workspace, parts_at);
@@ -60,15 +71,15 @@ Status check_wide(const GemmTraits& kernel, const GemmProblem& problem) {
         "Gated pairs and reductions of rows, columns and groups are computed by kernels whose `out` is "
         "row-major");
   }
-  if (kernel.maps_operands)
-    return unsupported("Gated pairs and reductions are not computed by this family's kernels yet");
+  if (wide.groups > 0 && !kernel.reduces_groups)
+    return unsupported("Groups of columns are reduced by kernels of gemm_simt and gemm_sm80");
   if (wide.gated) {
     const bool by_rows = kernel.layouts.b == Layout::row;
     if (is_interleaved(kernel.layouts.b))
       return unsupported("Gated pairs are not computed of an interleaved operand `b`");
-    if (kernel.tile.n % 64 != 0)
-      return unsupported("Gated pairs are computed by kernels whose tiles are multiples of 64 columns, not " +
-                         std::to_string(kernel.tile.n));
+    if (kernel.gated_columns == 0 || kernel.tile.n / 2 % kernel.gated_columns != 0)
+      return unsupported("Tiles of " + std::to_string(kernel.tile.n) +
+                         " columns are not computed of gated pairs: their halves are not whole accesses");
     if (by_rows && problem.n / 2 % std::max(kernel.alignment.b, 1) != 0) {
       return unsupported("The halves of operand `b` are a gated pair: expected a multiple of " +
                          std::to_string(kernel.alignment.b) + " columns each, got " +

@@ -11,7 +11,7 @@ namespace quarry::gemm_simt {
 template <Config config, class Code>
 QUARRY_DEVICE void kernel(const WithReductions<GemmParams>& params) {
   if (params.reductions.is_finish) {
-    finish_reductions<Code>(params, params, threads(config), threads(config) / 32);
+    finish_reductions<Code>(params, params, threads(config));
   } else {
     kernel<config, Code>(static_cast<const GemmParams&>(params));
   }

@@ -198,6 +198,22 @@ constexpr int scales_offset(const Config& c) {
   return buffer_barriers_offset(c) + 8 * 4 * consumers(c) * output_buffers(c);
 }
 
+/// Columns of which half a tile of gated pairs is a multiple, each in the tiles of the blocks of a cluster;
+/// 0: the kernel computes none. Copies and boxes of the output are of one half.
+constexpr int gated_columns(const Config& c) {
+  if (c.copy != CopyEngine::tma || takes_scales(c)) return 0;
+  const OperandBox b = box_b(c);
+  const int half = c.tile.n / 2;
+  const bool splits = b.k_contiguous ? half % 8 == 0 && (b.sharers == 1 || half % b.part_lines() == 0)
+                                     : half % b.panel_line_elements() == 0;
+  return splits && half % box_out(c).columns == 0 ? half : 0;
+}
+
+/// Warps that store a tile.
+constexpr int storing_warps(const Config& c) {
+  return 4 * (c.schedule == Schedule::ping_pong ? 1 : consumers(c));
+}
+
 /// Whether slices of K can be added up within a cluster: the sums of a block lie where the stages were, four
 /// values of each thread after another.
 constexpr bool adds_up_in_cluster(const Config& c) {

@@ -365,7 +365,12 @@ GemmTraits traits(const Config& c) {
           .maps_operands = c.copy == CopyEngine::tma,
           .cuts_by_cluster = adds_up_in_cluster(c),
           .scales = c.scales,
-          .cuts_in_parallel = has_partials(c)};
+          .cuts_in_parallel = has_partials(c),
+          .row_parts = c.cluster.n,
+          .column_parts = c.cluster.m * c.tile.m / OutputBox::rows,
+          .all_parts = c.cluster.m * c.cluster.n * storing_warps(c),
+          .gated_columns = gated_columns(c),
+          .reduces_groups = false};
 }
 
 GemmProfile profile(const Config& c, const DeviceModel& device) {

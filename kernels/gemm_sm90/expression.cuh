@@ -8,30 +8,11 @@
 
 #include "arch/sm90.hpp"
 #include "common/expression_epilogue.cuh"
+#include "gemm_sm90/expression_sums.cuh"
 #include "gemm_sm90/tile_store.cuh"
+#include "gemm_sm90/wide_store.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// Columns of a warp's 16 rows that are evaluated at once.
-template <Config config>
-constexpr int expression_columns = box_out(config).columns % 16 == 0 ? 16 : 8;
-
-/// The sums of `2 * count` columns from a place on, which is known when running only: a tree of branches.
-/// @tparam from, to the steps of so many columns among which it is
-template <Config config, int from, int to, int count, class Sum>
-QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
-  constexpr int block_steps = config.tile.n / (2 * count);
-  if constexpr (to - from == 1) {
-    add_products<config, true>(x, Sum{1}, sums, from / block_steps, from % block_steps * (2 * count));
-  } else {
-    constexpr int middle = (from + to) / 2;
-    if (step < middle) {
-      take_sums<config, from, middle>(x, sums, step);
-    } else {
-      take_sums<config, middle, to>(x, sums, step);
-    }
-  }
-}
 
 template <Config config, class Code, class Work>
 class ExpressionStore {
@@ -99,7 +80,7 @@ class ExpressionStore {
     if constexpr (adds_up_in_cluster(config)) {
       if (shares()) return add_cluster_step<config>(x, Sum{1}, memory_, step);
     }
-    take_sums<config, 0, boxes * box_steps>(x, sums, step);
+    take_sums<config, config.tile.n, 0, 0, boxes * box_steps>(x, sums, step);
   }
 
   /// Row and column of a box in the problem.
@@ -156,9 +137,23 @@ class ExpressionStore {
   int first_row_;  ///< of the warp in its tile
 };
 
+/// What stores tiles by an expression; that of expressions with gated pairs or reductions is another.
+template <Config config, class Code, class Work, bool is_wide>
+struct ExpressionStoreOf {
+  using Type = ExpressionStore<config, Code, Work>;
+};
+template <Config config, class Code, class Work>
+struct ExpressionStoreOf<config, Code, Work, true> {
+  using Type = WideStore<config, Code, Work>;
+};
+template <class Code>
+constexpr bool has_wide_code() {
+  return requires { Code::is_gated; };
+}
+
 template <Config config, class Epilogue, class Work>
 requires Epilogue::is_expression struct TileStoreOf<config, Epilogue, Work> {
-  using Type = ExpressionStore<config, Epilogue, Work>;
+  using Type = typename ExpressionStoreOf<config, Epilogue, Work, has_wide_code<Epilogue>()>::Type;
 };
 
 }  // namespace quarry::gemm_sm90

@@ -176,10 +176,20 @@ QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   }
 }
 
+/// What the copy engine brings: of B, with an epilogue of gated pairs, halves of tiles.
+template <Config config, bool gated>
+struct SourcesOf {
+  using Type = MatrixSources<config>;
+};
+template <Config config>
+struct SourcesOf<config, true> {
+  using Type = GatedSources<config>;
+};
+
 /// The kernel, without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
-  run<config, Epilogue>(params, nullptr);
+  run<config, Epilogue, typename SourcesOf<config, is_gated<Epilogue>()>::Type>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledTensorGemmParams& params) {

@@ -41,7 +41,8 @@ Lines lines_of_b(const Layouts& layouts, const GemmProblem& p) {
 }
 /// Of the output, or a matrix of its type and size.
 Lines lines_of_out(const Layouts& layouts, const GemmProblem& p, const MatrixParams& matrix) {
-  return lines_of(matrix, p.types.out, p.m, p.n, p.batch, layouts.out == Layout::row);
+  const int columns = p.wide.gated ? p.n / 2 : p.n;
+  return lines_of(matrix, p.types.out, p.m, columns, p.batch, layouts.out == Layout::row);
 }
 
 /// Whether a stride that is used is past the limit.
@@ -85,6 +86,14 @@ TensorMapFields map_of(const Lines& l, TensorSwizzle swizzle, int box_elements, 
 
 TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
   return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
+}
+
+/// Of B: of gated pairs a copy is of one half of a tile.
+TensorMapFields map_of_b(const Config& config, const GemmProblem& problem) {
+  const OperandBox box = box_b(config);
+  const Lines lines = lines_of_b(config.layouts, problem);
+  if (!problem.wide.gated || !box.k_contiguous) return map_of(lines, box);
+  return map_of(lines, box.swizzle(), box.panel_line_elements(), std::min(box.part_lines(), box.extent / 2));
 }
 
 /// Whether the epilogue has more than alpha, a bias and an activation.
@@ -149,8 +158,7 @@ void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams
   if (config.copy == CopyEngine::tma && problem.k > 0) {
     add_map(launch, params.a, map_of(lines_of_a(config.layouts, problem), box_a(config)),
             callers(Operand::a, problem));
-    add_map(launch, params.b, map_of(lines_of_b(config.layouts, problem), box_b(config)),
-            callers(Operand::b, problem));
+    add_map(launch, params.b, map_of_b(config, problem), callers(Operand::b, problem));
   }
   add_output_maps(config, problem, params, launch, may_fetch);
 }

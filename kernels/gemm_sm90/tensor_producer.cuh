@@ -59,6 +59,78 @@ class BoxSource {
   unsigned sharers_;
 };
 
+/// A source of the columns of gated pairs: half a tile, and the half that lies half of all columns further
+/// on.
+template <OperandBox box>
+class GatedBoxSource {
+  static constexpr int half = box.extent / 2;
+  /// Copies of a part of a panel, each of one half.
+  static constexpr int copies = box.k_contiguous && box.part_lines() > half ? 2 : 1;
+  static constexpr int copy_lines = box.part_lines() / copies;
+
+ public:
+  QUARRY_DEVICE GatedBoxSource(const TensorMap& map, const OperandPart& part, int share, unsigned sharers)
+      : map_(map),
+        first_(part.extent.base + part.extent.first),
+        distance_(part.extent.end),
+        k_base_(part.k.base),
+        batch_(part.matrix.batch_stride == 0 ? 0 : part.batch),
+        share_(share),
+        sharers_(sharers) {}
+
+  /// As BoxSource's.
+  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
+    QUARRY_UNROLL
+    for (int panel = 0; panel < box.panels(); ++panel) {
+      QUARRY_UNROLL
+      for (int copy = 0; copy < copies; ++copy) {
+        const int line = share_ * box.part_lines() + copy * copy_lines;
+        const int along = panel * box.panel_line_elements();
+        const int x = box.k_contiguous ? k_base_ + k + along : column(along);
+        const int y = box.k_contiguous ? column(line) : k_base_ + k + line;
+        const arch::SharedAddress to = tile + (panel * box.panel_bytes() + line * box.panel_line_bytes());
+        if constexpr (box.sharers == 1) {
+          arch::tensor_load(to, map_, x, y, batch_, full);
+        } else {
+          arch::tensor_load_multicast(to, map_, x, y, batch_, full, sharers_);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Where a column of the tile lies in memory.
+  QUARRY_DEVICE int column(int of_tile) const {
+    return first_ + (of_tile >= half ? distance_ + of_tile - half : of_tile);
+  }
+
+  const TensorMap& map_;
+  int first_;
+  int distance_;
+  int k_base_;
+  int batch_;
+  int share_;
+  unsigned sharers_;
+};
+
+/// The sources of a tile of gated pairs.
+template <Config config>
+struct GatedSources {
+  BoxSource<box_a(config)> a;
+  GatedBoxSource<box_b(config)> b;
+
+  template <class Params, class Work>
+  QUARRY_DEVICE GatedSources(const Params& params, const Work& work, const ClusterPlace& place)
+      : a(params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)),
+        b(params.b, gated_part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)) {
+  }
+
+  QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int k) const {
+    a.load(stage, landed, k);
+    b.load(stage + box_a(config).bytes(), landed, k);
+  }
+};
+
 /// The sources of a tile: both operands are matrices.
 template <Config config>
 struct MatrixSources {

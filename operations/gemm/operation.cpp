@@ -22,6 +22,7 @@ constexpr auto unsupported = StatusCode::unsupported;
 /// The modes of a kernel in which it computes a problem.
 ModesMetadata modes_for(const GemmProblem& problem, ModesMetadata modes) {
   if (problem.expressed != nullptr) modes.split_k_parallel = false;
+  if (problem.wide.has_any()) modes.split_k_cluster = false;
   return modes;
 }
 
@@ -74,6 +75,11 @@ Status wrong_mode(const GemmProblem& problem) {
             "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel "
             "that takes "
             "none"};
+  if (controls.mode == Mode::split_k_cluster && problem.wide.has_any())
+    return {
+        unsupported,
+        "Mode `split_k_cluster` is unsupported with gated pairs and reductions: blocks of a cluster finish "
+        "parts of a tile"};
   if (!controls.mode)
     return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
   return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};

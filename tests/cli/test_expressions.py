@@ -45,6 +45,32 @@ class GemmExpressions(CommandTest):
                 out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", "expression").out
                 self.assertIn("0 wrong", out)
 
+    def test_pairs_and_reductions_are_right_on_the_host(self):
+        for shape, kind, *words in (
+            ("96x128x64", "bf16", "--b", "col", "--epilogue", "out = silu(gate(sum)) * up(sum)"),
+            ("96x128x64", "bf16", "--batch", "2", "--epilogue", "out = gate(sum) + up(sum); t = column_sum(out)"),
+            ("96x80x64", "bf16", "--epilogue", "out = sum + x; squares = row_sum(out * out)", "--with", "x=bf16:row"),
+            ("96x300x64", "bf16", "--epilogue", "z = sum + bias; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))",
+             "--with", "bias=bf16:per_column,scale=f32:col,amax=f32:scalar"),
+            ("64x32x48", "s8", "--epilogue", "out = f32(sum); m = row_max(sum)"),
+            ("50x33x20", "f16", "--out", "f16:col", "--epilogue", "out = sum; m = max(abs(sum))"),
+        ):
+            with self.subTest(shape=shape, words=words):
+                self.quarry("run", "gemm", shape, kind, *words, "--on", "host")
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_pairs_and_reductions_are_emulated(self):
+        for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
+            for path in ("reductions", "groups", "gated", "gated_reductions"):
+                if (family, path) == ("gemm_sm90", "groups"):
+                    continue
+                with self.subTest(family=family, path=path):
+                    some = f"family == {family} and out.layout == row and tile.n == 256"
+                    if family == "gemm_simt":
+                        some = f"family == {family} and out.layout == row and tile.n == 128"
+                    out = self.quarry("emulate", "--where", some, "--sample", "1", "--path", path, "--seed", "3").out
+                    self.assertIn("0 wrong", out)
+
     def test_bad_expressions_are_refused_with_a_caret_or_a_name(self):
         for words, message in (
             (("--epilogue", "out = gleu(sum)"), "did you mean `gelu`"),

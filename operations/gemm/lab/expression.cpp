@@ -187,9 +187,15 @@ void draw_expression(Problem& p, Dice& dice) {
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
 }
 
+/// Of kernels that exchange operands `out` is not row-major within.
+static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& parts) {
+  if (parts.groups || kernel.design.orientation == Orientation::exchanged) return false;
+  return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n == 256);
+}
+
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   if (!takes_expressions(kernel) || kernel.operands.out.layout != Layout::row) return false;
-  if (kernel.design.math_unit == MathUnit::tensor_core && kernel.cc >= 90) return false;
+  if (kernel.cc >= 90) return takes_wide_on_hopper(kernel, parts);
   if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;
   return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;

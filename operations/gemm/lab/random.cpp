@@ -7,6 +7,7 @@
 #include "lab/problems/dice.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/verify/draw.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/operation.hpp"
 #include "operations/gemm/lab/paths.hpp"
 
@@ -222,6 +223,7 @@ Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem)
   Controls controls = problem.controls;
   ModesMetadata modes = kernel.modes;
   if (problem.expression) modes.split_k_parallel = false;
+  if (problem.expression && detail::is_wide(*problem.expression)) modes.split_k_cluster = false;
   // With alpha 0 there is nothing to sum.
   const std::int64_t k = problem.epilogue.alpha == 0 ? 0 : problem.k;
   const std::int64_t k_tiles =

@@ -145,7 +145,6 @@ TEST_CASE("gemm: the second step of reductions lies behind the first in a launch
   for (const Candidate& kernel : found) {
     INFO(kernel.name());
     CHECK(kernel.workspace() > 0);
-    CHECK((kernel.metadata().family == "gemm_simt" || kernel.metadata().family == "gemm_sm80"));
   }
 }
 
@@ -165,7 +164,11 @@ TEST_CASE("gemm: what kernels do not reduce is refused by each in a line", "[gem
   CHECK_FALSE(get_kernels(columns).empty());
 
   GemmArguments groups = large("out = sum / group_max(sum)", "");
-  for (const Candidate& kernel : get_kernels(groups)) CHECK(kernel.metadata().design.tile.n % 128 == 0);
+  REQUIRE_FALSE(get_kernels(groups).empty());
+  for (const Candidate& kernel : get_kernels(groups)) {
+    CHECK(kernel.metadata().design.tile.n % 128 == 0);
+    CHECK(kernel.metadata().family != "gemm_sm90");
+  }
   GemmArguments pairs = large("out = gate(sum) * up(sum)", "");
   pairs.out = test::matrix(DType::bf16, 64, 128);
   REQUIRE_FALSE(get_kernels(pairs).empty());

@@ -1,0 +1,30 @@
+/// The sums of a tile as expressions read them: a few columns of a warp's 16 rows at a time.
+#pragma once
+
+#include "gemm_sm90/step_sums.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Columns of a warp's 16 rows that are evaluated at once.
+template <Config config>
+constexpr int expression_columns = box_out(config).columns % 16 == 0 ? 16 : 8;
+
+/// The sums of `2 * count` columns from a place on, which is known when running only: a tree of branches.
+/// @tparam columns of the tile among which it is, from column `first` on: all, or half of them
+/// @tparam from, to the steps of so many columns among which it is
+template <Config config, int columns, int first, int from, int to, int count, class Sum>
+QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
+  constexpr int block_steps = columns / (2 * count);
+  if constexpr (to - from == 1) {
+    add_products<config, true>(x, Sum{1}, sums, from / block_steps, first + from % block_steps * (2 * count));
+  } else {
+    constexpr int middle = (from + to) / 2;
+    if (step < middle) {
+      take_sums<config, columns, first, from, middle>(x, sums, step);
+    } else {
+      take_sums<config, columns, first, middle, to>(x, sums, step);
+    }
+  }
+}
+
+}  // namespace quarry::gemm_sm90

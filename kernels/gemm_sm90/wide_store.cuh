@@ -1,0 +1,240 @@
+/// From the sums of a tile to the output by an expression with gated pairs or reductions, as ExpressionStore
+/// does. The sums of a pair lie in the same lane: half a tile apart. What is reduced of a warp's rows leaves
+/// for the workspace, from where a second step of the launch adds it up.
+#pragma once
+
+#include "common/wide_epilogue.cuh"
+#include "gemm_sm90/expression_sums.cuh"
+#include "gemm_sm90/kernel.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Work whose output has half the columns.
+template <class Work>
+struct HalfWork : Work {
+  QUARRY_DEVICE int n() const { return Work::n() / 2; }
+};
+
+template <Config config, class Code, class Work>
+class WideStore {
+  static constexpr bool gated = Code::is_gated;
+  static constexpr OutputBox box = box_out(config);
+  static constexpr int tile_columns = gated ? config.tile.n / 2 : config.tile.n;
+  static constexpr int block_boxes = tile_columns / box.columns;
+  static constexpr int boxes = blocks_m(config) * block_boxes;
+  static constexpr int columns = expression_columns<config>;
+  static constexpr int box_steps = box.columns / columns;
+  static constexpr int count = columns / 2;
+  static constexpr int pairs = count / 2;
+  static_assert(tile_columns % box.columns == 0, "boxes are of one half");
+  using Out = Element<config.types.out>;
+  using Sum = SumType<config>;
+  using Value = ValueType<config>;
+  using Pair = arch::Vector<Sum, 2>;
+  using Step = StepValues<count, Sum>;
+  using Tensors = typename Code::template Tensors<false>;
+  using Held = typename Tensors::template Held<2>;
+  using Values = typename Code::Values;
+  using Lines = typename Values::Lines;
+  using Lane = WideLane<Code, Held, Sum, Value, 2>;
+
+ public:
+  /// As ExpressionStore's.
+  QUARRY_DEVICE WideStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
+                          int first_row)
+      : params_(static_cast<const WithReductions<TensorGemmParams>&>(params)),
+        ring_(params, memory, group * 4 + warp_of_group()),
+        warp_(first_row / OutputBox::rows / blocks_m(config) + warp_of_group()),
+        first_row_(first_row + warp_of_group() * OutputBox::rows) {}
+
+  QUARRY_DEVICE void skip() const {}
+  QUARRY_DEVICE void start(const Work& /*work*/) const {}
+
+  /// Stores a tile's sums.
+  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
+    const Tensors tensors(params_.expression, work.out().batch);
+    Lines all;
+    Values::each_all(all, all, reductions::Start());
+    Lines rows[2];
+    QUARRY_ROLLED
+    for (int index = 0; index < boxes; ++index) {
+      if (index % block_boxes == 0) {
+        QUARRY_UNROLL
+        for (int half = 0; half < 2; ++half) Values::each_row(rows[half], rows[half], reductions::Start());
+      }
+      const arch::SharedAddress buffer = ring_.acquire();
+      QUARRY_ROLLED
+      for (int i = 0; i < box_steps; ++i) {
+        Step x = {};
+        Step partners = {};
+        take_sums<config, tile_columns, 0, 0, boxes * box_steps>(x, sums, index * box_steps + i);
+        if constexpr (gated)
+          take_sums<config, tile_columns, tile_columns, 0, boxes * box_steps>(partners, sums,
+                                                                              index * box_steps + i);
+        const StepValues<count, Value> values = evaluate(tensors, x, partners, work, index, i, rows, all);
+        put_values<box, Out>(buffer, i * columns, arch::lane_index(), values);
+      }
+      leave_box(buffer, work, index);
+      if constexpr (Values::row_count > 0) {
+        if (index % block_boxes == block_boxes - 1) leave_rows(work, index, rows);
+      }
+    }
+    if constexpr (Values::all_count > 0) leave_all(work, all);
+  }
+
+  /// Waits until shared memory is not read any more.
+  QUARRY_DEVICE void finish() const { ring_.template wait_read<0>(); }
+
+ private:
+  /// Row and column of a box in the output.
+  QUARRY_DEVICE static int strip_row(int first_row, int index) {
+    return first_row + index / block_boxes * instruction_m;
+  }
+  QUARRY_DEVICE int box_row(const Work& work, int index) const {
+    return work.tile_m * config.tile.m + strip_row(first_row_, index);
+  }
+  QUARRY_DEVICE static int box_column(const Work& work, int index) {
+    return work.tile_n * tile_columns + index % block_boxes * box.columns;
+  }
+  QUARRY_DEVICE static int all_columns(const Work& work) { return gated ? work.n() / 2 : work.n(); }
+
+  QUARRY_DEVICE void leave_box(arch::SharedAddress buffer, const Work& work, int index) {
+    if (params_.stores_boxes) {
+      const OperandBase base = work.out();
+      ring_.store(BoxAt{base.row + box_row(work, index), base.column + box_column(work, index), base.batch});
+      return;
+    }
+    const int tile_row = strip_row(first_row_, index);
+    const int tile_column = box_column(work, index) - work.tile_n * config.tile.n;
+    if constexpr (gated) {
+      const HalfWork<Work> half = {work};
+      write_box<config>(buffer, half, tile_row, tile_column, params_.gemm.out);
+    } else {
+      write_box<config>(buffer, work, tile_row, tile_column, params_.gemm.out);
+    }
+    ring_.advance();
+  }
+
+  /// As ExpressionStore's.
+  QUARRY_DEVICE static int pair_row(int pair) { return arch::lane_index() / 4 + pair % 2 * 8; }
+  QUARRY_DEVICE static int pair_column(int pair) { return arch::lane_index() % 4 * 2 + pair / 2 * 8; }
+
+  /// The outputs of a step; what is reduced joins the totals of the lane's rows, and of all.
+  QUARRY_DEVICE StepValues<count, Value> evaluate(const Tensors& tensors, const Step& x, const Step& partners,
+                                                  const Work& work, int index, int step, Lines (&rows)[2],
+                                                  Lines& all) const {
+    const int row = box_row(work, index);
+    const int column = box_column(work, index) + step * columns;
+    Held held[pairs];
+    int counts[pairs];
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      const int left = all_columns(work) - column - pair_column(i);
+      const bool exists = row + pair_row(i) < work.m() && left > 0;
+      counts[i] = !exists ? 0 : left < 2 ? left : 2;
+      if (exists) tensors.template load<2>(held[i], row + pair_row(i), column + pair_column(i), counts[i]);
+    }
+    Lines of_columns[pairs];  // of two halves of rows, two columns each: by group of eight columns
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) Values::each_column(of_columns[i], of_columns[i], reductions::Start());
+    StepValues<count, Value> values;
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      const Pair sums = {x.v[2 * i], x.v[2 * i + 1]};
+      const Pair others = {partners.v[2 * i], partners.v[2 * i + 1]};
+      arch::Vector<Value, 2> outputs = {};
+      QUARRY_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        typename Values::Inputs in;
+        typename Values::Groups groups;
+        typename Values::Outputs out;
+        Lines lines;
+        const Lane lane = {{held[i], sums, outputs, j}, others};
+        Code::element_inputs(lane, in);
+        Values::elements(in, groups, lines, out);
+        Code::element_outputs(lane, out);
+        if (j >= counts[i]) continue;
+        Values::each_row(rows[i % 2], lines, reductions::Combine());
+        Values::each_column(of_columns[i / 2 * 2 + j], lines, reductions::Combine());
+        Values::each_all(all, lines, reductions::Combine());
+      }
+      values.v[2 * i] = outputs.v[0];
+      values.v[2 * i + 1] = outputs.v[1];
+      if (counts[i] > 0)
+        tensors.template store<2>(held[i], row + pair_row(i), column + pair_column(i), counts[i]);
+    }
+    if constexpr (Values::column_count > 0) leave_columns(work, index, column, of_columns);
+    return values;
+  }
+
+  QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
+    return {params_.reductions, params_.gemm, all_columns(work)};
+  }
+
+  /// Of the warp's 16 rows. @param column of the output, the step's first
+  QUARRY_DEVICE void leave_columns(const Work& work, int index, int column, Lines (&totals)[pairs]) const {
+    const ReducedParts parts = parts_of(work);
+    const long long part = static_cast<long long>(box_row(work, index)) / OutputBox::rows;
+    const long long stride = params_.reductions.column_parts * parts.all_columns();
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      QUARRY_UNROLL
+      for (int mask = 4; mask < 32; mask *= 2)
+        Values::each_column(totals[i], totals[i], reductions::CombineLane{arch::lane_index() ^ mask});
+      const int own = column + arch::lane_index() % 4 * 2 + i / 2 * 8 + i % 2;
+      if (arch::lane_index() >= 4 || own >= parts.columns) continue;
+      const long long line = static_cast<long long>(work.batch) * parts.columns + own;
+      Values::each_column(
+          totals[i], totals[i],
+          reductions::WritePartial{
+              parts.slot(params_.reductions.columns_at + part * parts.all_columns() + line), stride});
+    }
+  }
+
+  /// Of the tile's columns.
+  QUARRY_DEVICE void leave_rows(const Work& work, int index, Lines (&totals)[2]) const {
+    const ReducedParts parts = parts_of(work);
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      QUARRY_UNROLL
+      for (int mask = 1; mask < 4; mask *= 2)
+        Values::each_row(totals[half], totals[half], reductions::CombineLane{arch::lane_index() ^ mask});
+      const int row = box_row(work, index) + arch::lane_index() / 4 + half * 8;
+      if (arch::lane_index() % 4 != 0 || row >= work.m()) continue;
+      const long long line = static_cast<long long>(work.batch) * params_.gemm.m + row;
+      Values::each_row(totals[half], totals[half],
+                       reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
+                                                params_.reductions.row_parts * parts.all_rows()});
+    }
+  }
+
+  QUARRY_DEVICE void leave_all(const Work& work, Lines& total) const {
+    QUARRY_UNROLL
+    for (int mask = 1; mask < 32; mask *= 2)
+      Values::each_all(total, total, reductions::CombineLane{arch::lane_index() ^ mask});
+    if (arch::lane_index() != 0) return;
+    const long long tiles_m = static_cast<long long>(params_.gemm.tiles_m) * config.cluster.m;
+    const long long tiles_n = static_cast<long long>(params_.gemm.tiles_n) * config.cluster.n;
+    const long long tile = (work.batch * tiles_m + work.tile_m) * tiles_n + work.tile_n;
+    const long long slot = params_.reductions.all_at + tile * storing_warps(config) + warp_;
+    Values::each_all(total, total,
+                     reductions::WritePartial{parts_of(work).slot(slot), params_.reductions.all_parts});
+  }
+
+  const WithReductions<TensorGemmParams>& params_;
+  BoxRing<config> ring_;
+  int warp_;       ///< among those that store a tile
+  int first_row_;  ///< of the warp in its tile
+};
+
+/// The kernel of an expression with gated pairs or reductions, in both steps.
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithReductions<TensorGemmParams>& params) {
+  if (params.reductions.is_finish) {
+    finish_reductions<Code>(params, params.gemm, threads(config));
+  } else {
+    kernel<config, Code>(static_cast<const TensorGemmParams&>(params));
+  }
+}
+
+}  // namespace quarry::gemm_sm90
