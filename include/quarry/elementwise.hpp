@@ -26,10 +26,10 @@ struct ElementwiseArguments {
   ///
   /// A matrix (row or col) has the extents of `out`, or 1 along those that it is broadcast along; extents in
   /// front may be missing. The last extent of a vector is the number of out's rows or columns. Strides are
-  /// any; 0 broadcasts. Other outputs have all extents of `out`, or what is
-  /// left of them: of rows {..., rows}, of columns {..., columns}, of groups the last extent / 128 rounded
-  /// up. Elements of outputs may not share memory with each other or with an input, but that an input whose
-  /// elements have as many bytes may be `out` itself, with the same strides.
+  /// any; 0 broadcasts. Other outputs have all extents of `out`, or fewer
+  /// after a reduction: of rows {..., rows}, of columns {..., columns}, of groups the last extent / 128
+  /// rounded up. Elements of outputs may not share memory with each other or with an input, but that an input
+  /// whose elements have as many bytes may be `out` itself, with the same strides.
   std::vector<ExpressionTensor> tensors = {};
 };
 

@@ -98,7 +98,7 @@ class Filler {
     return found;
   }
 
-  /// Makes extents of 1 those of a tensor.
+  /// Takes over the extents of a tensor where they were 1.
   Status take_extents(const ExpressionTensor& tensor, Shape shape) {
     const auto place = static_cast<std::size_t>(&tensor - arguments_.tensors.data());
     if (Status s = check_tensor_view(tensor, operand_name(arguments_, place), DType::none); !s) return s;

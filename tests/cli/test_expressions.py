@@ -83,7 +83,7 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = sum + a", "--with", "a=f32:row"), "name of an operand of the product"),
             (("--epilogue", "out = row_max(sum)"), "each element"),
             (("--epilogue", "out = gate(sum)"), "one half of a pair"),
-            (("--epilogue", "out = gate(sum) * up(sum)", "--out", "col"), "row-major"),
+            (("--epilogue", "out = sum / group_max(sum)", "--out", "col"), "row-major"),
             (("--epilogue", "out = 1"), "nothing uses `sum`"),
             (("--epilogue", "out = sum", "--bias", "column"), "`bias` stands beside an expression"),
             (("--epilogue", "out = sum", "--alpha", "2"), "`alpha` stands beside an expression"),

@@ -68,8 +68,8 @@ inline bool is_wide(const Expression& expression) {
   return expression.is_gated() || has_reductions(expression);
 }
 
-/// Whether an input's elements are all read before those of `out` of their places are written, so that it may
-/// be `out` itself: where lines are reduced, vectors and scalars are read again later.
+/// Whether each element of an input is read for the last time before `out` is written in its place, so that
+/// the input may be `out` itself: where lines are reduced, vectors and scalars are read again later.
 bool is_read_before_out(const Expression& expression, std::string_view name);
 
 /// Extents of what a reduction leaves of elements of such extents.

@@ -187,15 +187,17 @@ void draw_expression(Problem& p, Dice& dice) {
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
 }
 
-/// Of kernels that exchange operands `out` is not row-major within.
+/// The halves of tiles that are computed of gated pairs are whole boxes, of 128 bytes at most.
 static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& parts) {
   if (parts.groups || kernel.design.orientation == Orientation::exchanged) return false;
-  return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n == 256);
+  const int least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
+  return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n % least == 0);
 }
 
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
-  if (!takes_expressions(kernel) || kernel.operands.out.layout != Layout::row) return false;
+  if (!takes_expressions(kernel)) return false;
   if (kernel.cc >= 90) return takes_wide_on_hopper(kernel, parts);
+  if (kernel.operands.out.layout != Layout::row) return false;
   if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;
   return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
