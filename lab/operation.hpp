@@ -35,7 +35,8 @@
 ///   emulated(kernel, seed, number)             problem `number` for the emulator: small; otherwise as stored
 /// and, where it offers them,
 ///   campaign(kernels, cost)                    what a campaign asks of it (lab/campaign/source.hpp)
-///   yardstick(library, problem)                how cuBLASLt solves its problems (lab/bench/yardstick.hpp)
+///   yardstick(library, problem)                how a library of the first parameter's type, CublasLt or
+///                                              Cudnn, solves its problems (lab/bench/yardstick.hpp)
 #pragma once
 
 #include <memory>
@@ -57,8 +58,9 @@
 namespace quarry::lab {
 
 class CampaignSource;
-class CublasLt;
 class Yardstick;
+class YardstickLibrary;
+struct YardstickKind;
 
 /// A command that works as it is, in the help of one of the commands.
 struct Example {
@@ -119,8 +121,11 @@ struct OperationLab {
 
   /// Null: a campaign has no problems of this operation.
   std::unique_ptr<CampaignSource> (*campaign)(std::span<const Kernel> kernels, double cost);
-  /// Null: cuBLASLt has no such operation. Fails with unsupported where it does not solve the problem.
-  Result<std::unique_ptr<Yardstick>> (*yardstick)(const CublasLt& library, const Problem& problem);
+  /// The library that the operation is measured by; cuBLASLt, if there is none.
+  const YardstickKind* library;
+  /// Null: the library has no such operation. Fails with unsupported where it does not solve the problem.
+  /// @param library one of that kind
+  Result<std::unique_ptr<Yardstick>> (*yardstick)(const YardstickLibrary& library, const Problem& problem);
 };
 
 /// All of them, by Operation. Defined by a source that the build writes from the list of operations

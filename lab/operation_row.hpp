@@ -4,11 +4,16 @@
 #include <exception>
 #include <utility>
 
+#include "lab/bench/cublaslt.hpp"
 #include "lab/bench/yardstick.hpp"
 #include "lab/campaign/source.hpp"
 #include "lab/operation.hpp"
 
 namespace quarry::lab {
+
+/// The library of a yardstick function.
+template <class Library, class Problem>
+Library library_of(Result<std::unique_ptr<Yardstick>> (*)(const Library&, const Problem&));
 
 /// Lab's functions, over problems and arguments whose type is not known.
 template <class Lab>
@@ -88,8 +93,10 @@ struct Erased {
       return problem;
     }
   }
-  static Result<std::unique_ptr<Yardstick>> yardstick(const CublasLt& library, const Problem& problem) {
-    return Lab::yardstick(library, of(problem));
+  static Result<std::unique_ptr<Yardstick>> yardstick(const YardstickLibrary& library,
+                                                      const Problem& problem) {
+    using Library = decltype(library_of(&Lab::yardstick));
+    return Lab::yardstick(static_cast<const Library&>(library), of(problem));
   }
 };
 
@@ -126,11 +133,15 @@ OperationLab row_of(std::string_view name) {
                       .controls_for = &Call::controls_for,
                       .emulated = &Call::emulated,
                       .campaign = nullptr,
+                      .library = &CublasLt::kind,
                       .yardstick = nullptr};
   if constexpr (requires { Lab::moves_memory; }) row.moves_memory = Lab::moves_memory;
   if constexpr (requires { &Lab::fill; }) row.fill = &Call::fill;
   if constexpr (requires { &Lab::campaign; }) row.campaign = &Lab::campaign;
-  if constexpr (requires { &Lab::yardstick; }) row.yardstick = &Call::yardstick;
+  if constexpr (requires { &Lab::yardstick; }) {
+    row.yardstick = &Call::yardstick;
+    row.library = &decltype(library_of(&Lab::yardstick))::kind;
+  }
   return row;
 }
 

@@ -1,6 +1,17 @@
 #include "lab/bench/cublaslt.hpp"
 
+#include <utility>
+
 namespace quarry::lab {
+
+const YardstickKind CublasLt::kind = {
+    .name = "cuBLASLt",
+    .word = "cublaslt",
+    .open = [](const std::string& path) -> Result<std::unique_ptr<YardstickLibrary>> {
+      Result<CublasLt> opened = open(path);
+      if (!opened) return opened.status();
+      return std::unique_ptr<YardstickLibrary>(std::make_unique<CublasLt>(*std::move(opened)));
+    }};
 
 Result<CublasLt> CublasLt::open(const std::string& path) {
   const Result<CublasLtFunctions> functions = open_cublaslt(path);

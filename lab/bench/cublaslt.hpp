@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lab/bench/cublaslt_api.hpp"
+#include "lab/bench/yardstick_library.hpp"
 
 namespace quarry::lab {
 
@@ -20,19 +21,20 @@ struct CublasLtDestroy {
 };
 
 /// The library with a context on the current device. Movable.
-class CublasLt {
+class CublasLt final : public YardstickLibrary {
  public:
+  static const YardstickKind kind;
+
   /// Opens the library as open_cublaslt does. Asks no device.
   static Result<CublasLt> open(const std::string& path);
   /// The library of these functions.
   static CublasLt of(const CublasLtFunctions& functions);
-  /// Makes the context. Fails with device_error.
-  Status start();
+  Status start() override;
+  /// 130000 and more for 13.0.
+  std::size_t version() const override { return functions_.version(); }
 
   const CublasLtFunctions& functions() const { return functions_; }
   CublasLtContext* context() const { return context_.get(); }
-  /// As the library counts: 130000 and more for 13.0.
-  std::size_t version() const { return functions_.version(); }
 
  private:
   CublasLtFunctions functions_ = {};

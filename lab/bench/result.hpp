@@ -12,7 +12,7 @@
 
 namespace quarry::lab {
 
-/// A kernel, or an algorithm of cuBLASLt, that was timed to the end.
+/// A kernel, or an algorithm of a yardstick's library, that was timed to the end.
 struct Finalist {
   std::string name;
   /// A kernel's, chosen for the problem.
@@ -46,11 +46,11 @@ struct BenchResult {
   /// The best of `kernels`, and the predicted first choice, absent where that is wrong or did not run.
   std::size_t best = 0;
   std::optional<std::size_t> first;
-  /// cuBLASLt's, in no order; empty without it.
+  /// The yardstick's, in no order; empty without one.
   std::vector<Finalist> algorithms;
   /// The problem's types, in its words: "f16 x f16 to f16".
   std::string types;
-  /// What cuBLASLt does with the sums (Yardstick::epilogue); empty without it.
+  /// What it does with the sums (Yardstick::epilogue); empty without one.
   std::string yardstick_epilogue;
   /// Its own first choice.
   std::optional<std::size_t> algorithm_first;
@@ -58,13 +58,13 @@ struct BenchResult {
   /// Names of kernels, and algorithms, whose result was wrong or that failed.
   std::vector<std::string> wrong;
 
-  /// The fastest algorithm under each load; absent without cuBLASLt.
+  /// The fastest algorithm under each load; absent without a yardstick.
   std::optional<Timing> yardstick() const;
   /// Of the best kernel beside the yardstick.
   std::optional<Standing> ratio() const;
   /// Of the first choice beside the best kernel: 1 at most, except for noise.
   std::optional<Standing> first_ratio() const;
-  /// Of cuBLASLt's first choice beside the yardstick.
+  /// Of its own first choice beside the yardstick.
   std::optional<Standing> algorithm_first_ratio() const;
 };
 

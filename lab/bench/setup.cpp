@@ -19,7 +19,7 @@ BenchSetup asked_setup(const BenchOptions& options, std::string_view where) {
 
 BenchSetup machine_setup(const BenchSetting& setting) {
   return {{device_part, std::string(setting.device.name)},
-          {cublaslt_part, setting.library != nullptr ? std::to_string(setting.library->version()) : ""},
+          {setting.kind.word, setting.library != nullptr ? std::to_string(setting.library->version()) : ""},
           {"sources", std::string(detail::sources_digest())},
           {"compiler", setting.options.availability == Availability::any ? "true" : ""}};
 }

@@ -19,7 +19,7 @@
 namespace quarry::lab {
 namespace {
 
-/// Kernels, and algorithms of cuBLASLt, that are timed a second time, briefly still, and to the end.
+/// Kernels, and algorithms of the yardstick, that are timed a second time, briefly still, and to the end.
 constexpr std::size_t second_kernels = 12;
 constexpr std::size_t last_kernels = 4;
 constexpr std::size_t second_algorithms = 8;
@@ -176,7 +176,7 @@ class ShapeBench {
     for (std::size_t i = 0; i < algorithms_->algorithms(); ++i) {
       const Result<bool> right =
           admit(bursts,
-                {.name = "cuBLASLt algorithm " + std::to_string(i + 1),
+                {.name = setting_.kind.name + (" algorithm " + std::to_string(i + 1)),
                  .launch =
                      [this, i](const PlanOperands& operands, CUstream_st* stream) {
                        return algorithms_->run(i, operands, setting_.workspace.data(), stream);
@@ -336,7 +336,7 @@ class ShapeBench {
   std::optional<BenchOperands> operands_;
   std::unique_ptr<Yardstick> algorithms_;
   /// Kernels that take part, best predicted first, then those with other controls;
-  /// contestants are these, then cuBLASLt's algorithms.
+  /// contestants are these, then the yardstick's algorithms.
   std::vector<Candidate> candidates_;
   bool has_first_ = false;
   bool has_first_algorithm_ = false;

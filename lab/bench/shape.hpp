@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "lab/bench/cublaslt.hpp"
 #include "lab/bench/result.hpp"
+#include "lab/bench/yardstick_library.hpp"
 #include "lab/device/device_buffer.hpp"
 #include "quarry/registry.hpp"
 
@@ -33,8 +33,10 @@ struct BenchSetting {
   const Filter& filter;
   const BenchOptions& options;
   const DeviceModel& device;
-  /// Null: cuBLASLt does not take part. It takes part in problems of operations that it has.
-  const CublasLt* library;
+  /// What the problems' operation is measured by (OperationLab::library).
+  const YardstickKind& kind;
+  /// Null: it does not take part. It takes part in problems of operations that it has.
+  const YardstickLibrary* library;
   /// Bytes of bench_workspace on the used device.
   const DeviceBuffer& workspace;
   /// Says what a person should know, while it runs.

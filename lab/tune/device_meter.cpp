@@ -101,6 +101,7 @@ Result<std::vector<KernelTime>> DeviceMeter::measure(const Problem& problem) {
   const BenchSetting setting{.filter = setting_.filter,
                              .options = bench,
                              .device = setting_.device,
+                             .kind = setting_.kind,
                              .library = nullptr,
                              .workspace = setting_.workspace,
                              .say = setting_.say};

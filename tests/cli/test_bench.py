@@ -67,6 +67,13 @@ class BadInput(CommandTest):
             self.skipTest("the C library was not found")
         self.refused(*SMALL, "--cublaslt", libc, says="has no function cublasLt")
 
+    def test_libraries_of_convolutions(self):
+        small = ("bench", "conv2d", "fprop", "1x8x8x8", "8x3x3", "f16")
+        self.refused(*small, "--cudnn", "/nowhere/libcudnn.so.9", says=["--cudnn", "/nowhere/libcudnn.so.9"])
+        self.refused(*small, "--cublaslt", "/nowhere/libcublasLt.so", says=["--cublaslt", "measured by cuDNN"])
+        self.refused(*SMALL, "--cudnn", "/nowhere/libcudnn.so.9", says=["--cudnn", "measured by cuBLASLt"])
+        self.refused(*small, "--columns", "cublaslt_us", says="cublaslt_us")
+
     def test_shapes_files(self):
         def refused(text, says):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

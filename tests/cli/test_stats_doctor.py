@@ -56,7 +56,7 @@ class Doctor(CommandTest):
         document = self.quarry("doctor", "--format", "json").json
         self.assertTrue(document["usable"])
         findings = {f["what"]: f for f in document["findings"]}
-        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc", "cache", "packs", "tuning", "cublaslt"):
+        for what in ("runtime", "kernels", "precompiled", "driver", "toolkit", "nvrtc", "cache", "packs", "tuning", "cublaslt", "cudnn"):
             self.assertIn(what, findings)
         for finding in document["findings"]:
             self.assertIn(finding["state"], ("ok", "missing", "broken"))

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "lab/bench/cublaslt_api.hpp"
+#include "lab/bench/cudnn_api.hpp"
 #include "quarry/cache.hpp"
 #include "quarry/code.hpp"
 #include "quarry/pack.hpp"
@@ -192,6 +193,18 @@ Finding look_at_cublaslt() {
               std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100)};
 }
 
+Finding look_at_cudnn() {
+  const Result<lab::CudnnFunctions> library = lab::open_cudnn("");
+  if (!library)
+    return {"cudnn", "missing", library.status().message(),
+            "`quarry bench` times convolutions' kernels alone"};
+  // It counts as 10000 * major + 100 * minor + patch.
+  const std::size_t version = library->version();
+  return {"cudnn", "ok",
+          path_of(*library) + ", version " + std::to_string(version / 10000) + "." +
+              std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100)};
+}
+
 int doctor(const ListingFlags& flags) {
   std::vector<Finding> findings = look_at_build();
   findings.push_back(look_at_driver());
@@ -202,6 +215,7 @@ int doctor(const ListingFlags& flags) {
   for (Finding& finding : look_at_packs()) findings.push_back(std::move(finding));
   for (Finding& finding : look_at_tunings()) findings.push_back(std::move(finding));
   findings.push_back(look_at_cublaslt());
+  findings.push_back(look_at_cudnn());
 
   const auto cell = [&](std::size_t row, std::size_t column) -> Cell {
     const Finding& finding = findings[row];

@@ -1,6 +1,7 @@
 #include "operations/conv2d/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "operations/conv2d/lab/cudnn.hpp"
 
 namespace quarry::lab::conv2d {
 namespace {
@@ -120,6 +121,12 @@ Tolerance Lab::tolerance(const KernelMetadata& kernel, const Conv2dArguments& ar
     case Direction::wgrad: return lab::tolerance(kernel, a[0] * a[1] * a[2]);
     default: return lab::tolerance(kernel, b[1] * b[2] * b[3]);
   }
+}
+
+Result<std::unique_ptr<Yardstick>> Lab::yardstick(const Cudnn& library, const Problem& problem) {
+  Result<CudnnProblem> made = CudnnProblem::make(library, problem);
+  if (!made) return made.status();
+  return std::unique_ptr<Yardstick>(std::make_unique<CudnnProblem>(*std::move(made)));
 }
 
 }  // namespace quarry::lab::conv2d

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "lab/bench/cudnn.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/epilogue_spec.hpp"
@@ -77,6 +78,7 @@ struct Lab {
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
+  static Result<std::unique_ptr<Yardstick>> yardstick(const Cudnn& library, const Problem& problem);
 };
 
 /// Random windows: any that fit, padding beyond the filter, strides beyond the image, groups, and sizes from

@@ -1,6 +1,7 @@
 /// What the lab knows of GEMMs: see lab/operation.hpp.
 #pragma once
 
+#include "lab/bench/cublaslt.hpp"
 #include "lab/operation.hpp"
 #include "operations/gemm/lab/problem.hpp"
 #include "quarry/gemm.hpp"

@@ -1,4 +1,4 @@
-/// quarry bench: how fast kernels are, beside each other and beside cuBLASLt.
+/// quarry bench: how fast kernels are, beside each other and beside cuBLASLt or cuDNN.
 #include <algorithm>
 
 #include "lab/bench/setup.hpp"
@@ -17,23 +17,27 @@
 namespace quarry::command {
 namespace {
 
-/// The library where there is one; absent, with a message, where it is not found or not wanted. Fails where
-/// the one that was named cannot be used.
-Result<std::optional<lab::CublasLt>> open_library(const BenchFlags& flags) {
-  if (flags.cublaslt == "none") return std::optional<lab::CublasLt>();
-  Result<lab::CublasLt> opened = lab::CublasLt::open(flags.cublaslt);
-  if (opened) return std::optional<lab::CublasLt>(*std::move(opened));
-  if (!flags.cublaslt.empty())
-    return Status(opened.status().code(), "--cublaslt: " + opened.status().message());
-  message(opened.status().message() + "; its columns are left out");
-  return std::optional<lab::CublasLt>();
+using OpenLibrary = std::unique_ptr<lab::YardstickLibrary>;
+
+/// The library where there is one; null, with a message, where it is not found or not wanted. Fails where the
+/// one that was named cannot be used.
+Result<OpenLibrary> open_library(const BenchRequest& request) {
+  if (request.library == "none") return OpenLibrary();
+  Result<OpenLibrary> opened = request.kind->open(request.library);
+  if (opened) return opened;
+  const std::string& why = opened.status().message();
+  if (!request.library.empty())
+    return Status(opened.status().code(), std::string("--") + request.kind->word + ": " + why);
+  message(why + "; its columns are left out");
+  return OpenLibrary();
 }
 
 /// How problems are measured, and what the heading says of it.
 struct Instrument {
-  bool with_cublaslt = false;
+  const lab::YardstickKind* kind = nullptr;
   std::string device;
-  std::string cublaslt_version;
+  /// Of the library; empty without it.
+  std::string library_version;
   std::function<Result<lab::BenchResult>(const lab::Problem&, std::uint64_t)> measure;
 };
 
@@ -56,9 +60,10 @@ std::string longest_name(const BenchRequest& request, const std::vector<lab::Ben
 
 nlohmann::ordered_json head_of(const Instrument& instrument, const lab::BenchOptions& options) {
   nlohmann::ordered_json version;
-  if (instrument.with_cublaslt) version = std::strtoull(instrument.cublaslt_version.c_str(), nullptr, 10);
+  if (!instrument.library_version.empty())
+    version = std::strtoull(instrument.library_version.c_str(), nullptr, 10);
   return {{"device", instrument.device},
-          {"cublaslt_version", version},
+          {instrument.kind->word + std::string("_version"), version},
           {"repeats", options.repeats},
           {"gap_ms", options.gap.count()},
           {"overlap", options.overlap}};
@@ -71,8 +76,8 @@ int run_all(BenchRequest& request, const BenchFlags& flags, const Instrument& in
   std::vector<lab::BenchResult> known;
   for (std::optional<lab::BenchResult>& each : request.record.results_of(request.problems))
     if (each) known.push_back(*std::move(each));
-  BenchRows rows(flags.listing, instrument.with_cublaslt,
-                 bench_widest(request.problems, longest_name(request, known)));
+  BenchRows rows(flags.listing, *instrument.kind, !instrument.library_version.empty(),
+                 bench_widest(request.problems, longest_name(request, known), *instrument.kind));
   if (Status s = rows.open_times(flags.dump_times); !s) return report(s);
   int exit = done;
   const lab::BenchSuite suite{
@@ -100,19 +105,20 @@ int run_all(BenchRequest& request, const BenchFlags& flags, const Instrument& in
   if (Status s = rows.end(head_of(instrument, request.options)); !s) return report(s);
   if (flags.svg.empty()) return exit;
   if (!bench_means(rows.results()).worse)
-    return report(Status(StatusCode::device_error, "--svg: no problem has a ratio to cuBLASLt to draw"));
-  if (Status s = write_file(flags.svg, bench_svg(rows.results(), instrument.device)); !s) return report(s);
+    return report(Status(StatusCode::device_error, std::string("--svg: no problem has a ratio to ") +
+                                                       instrument.kind->name + " to draw"));
+  const std::string chart = bench_svg(rows.results(), instrument.device, *instrument.kind);
+  if (Status s = write_file(flags.svg, chart); !s) return report(s);
   return exit;
 }
 
 /// Shows what the record has, which is everything: no device is needed.
 int show_recorded(BenchRequest& request, const BenchFlags& flags) {
-  const std::string version = request.record.part(lab::cublaslt_part);
   lab::Progress progress("bench", request.problems.size());
   return run_all(request, flags,
-                 {.with_cublaslt = !version.empty(),
+                 {.kind = request.kind,
                   .device = request.record.part(lab::device_part),
-                  .cublaslt_version = version,
+                  .library_version = request.record.part(request.kind->word),
                   .measure = {}},
                  progress);
 }
@@ -123,7 +129,7 @@ int measure_all(BenchRequest& request, const BenchFlags& flags) {
   const Result<DeviceModel> device = device_model(lab::used_device);
   if (!device) return report(device.status());
 
-  Result<std::optional<lab::CublasLt>> library = open_library(flags);
+  Result<OpenLibrary> library = open_library(request);
   if (!library) return report(library.status());
   if (*library) {
     if (Status started = (*library)->start(); !started) return report(started);
@@ -139,7 +145,8 @@ int measure_all(BenchRequest& request, const BenchFlags& flags) {
   const lab::BenchSetting setting{.filter = request.filter,
                                   .options = request.options,
                                   .device = *device,
-                                  .library = *library ? &**library : nullptr,
+                                  .kind = *request.kind,
+                                  .library = library->get(),
                                   .workspace = *workspace,
                                   .say = [&progress](const std::string& text) {
                                     progress.clear();
@@ -151,9 +158,9 @@ int measure_all(BenchRequest& request, const BenchFlags& flags) {
   if (Status opened = request.record.open(setup); !opened) return report(opened);
   return run_all(
       request, flags,
-      {.with_cublaslt = setting.library != nullptr,
+      {.kind = request.kind,
        .device = std::string(device->name),
-       .cublaslt_version = setting.library != nullptr ? std::to_string(setting.library->version()) : "",
+       .library_version = setting.library != nullptr ? std::to_string(setting.library->version()) : "",
        .measure = [&setting](const lab::Problem& problem,
                              std::uint64_t seed) { return lab::bench_shape(problem, seed, setting); }},
       progress);
@@ -162,10 +169,9 @@ int measure_all(BenchRequest& request, const BenchFlags& flags) {
 int bench(const BenchFlags& flags) {
   Result<BenchRequest> request = read_bench_request(flags);
   if (!request) return report(request.status());
-  if (!flags.cublaslt.empty() && flags.cublaslt != "none") {
+  if (!request->library.empty()) {
     // What was named on the command line is checked like the rest of it, with a device or without.
-    if (Result<lab::CublasLt> named = lab::CublasLt::open(flags.cublaslt); !named)
-      return report(Status(named.status().code(), "--cublaslt: " + named.status().message()));
+    if (const Result<OpenLibrary> named = open_library(*request); !named) return report(named.status());
   }
   const auto known = request->record.results_of(request->problems);
   const bool all = std::ranges::all_of(known, [](const auto& result) { return result.has_value(); });
@@ -180,14 +186,14 @@ constexpr const char* notes =
     "ratio that counts is the worse. A ratio is one of speeds: above 1, the kernel is faster than the best "
     "of "
     "the 32\n"
-    "algorithms that cuBLASLt offers. See docs/bench.md.";
+    "algorithms that cuBLASLt offers (convolutions: the engines that cuDNN offers). See docs/bench.md.";
 
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<BenchFlags>();
   CLI::App* command = add_command(app, "bench",
-                                  {.help = "Time the best kernels on the device, beside cuBLASLt",
+                                  {.help = "Time the best kernels on the device, beside cuBLASLt or cuDNN",
                                    .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
                                    .notes = notes});
   add_bench_flags(*command, *flags);

@@ -6,8 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
+#include "lab/bench/cublaslt.hpp"
+#include "lab/bench/cudnn.hpp"
 #include "lab/bench/setup.hpp"
+#include "lab/operation.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/text.hpp"
 #include "tools/command/bench/report.hpp"
@@ -64,6 +68,22 @@ Status check_files(const BenchFlags& flags) {
   return check_writable("--resume", flags.resume);
 }
 
+/// Sets which library the problems are measured by, and where it is.
+Status read_library(const BenchFlags& flags, BenchRequest& request) {
+  request.kind = lab::lab_of(request.problems.front().operation()).library;
+  for (const auto& [kind, text] :
+       {std::pair(&lab::CublasLt::kind, &flags.cublaslt), std::pair(&lab::Cudnn::kind, &flags.cudnn)}) {
+    if (kind == request.kind) {
+      request.library = *text;
+    } else if (!text->empty() && *text != "none") {
+      return Status(
+          StatusCode::invalid_arguments,
+          std::string("--") + kind->word + ": these problems are measured by " + request.kind->name);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<BenchRequest> read_bench_request(const BenchFlags& flags) {
@@ -83,7 +103,8 @@ Result<BenchRequest> read_bench_request(const BenchFlags& flags) {
   for (const lab::Problem& problem : request.problems) {
     if (Status s = check_not_empty(problem); !s) return s;
   }
-  if (Status s = check_listing(flags.listing, bench_columns(true)); !s) return s;
+  if (Status s = read_library(flags, request); !s) return s;
+  if (Status s = check_listing(flags.listing, bench_columns(*request.kind, true)); !s) return s;
   if (Status s = check_files(flags); !s) return s;
   if (!flags.resume.empty()) {
     Result<lab::BenchRecord> record = lab::BenchRecord::read(flags.resume);
@@ -115,7 +136,11 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   command
       .add_option("--cublaslt", flags.cublaslt, "cuBLASLt's library, otherwise searched; none: without it")
       ->type_name("FILE");
-  command.add_option("--svg", flags.svg, "Write a chart of the ratios to cuBLASLt")->type_name("FILE");
+  command
+      .add_option("--cudnn", flags.cudnn,
+                  "cuDNN's library, for convolutions; otherwise searched; none: without it")
+      ->type_name("FILE");
+  command.add_option("--svg", flags.svg, "Write a chart of the ratios to that library")->type_name("FILE");
   command
       .add_option("--dump-times", flags.dump_times,
                   "Write predicted and measured times of all timed kernels, JSON lines")

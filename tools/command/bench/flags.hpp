@@ -27,6 +27,7 @@ struct BenchFlags {
   std::string seed;
   bool no_overlap = false;
   std::string cublaslt;
+  std::string cudnn;
   std::string svg;
   std::string dump_times;
   std::string resume;
@@ -38,6 +39,10 @@ struct BenchRequest {
   Filter filter;
   lab::BenchOptions options;
   std::uint64_t seed = 0;
+  /// The library that their operation is measured by, and its path: empty where it is searched, "none" where
+  /// it takes no part.
+  const lab::YardstickKind* kind = nullptr;
+  std::string library;
   /// What is measured already.
   lab::BenchRecord record;
 };

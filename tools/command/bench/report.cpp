@@ -13,7 +13,7 @@ using nlohmann::ordered_json;
 /// A column with where it comes from.
 struct BenchColumn {
   Column column;
-  /// Empty without cuBLASLt.
+  /// Empty without the library, whose word stands in the name for `*`.
   bool yardstick;
   Cell (*cell)(const lab::BenchResult& result);
 };
@@ -75,10 +75,10 @@ const std::vector<BenchColumn>& all_columns() {
          return of_first(r, [](const lab::Finalist& f) { return microseconds(f.timing.gaps.median); });
        }},
       {{.name = "first_ratio", .decimals = 3}, false, [](R r) { return worse(r.first_ratio()); }},
-      {{.name = "cublaslt_us"},
+      {{.name = "*_us"},
        true,
        [](R r) { return of_yardstick(r, [](const lab::Timing& t) { return microseconds(t.gaps.median); }); }},
-      {{.name = "cublaslt_epilogue"},
+      {{.name = "*_epilogue"},
        true,
        [](R r) { return r.yardstick_epilogue.empty() ? Cell() : Cell(r.yardstick_epilogue); }},
       {{.name = "ratio_gaps", .decimals = 3}, true, [](R r) { return gaps(r.ratio()); }},
@@ -106,19 +106,19 @@ const std::vector<BenchColumn>& all_columns() {
          return of_first(
              r, [](const lab::Finalist& f) { return microseconds(f.predicted_seconds.value_or(0)); });
        }},
-      {{.name = "cublaslt_back_to_back_us", .in_table = hidden},
+      {{.name = "*_back_to_back_us", .in_table = hidden},
        true,
        [](R r) { return of_yardstick(r, back_to_back_us); }},
-      {{.name = "cublaslt_spread_percent", .in_table = hidden},
+      {{.name = "*_spread_percent", .in_table = hidden},
        true,
        [](R r) { return of_yardstick(r, [](const lab::Timing& t) { return percent(t.gaps); }); }},
-      {{.name = "cublaslt_first_us", .in_table = hidden},
+      {{.name = "*_first_us", .in_table = hidden},
        true,
        [](R r) {
          return r.algorithm_first ? microseconds(r.algorithms[*r.algorithm_first].timing.gaps.median)
                                   : Cell();
        }},
-      {{.name = "cublaslt_first_ratio", .in_table = hidden, .decimals = 3},
+      {{.name = "*_first_ratio", .in_table = hidden, .decimals = 3},
        true,
        [](R r) { return worse(r.algorithm_first_ratio()); }},
       {{.name = "matched", .in_table = hidden},
@@ -197,6 +197,13 @@ std::optional<double> worse_of(const std::optional<lab::Standing>& standing) {
   return standing ? std::optional(standing->worse()) : std::nullopt;
 }
 
+/// The text, in which a word stands for `*`.
+std::string with_word(std::string text, const char* word) {
+  if (const std::size_t star = text.find('*'); star != text.npos) text.replace(star, 1, word);
+  return text;
+}
+
+/// The library's word stands in the key for `*`, its name in the text.
 struct MeanText {
   const char* key;
   const char* text;
@@ -204,21 +211,22 @@ struct MeanText {
 };
 
 constexpr MeanText mean_texts[] = {
-    {"ratio_gaps", "best kernel / cuBLASLt's best, with gaps", &BenchMeans::gaps},
-    {"ratio_back_to_back", "best kernel / cuBLASLt's best, back to back (large problems)",
+    {"ratio_gaps", "best kernel / *'s best, with gaps", &BenchMeans::gaps},
+    {"ratio_back_to_back", "best kernel / *'s best, back to back (large problems)",
      &BenchMeans::back_to_back},
-    {"ratio", "best kernel / cuBLASLt's best, the worse of both", &BenchMeans::worse},
+    {"ratio", "best kernel / *'s best, the worse of both", &BenchMeans::worse},
     {"first_ratio", "predicted first choice / best kernel", &BenchMeans::first},
-    {"cublaslt_first_ratio", "cuBLASLt's first choice / its best", &BenchMeans::algorithm_first},
+    {"*_first_ratio", "*'s first choice / its best", &BenchMeans::algorithm_first},
 };
 
 }  // namespace
 
-std::vector<Column> bench_columns(bool with_cublaslt) {
+std::vector<Column> bench_columns(const lab::YardstickKind& kind, bool with_library) {
   std::vector<Column> columns;
   for (const BenchColumn& each : all_columns()) {
     columns.push_back(each.column);
-    if (each.yardstick && !with_cublaslt) columns.back().in_table = false;
+    columns.back().name = with_word(each.column.name, kind.word);
+    if (each.yardstick && !with_library) columns.back().in_table = false;
   }
   return columns;
 }
@@ -245,13 +253,13 @@ BenchMeans bench_means(std::span<const lab::BenchResult> results) {
   return means;
 }
 
-std::string means_text(const BenchMeans& means) {
+std::string means_text(const BenchMeans& means, const lab::YardstickKind& kind) {
   std::string text;
   for (const MeanText& each : mean_texts) {
     const std::optional<double>& value = means.*each.value;
     if (!value) continue;
     char line[160];
-    std::snprintf(line, sizeof line, "%.3f  %s", *value, each.text);
+    std::snprintf(line, sizeof line, "%.3f  %s", *value, with_word(each.text, kind.name).c_str());
     text += line;
     if (each.value == &BenchMeans::worse && means.least) {
       std::snprintf(line, sizeof line, "; the lowest is %.3f", *means.least);
@@ -262,29 +270,30 @@ std::string means_text(const BenchMeans& means) {
   return text.empty() ? text : "geometric means of speed ratios:\n" + text;
 }
 
-ordered_json means_json(const BenchMeans& means) {
+ordered_json means_json(const BenchMeans& means, const lab::YardstickKind& kind) {
   ordered_json object = ordered_json::object();
   for (const MeanText& each : mean_texts) {
     const std::optional<double>& value = means.*each.value;
-    object[each.key] = value ? ordered_json(*value) : ordered_json();
+    object[with_word(each.key, kind.word)] = value ? ordered_json(*value) : ordered_json();
   }
   object["lowest_ratio"] = means.least ? ordered_json(*means.least) : ordered_json();
   return object;
 }
 
-ordered_json finalists_json(std::span<const lab::BenchResult> results) {
+ordered_json finalists_json(std::span<const lab::BenchResult> results, const lab::YardstickKind& kind) {
   ordered_json list = ordered_json::array();
   for (const lab::BenchResult& r : results) {
     list.push_back({{"problem", shape_text(r.problem)},
                     {"command", command_text(r.problem)},
                     {"kernels", finalists_json(r.kernels)},
-                    {"cublaslt", finalists_json(r.algorithms)},
+                    {kind.word, finalists_json(r.algorithms)},
                     {"left_out", r.wrong}});
   }
   return list;
 }
 
-std::string bench_svg(std::span<const lab::BenchResult> results, const std::string& device) {
+std::string bench_svg(std::span<const lab::BenchResult> results, const std::string& device,
+                      const lab::YardstickKind& kind) {
   std::vector<lab::ChartBar> bars;
   std::string types;  // of the first one that is drawn
   for (const lab::BenchResult& r : results) {
@@ -293,11 +302,12 @@ std::string bench_svg(std::span<const lab::BenchResult> results, const std::stri
     if (bars.empty()) types = r.types;
     bars.push_back({shape_text(r.problem), ratio->gaps, ratio->back_to_back});
   }
-  return lab::svg_chart({.title = "Best kernel beside cuBLASLt's best, " + types + ", " + device,
-                         .axis = "speed ratio (above 1: faster than cuBLASLt)",
-                         .first = "with gaps",
-                         .second = "back to back"},
-                        bars);
+  return lab::svg_chart(
+      {.title = with_word("Best kernel beside *'s best, ", kind.name) + types + ", " + device,
+       .axis = with_word("speed ratio (above 1: faster than *)", kind.name),
+       .first = "with gaps",
+       .second = "back to back"},
+      bars);
 }
 
 std::string times_text(const lab::BenchResult& result) {

@@ -15,11 +15,13 @@ Status not_written(const std::string& path) {
 
 }  // namespace
 
-BenchRows::BenchRows(const ListingFlags& flags, bool with_cublaslt, std::vector<std::string> widest)
+BenchRows::BenchRows(const ListingFlags& flags, const lab::YardstickKind& kind, bool with_library,
+                     std::vector<std::string> widest)
     : flags_(flags),
+      kind_(kind),
       listing_(
           {.noun = "results",
-           .columns = bench_columns(with_cublaslt),
+           .columns = bench_columns(kind, with_library),
            .cell = [this](std::size_t row, std::size_t column) { return bench_cell(results_[row], column); },
            .name_column = bench_name_column},
           flags, std::move(widest)) {}
@@ -41,13 +43,13 @@ Status BenchRows::add(const lab::BenchResult& result) {
 
 Status BenchRows::end(nlohmann::ordered_json head) {
   const BenchMeans means = bench_means(results_);
-  head["geometric_means"] = means_json(means);
-  head["finalists"] = finalists_json(results_);
+  head["geometric_means"] = means_json(means, kind_);
+  head["finalists"] = finalists_json(results_, kind_);
   if (Status s = listing_.end(head); !s) return s;
   if (flags_.format == Format::table) {
-    write_output("\n" + means_text(means));
+    write_output("\n" + means_text(means, kind_));
   } else if (flags_.format != Format::json) {
-    std::string text = means_text(means);
+    std::string text = means_text(means, kind_);
     if (!text.empty()) text.pop_back();
     message(text);
   }
@@ -55,18 +57,18 @@ Status BenchRows::end(nlohmann::ordered_json head) {
 }
 
 std::vector<std::string> bench_widest(const std::vector<lab::Problem>& problems,
-                                      const std::string& longest_kernel) {
+                                      const std::string& longest_kernel, const lab::YardstickKind& kind) {
   std::string problem;
   for (const lab::Problem& each : problems) {
     if (std::string text = shape_text(each); text.size() > problem.size()) problem = std::move(text);
   }
   std::vector<std::string> widest;
-  for (const Column& column : bench_columns(true)) {
+  for (const Column& column : bench_columns(kind, true)) {
     const std::string& name = column.name;
     widest.push_back(name == "problem"             ? problem
                      : name == "kernel"            ? longest_kernel
                      : name == "controls"          ? "split_k_parallel 16, swizzle 8"
-                     : name == "cublaslt_epilogue" ? "bias, gelu_tanh"
+                     : name.ends_with("_epilogue") ? "bias, gelu_tanh"
                      : column.decimals == 2        ? "12345.67"
                                                    : "1234.5");
   }

@@ -14,7 +14,9 @@ namespace quarry::command {
 class BenchRows {
  public:
   /// @param widest see GrowingListing
-  BenchRows(const ListingFlags& flags, bool with_cublaslt, std::vector<std::string> widest);
+  /// @param kind, with_library see bench_columns
+  BenchRows(const ListingFlags& flags, const lab::YardstickKind& kind, bool with_library,
+            std::vector<std::string> widest);
   BenchRows(const BenchRows&) = delete;
   BenchRows& operator=(const BenchRows&) = delete;
 
@@ -31,6 +33,7 @@ class BenchRows {
 
  private:
   ListingFlags flags_;
+  const lab::YardstickKind& kind_;
   std::vector<lab::BenchResult> results_;
   GrowingListing listing_;
   std::string times_path_;
@@ -39,6 +42,6 @@ class BenchRows {
 
 /// Texts as wide as the values of bench_columns get, for problems and the kernels that may be their best.
 std::vector<std::string> bench_widest(const std::vector<lab::Problem>& problems,
-                                      const std::string& longest_kernel);
+                                      const std::string& longest_kernel, const lab::YardstickKind& kind);
 
 }  // namespace quarry::command

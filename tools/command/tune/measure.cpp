@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "lab/bench/cublaslt.hpp"
 #include "lab/bench/yardstick.hpp"
 #include "lab/problems/problem_text.hpp"
 #include "lab/problems/seed.hpp"
@@ -165,6 +166,7 @@ int tune_here(const std::vector<lab::TuneTask>& tasks, lab::DeviceMeterOptions o
   const lab::BenchSetting bench{.filter = any,
                                 .options = options.bench,
                                 .device = *device,
+                                .kind = lab::CublasLt::kind,
                                 .library = nullptr,
                                 .workspace = *workspace,
                                 .say = [&](const std::string& text) { shown.say(text); }};
