@@ -29,6 +29,10 @@ static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster
 static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
 static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
 static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
+static_assert(std::size(detail::iterator_words) ==
+              static_cast<std::size_t>(WindowIterator::fixed_channels) + 1);
+static_assert(std::size(detail::strides_words) == static_cast<std::size_t>(WindowStrides::strided) + 1);
+static_assert(std::size(detail::filter_words) == static_cast<std::size_t>(WindowFilter::one) + 1);
 static_assert(std::size(detail::scale_support_words) ==
               static_cast<std::size_t>(ScaleSupport::block_scales) + 1);
 static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::file_error) + 1);
@@ -119,6 +123,11 @@ std::string_view to_string(CopyEngine engine) { return detail::word_of(detail::c
 std::string_view to_string(Orientation orientation) {
   return detail::word_of(detail::orientation_words, orientation);
 }
+std::string_view to_string(WindowIterator iterator) {
+  return detail::word_of(detail::iterator_words, iterator);
+}
+std::string_view to_string(WindowStrides strides) { return detail::word_of(detail::strides_words, strides); }
+std::string_view to_string(WindowFilter filter) { return detail::word_of(detail::filter_words, filter); }
 std::string_view to_string(ScaleSupport support) {
   return detail::word_of(detail::scale_support_words, support);
 }

@@ -38,6 +38,10 @@ inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile", "stream_k"};
 inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};
 inline constexpr std::string_view orientation_words[] = {"direct", "exchanged"};
+inline constexpr std::string_view iterator_words[] = {"analytic", "few_channels", "optimized",
+                                                      "fixed_channels"};
+inline constexpr std::string_view strides_words[] = {"any", "unity", "strided"};
+inline constexpr std::string_view filter_words[] = {"any", "one"};
 inline constexpr std::string_view granularity_words[] = {"tensor", "row", "column", "1x128", "128x128"};
 inline constexpr std::string_view scale_support_words[] = {"none", "vector_scales", "block_scales"};
 inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle", "raster",

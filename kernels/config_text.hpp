@@ -96,6 +96,8 @@ struct ConfigSpace {
   SettingValues (*mirrored)(const SettingValues&) = nullptr;
   /// C++ type of what its kernels are launched with.
   std::string_view params = gemm_params;
+  /// The same of configs that differ in it, empty for others. Null where a family has none such.
+  std::string_view (*own_params)(const SettingValues&) = nullptr;
   /// The same of kernels that take scales of operands.
   std::string_view scaled_params = scaled_gemm_params;
   /// What a config asks of another one's device code.

@@ -18,12 +18,20 @@ static bool takes_scales(const KernelMetadata& kernel) {
   return kernel.operands.scales != ScaleSupport::none;
 }
 
+/// C++ type of what a config's kernel is launched with.
+static std::string params_of(const ConfigSpace& space, const SettingValues& values,
+                             const KernelMetadata& kernel) {
+  const std::string_view own = space.own_params == nullptr ? "" : space.own_params(values);
+  if (!own.empty()) return std::string(own);
+  return std::string(takes_scales(kernel) ? space.scaled_params : space.params);
+}
+
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
   const std::string folder(space.family);
   const KernelMetadata kernel = space.describe(values, "");
   return {.name = config_name(space, values),
           .folder = folder,
-          .params = std::string(takes_scales(kernel) ? space.scaled_params : space.params),
+          .params = params_of(space, values, kernel),
           .config_type = "quarry::" + folder + "::Config",
           .config_literal = space.literal(values),
           .only_cc = kernel.max_cc.value_or(0),

@@ -25,6 +25,9 @@ constexpr EnumText enum_text(Math) { return {"quarry::Math", detail::math_words}
 constexpr EnumText enum_text(Schedule) { return {"quarry::Schedule", detail::schedule_words}; }
 constexpr EnumText enum_text(CopyEngine) { return {"quarry::CopyEngine", detail::copy_engine_words}; }
 constexpr EnumText enum_text(Orientation) { return {"quarry::Orientation", detail::orientation_words}; }
+constexpr EnumText enum_text(WindowIterator) { return {"quarry::WindowIterator", detail::iterator_words}; }
+constexpr EnumText enum_text(WindowStrides) { return {"quarry::WindowStrides", detail::strides_words}; }
+constexpr EnumText enum_text(WindowFilter) { return {"quarry::WindowFilter", detail::filter_words}; }
 constexpr EnumText enum_text(ScaleSupport) { return {"quarry::ScaleSupport", detail::scale_support_words}; }
 constexpr EnumText enum_text(EpilogueKind) { return {"quarry::EpilogueKind", epilogue_kind_words}; }
 

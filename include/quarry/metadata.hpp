@@ -61,6 +61,10 @@ struct DesignMetadata {
   std::optional<CopyEngine> copy_engine = std::nullopt;
   /// Which operand goes to the rows of the matrix instruction.
   std::optional<Orientation> orientation = std::nullopt;
+  /// Of a convolution.
+  std::optional<WindowIterator> iterator = std::nullopt;
+  std::optional<WindowStrides> strides = std::nullopt;
+  std::optional<WindowFilter> filter = std::nullopt;
   /// Shape of the matrix instruction.
   std::optional<Extent3> instruction = std::nullopt;
   /// How it rounds f32 operands.

@@ -169,6 +169,12 @@ std::string_view to_string(Schedule schedule);
 std::string_view to_string(CopyEngine engine);
 /// "direct" or "exchanged".
 std::string_view to_string(Orientation orientation);
+/// "analytic", "few_channels", "optimized" or "fixed_channels".
+std::string_view to_string(WindowIterator iterator);
+/// "any", "unity" or "strided".
+std::string_view to_string(WindowStrides strides);
+/// "any" or "one".
+std::string_view to_string(WindowFilter filter);
 /// "none", "vector_scales" or "block_scales".
 std::string_view to_string(ScaleSupport support);
 

@@ -214,6 +214,27 @@ enum class Orientation : unsigned char {
   exchanged,  ///< B, that is, the transposed problem: a tile's N is a multiple of 64, its M of 8
 };
 
+/// How a kernel finds the elements that windows look at.
+enum class WindowIterator : unsigned char {
+  analytic,        ///< from the indices of each piece, whatever the problem
+  few_channels,    ///< fprop, element by element: from tap and channel of the one before, as first layers need
+  optimized,       ///< from those of the tile before; the channels of a group are whole K tiles
+  fixed_channels,  ///< fprop; the channels of a group are one piece: exactly 2, 4 or 8
+};
+
+/// Which strides of windows a kernel takes.
+enum class WindowStrides : unsigned char {
+  any,      ///< all; dgrad multiplies zeros for taps that a stride leaves out
+  unity,    ///< 1
+  strided,  ///< up to 8; dgrad multiplies what contributes alone
+};
+
+/// Which filters a kernel takes.
+enum class WindowFilter : unsigned char {
+  any,
+  one,  ///< 1x1 without padding
+};
+
 /// Which scales of A and B a kernel takes.
 enum class ScaleSupport : unsigned char {
   none,

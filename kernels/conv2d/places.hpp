@@ -75,8 +75,7 @@ struct TurnedWindows {
     const Index3 at = place_index(w, index);
     return {at.outer * output.batch_stride, at.middle + w.rows.padding, at.inner + w.columns.padding};
   }
-  static constexpr PlacePart of_tap(const Windows& w, int index) {
-    const Index3 at = tap_index(w, index);
+  static constexpr PlacePart of_tap(const Windows& w, const Index3& at) {
     return {at.inner, -tap_distance(w.rows, at.outer, w.flips), -tap_distance(w.columns, at.middle, w.flips)};
   }
   static constexpr long long place(const Windows& w, const MatrixParams& output, const PlacePart& one,
@@ -104,8 +103,8 @@ constexpr long long offset_of(const MatrixParams& m, int middle, int inner) {
 }
 
 /// The matrices A and B of a direction: what an element's index along M or N says, what that along K says,
-/// and where it lies, counted from the group's first element; no_place where it is 0. Of fprop, along_tap
-/// says the same of the tap and channel that an index along K is.
+/// and where it lies, counted from the group's first element; no_place where it is 0. Of fprop and
+/// dgrad, along_tap says the same of the tap and channel that an index along K is.
 template <Direction direction>
 struct MatrixA;
 template <Direction direction>
@@ -148,8 +147,11 @@ struct MatrixA<Direction::dgrad> {
   static constexpr PlacePart along_extent(const Conv2dParams& p, int m) {
     return TurnedWindows::of_place(p.windows, p.a, m);
   }
+  static constexpr PlacePart along_tap(const Conv2dParams& p, const Index3& at) {
+    return TurnedWindows::of_tap(p.windows, at);
+  }
   static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
-    return TurnedWindows::of_tap(p.windows, k);
+    return along_tap(p, tap_index(p.windows, k));
   }
   static constexpr long long place(const Conv2dParams& p, const PlacePart& extent, const PlacePart& k) {
     return TurnedWindows::place(p.windows, p.a, extent, k);
@@ -159,9 +161,11 @@ struct MatrixA<Direction::dgrad> {
 template <>
 struct MatrixB<Direction::dgrad> {
   static constexpr PlacePart along_extent(const Conv2dParams&, int n) { return at_offset(n); }
-  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
-    const Index3 at = tap_index(p.windows, k);
+  static constexpr PlacePart along_tap(const Conv2dParams& p, const Index3& at) {
     return at_offset(offset_of(p.b, at.outer, at.middle) + at.inner * p.b.batch_stride);
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    return along_tap(p, tap_index(p.windows, k));
   }
   static constexpr long long place(const Conv2dParams&, const PlacePart& extent, const PlacePart& k) {
     return plain_place(extent, k);

@@ -6,11 +6,9 @@
 
 namespace quarry::conv2d_sm80 {
 
-/// How the places of elements are found.
-enum class Iterator : unsigned char {
-  analytic,      ///< from the indices of each piece, whatever the problem
-  few_channels,  ///< fprop, in single elements: from tap and channel of the one before, as first layers need
-};
+using Iterator = WindowIterator;
+using Strides = WindowStrides;
+using Filter = WindowFilter;
 
 /// One kernel: a convolution as a product by gemm_sm80, whose copies gather their pieces from tensors.
 struct Config {
@@ -23,6 +21,8 @@ struct Config {
   /// Of pointers, strides and the channels of a group, in elements.
   Alignment alignment;
   Math math = Math::exact;
+  Strides strides = Strides::any;
+  Filter filter = Filter::any;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -41,15 +41,38 @@ enum class Bounds : unsigned char {
   window,  ///< likewise, where their rows and columns add up to a pixel of the image
   turned,  ///< rows and columns of windows are divided by the stride
 };
-constexpr Bounds bounds_a(Direction direction) {
-  switch (direction) {
-    case Direction::dgrad: return Bounds::turned;
-    case Direction::wgrad: return Bounds::none;
-    default: return Bounds::window;
-  }
+
+/// What of a config decides how operands are gathered.
+struct Gathering {
+  Direction direction;
+  Iterator iterator;
+  Strides strides;
+  Filter filter;
+};
+constexpr Gathering gathering(const Config& c) { return {c.direction, c.iterator, c.strides, c.filter}; }
+
+constexpr Bounds bounds_a(const Gathering& g) {
+  if (g.direction == Direction::wgrad || g.filter == Filter::one) return Bounds::none;
+  return g.direction == Direction::dgrad && g.strides == Strides::any ? Bounds::turned : Bounds::window;
 }
-constexpr Bounds bounds_b(Direction direction) {
-  return direction == Direction::wgrad ? Bounds::window : Bounds::none;
+constexpr Bounds bounds_b(const Gathering& g) {
+  return g.direction == Direction::wgrad ? Bounds::window : Bounds::none;
+}
+
+/// How tap and channel of an index along K are found.
+enum class Walk : unsigned char {
+  by_index,  ///< by division
+  by_tile,   ///< from those of the tile before, whose tap they share
+  by_piece,  ///< a piece is a tap
+  one_tap,   ///< there is one
+};
+constexpr Walk walk(const Gathering& g) {
+  if (g.filter == Filter::one) return Walk::one_tap;
+  switch (g.iterator) {
+    case Iterator::optimized: return Walk::by_tile;
+    case Iterator::fixed_channels: return Walk::by_piece;
+    default: return Walk::by_index;
+  }
 }
 
 }  // namespace quarry::conv2d_sm80

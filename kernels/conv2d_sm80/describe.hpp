@@ -19,6 +19,9 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.instruction = Extent3{instruction.m, instruction.n, instruction.k};
   kernel.design.math = c.math;
   kernel.design.math_unit = MathUnit::tensor_core;
+  kernel.design.iterator = c.iterator;
+  kernel.design.strides = c.strides;
+  kernel.design.filter = c.filter;
   kernel.modes = {.split_k_serial = true};
   return kernel;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/piece_map.hpp"
+#include "conv2d/phases.hpp"
 #include "conv2d_sm80/config.hpp"
 #include "gemm/estimate.hpp"
 #include "gemm/host.hpp"
@@ -19,6 +20,9 @@ const Config& config_of(const void* config) { return *static_cast<const Config*>
 GemmTraits product_traits(const Config& c) {
   GemmTraits traits = gemm_sm80::traits(product(c));
   traits.cuts_in_parallel = false;
+  traits.iterator = c.iterator;
+  traits.strides = c.strides;
+  traits.filter = c.filter;
   return traits;
 }
 
@@ -27,19 +31,26 @@ GemmTraits product_traits(const Config& c) {
 constexpr int find_instructions(Bounds bounds) {
   return bounds == Bounds::none ? 4 : bounds == Bounds::window ? 8 : 24;
 }
-constexpr int index_instructions(Iterator iterator) { return iterator == Iterator::few_channels ? 14 : 30; }
+constexpr int index_instructions(const Gathering& g) {
+  switch (walk(g)) {
+    case Walk::by_tile: return 12;
+    case Walk::by_piece: return 18;
+    case Walk::one_tap: return 6;
+    default: return g.iterator == Iterator::few_channels ? 14 : 30;
+  }
+}
 /// Of all warps, in a cycle of a multiprocessor.
 constexpr int issued_per_clock = 4;
 
 /// Cycles of a multiprocessor to find the pieces of a K tile.
-double find_clocks(const OperandTile& tile, Bounds bounds, Iterator iterator, int threads) {
+double find_clocks(const OperandTile& tile, Bounds bounds, const Gathering& g, int threads) {
   const bool asynchronous = tile.alignment * tile.element_bytes >= 4;
   const int elements = asynchronous ? tile.alignment : tile.chunk_elements();
   const PieceMap map = piece_map(tile, elements, threads);
   const int singles = asynchronous ? 1 : elements;
   const int indices = (tile.k_contiguous ? map.column_rounds : map.line_rounds) * singles;
   const int instructions =
-      map.pieces() * singles * find_instructions(bounds) + indices * index_instructions(iterator);
+      map.pieces() * singles * find_instructions(bounds) + indices * index_instructions(g);
   return static_cast<double>(instructions) * threads / (32 * issued_per_clock);
 }
 
@@ -48,8 +59,9 @@ double find_clocks(const OperandTile& tile, Bounds bounds, Iterator iterator, in
 BlockCost cost(const Config& c, const DeviceModel& device) {
   const gemm_sm80::Config code = product(c);
   BlockCost cost = gemm_sm80::block_cost(code, device);
-  cost.copy += find_clocks(tile_a(code), bounds_a(c.direction), c.iterator, threads(c)) +
-               find_clocks(tile_b(code), bounds_b(c.direction), c.iterator, threads(c));
+  const Gathering g = gathering(c);
+  cost.copy += find_clocks(tile_a(code), bounds_a(g), g, threads(c)) +
+               find_clocks(tile_b(code), bounds_b(g), g, threads(c));
   return cost;
 }
 
@@ -77,9 +89,93 @@ Status check_operands(const GemmTraits& kernel, const Conv2dProblem& problem) {
   return check_operand(p.b, Operand::b, is_dgrad ? p.n : channels, kernel.alignment.b);
 }
 
-/// The product with open controls, and what of its matrices is read from memory once.
-GemmProblem open_product(const Conv2dProblem& problem) {
+/// Along one axis, what windows a kernel does not take.
+Status check_axis(const GemmTraits& kernel, const WindowAxis& axis, const char* name) {
+  const int most = kernel.strides == Strides::unity ? 1 : most_phases;
+  if (kernel.strides != Strides::any && axis.stride.size > most) {
+    return refused("The stride along the " + std::string(name) + " is " + std::to_string(axis.stride.size) +
+                   ": this kernel takes strides up to " + std::to_string(most));
+  }
+  if (kernel.filter == Filter::one && (axis.taps.size != 1 || axis.padding != 0))
+    return refused("This kernel takes filters of 1x1 without padding");
+  return {};
+}
+
+Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  const Windows& windows = problem.windows;
+  if (Status s = check_axis(kernel, windows.rows, "height"); !s) return s;
+  if (Status s = check_axis(kernel, windows.columns, "width"); !s) return s;
+  if (kernel.strides == Strides::strided) {  // a batch entry for each group of each phase
+    const std::int64_t phases = std::int64_t{windows.rows.stride.size} * windows.columns.stride.size;
+    const std::int64_t entries = phases * problem.product.batch;
+    if (entries > grid_limit)
+      return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, entries};
+  }
+  if (problem.product.k == 0) return {};
+  const int channels = windows.channels.size;
+  const std::string has = "A group has " + std::to_string(channels) + " channels along K: this kernel takes ";
+  if (kernel.iterator == Iterator::optimized && channels % kernel.tile.k != 0)
+    return refused(has + "multiples of " + std::to_string(kernel.tile.k));
+  if (kernel.iterator == Iterator::fixed_channels && channels != kernel.alignment.a)
+    return refused(has + "exactly " + std::to_string(kernel.alignment.a));
+  return {};
+}
+
+/// The most that steps of `stride` find in `count`.
+int most_steps(int count, int stride) { return count / stride + (count % stride != 0); }
+
+/// Images of a dgrad.
+int images_of(const Conv2dProblem& problem) {
+  const int pixels = problem.windows.rows.places.size * problem.windows.columns.places.size;
+  return pixels == 0 ? 0 : problem.product.m / pixels;
+}
+
+/// Rows, and taps of a phase, of the largest one: the product that the grid of Strides::strided covers.
+GemmProblem phased_product(const Conv2dProblem& problem) {
+  const auto taps_of = [](const WindowAxis& axis) {
+    return most_steps(axis.taps.size, axis.stride.size / gcd_of(axis.stride.size, axis.dilation));
+  };
+  const Windows& w = problem.windows;
   GemmProblem p = problem.product;
+  if (is_empty(p)) return p;
+  p.m = images_of(problem) * most_steps(w.rows.places.size, w.rows.stride.size) *
+        most_steps(w.columns.places.size, w.columns.stride.size);
+  if (p.k > 0) p.k = taps_of(w.rows) * taps_of(w.columns) * w.channels.size;
+  p.batch *= w.rows.stride.size * w.columns.stride.size;
+  return p;
+}
+
+Phases phases_of(const Conv2dProblem& problem) {
+  const Windows& w = problem.windows;
+  const bool has_sums = problem.product.k > 0;
+  const auto along = [&](const WindowAxis& axis) {
+    return phases_along(axis, axis.places.size, has_sums ? axis.taps.size : 0, w.flips);
+  };
+  return {along(w.rows), along(w.columns), images_of(problem), problem.product.batch};
+}
+
+/// The whole dgrad of a launch in phases.
+Conv2dParams whole(const PhasedConv2dParams& phased) {
+  Conv2dParams params = phased;
+  const Windows& w = params.windows;
+  params.m = phased.phases.images * w.rows.places.size * w.columns.places.size;
+  params.batch = phased.phases.groups;
+  if (params.k > 0) params.k = w.rows.taps.size * w.columns.taps.size * w.channels.size;
+  return params;
+}
+
+GemmProblem covered_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  return kernel.strides == Strides::strided ? phased_product(problem) : problem.product;
+}
+
+/// The product with open controls, and what of its matrices is read from memory once. Phases are taken to be
+/// alike.
+GemmProblem open_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  GemmProblem p = covered_product(kernel, problem);
+  if (kernel.strides == Strides::strided && p.k > 0) {
+    const int phases = problem.windows.rows.stride.size * problem.windows.columns.stride.size;
+    p.k = std::min(p.k, std::max(1, problem.product.k / phases));
+  }
   p.controls = {};
   float& repeats = problem.direction == Direction::wgrad ? p.repeats_b : p.repeats_a;
   repeats = window_repeats(problem.windows);
@@ -95,7 +191,9 @@ class Conv2dSm80 final : public Conv2dFamily {
 
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
-    GemmProblem p = open_product(problem);
+    if (Status s = check_windows(kernel.traits, problem); !s) return s;
+    GemmProblem p = covered_product(kernel.traits, problem);
+    p.controls = {};
     if (is_empty(p) || p.k == 0) {  // nothing is read
       p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;
     } else if (Status s = check_operands(kernel.traits, problem); !s) {
@@ -107,25 +205,38 @@ class Conv2dSm80 final : public Conv2dFamily {
   Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
                     std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
-    return gemm_estimate(kernel, open_product(problem), max_workspace);
+    return gemm_estimate(kernel, open_product(kernel.traits, problem), max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem,
                   std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
-    return gemm_account(kernel, open_product(problem), max_workspace);
+    return gemm_account(kernel, open_product(kernel.traits, problem), max_workspace);
   }
 
   std::size_t workspace_size(const void* config, const Conv2dProblem& problem,
                              const ChosenControls& controls) const override {
-    return gemm_workspace(product_traits(config_of(config)), problem.product, controls).bytes;
+    const GemmTraits traits = product_traits(config_of(config));
+    return gemm_workspace(traits, covered_product(traits, problem), controls).bytes;
   }
 
   void launch(const void* config, const Conv2dProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
-    gemm_launch(product_traits(config_of(config)), problem.product, controls, launch, sizeof(Conv2dParams));
+    const GemmTraits traits = product_traits(config_of(config));
+    const bool has_phases = traits.strides == Strides::strided;
+    const std::size_t bytes = has_phases ? sizeof(PhasedConv2dParams) : sizeof(Conv2dParams);
+    gemm_launch(traits, covered_product(traits, problem), controls, launch, bytes);
     if (launch.is_empty()) return;
-    params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;
+    auto& params = params_of<Conv2dParams>(launch, *kernel_step(launch));
+    params.windows = problem.windows;
+    if (has_phases) static_cast<PhasedConv2dParams&>(params).phases = phases_of(problem);
+  }
+
+  Conv2dParams host_params(const void* config, const Launch& launch, const std::byte* image) const override {
+    if (config_of(config).strides != Strides::strided)
+      return params_of<Conv2dParams>(image, *kernel_step(launch));
+    const auto& phased = params_of<PhasedConv2dParams>(image, *kernel_step(launch));
+    return whole(phased);
   }
 };
 

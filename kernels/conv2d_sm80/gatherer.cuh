@@ -21,11 +21,20 @@ struct Found {
   bool exists;
 };
 
+/// The tap and first channel of a K tile, where it has one tap.
+template <Walk walk>
+struct TileTap {};
+template <>
+struct TileTap<Walk::by_tile> {
+  Index3 tile;
+};
+
 /// Finds a block's elements, tile after tile along K. Behind the end of K nothing exists.
 ///
 /// @tparam Matrix MatrixA or MatrixB of a direction
-template <class Matrix, Bounds bounds, int element_bytes>
-class Gatherer {
+/// @tparam alignment elements of a piece
+template <class Matrix, Bounds bounds, Walk walk, int alignment, int element_bytes>
+class Gatherer : TileTap<walk> {
  public:
   QUARRY_DEVICE Gatherer(const Conv2dParams& params, const GatheredPart& part)
       : params_(params),
@@ -34,7 +43,9 @@ class Gatherer {
         extent_first_(part.extent_first),
         extent_end_(part.extent_end),
         k_(part.k_first),
-        k_end_(part.k_end) {}
+        k_end_(part.k_end) {
+    if constexpr (walk == Walk::by_tile) this->tile = tap(0);
+  }
 
   /// The share of an index along M or N, counted from the block's first.
   QUARRY_DEVICE Share along_extent(int offset) const {
@@ -44,7 +55,18 @@ class Gatherer {
   /// The share of an index along K, counted from the tile's first.
   QUARRY_DEVICE Share along_k(int offset) const {
     const int k = k_ + offset;
-    return share(Matrix::along_k(params_, k), k < k_end_);
+    if constexpr (walk == Walk::by_tile) {
+      return share(
+          Matrix::along_tap(params_, {this->tile.outer, this->tile.middle, this->tile.inner + offset}),
+          k < k_end_);
+    } else if constexpr (walk == Walk::by_piece) {
+      const Divided at = divide(k / alignment, params_.windows.columns.taps);
+      return share(Matrix::along_tap(params_, {at.quotient, at.rest, 0}), k < k_end_);
+    } else if constexpr (walk == Walk::one_tap) {
+      return share(Matrix::along_tap(params_, {0, 0, k}), k < k_end_);
+    } else {
+      return share(Matrix::along_k(params_, k), k < k_end_);
+    }
   }
   /// The tap and channel of that index.
   QUARRY_DEVICE Index3 tap(int offset) const { return tap_index(params_.windows, k_ + offset); }
@@ -59,7 +81,18 @@ class Gatherer {
     if (++at.middle < w.columns.taps.size) return {at.outer, at.middle, 0};
     return {at.outer + 1, 0, 0};
   }
-  QUARRY_DEVICE void next_tile(int tile_k) { k_ += tile_k; }
+  QUARRY_DEVICE void next_tile(int tile_k) {
+    k_ += tile_k;
+    if constexpr (walk == Walk::by_tile) {
+      this->tile.inner += tile_k;
+      const Windows& w = params_.windows;
+      if (this->tile.inner < w.channels.size) return;
+      this->tile.inner = 0;
+      if (++this->tile.middle < w.columns.taps.size) return;
+      this->tile.middle = 0;
+      ++this->tile.outer;
+    }
+  }
 
   QUARRY_DEVICE Found find(const Share& extent, const Share& k) const {
     const bool both = extent.exists && k.exists;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conv2d/output.cuh"
+#include "conv2d/phase.cuh"
 #include "conv2d/work.cuh"
 #include "conv2d_sm80/config.hpp"
 #include "conv2d_sm80/sources.cuh"
@@ -11,42 +12,64 @@
 namespace quarry::conv2d_sm80 {
 
 /// The sources of a product's operands.
-template <gemm_sm80::Config config, Direction direction, Iterator iterator>
+template <gemm_sm80::Config config, Gathering g>
 struct Sources {
   using S = gemm_sm80::Shape<config>;
-  using GatherA = Gatherer<MatrixA<direction>, bounds_a(direction), S::a.element_bytes>;
-  using GatherB = Gatherer<MatrixB<direction>, bounds_b(direction), S::b.element_bytes>;
-  using A = typename SourceOf<GatherA, S::a, S::threads, iterator, copies_asynchronously(S::a)>::Type;
-  using B = typename SourceOf<GatherB, S::b, S::threads, iterator, copies_asynchronously(S::b)>::Type;
+  using GatherA = Gatherer<MatrixA<g.direction>, bounds_a(g), walk(g), S::a.alignment, S::a.element_bytes>;
+  using GatherB = Gatherer<MatrixB<g.direction>, bounds_b(g), walk(g), S::b.alignment, S::b.element_bytes>;
+  using A = typename SourceOf<GatherA, S::a, S::threads, g.iterator, copies_asynchronously(S::a)>::Type;
+  using B = typename SourceOf<GatherB, S::b, S::threads, g.iterator, copies_asynchronously(S::b)>::Type;
 };
 
-/// Finds the block's work, multiplies, writes. @tparam config of the product
-template <gemm_sm80::Config config, Direction direction, Iterator iterator, class Epilogue>
-QUARRY_DEVICE void convolve(const Conv2dParams& params) {
-  using From = Sources<config, direction, iterator>;
-  const arch::SharedAddress memory = arch::shared_memory();
-  const TileWork tile = work_at(params, work_position(params, memory), config.tile.k);
-  const GroupWork<direction> work = of_group<direction>(tile);
-
+/// Computes one piece of work: multiplies, writes. @tparam config of the product
+template <gemm_sm80::Config config, Gathering g, class Epilogue, class Work>
+QUARRY_DEVICE void convolve(const Conv2dParams& params, const Work& work, int group,
+                            arch::SharedAddress memory) {
+  using From = Sources<config, g>;
   gemm_sm80::Sums<config> sums;
   if (work.k_tiles > 0) {
     const int k_first = work.first_k_tile * config.tile.k;
     const int k_end = k_first + k_elements(work, config.tile.k);
     const Windows& windows = params.windows;
-    const typename From::A a(params, {params.a, work.batch * windows.group_a, work.tile_m * config.tile.m,
-                                      params.m, k_first, k_end});
-    const typename From::B b(params, {params.b, work.batch * windows.group_b, work.tile_n * config.tile.n,
-                                      params.n, k_first, k_end});
+    const typename From::A a(
+        params, {params.a, group * windows.group_a, work.tile_m * config.tile.m, params.m, k_first, k_end});
+    const typename From::B b(
+        params, {params.b, group * windows.group_b, work.tile_n * config.tile.n, params.n, k_first, k_end});
     const gemm_sm80::WarpReader<config> reader(gemm_sm80::warp_place<config>());
     gemm_sm80::mainloop<config>(reader, a, b, work.k_tiles, sums);
   }
   gemm_sm80::write_sums<config, Epilogue, TileWriter>(params, work, memory, sums);
 }
 
+/// Finds the block's work and computes it.
+template <gemm_sm80::Config config, Gathering g, class Epilogue>
+QUARRY_DEVICE void convolve(const Conv2dParams& params) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork tile = work_at(params, work_position(params, memory), config.tile.k);
+  convolve<config, g, Epilogue>(params, of_group<g.direction>(tile), tile.batch, memory);
+}
+
+/// The same where a launch has phases.
+template <gemm_sm80::Config config, Gathering g, class Epilogue>
+QUARRY_DEVICE void convolve_phase(const PhasedConv2dParams& all) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork tile = work_at(all, work_position(all, memory), config.tile.k);
+  const Conv2dParams params = params_of_phase<bytes_of(config.types.a), bytes_of(config.types.out)>(
+      all, tile.batch / all.phases.groups);
+  const WorkOf<PhaseGroup> work = of_phase(tile, params, config.tile);
+  convolve<config, g, Epilogue>(params, work, work.group, memory);
+}
+
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
 template <Config config, class Epilogue = ConvolutionChain<config.direction>>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
-  convolve<product(config), config.direction, config.iterator, Epilogue>(params);
+  convolve<product(config), gathering(config), Epilogue>(params);
+}
+
+/// Likewise, of Strides::strided.
+template <Config config, class Epilogue = ConvolutionChain<config.direction>>
+QUARRY_DEVICE void kernel(const PhasedConv2dParams& params) {
+  convolve_phase<product(config), gathering(config), Epilogue>(params);
 }
 
 }  // namespace quarry::conv2d_sm80

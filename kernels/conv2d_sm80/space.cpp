@@ -1,13 +1,12 @@
 /// conv2d_sm80 configs as text: conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x128x32_w2x2x1_s4_analytic_a8x8.
+#include <algorithm>
+
 #include "conv2d_sm80/describe.hpp"
 #include "gemm_sm80/fault.hpp"
 #include "quarry/tensor.hpp"
 #include "settings.hpp"
 
 namespace quarry::conv2d_sm80 {
-
-static constexpr std::string_view iterator_words[] = {"analytic", "few_channels"};
-static constexpr EnumText enum_text(Iterator) { return {"quarry::conv2d_sm80::Iterator", iterator_words}; }
 
 /// Each runs its own device code.
 static Config entry(const Config& c) { return c; }
@@ -16,7 +15,8 @@ namespace {
 
 constexpr auto settings = convolution_settings<Config>(
     {setting<&Config::warps>("warps", "w"), setting<&Config::stages>("stages", "s"),
-     word_setting<&Config::iterator>("iterator"), word_setting<&Config::math>("math", Math::exact),
+     word_setting<&Config::iterator>("iterator"), word_setting<&Config::strides>("strides", Strides::any),
+     word_setting<&Config::filter>("filter", Filter::any), word_setting<&Config::math>("math", Math::exact),
      setting<&Config::alignment>("alignment", "a")});
 
 /// Elements that are gathered one by one: each has a place of its own, so compilers take long for many.
@@ -33,12 +33,39 @@ std::string gather_fault(std::string_view operand, const OperandTile& tile, int 
          " in single elements";
 }
 
+/// Why a config cannot have its iterator, strides or filter, "" where it can.
+std::string windows_fault(const Config& c) {
+  const bool is_asynchronous = std::min(c.alignment.a, c.alignment.b) * bytes_of(c.types.a) >= 4;
+  const bool is_dgrad = c.direction == Direction::dgrad;
+  if (c.iterator == Iterator::optimized && (c.direction == Direction::wgrad || !is_asynchronous))
+    return "optimized can be chosen only for fprop and dgrad, with alignments of 4 bytes or more";
+  if (c.iterator == Iterator::optimized && is_dgrad && c.strides == Strides::any)
+    return "optimized takes a dgrad with strides unity or strided";
+  const bool is_fixed = c.alignment.a == c.alignment.b && c.alignment.a >= 2 && c.alignment.a <= 8;
+  if (c.iterator == Iterator::fixed_channels &&
+      (c.direction != Direction::fprop || !is_fixed || !is_asynchronous))
+    return "fixed_channels can be chosen only for fprop, with both alignments 2, 4 or 8, and 4 bytes or more";
+  if (c.strides != Strides::any && !is_dgrad) return "unity and strided can be chosen only for dgrad";
+  const bool takes_one = c.iterator == Iterator::analytic && is_asynchronous &&
+                         (c.direction == Direction::fprop || (is_dgrad && c.strides == Strides::unity));
+  if (c.filter == Filter::one && !takes_one)
+    return "the filter one can be chosen only for analytic fprop, and dgrad with strides unity, with "
+           "alignments of 4 bytes or more";
+  return "";
+}
+
+/// Those of Strides::strided have more parameters.
+std::string_view own_params(const SettingValues& values) {
+  return config_of(settings, values).strides == Strides::strided ? "quarry::PhasedConv2dParams" : "";
+}
+
 std::string fault(const Config& c) {
   const gemm_sm80::Config code = product(c);
   if (std::string why = gemm_sm80::fault(code); !why.empty()) return why;
   const bool is_single = c.alignment.a == 1 && c.alignment.b == 1 && is_half(c.types.a);
   if (c.iterator == Iterator::few_channels && (c.direction != Direction::fprop || !is_single))
     return "few_channels can be chosen only for fprop of f16 and bf16, with alignments of 1";
+  if (std::string why = windows_fault(c); !why.empty()) return why;
   std::string why = gather_fault("a", tile_a(code), threads(c));
   if (why.empty()) why = gather_fault("b", tile_b(code), threads(c));
   return why;
@@ -51,8 +78,13 @@ std::string unit_group(const Config& c) {
 
 }  // namespace
 
+constexpr ConfigSpace with_own_params(ConfigSpace space) {
+  space.own_params = own_params;
+  return space;
+}
+
 extern const ConfigSpace space;
-constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group>(family_name, "quarry::Conv2dParams", EntryProblem::same);
+constinit const ConfigSpace space = with_own_params(
+    config_space<settings, fault, unit_group>(family_name, "quarry::Conv2dParams", EntryProblem::same));
 
 }  // namespace quarry::conv2d_sm80

@@ -41,6 +41,10 @@ struct GemmTraits {
   int gated_columns = 32;
   /// Groups of columns can be reduced, with tiles of whole groups.
   bool reduces_groups = true;
+  /// Of a convolution: which windows it takes.
+  WindowIterator iterator = WindowIterator::analytic;
+  WindowStrides strides = WindowStrides::any;
+  WindowFilter filter = WindowFilter::any;
 };
 
 constexpr bool is_persistent(const GemmTraits& kernel) { return kernel.schedule != Schedule::one_tile; }

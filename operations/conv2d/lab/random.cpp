@@ -137,6 +137,24 @@ void fit_walk(std::int64_t lines, Problem& p, Dice& dice) {
                  : ImageAxes{std::min(p.stride.height, most_step), std::min(p.stride.width, most_step)};
 }
 
+/// Makes of a problem one that kernels take which know strides, filters or channels beforehand.
+void fit_windows(const KernelMetadata& kernel, Problem& p) {
+  const DesignMetadata& design = kernel.design;
+  const std::int64_t most_stride = design.strides == WindowStrides::unity     ? 1
+                                   : design.strides == WindowStrides::strided ? 8
+                                                                              : p.h + p.w + 8;
+  p.stride = {std::min(p.stride.height, most_stride), std::min(p.stride.width, most_stride)};
+  if (design.filter == WindowFilter::one) {
+    p.r = p.s = 1;
+    p.padding = {0, 0};
+  }
+  std::int64_t& along_k = p.direction == Direction::fprop ? p.c : p.k;
+  if (design.iterator == WindowIterator::fixed_channels) along_k = p.groups * kernel.operands.a.alignment;
+  if (design.iterator != WindowIterator::optimized) return;
+  const std::int64_t unit = p.groups * design.tile.k;
+  along_k = (along_k + unit - 1) / unit * unit;
+}
+
 /// Makes of a problem one that kernels take that copy channels in pieces.
 void fit_pieces(const KernelMetadata& kernel, Problem& p) {
   const auto fitted = [&](std::int64_t channels, int a, int b) {
@@ -147,6 +165,23 @@ void fit_pieces(const KernelMetadata& kernel, Problem& p) {
   const bool a_has_channels = p.direction == Direction::fprop;
   p.c = fitted(p.c, a_has_channels ? a : 1, kernel.operands.b.alignment);
   p.k = fitted(p.k, a_has_channels ? 1 : a, 1);
+}
+
+/// A text that is the same for kernels which take the same strides, filters and channels.
+std::string windows_text(const DesignMetadata& design) {
+  std::string text;
+  if (design.iterator == WindowIterator::fixed_channels) text += "fixed ";
+  if (design.iterator == WindowIterator::optimized) text += "tiles of " + std::to_string(design.tile.k) + " ";
+  if (design.strides) text += std::string(to_string(*design.strides)) + " ";
+  if (design.filter) text += std::string(to_string(*design.filter));
+  return text;
+}
+
+/// Makes of a problem one that the kernel takes.
+void fit(const KernelMetadata& kernel, Problem& p, Dice& dice) {
+  if (walks(kernel)) return fit_walk(walked_lines(kernel), p, dice);
+  fit_windows(kernel, p);
+  fit_pieces(kernel, p);
 }
 
 /// Sums of bytes: an epilogue in whole numbers where it is computed in s32; otherwise an alpha that brings
@@ -232,6 +267,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add_if(kernel.epilogue.bias, "bias")
       .add_if(walks(kernel), "walks")
       .add(walked_lines(kernel))
+      .add(windows_text(kernel.design))
       .add(std::int64_t{operands.a.alignment})
       .add(std::int64_t{operands.b.alignment});
 }
@@ -244,7 +280,6 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
   constexpr double most_products = 3e6;
   Dice dice(seed);
-  const std::int64_t lines = walked_lines(kernel);
   const OperandsMetadata& operands = kernel.operands;
   Problem problem{.direction = kernel.direction.value_or(Direction::fprop),
                   .a = {.dtype = operands.a.dtype},
@@ -258,12 +293,11 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   } else {
     do {
       draw_windows(most_products, problem, dice);
-      if (walks(kernel)) fit_walk(lines, problem, dice);
+      fit(kernel, problem, dice);
     } while (flops(problem) > 8 * most_products);
     draw_taken_epilogue(kernel, problem, dice);
   }
-  if (walks(kernel)) fit_walk(lines, problem, dice);
-  if (!walks(kernel)) fit_pieces(kernel, problem);
+  fit(kernel, problem, dice);
   fit_integers(problem);
   return problem;
 }

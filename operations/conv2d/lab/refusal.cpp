@@ -179,6 +179,28 @@ std::optional<bool> breaks_pieces(const std::string& message, const KernelMetada
   return std::nullopt;
 }
 
+/// What kernels do not take that know strides, filters or channels beforehand.
+std::optional<bool> breaks_windows(const std::string& message, const KernelMetadata& kernel,
+                                   const Conv2dArguments& args) {
+  const DesignMetadata& design = kernel.design;
+  if (design.copy_engine) return std::nullopt;
+  const Roles roles = detail::conv2d::roles_of(args);
+  const auto& w = roles.filters.extents;
+  if (message.starts_with("The stride along")) {
+    const std::int64_t stride = std::max(args.stride.height, args.stride.width);
+    return (design.strides == WindowStrides::unity && stride > 1) ||
+           (design.strides == WindowStrides::strided && stride > 8);
+  }
+  if (message.find("filters of 1x1 without padding") != message.npos) {
+    const bool is_one = w[1] == 1 && w[2] == 1 && args.padding == ImageAxes{0, 0};
+    return design.filter == WindowFilter::one && !is_one;
+  }
+  if (message.find("channels along K") == message.npos) return std::nullopt;
+  const std::int64_t channels = args.direction == Direction::dgrad ? w[0] / args.groups : w[3];
+  if (design.iterator == WindowIterator::optimized) return channels % design.tile.k != 0;
+  return design.iterator == WindowIterator::fixed_channels && channels != kernel.operands.a.alignment;
+}
+
 std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) {
   const std::string message = status.message();
   if (const TensorView* const view = view_of(args, status.operand());
@@ -221,6 +243,7 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   }
   if (status.reason() != Reason::dtype) {
     if (const std::optional<bool> broken = breaks_pieces(message, kernel, args)) return fault(*broken);
+    if (const std::optional<bool> broken = breaks_windows(message, kernel, args)) return fault(*broken);
   }
   for (const Rule& rule : walk_rules) {
     if (message.find(rule.words) != message.npos)

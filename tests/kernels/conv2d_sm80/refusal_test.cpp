@@ -106,6 +106,76 @@ TEST_CASE("convolutions whose channels are no whole pieces are refused by name",
   check_refused(args, pieces("b", 12));
 }
 
+TEST_CASE("kernels that know windows beforehand refuse others by name", "[conv2d]") {
+  const auto check = [](const Conv2dArguments& args, const std::string& design, const std::string& why) {
+    const Status status = kernel_of(args.direction, design).supports(args);
+    INFO(design);
+    CHECK(status.code() == (why.empty() ? StatusCode::ok : StatusCode::unsupported));
+    if (!why.empty()) CHECK(status.message() == why);
+  };
+  const std::string unity = "64_w2x2x1_s4_optimized_unity_a8x8";
+  const std::string strided = "64_w2x2x1_s4_analytic_strided_a8x8";
+  const auto with_stride = [](std::int64_t height, std::int64_t width) {
+    Conv2dArguments args = problem(Direction::dgrad, 64, 64);
+    args.stride = {height, width};
+    args.a = dense({2, (9 - 1) / height + 1, (8 - 1) / width + 1, 64});
+    return args;
+  };
+  check(with_stride(1, 1), unity, "");
+  check(with_stride(1, 2), unity, "The stride along the width is 2: this kernel takes strides up to 1");
+  check(with_stride(1, 1), strided, "");
+  check(with_stride(8, 8), strided, "");
+  check(with_stride(9, 1), strided, "The stride along the height is 9: this kernel takes strides up to 8");
+  CHECK_FALSE(get_kernels(with_stride(9, 9)).empty());
+
+  const auto tiles = [](int channels) {
+    return "A group has " + std::to_string(channels) + " channels along K: this kernel takes multiples of 64";
+  };
+  check(problem(Direction::fprop, 64), "64_w2x2x1_s4_optimized_a8x8", "");
+  check(problem(Direction::fprop, 96), "64_w2x2x1_s4_optimized_a8x8", tiles(96));
+  check(problem(Direction::fprop, 64, 64, 2), "64_w2x2x1_s4_optimized_a8x8", tiles(32));
+  check(problem(Direction::dgrad, 64, 32), unity, tiles(32));
+  Conv2dArguments nothing = problem(Direction::fprop, 96);
+  nothing.epilogue.alpha = 0;
+  check(nothing, "64_w2x2x1_s4_optimized_a8x8", "");
+
+  check(problem(Direction::fprop, 4), "32_w2x2x1_s4_fixed_channels_a4x4", "");
+  check(problem(Direction::fprop, 8), "32_w2x2x1_s4_fixed_channels_a4x4",
+        "A group has 8 channels along K: this kernel takes exactly 4");
+
+  const std::string filters = "This kernel takes filters of 1x1 without padding";
+  check(problem(Direction::fprop), "64_w2x2x1_s4_analytic_one_a8x8", filters);
+  Conv2dArguments args = problem(Direction::fprop);
+  args.b = dense({32, 1, 1, 64});
+  args.out = dense({2, 11, 10, 32});
+  check(args, "64_w2x2x1_s4_analytic_one_a8x8", filters);
+  args.padding = {0, 0};
+  args.out = dense({2, 9, 8, 32});
+  check(args, "64_w2x2x1_s4_analytic_one_a8x8", "");
+}
+
+TEST_CASE("dgrad with strides goes to kernels that leave out what does not contribute", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::dgrad, 64, 64);
+  args.stride = {2, 2};
+  args.a = dense({32, 28, 28, 64});
+  args.out = dense({32, 56, 56, 64});
+  const auto found = get_kernels(args);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().metadata().design.strides == WindowStrides::strided);
+}
+
+TEST_CASE("filters name what kernels know of windows", "[conv2d]") {
+  const auto count = [](const char* text) {
+    const Result<Filter> filter = Filter::parse(text);
+    REQUIRE(filter);
+    return get_kernels(*filter).size();
+  };
+  CHECK(count("design.strides == strided && family == conv2d_sm80") > 0);
+  CHECK(count("design.filter == one") > 0);
+  CHECK(count("design.iterator == fixed_channels") > 0);
+  CHECK(count("design.iterator == optimized && design.strides == unity") > 0);
+}
+
 TEST_CASE("configs that no kernel can have are refused by name", "[conv2d]") {
   const auto check_fault = [](const std::string& name, const std::string& why) {
     const Result<Kernel> kernel = make_kernel("conv2d_sm80_" + name);
@@ -118,6 +188,15 @@ TEST_CASE("configs that no kernel can have are refused by name", "[conv2d]") {
   check_fault("fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_few_channels_a8x8",
               "few_channels can be chosen only for fprop");
   check_fault("fprop_bf16_bf16_f32_bf16_128x128x64_w2x2x1_s2_analytic_a1x1", "in single elements");
+  check_fault("fprop_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_analytic_strided_a8x8", "only for dgrad");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_optimized_a8x8",
+              "optimized can be chosen only for fprop and dgrad");
+  check_fault("fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_optimized_a1x1",
+              "optimized can be chosen only for fprop and dgrad");
+  check_fault("dgrad_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_optimized_a8x8", "with strides unity or strided");
+  check_fault("fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_fixed_channels_a8x4", "both alignments 2, 4 or 8");
+  check_fault("fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_fixed_channels_a16x16", "both alignments 2, 4 or 8");
+  check_fault("dgrad_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_analytic_one_a8x8", "dgrad with strides unity");
   check_fault("fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a2x2",
               "the alignment of bytes must be 4, 8 or 16");
   check_fault("wgrad_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16", "bytes must be contiguous along K");

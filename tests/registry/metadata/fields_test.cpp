@@ -34,6 +34,9 @@ KernelMetadata full_kernel() {
   k.design.schedule = Schedule::ping_pong;
   k.design.copy_engine = CopyEngine::cp_async;
   k.design.orientation = Orientation::exchanged;
+  k.design.iterator = WindowIterator::optimized;
+  k.design.strides = WindowStrides::strided;
+  k.design.filter = WindowFilter::one;
   k.design.instruction = Extent3{11, 13, 17};
   k.design.math = Math::fast_f32;
   k.design.math_unit = MathUnit::tensor_core;
@@ -64,14 +67,15 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
                                 modes] = kernel;
   [[maybe_unused]] const auto& [a, b, c, out, accumulator, scales] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
-  [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, instruction,
-                                math, math_unit, threads, shared_memory] = design;
+  [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, iterator,
+                                strides, filter, instruction, math, math_unit, threads, shared_memory] =
+      design;
   [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp, fast_clamp] = epilogue;
   [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k, batched, array] =
       modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
   // The last one is computed from others: the sum class.
-  CHECK(all_fields().size() == 6 + 4 * 3 + 2 + 3 * 3 + 4 + 6 + 7 + 6 + 1);
+  CHECK(all_fields().size() == 6 + 4 * 3 + 2 + 3 * 3 + 7 + 6 + 7 + 6 + 1);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -108,6 +112,9 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"design.schedule", "ping_pong"},
       {"design.copy_engine", "cp_async"},
       {"design.orientation", "exchanged"},
+      {"design.iterator", "optimized"},
+      {"design.strides", "strided"},
+      {"design.filter", "one"},
       {"design.instruction.m", "11"},
       {"design.instruction.n", "13"},
       {"design.instruction.k", "17"},
@@ -145,12 +152,13 @@ TEST_CASE("What a kernel lacks is absent", "[fields]") {
     absent.insert(shortest_path(each));
     CHECK(value_text(each, nothing).empty());
   }
-  CHECK(absent == std::set<std::string_view>{
-                      "a.dtype",     "a.layout",      "a.alignment",   "b.dtype",       "b.layout",
-                      "b.alignment", "c.dtype",       "c.layout",      "c.alignment",   "out.dtype",
-                      "accumulator", "max_cc",        "stages",        "warps.m",       "warps.n",
-                      "warps.k",     "cluster.m",     "cluster.n",     "schedule",      "copy_engine",
-                      "orientation", "instruction.m", "instruction.n", "instruction.k", "direction"});
+  CHECK(absent == std::set<std::string_view>{"a.dtype",       "a.layout",      "a.alignment",   "b.dtype",
+                                             "b.layout",      "b.alignment",   "c.dtype",       "c.layout",
+                                             "c.alignment",   "out.dtype",     "accumulator",   "max_cc",
+                                             "stages",        "warps.m",       "warps.n",       "warps.k",
+                                             "cluster.m",     "cluster.n",     "schedule",      "copy_engine",
+                                             "orientation",   "iterator",      "strides",       "filter",
+                                             "instruction.m", "instruction.n", "instruction.k", "direction"});
 }
 
 TEST_CASE("Getters and words fit a field's type", "[fields]") {
@@ -232,7 +240,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
   CHECK(paths("epilogue") == Paths{"activation", "bias", "scale", "residual", "aux", "clamp", "fast_clamp"});
-  CHECK(paths("design").size() == 20);
+  CHECK(paths("design").size() == 23);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());
   CHECK(paths("arps").empty());
