@@ -30,9 +30,10 @@ inline constexpr std::string_view math_words[] = {"exact", "fast_tf32", "fast_f3
 inline constexpr std::string_view accumulation_words[] = {"fast", "precise"};
 inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
 inline constexpr std::string_view operand_words[] = {
-    "none",    "a",        "b",       "c",        "out",     "bias",    "alpha",   "beta",    "workspace",
-    "scale",   "residual", "aux",     "partials", "from",    "to",      "a_scale", "b_scale", "out_scale",
-    "tensor0", "tensor1",  "tensor2", "tensor3",  "tensor4", "tensor5", "tensor6", "tensor7", "sizes"};
+    "none",    "a",         "b",       "c",         "out",     "bias",     "alpha",
+    "beta",    "workspace", "scale",   "residual",  "aux",     "partials", "from",
+    "to",      "a_scale",   "b_scale", "out_scale", "tensor0", "tensor1",  "tensor2",
+    "tensor3", "tensor4",   "tensor5", "tensor6",   "tensor7", "sizes",    "leading"};
 inline constexpr std::string_view direction_words[] = {"fprop", "dgrad", "wgrad"};
 inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile", "stream_k"};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/grouped.svg, the forms of grouped GEMM, and docs/conv2d.svg, the GEMM of each direction of a convolution.
+"""Draws docs/grouped.svg, the forms of grouped GEMM, docs/gemm_list.svg, the problems of a list, and docs/conv2d.svg, the GEMM of each direction of a convolution.
 
 Usage: form_pictures.py [--check]. With --check the pictures are compared, not written; the exit status is 1 where one differs.
 """
@@ -101,6 +101,32 @@ def grouped():
     yield from ragged(320)
 
 
+# Problems of a list: rows, columns and K of each, in the units of the picture.
+PROBLEMS = [(52, 36, 74), (24, 60, 30), (64, 18, 50)]
+BOUND_M, BOUND_N, BOUND_K = (max(extents) for extents in zip(*PROBLEMS))
+
+
+def bounded(x, y, bound, own, fill):
+    """A matrix of a problem within the bounds."""
+    yield box(x, y, *bound, "#ffffff")
+    yield box(x, y, *own, fill)
+
+
+def gemm_list():
+    yield text(16, 24, "A colour is a problem, with extents and pointers of its own. White: what the bounds leave.")
+    for i, ((m, n, k), fill) in enumerate(zip(PROBLEMS, GROUPS)):
+        y = 48 + 92 * i
+        yield text(16, y + 36, f"problem {i}", ' font-weight="bold"')
+        yield from bounded(170, y, (BOUND_K, BOUND_M), (k, m), fill)
+        yield from bounded(330, y, (BOUND_N, BOUND_K), (n, k), fill)
+        yield from bounded(520, y, (BOUND_N, BOUND_M), (n, m), fill)
+        yield from times(y + 36)
+    y = 48 + 92 * len(PROBLEMS) + 4
+    yield from named(170, y, BOUND_K, "A", "G x M x K")
+    yield from named(330, y, BOUND_N, "B", "G x K x N")
+    yield from named(520, y, BOUND_N, "out", "G x M x N")
+
+
 # Of each direction: what the rows, the columns and the sum of the GEMM are, and its operands; `*` marks the im2col view.
 DIRECTIONS = [
     ("fprop", ("N P Q", "C R S", "pixels of x*"), ("C R S", "K", "filters w"), ("N P Q", "K", "y")),
@@ -159,6 +185,7 @@ def picture(title, height, shapes):
 
 def main():
     pictures = {"grouped.svg": picture("The forms of grouped GEMM", 460, grouped()),
+                "gemm_list.svg": picture("A list of GEMMs", 352, gemm_list()),
                 "conv2d.svg": picture("The GEMM of each direction of a convolution", 492, conv2d())}
     for name, made in pictures.items():
         path = DOCS / name

@@ -14,13 +14,14 @@ enum class Operation : unsigned char {
   elementwise,     ///< ElementwiseArguments
   grouped_gemm,    ///< GroupedGemmArguments
   conv2d,          ///< Conv2dArguments
+  gemm_list,       ///< GemmListArguments
 };
 
 /// Whether kernels of an operation multiply tiles of A and B. Kernels of other operations lack these
 /// operands, tiles, modes, and everything else in the metadata that belongs to a product.
 constexpr bool is_product(Operation operation) {
   return operation == Operation::gemm || operation == Operation::grouped_gemm ||
-         operation == Operation::conv2d;
+         operation == Operation::conv2d || operation == Operation::gemm_list;
 }
 
 /// "gemm", "reduce_split_k", ...

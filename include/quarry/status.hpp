@@ -64,11 +64,12 @@ enum class Operand : std::uint8_t {
   tensor5,
   tensor6,
   tensor7,
-  sizes,  ///< of groups
+  sizes,    ///< of groups, or of the problems of a list
+  leading,  ///< leading dimensions of the problems of a list
 };
 
 /// The last of them.
-inline constexpr Operand last_operand = Operand::sizes;
+inline constexpr Operand last_operand = Operand::leading;
 
 /// How many tensors of an expression have a name of their own.
 inline constexpr int tensor_operands = 8;

@@ -10,12 +10,12 @@
 namespace quarry::lab {
 namespace {
 
-/// Writes values to the elements of a vector, as many as there are.
+/// Writes values to the elements of a vector or of a matrix, row by row, as many as there are.
 void write_values(const TensorView& view, const std::vector<double>& values) {
   const Matrices m(view);
-  const auto count = std::min<std::int64_t>(m.columns(), std::ssize(values));
+  const auto count = std::min<std::int64_t>(m.rows() * m.columns(), std::ssize(values));
   for (std::int64_t i = 0; i < count; ++i) {
-    host::write_element(m.type(), const_cast<void*>(view.data), m.index(0, i),
+    host::write_element(m.type(), const_cast<void*>(view.data), m.index(i / m.columns(), i % m.columns()),
                         values[static_cast<std::size_t>(i)]);
   }
 }

@@ -3,11 +3,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "epilogue.hpp"
 #include "expression.hpp"
@@ -120,6 +123,38 @@ class GroupedGemm final : public OperationArguments {
 
  private:
   GroupedGemmArguments arguments_;
+};
+
+/// What a list of GEMMs has beside its operands and epilogue.
+struct ListChoices {
+  bool clamp_host_sizes;
+  std::vector<std::int32_t> host_sizes;
+};
+
+class GemmList final : public OperationArguments {
+ public:
+  GemmList(nb::handle a, nb::handle b, nb::handle out, nb::handle sizes, nb::handle leading,
+           nb::handle accumulator, const PythonEpilogue* epilogue, ListChoices choices)
+      : host_sizes_(std::move(choices.host_sizes)) {
+    arguments_.a = keep(a, "A");
+    arguments_.b = keep(b, "B");
+    arguments_.out = keep(out, "out", true);
+    arguments_.sizes = keep(sizes, "sizes");
+    arguments_.leading = keep_if(leading, "leading");
+    arguments_.clamp_host_sizes = choices.clamp_host_sizes;
+    arguments_.host_sizes = host_sizes_;
+    if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
+    if (epilogue == nullptr) return;
+    if (epilogue->expression)
+      throw nb::value_error("epilogue: a list of GEMMs takes the standard parts, and no expression yet");
+    arguments_.c = keep_if(epilogue->c, "C");
+    arguments_.epilogue = standard_epilogue(*this, *epilogue);
+  }
+  quarry::Arguments get() const override { return arguments_; }
+
+ private:
+  std::vector<std::int32_t> host_sizes_;
+  GemmListArguments arguments_;
 };
 
 class ReduceSplitK final : public OperationArguments {
@@ -265,6 +300,30 @@ void bind_grouped(nb::module_& module) {
                    "False, clamp_host_sizes: bool = False, expected_total: int | None = None) -> None"));
 }
 
+void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
+               nb::handle leading, nb::handle accumulator, const PythonEpilogue* epilogue,
+               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes) {
+  new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
+                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>())});
+}
+
+void bind_list(nb::module_& module) {
+  nb::class_<GemmList, OperationArguments>(
+      module, "GemmListArguments",
+      "G GEMMs with sizes of their own: A (G x M x K), B (G x K x N) and out (G x M x N), PointerArrays or "
+      "batches, whose extents are bounds.\n"
+      "`sizes` are G x 3 numbers of Int32: M, N and K of each; `leading` G x 4: leading dimensions of A, B, "
+      "C and out.\n"
+      "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking.")
+      .def("__init__", &make_list, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
+           nb::arg("sizes").none(), nb::arg("leading") = nb::none(), nb::arg("accumulator_type") = nb::none(),
+           nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("clamp_host_sizes") = false,
+           nb::arg("host_sizes") = nb::none(),
+           nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
+                   "None, accumulator_type: object = None, epilogue: EpilogueArguments | None = None, *, "
+                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None) -> None"));
+}
+
 void bind_others(nb::module_& module) {
   nb::class_<ReduceSplitK, OperationArguments>(
       module, "ReduceSplitKArguments",
@@ -354,6 +413,7 @@ void bind_arguments(nb::module_& module) {
       module, "Arguments", "Arguments of one operation. They keep their tensors alive and copy nothing.");
   bind_gemm(module);
   bind_grouped(module);
+  bind_list(module);
   bind_convolution(module);
   bind_others(module);
 }

@@ -166,7 +166,9 @@ Status check_pieces(const std::vector<OperandRef>& used) {
 }  // namespace
 
 Status check_host_arrays(const OperandList& operands) {
-  const auto is_array = [](const OperandRef& operand) { return operand.view->is_pointer_array; };
+  const auto is_array = [](const OperandRef& operand) {
+    return operand.view->is_pointer_array && !operand.has_own_extents;
+  };
   if (std::none_of(operands.begin(), operands.end(), is_array)) return {};
   try {
     std::vector<OperandRef> used;

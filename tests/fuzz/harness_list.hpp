@@ -25,6 +25,7 @@ void reorder_arguments(Bytes input);
 void elementwise_arguments(Bytes input);
 void grouped_gemm_arguments(Bytes input);
 void conv2d_arguments(Bytes input);
+void gemm_list_arguments(Bytes input);
 /// A DLPack tensor.
 void dlpack_tensors(Bytes input);
 /// A file of problems.
@@ -53,6 +54,7 @@ inline constexpr Harness all_harnesses[] = {
     {"elementwise_arguments", elementwise_arguments},
     {"grouped_gemm_arguments", grouped_gemm_arguments},
     {"conv2d_arguments", conv2d_arguments},
+    {"gemm_list_arguments", gemm_list_arguments},
     {"dlpack_tensors", dlpack_tensors},
     {"shapes_files", shapes_files},
     {"problem_texts", problem_texts},

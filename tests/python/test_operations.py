@@ -105,6 +105,42 @@ class Groups(unittest.TestCase):
                 make()
 
 
+class Lists(unittest.TestCase):
+    def test_random_lists_are_numpy_s(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 30):
+            dice = random.Random(seed)
+            dtype = dice.choice(["float16", "bfloat16"])
+            shapes = [(dice.choice([0, 1, 7, 40]), dice.choice([1, 24, 64]), dice.choice([0, 8, 33])) for _ in range(dice.randint(1, 5))]
+            m, n, k = (max(extents) for extents in zip(*shapes))
+            a, b = (numpy.stack([draw_matrix(dice, *extents, dtype) for _ in shapes]) for extents in ((max(m, 1), max(k, 1)), (max(k, 1), n)))
+            out = numpy.full((len(shapes), max(m, 1), n), 7, "float64").astype(numpy_type(dtype))
+            sizes = numpy.array(shapes, "int32")
+            hint = [int(size) for size in sizes.flat] if dice.random() < 0.5 else None
+            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), host_sizes=hint)
+            with self.subTest(seed=seed, shapes=shapes):
+                kernels = quarry.get_kernels(args)
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                kernels[dice.randrange(len(kernels))].run(args)
+                reference = numpy.full(out.shape, 7.0)
+                for i, (m, n, k) in enumerate(shapes):
+                    reference[i, :m, :n] = 2 * (a[i, :m, :k].astype("float64") @ b[i, :k, :n].astype("float64"))
+                self.assertLessEqual(relative_error(out, reference), TOLERANCES[dtype])
+
+    def test_mistakes_are_told(self):
+        a = numpy.ones((2, 8, 8), "float16")
+        sizes = numpy.full((2, 3), 8, "int32")
+        cases = [
+            (TypeError, "sizes: expected a tensor", lambda: quarry.GemmListArguments(a, a, a.copy(), None)),
+            (ValueError, "no expression", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum"))),
+            (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
+            (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, host_sizes=[1]))),
+        ]
+        for kind, message, make in cases:
+            with self.subTest(message=message), self.assertRaisesRegex(kind, message):
+                make()
+
+
 class Reductions(unittest.TestCase):
     def test_random_partial_sums_are_added(self):
         start = random.randrange(1 << 30)

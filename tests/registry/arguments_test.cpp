@@ -50,6 +50,7 @@ TEST_CASE("every operation has a row that knows its arguments") {
   CHECK(detail::info_of(Operation::elementwise).argument_bytes == sizeof(ElementwiseArguments));
   CHECK(detail::info_of(Operation::grouped_gemm).argument_bytes == sizeof(GroupedGemmArguments));
   CHECK(detail::info_of(Operation::conv2d).argument_bytes == sizeof(Conv2dArguments));
+  CHECK(detail::info_of(Operation::gemm_list).argument_bytes == sizeof(GemmListArguments));
 }
 
 TEST_CASE("arguments of another operation are refused by every call of a kernel") {

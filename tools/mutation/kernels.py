@@ -111,6 +111,8 @@ GROUPED_SM90_PROBLEMS = (
     (GROUPED_SM90[0], "70x40x40", "--tokens", "250", "--distribution", "uniform", "--sizes-are", "counts"),
     (GROUPED_SM90[2], "70x40x40", "--tokens", "700", "--distribution", "uniform", "--form", "ragged_k"),
     (GROUPED_SM90[1], "2x264x40", "--tokens", "2200", "--distribution", "one"))
+LIST = ("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "gemm_list_simt_s8_s8_s32_s8_ccr_64x64x64_t4x4")
+LIST_SM80 = ("gemm_list_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8", "gemm_list_sm80_f16_f16_f32_f32_rcr_64x64x64_w2x2x1_s3_a1x1")
 REDUCE = ("reduce_split_k_f32_f16", "reduce_split_k_s32_s8")
 REORDER = ("reorder_matrix_f16", "reorder_matrix_s8")
 CONV2D_WINDOWS = ("conv2d_simt_fprop_bf16_bf16_f32_bf16_64x64x16_t4x4", "conv2d_simt_wgrad_f64_f64_f64_f64_64x64x16_t4x4",
@@ -148,6 +150,8 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
+    Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
+    Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
     Stage(r"kernels/conv2d_sm80/.*", CONV2D_SM80),
     Stage(r"kernels/conv2d_sm90/.*", CONV2D_SM90),

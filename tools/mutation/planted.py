@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, REORDER, REDUCE, SIMT,
+from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
                               SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
@@ -18,6 +18,8 @@ REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
 REDUCE_KERNEL = "kernels/reduce_split_k/kernel.cuh"
 PLACES = "kernels/conv2d/places.hpp"
 SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
+LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
+LIST_PARAMS = "kernels/gemm_list/params.hpp"
 GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
 GATHERER = "kernels/conv2d_sm80/gatherer.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
@@ -143,6 +145,20 @@ PLANTED = [
     *(Planted(path, "rows outside of all groups keep their bytes", GROUPED + GROUPED_SM80,
               [(GROUP_TILES, "if (row < work.m()) out.store(work.out().row + row, column, left < 4 ? left : 4, {});", "(void)row, (void)left, (void)out;")])
       for path in ("zero_outside", "zero_outside_masked")),
+    # Lists.
+    *(Planted(path, "the last row of a problem is left out", LIST + LIST_SM80,
+              [(LIST_SCHEDULE, "QUARRY_DEVICE int m() const { return extents.m; }", "QUARRY_DEVICE int m() const { return extents.m - 1; }")])
+      for path in ("pointers", "strided_list")),
+    Planted("own_leading", "lines of outputs are as far apart as the view's", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "return outputs_with_leading(params, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
+    Planted("no_k", "without K nothing is written", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "    tile_end_ = tiles(extents_);", "    tile_end_ = extents_.k > 0 ? tiles(extents_) : 0;")]),
+    Planted("long_list", "problems behind the first 32 have their numbers", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "static_cast<int>(next_) - 32 + lane_", "lane_")]),
+    Planted("wrong_list_sizes", "extents go past the bounds", LIST + LIST_SM80,
+            [(LIST_PARAMS, "extent > bound ? bound : extent", "extent")]),
+    Planted("wrong_leading", "lines go past the view's", LIST + LIST_SM80,
+            [(LIST_PARAMS, "return rounded > bound ? bound : rounded;", "return rounded;")]),
     # Convolutions.
     Planted("padding", "windows begin at the image", CONV2D_WINDOWS,
             [(PLACES, "at.middle * w.rows.stride.size - w.rows.padding", "at.middle * w.rows.stride.size")]),

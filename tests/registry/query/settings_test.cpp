@@ -88,7 +88,9 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
       "scales"}},
     {"grouped_gemm_sm80",
      {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
-    {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}}};
+    {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
+    {"gemm_list_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
+    {"gemm_list_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
 
 /// The leaves of one setting's part of an initialiser.
 std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {

@@ -1,0 +1,62 @@
+/// The operation `gemm_list`: its arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "quarry/arguments.hpp"
+#include "quarry/epilogue.hpp"
+#include "quarry/operation.hpp"
+#include "quarry/tensor.hpp"
+#include "quarry/types.hpp"
+
+namespace quarry {
+
+/// A list of G GEMMs of the same types and layouts in one launch, each with its own M, N, K, pointers and
+/// leading dimensions: out[g] = epilogue(a[g] times b[g]).
+///
+/// The matrices of problem g are entry g of `a`, `b`, `c` and `out`: of arrays of pointers
+/// (PointerArrayView), or of strided batches. (A view of rank 2 is one matrix for all problems.) The views'
+/// extents are upper bounds that all problems keep to, and that the host must know: a matrix has its own
+/// extents, and only its own elements are touched.
+///
+/// `sizes` and `leading` may be in device memory. They are read when the kernel runs, and do not change what
+/// is launched: a CUDA graph can be replayed with other sizes. Sizes that make no sense are clamped, so that
+/// nothing outside of the bounds is touched: extents to [0, bound], leading dimensions to [length of a line,
+/// that of the view]. The host executor refuses such sizes instead, with a message that names the problem,
+/// unless `clamp_host_sizes` is set. Problems without rows or columns are skipped, their pointers are not
+/// looked at; K = 0 writes the epilogue of 0.
+///
+/// Not there yet: scales of operands, expressions, a bias for each problem (a bias, or a scale, is the same
+/// for all problems, which use as much of it as they have rows or columns), interleaved layouts, controls.
+struct GemmListArguments {
+  static constexpr Operation operation = Operation::gemm_list;
+
+  TensorView a;  ///< G x M x K
+  TensorView b;  ///< G x K x N
+  /// Same type and extents as `out`; may be `out` itself, with the same leading dimensions. Needed when beta
+  /// is not 0.
+  std::optional<TensorView> c = std::nullopt;
+  TensorView out;  ///< G x M x N
+  /// G x 3 numbers of type s32, rows next to each other: M, N and K of each problem. In the same kind of
+  /// memory as the other operands: in device, managed or pinned memory where these are on a device.
+  TensorView sizes;
+  /// G x 4 numbers of type s32, likewise: elements from one line (row, or column of a column-major operand)
+  /// to the next of a, b, c and out; c's is ignored where beta is 0. Those of a and b must be multiples of
+  /// the alignment that a kernel needs, as the view's are: others are rounded up on a device. Absent: all
+  /// matrices have their view's.
+  std::optional<TensorView> leading = std::nullopt;
+  /// The host executor clamps sizes that make no sense, as a device does.
+  bool clamp_host_sizes = false;
+  /// Type that products are summed in; unset: as GemmArguments has it.
+  std::optional<DType> accumulator = std::nullopt;
+  /// The bias and the scale have the bounds' rows or columns. A residual and an aux are arrays of pointers or
+  /// batches, too; their lines are as far apart as their views say.
+  Epilogue epilogue = {};
+  /// A hint for the ranking: the 3 G numbers of `sizes` in host memory, where the host knows them. Read during
+  /// the call alone. Empty: as if all problems were as large as the bounds.
+  std::span<const std::int32_t> host_sizes = {};
+};
+
+}  // namespace quarry

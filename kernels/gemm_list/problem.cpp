@@ -1,0 +1,63 @@
+#include "gemm_list/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gemm/host.hpp"
+
+namespace quarry {
+namespace {
+
+double tiles_of(int m, int n, Tile tile) {
+  return static_cast<double>(tiles_along(m, tile.m)) * tiles_along(n, tile.n);
+}
+
+/// Sums over the problems that have elements.
+struct Sums {
+  int count = 0;
+  double m = 0;
+  double n = 0;
+  double elements = 0;
+  double work = 0;
+  double tiles = 0;
+};
+
+Sums sums_of(const GemmListProblem& problem, Tile tile) {
+  GemmParams bounds = {};
+  bounds.m = problem.gemm.m;
+  bounds.n = problem.gemm.n;
+  bounds.k = problem.gemm.k;
+  Sums sums;
+  for (int i = 0; i < problem.gemm.batch; ++i) {
+    const ListExtents own = host_extents(problem, bounds, i);
+    if (own.m == 0 || own.n == 0) continue;
+    const double elements = static_cast<double>(own.m) * own.n;
+    ++sums.count;
+    sums.m += own.m;
+    sums.n += own.n;
+    sums.elements += elements;
+    sums.work += elements * own.k;
+    sums.tiles += tiles_of(own.m, own.n, tile);
+  }
+  return sums;
+}
+
+int rounded(double value) { return static_cast<int>(std::lround(std::max(value, 1.0))); }
+
+}  // namespace
+
+EqualProblems equal_problems(const GemmListProblem& problem, Tile tile) {
+  EqualProblems equal = {problem.gemm, 1};
+  GemmProblem& batch = equal.batch;
+  batch.controls = {.mode = Mode::gemm, .split_k_slices = 1};
+  if (problem.host_sizes == nullptr) return equal;
+  const Sums sums = sums_of(problem, tile);
+  batch.batch = std::max(sums.count, 1);
+  batch.m = rounded(sums.m / batch.batch);
+  batch.n = rounded(sums.n / batch.batch);
+  batch.k = sums.work > 0 ? rounded(sums.work / sums.elements) : 0;
+  equal.tiles = std::max(sums.tiles, 1.0) / (tiles_of(batch.m, batch.n, tile) * batch.batch);
+  return equal;
+}
+
+}  // namespace quarry

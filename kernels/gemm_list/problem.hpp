@@ -1,0 +1,37 @@
+/// A list of GEMMs after its arguments were checked: what families decide and launch by. Host only.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/problem.hpp"
+#include "gemm_list/params.hpp"
+#include "quarry/account.hpp"
+
+namespace quarry {
+
+/// A checked problem. Sizes of 0 are legal.
+struct GemmListProblem {
+  /// As if all problems were as large as the bounds; see GemmListParams.
+  GemmProblem gemm;
+  /// Pointers are null for fake operands.
+  ListParams list = {};
+  bool has_leading = false;
+  /// The sizes in host memory; null: not known.
+  const std::int32_t* host_sizes = nullptr;
+};
+
+/// Extents of a problem whose sizes the host knows. @pre it does
+inline ListExtents host_extents(const GemmListProblem& problem, const GemmParams& bounds, int number) {
+  const std::int32_t* const row = problem.host_sizes + static_cast<std::int64_t>(number) * list_extents;
+  return clamped_extents(bounds, {row[0], row[1], row[2]});
+}
+
+/// What ranking takes for the problem: equal problems as a batch, and how many tiles of a kernel the list has
+/// for each that the batch has.
+struct EqualProblems {
+  GemmProblem batch;
+  double tiles;
+};
+EqualProblems equal_problems(const GemmListProblem& problem, Tile tile);
+
+}  // namespace quarry

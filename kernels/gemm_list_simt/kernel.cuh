@@ -1,0 +1,38 @@
+/// A list of GEMMs with plain fused multiply-add, or for bytes dot products of four: blocks walk over the
+/// tiles of all problems, and compute each as gemm_simt does.
+#pragma once
+
+#include "gemm_list/schedule.cuh"
+#include "gemm_list_simt/config.hpp"
+#include "gemm_simt/kernel.cuh"
+
+namespace quarry::gemm_list_simt {
+
+/// Multiplies and writes a tile of a problem.
+template <gemm_simt::Config config, class Epilogue>
+QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, arch::SharedAddress memory) {
+  using S = gemm_simt::Shape<config>;
+  const int thread_row = arch::thread_index() / S::threads_n;
+  const int thread_column = arch::thread_index() % S::threads_n;
+  gemm_simt::Sums<config> sums;
+  if (work.k_tiles > 0) {
+    const ListOperands operands = operands_of(params, work, {1, 1});
+    const OperandPart a = part_of_a(operands.a, work, config.tile);
+    const OperandPart b = part_of_b(operands.b, work, config.tile);
+    const int k_left = work.k();
+    gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles,
+                                thread_row, thread_column, sums, [](int) {});
+  }
+  gemm_simt::write_sums<config, Epilogue>(outputs_of(params, work), memory, work, thread_row, thread_column,
+                                          sums);
+}
+
+/// The kernel.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const GemmListParams& params) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  for_each_list_tile<config.tile>(
+      params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
+}
+
+}  // namespace quarry::gemm_list_simt

@@ -1,0 +1,34 @@
+/// The compile-time parameters of one gemm_list_sm80 kernel.
+#pragma once
+
+#include "gemm_sm80/config.hpp"
+
+namespace quarry::gemm_list_sm80 {
+
+/// One kernel: that of gemm_sm80 over the tiles of all problems, whose pointers and leading dimensions are as
+/// aligned as the config says. The output has any strides.
+struct Config {
+  Types types;
+  Layouts layouts;
+  Tile tile;
+  Warps warps;
+  int stages;
+  Alignment alignment;
+  friend constexpr bool operator==(const Config&, const Config&) = default;
+};
+
+/// The gemm_sm80 kernel whose pipeline, main loop and epilogue run for each tile.
+constexpr gemm_sm80::Config tile_config(const Config& c) {
+  return {c.types, c.layouts, c.tile, c.warps, c.stages, c.alignment};
+}
+
+/// Threads of a block.
+constexpr int threads(const Config& c) { return gemm_sm80::threads(tile_config(c)); }
+
+/// Bytes of dynamic shared memory.
+constexpr int shared_memory_bytes(const Config& c) { return gemm_sm80::shared_memory_bytes(tile_config(c)); }
+
+/// Each config runs its own device code.
+constexpr Config entry(const Config& c) { return c; }
+
+}  // namespace quarry::gemm_list_sm80

@@ -1,0 +1,34 @@
+/// A list of GEMMs with mma.sync: blocks walk over the tiles of all problems, and compute each as gemm_sm80
+/// does.
+#pragma once
+
+#include "gemm_list/schedule.cuh"
+#include "gemm_list_sm80/config.hpp"
+#include "gemm_sm80/kernel.cuh"
+
+namespace quarry::gemm_list_sm80 {
+
+/// Multiplies and writes a tile of a problem.
+template <gemm_sm80::Config config, class Epilogue>
+QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, arch::SharedAddress memory) {
+  using S = gemm_sm80::Shape<config>;
+  gemm_sm80::Sums<config> sums;
+  if (work.k_tiles > 0) {
+    const gemm_sm80::WarpReader<config> reader(gemm_sm80::warp_place<config>());
+    const ListOperands operands = operands_of(params, work, config.alignment);
+    const OperandLines a = operand_lines(part_of_a(operands.a, work, config.tile), S::a);
+    const OperandLines b = operand_lines(part_of_b(operands.b, work, config.tile), S::b);
+    gemm_sm80::mainloop<config>(reader, typename S::SourceA(a), typename S::SourceB(b), work.k_tiles, sums);
+  }
+  gemm_sm80::write_sums<config, Epilogue, TileWriter>(outputs_of(params, work), work, memory, sums);
+}
+
+/// The kernel.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const GemmListParams& params) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  for_each_list_tile<config.tile>(
+      params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
+}
+
+}  // namespace quarry::gemm_list_sm80

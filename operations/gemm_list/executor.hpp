@@ -1,0 +1,17 @@
+/// The host executor of lists of GEMMs: problem by problem, by the executor of GEMMs.
+#pragma once
+
+#include "gemm_list/params.hpp"
+#include "operations/gemm/executor.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::host {
+
+/// Computes what a kernel of these parameters does, whose pointers are host memory. Fails with
+/// invalid_arguments and nothing written for sizes and leading dimensions that make no sense, unless these
+/// are to be clamped, and for pointers that are null, misaligned, or lead to outputs that overlap. Fails as
+/// the execute of a GEMM does.
+/// @param alignment that the kernel needs
+Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params);
+
+}  // namespace quarry::host

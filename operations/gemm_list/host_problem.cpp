@@ -1,0 +1,148 @@
+#include "operations/gemm_list/host_problem.hpp"
+
+#include <cstdint>
+
+#include "common/config_parts.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry::host {
+namespace {
+
+using detail::invalid;
+
+std::string at_problem(int number) { return " at problem " + std::to_string(number) + ": "; }
+
+/// Checks one extent of a problem.
+Status check_extent(int number, const char* name, int extent, int bound) {
+  if (extent >= 0 && extent <= bound) return {};
+  return invalid("Operand `sizes` is wrong" + at_problem(number) + "its " + name + " is " +
+                 std::to_string(extent) +
+                 (extent < 0 ? ", which is negative" : ", and the bound is " + std::to_string(bound)));
+}
+
+/// Checks the leading dimension of one matrix of a problem. @param bound the view's
+Status check_leading(int number, Operand name, int given, int line, int lines, long long bound, int unit) {
+  if (lines <= 1 || line == 0) return {};
+  const std::string wrong = "Operand `leading` is wrong" + at_problem(number) + "that of " +
+                            std::string(to_string(name)) + " is " + std::to_string(given);
+  if (given < line) return invalid(wrong + ", and its lines have " + std::to_string(line) + " elements");
+  if (given > bound) return invalid(wrong + ", and the view's is " + std::to_string(bound));
+  if (given % unit == 0 || bound % unit != 0) return {};
+  return invalid(wrong + ", and the kernel needs a multiple of " + std::to_string(unit));
+}
+
+/// One problem of a list, as it is made and checked.
+class Maker {
+ public:
+  Maker(const HostKernel& kernel, Alignment alignment, const GemmListParams& params, int number)
+      : kernel_(kernel), alignment_(alignment), params_(params), number_(number) {
+    const int* const row = params.list.sizes + static_cast<std::int64_t>(number) * list_extents;
+    given_ = {row[0], row[1], row[2]};
+    own_ = clamped_extents(params.gemm, given_);
+    if (params.list.leading == nullptr) return;
+    const int* const leading = params.list.leading + static_cast<std::int64_t>(number) * list_matrices;
+    for (int i = 0; i < list_matrices; ++i) leading_[i] = leading[i];
+  }
+
+  bool has_elements() const { return own_.m > 0 && own_.n > 0; }
+
+  /// The extents and leading dimensions as they were given.
+  Status check_sizes() const {
+    const GemmParams& bounds = params_.gemm;
+    if (Status s = check_extent(number_, "M", given_.m, bounds.m); !s) return s;
+    if (Status s = check_extent(number_, "N", given_.n, bounds.n); !s) return s;
+    // Where alpha is 0, K has no bound.
+    if (bounds.k > 0) {
+      if (Status s = check_extent(number_, "K", given_.k, bounds.k); !s) return s;
+    }
+    return params_.list.leading == nullptr ? Status() : check_lines();
+  }
+
+  /// The GEMM of the problem.
+  Status make(GemmParams& gemm) const {
+    gemm = params_.gemm;
+    if (params_.list.leading != nullptr) {
+      gemm = outputs_with_leading(params_, own_, leading_[2], leading_[3]);
+      const ListOperands operands =
+          operands_with_leading(params_, own_, leading_[0], leading_[1], alignment_);
+      gemm.a = operands.a;
+      gemm.b = operands.b;
+    }
+    gemm.m = own_.m;
+    gemm.n = own_.n;
+    gemm.k = own_.k;
+    gemm.batch = 1;
+    const Types& types = kernel_.types;
+    if (gemm.k > 0) {
+      if (Status s = resolve(gemm.a, Operand::a, types.a, alignment_.a); !s) return s;
+      if (Status s = resolve(gemm.b, Operand::b, types.b, alignment_.b); !s) return s;
+    }
+    if (Status s = resolve(gemm.c, Operand::c, types.out); !s) return s;
+    if (Status s = resolve(gemm.out, Operand::out, types.out); !s) return s;
+    if (Status s = resolve(gemm.epilogue.residual, Operand::residual, types.out); !s) return s;
+    return resolve(gemm.epilogue.aux, Operand::aux, types.out);
+  }
+
+ private:
+  Status check_lines() const {
+    const GemmParams& bounds = params_.gemm;
+    const auto check = [&](Operand name, ListMatrix which, const MatrixParams& matrix, int rows, int columns,
+                           int unit) {
+      const bool by_columns = is_by_columns(params_.list, which);
+      return check_leading(number_, name, leading_[static_cast<int>(which)], by_columns ? rows : columns,
+                           by_columns ? columns : rows, by_columns ? matrix.column_stride : matrix.row_stride,
+                           unit);
+    };
+    if (bounds.k > 0) {
+      if (Status s = check(Operand::a, ListMatrix::a, bounds.a, own_.m, own_.k, alignment_.a); !s) return s;
+      if (Status s = check(Operand::b, ListMatrix::b, bounds.b, own_.k, own_.n, alignment_.b); !s) return s;
+    }
+    if (bounds.c.data != nullptr) {
+      if (Status s = check(Operand::c, ListMatrix::c, bounds.c, own_.m, own_.n, 1); !s) return s;
+    }
+    return check(Operand::out, ListMatrix::out, bounds.out, own_.m, own_.n, 1);
+  }
+
+  /// Points a matrix of the batch, where there is one, at this problem's.
+  Status resolve(MatrixParams& matrix, Operand name, DType type, int elements = 1) const {
+    if (matrix.data == nullptr) return {};
+    const bool is_array = is_pointer_array(matrix);
+    matrix.data = first_of(matrix, number_, bits_of(type));
+    matrix.batch_stride = 0;
+    if (!is_array) return {};  // which the operand's own check has looked at
+    const std::string entry =
+        "problem " + std::to_string(number_) + " of operand `" + std::string(to_string(name)) + "`";
+    if (matrix.data == nullptr) return invalid("Null pointer: " + entry);
+    const auto bytes = static_cast<std::uintptr_t>(elements * bytes_of(type));
+    if (reinterpret_cast<std::uintptr_t>(matrix.data) % bytes == 0) return {};
+    return invalid("Misaligned pointer: " + entry + ": it is not a multiple of the " + std::to_string(bytes) +
+                   " bytes that the kernel needs");
+  }
+
+  const HostKernel& kernel_;
+  Alignment alignment_;
+  const GemmListParams& params_;
+  int number_;
+  ListExtents given_ = {};
+  ListExtents own_ = {};
+  int leading_[list_matrices] = {};
+};
+
+}  // namespace
+
+Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
+                     std::vector<ListedGemm>& problems) {
+  for (int number = 0; number < params.gemm.batch; ++number) {
+    const Maker maker(kernel, alignment, params, number);
+    if (!params.list.clamp_host_sizes) {
+      if (Status s = maker.check_sizes(); !s) return s;
+    }
+    if (!maker.has_elements()) continue;
+    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}});
+    if (Status s = maker.make(listed.gemm); !s) return s;
+  }
+  return {};
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,30 @@
+/// A problem of a list in host memory, and what may be wrong with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gemm_list/params.hpp"
+#include "operations/gemm/executor.hpp"
+#include "quarry/status.hpp"
+
+namespace quarry::host {
+
+/// One GEMM of a list.
+struct ListedGemm {
+  int number;
+  /// Of this problem alone: its extents and its own matrices, one batch entry.
+  GemmParams gemm;
+};
+
+/// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
+/// sense, unless these are to be clamped, or whose pointer is null or misaligned.
+Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
+                     std::vector<ListedGemm>& problems);
+
+/// Ok where no output shares memory with another one, nor with an input, but where C or the residual is the
+/// output of the same problem. As far as may_overlap tells.
+Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& params,
+                           const std::vector<ListedGemm>& problems);
+
+}  // namespace quarry::host

@@ -1,0 +1,247 @@
+#include "operations/gemm_list/lab/campaign.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "common/config_parts.hpp"
+#include "lab/campaign/draw_epilogue.hpp"
+#include "lab/campaign/source.hpp"
+#include "lab/problems/byte_sums.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
+#include "operations/gemm_list/lab/sizes.hpp"
+#include "operations/gemm_list/problem.hpp"
+
+namespace quarry::lab::gemm_list {
+namespace {
+
+/// Types of A, B, the sums and the output.
+struct TypeKey {
+  DType a, b, sums, out;
+  friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
+};
+
+constexpr DType all_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
+                               DType::s8,  DType::u8,   DType::s32, DType::e4m3};
+
+/// The bounds and the sizes of a problem, drawn again until it costs no more than is allowed.
+Problem random_shape(double cost, Dice& dice) {
+  constexpr std::int64_t most_count = 40;
+  constexpr std::int64_t most_extent = 1000;
+  Problem p;
+  std::int64_t count = 0;
+  double needed = 0;
+  do {
+    const auto extent = [&] {
+      return dice.one_in(64) ? 0 : static_cast<int>(log_uniform(most_extent, dice));
+    };
+    count = dice.one_in(64) ? 0 : log_uniform(most_count, dice);
+    p.bounds = {extent(), extent(), extent()};
+    const double m = p.bounds.m;
+    const double n = p.bounds.n;
+    const double k = p.bounds.k;
+    // Operands are made and checked, too.
+    needed = static_cast<double>(count) * (m * n * k + 64 * (m * n + m * k + k * n));
+  } while (needed > cost);
+  draw_sizes(p, count, dice);
+  if (dice.one_in(3)) {
+    spoil_sizes(p, dice);
+    p.clamp_host_sizes = true;
+  }
+  return p;
+}
+
+/// Leading dimensions for matrices of a view: its own, or where there is no padding between its lines, any
+/// that fit and keep its alignment.
+class LeadingOf {
+ public:
+  explicit LeadingOf(const TensorView& view) {
+    const bool by_columns = detail::gemm_list::is_by_columns(view);
+    const std::int64_t columns = view.extents[view.rank - 1U];
+    const std::int64_t rows = view.extents[view.rank - 2U];
+    by_columns_ = by_columns;
+    bound_ = view.strides[by_columns ? view.rank - 1U : view.rank - 2U];
+    is_packed_ = bound_ == (by_columns ? rows : columns);
+    while (unit_ < 16 && bound_ % (2 * unit_) == 0) unit_ *= 2;
+  }
+
+  /// The view's own.
+  std::int32_t view() const { return static_cast<std::int32_t>(bound_); }
+
+  std::int32_t draw(int rows, int columns, bool is_spoiled, Dice& dice) const {
+    const std::int64_t line = by_columns_ ? rows : columns;
+    if (is_spoiled && dice.one_in(4)) return std::numeric_limits<std::int32_t>::max();
+    if (is_spoiled && is_packed_ && line % unit_ == 0 && dice.one_in(4)) return -1;
+    const std::int64_t least = (line + unit_ - 1) / unit_;
+    if (!is_packed_ || least * unit_ > bound_ || bound_ == 0) return static_cast<std::int32_t>(bound_);
+    return static_cast<std::int32_t>(dice.between(least, bound_ / unit_) * unit_);
+  }
+
+ private:
+  bool by_columns_ = false;
+  bool is_packed_ = false;
+  std::int64_t bound_ = 0;
+  std::int64_t unit_ = 1;
+};
+
+void draw_leading(Problem& p, const GemmListArguments& args, const DrawnEpilogue& drawn, Dice& dice) {
+  const bool in_place = drawn.in_place;
+  const LeadingOf a(args.a);
+  const LeadingOf b(args.b);
+  const LeadingOf out(args.out);
+  const LeadingOf c(args.c && !in_place ? *args.c : args.out);
+  for (std::size_t i = 0; i < p.sizes.size(); ++i) {
+    const ListExtents own = p.own(i);
+    const bool is_spoiled = p.clamp_host_sizes;
+    Leading& row = p.leading.emplace_back();
+    row[0] = a.draw(own.m, own.k, is_spoiled, dice);
+    row[1] = b.draw(own.k, own.n, is_spoiled, dice);
+    row[2] = c.draw(own.m, own.n, is_spoiled, dice);
+    row[3] = out.draw(own.m, own.n, is_spoiled, dice);
+    if (drawn.residual_in_place) row[3] = out.view();  // as a residual's lines are
+    if (in_place) row[2] = row[3];
+  }
+}
+
+/// Breaks a rule about the tables now and then.
+void spoil_arguments(GemmListArguments& args, Dice& dice) {
+  if (!dice.one_in(32)) return;
+  TensorView& table = args.leading && dice.one_in(2) ? *args.leading : args.sizes;
+  switch (dice.between(0, 3)) {
+    case 0: table.dtype = DType::f32; break;
+    case 1: table.extents[0] += 1; break;
+    case 2: table.extents[1] += 1; break;
+    default: table.strides[1] = 2; break;
+  }
+}
+
+void fit_integers(const Problem& p, const TypeKey& types, Epilogue& e, Dice& dice) {
+  if (types.sums != DType::s32) return;
+  if (compute_type(types.sums, types.out) == DType::s32) return make_whole(e, dice);
+  e.alpha.value *= alpha_of_byte_sums(types.a, types.b, types.out, p.bounds.k);
+}
+
+std::string text_of(const TypeKey& key) {
+  std::string text;
+  for (const DType type : {key.a, key.b, key.sums, key.out}) text.append(to_string(type)).append(" ");
+  return text;
+}
+
+const GemmListArguments& of(const Arguments& arguments) { return *arguments.as<GemmListArguments>(); }
+
+TypeKey types_of_arguments(const GemmListArguments& args) {
+  return {args.a.dtype, args.b.dtype,
+          args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
+}
+
+std::string described(const GemmListArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
+  std::string text = "within " + list_text({p.bounds}) + ": " + list_text(p.sizes);
+  if (!p.leading.empty()) text += ", leading " + leading_text(p.leading);
+  return text + lab::described("a", args.a) + lab::described("b", args.b) + c_described(drawn) +
+         lab::described("out", args.out) + lab::described(drawn);
+}
+
+/// Up to 40 problems within bounds, of any strides; empty ones, some as large as the bounds, negative sizes
+/// and sizes past the bounds; everything that an epilogue can have. Some have types that no kernel has, or
+/// break a rule of the API.
+class Source final : public CampaignSource {
+ public:
+  /// @param cost the most multiplications that a problem may need
+  Source(std::span<const Kernel> kernels, double cost);
+
+  DrawnProblem draw(std::uint64_t seed) const override;
+  std::string types_of(const KernelMetadata& kernel) const override;
+  std::vector<std::string> types_for(const Arguments& arguments) const override;
+  bool is_always_taken(const Arguments& arguments) const override;
+  std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel, const Arguments& arguments,
+                               const DeviceModel& device) const override;
+  std::string fault_of_empty_answer(const Status& status, const Arguments& arguments) const override;
+
+ private:
+  /// The types that there are kernels of.
+  std::vector<TypeKey> types_;
+  double cost_;
+};
+
+Source::Source(std::span<const Kernel> kernels, double cost) : cost_(cost) {
+  std::set<TypeKey> types;
+  for (const Kernel& kernel : kernels) {
+    const OperandsMetadata& o = kernel.metadata().operands;
+    types.insert({o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype});
+  }
+  types_ = {types.begin(), types.end()};
+}
+
+DrawnProblem Source::draw(std::uint64_t seed) const {
+  Dice dice(seed);
+  TypeKey types = types_[static_cast<std::size_t>(dice.between(0, std::ssize(types_) - 1))];
+  if (dice.one_in(16)) types = {dice.one_of(all_types), dice.one_of(all_types), types.sums, types.out};
+  Problem p = random_shape(cost_, dice);
+  const bool plain = dice.one_in(2);
+  const auto matrix = [&](DType type, std::int64_t rows, std::int64_t columns, int distinct_along) {
+    const std::int64_t batch = dice.one_in(16) ? 0 : p.count();
+    return random_matrix(type, {.plain = plain, .may_be_array = true, .distinct_along = distinct_along},
+                         batch, rows, columns, dice);
+  };
+  GemmListArguments args;
+  args.a = matrix(types.a, p.bounds.m, p.bounds.k, 1);
+  args.b = matrix(types.b, p.bounds.k, p.bounds.n, 0);
+  args.out = random_matrix(types.out, {.plain = plain, .is_output = true, .may_be_array = true}, p.count(),
+                           p.bounds.m, p.bounds.n, dice);
+  // A matrix of rank 2 would have no problems; without any, operands of rank 3 are made by hand.
+  for (TensorView* view : {&args.a, &args.b, &args.out}) {
+    if (p.count() > 0) break;
+    *view = TensorView::row_major(nullptr, view->dtype,
+                                  {0, view->extents[view->rank - 2U], view->extents[view->rank - 1U]});
+  }
+  args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
+  args.clamp_host_sizes = p.clamp_host_sizes;
+  args.accumulator = types.sums;
+  const DType compute = compute_type(types.sums, types.out);
+  DrawnEpilogue drawn =
+      draw_epilogue({.out = args.out, .compute = compute, .plain = plain, .arrays = true}, dice);
+  fit_integers(p, types, drawn.epilogue, dice);
+  args.c = drawn.c;
+  args.epilogue = drawn.epilogue;
+  if (p.count() > 0 && dice.one_in(2)) {
+    draw_leading(p, args, drawn, dice);
+    args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
+  }
+  if (dice.one_in(2)) args.host_sizes = kept_sizes(p.sizes);
+  spoil_arguments(args, dice);
+  return {.arguments = args,
+          .in_place = drawn.operands_in_place(),
+          .given = Lab::given(p),
+          .scalars_in_memory = drawn.scalars_by_pointer ? compute : DType::none,
+          .text = described(args, p, drawn)};
+}
+
+std::string Source::types_of(const KernelMetadata& kernel) const {
+  const OperandsMetadata& o = kernel.operands;
+  return text_of({o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype});
+}
+
+std::vector<std::string> Source::types_for(const Arguments& arguments) const {
+  return {text_of(types_of_arguments(of(arguments)))};
+}
+
+bool Source::is_always_taken(const Arguments& arguments) const {
+  return std::ranges::find(types_, types_of_arguments(of(arguments))) != types_.end();
+}
+
+std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,
+                                     const Arguments& arguments, const DeviceModel& device) const {
+  return gemm_list::fault_of_refusal(status, kernel, of(arguments), device);
+}
+
+std::string Source::fault_of_empty_answer(const Status& status, const Arguments& arguments) const {
+  return gemm_list::fault_of_empty_answer(status, of(arguments));
+}
+
+}  // namespace
+
+std::unique_ptr<CampaignSource> Lab::campaign(std::span<const Kernel> kernels, double cost) {
+  return std::make_unique<Source>(kernels, cost);
+}
+
+}  // namespace quarry::lab::gemm_list

@@ -1,0 +1,159 @@
+#include "operations/gemm_list/lab/problem.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "basic/text.hpp"
+#include "common/config_parts.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
+#include "operations/gemm_list/lab/sizes.hpp"
+
+namespace quarry::lab::gemm_list {
+namespace {
+
+Status wrong(std::string message) { return {StatusCode::parse_error, std::move(message)}; }
+
+/// An operand of parts that may be left out: an array of pointers, unless they say something else.
+OperandSpec completed(const std::optional<OperandParts>& parts, DType otherwise) {
+  OperandSpec spec = complete(parts, otherwise);
+  spec.array = !spec.stride && !spec.shared;
+  return spec;
+}
+
+Status read_operands(SettingReader& reader, Problem& problem) {
+  const auto type = reader.read("type", parse_dtype);
+  const auto a = reader.read("a", parse_operand);
+  const auto b = reader.read("b", parse_operand);
+  const auto out = reader.read("out", parse_operand);
+  if (!reader.status()) return reader.status();
+  DType otherwise = type.value_or(DType::none);
+  for (const auto* operand : {&a, &b, &out}) {
+    if (otherwise == DType::none && *operand) otherwise = (*operand)->dtype.value_or(DType::none);
+  }
+  if (otherwise == DType::none) {
+    return wrong("which type? Say it behind the shape (gemm_list 64x64x64,128x32x512 f16) or with --a");
+  }
+  problem.a = completed(a, otherwise);
+  problem.b = completed(b, otherwise);
+  problem.out = completed(out, otherwise);
+  check_batch(reader, "a", problem.a, problem.count());
+  check_batch(reader, "b", problem.b, problem.count());
+  check_batch(reader, "out", problem.out, problem.count(), true);
+  return reader.status();
+}
+
+/// Bounds, and sizes that are not those of the shape.
+Status read_sizes(std::string_view shape, SettingReader& reader, Problem& problem) {
+  const auto is_negative = [](const ListExtents& e) { return e.m < 0 || e.n < 0 || e.k < 0; };
+  if (std::ranges::any_of(problem.sizes, is_negative))
+    return wrong("shape " + std::string(shape) + ": expected extents of 0 or more");
+  problem.bounds = bounds_of(problem.sizes);
+  const auto bounds = reader.read("bounds", parse_list);
+  if (bounds) {
+    if (bounds->size() != 1 || is_negative(bounds->front()))
+      return wrong("--bounds: expected MxNxK, extents of 0 or more");
+    problem.bounds = bounds->front();
+  }
+  const auto sizes = reader.read("sizes", parse_list);
+  if (!reader.status() || !sizes) return reader.status();
+  if (sizes->size() != problem.sizes.size()) {
+    return wrong("--sizes: expected " + std::to_string(problem.sizes.size()) + " problems, got " +
+                 std::to_string(sizes->size()));
+  }
+  problem.sizes = *sizes;
+  return {};
+}
+
+Status read_leading(SettingReader& reader, Problem& problem) {
+  if (reader.text("leading") == "packed") {
+    problem.leading = packed_leading(problem);
+    return {};
+  }
+  const auto leading = reader.read("leading", parse_leading);
+  if (!reader.status() || !leading) return reader.status();
+  if (leading->size() != problem.sizes.size()) {
+    return wrong("--leading: expected those of " + std::to_string(problem.sizes.size()) + " problems, got " +
+                 std::to_string(leading->size()));
+  }
+  problem.leading = *leading;
+  return {};
+}
+
+/// The sizes within the bounds.
+std::vector<ListExtents> sensible(const Problem& p) {
+  std::vector<ListExtents> list;
+  for (std::size_t i = 0; i < p.sizes.size(); ++i) list.push_back(p.own(i));
+  return list;
+}
+
+bool is_same(const std::vector<ListExtents>& x, const std::vector<ListExtents>& y) {
+  return std::ranges::equal(x, y, [](const ListExtents& a, const ListExtents& b) {
+    return a.m == b.m && a.n == b.n && a.k == b.k;
+  });
+}
+
+}  // namespace
+
+DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
+
+DType Problem::compute() const { return compute_type(sums(), out.dtype); }
+
+ListExtents Problem::own(std::size_t number) const {
+  GemmParams most = {};
+  most.m = bounds.m;
+  most.n = bounds.n;
+  most.k = bounds.k;
+  return clamped_extents(most, sizes[number]);
+}
+
+GemmListArguments Lab::arguments(const Problem& p) {
+  const OutputSpec output = p.output();
+  GemmListArguments args;
+  args.a = view_of(p.a, p.count(), p.bounds.m, p.bounds.k);
+  args.b = view_of(p.b, p.count(), p.bounds.k, p.bounds.n);
+  args.c = c_of(p.epilogue, output);
+  args.out = view_of(p.out, p.count(), p.bounds.m, p.bounds.n);
+  args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
+  if (!p.leading.empty())
+    args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
+  args.clamp_host_sizes = p.clamp_host_sizes;
+  args.accumulator = p.accumulator;
+  args.epilogue = epilogue_of(p.epilogue, output, p.compute());
+  args.host_sizes = kept_sizes(p.sizes);
+  return args;
+}
+
+Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
+  const Result<std::vector<ListExtents>> list = parse_list(shape);
+  if (!list) return wrong("shape " + std::string(shape.substr(0, 80)) + ": " + list.status().message());
+  Problem problem;
+  problem.sizes = *list;
+  if (Status s = read_sizes(shape, reader, problem); !s) return s;
+  problem.accumulator = reader.read("accumulator", parse_dtype);
+  if (Status s = read_operands(reader, problem); !s) return s;
+  const auto clamps = reader.read("wrong-sizes", [](std::string_view text) {
+    return parse_word("value", text, {"refuse", "clamp"});
+  });
+  problem.clamp_host_sizes = clamps.value_or(0) == 1;
+  problem.epilogue = read_epilogue(reader, problem.output());
+  if (!reader.status()) return reader.status();
+  if (Status s = read_leading(reader, problem); !s) return s;
+  return problem;
+}
+
+std::string Lab::shape_text(const Problem& p) { return list_text(sensible(p)); }
+
+std::string Lab::command_text(const Problem& p) {
+  const std::vector<ListExtents> list = sensible(p);
+  std::string text = list_text(list);
+  if (!is_same({bounds_of(list)}, {p.bounds})) text += flag_text("bounds", list_text({p.bounds}));
+  if (!is_same(list, p.sizes)) text += flag_text("sizes", list_text(p.sizes));
+  if (!p.leading.empty()) text += flag_text("leading", leading_text(p.leading));
+  text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b)) + c_text(p.epilogue) +
+          flag_text("out", operand_text(p.out));
+  if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");
+  if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
+  return text + epilogue_text(p.epilogue);
+}
+
+}  // namespace quarry::lab::gemm_list

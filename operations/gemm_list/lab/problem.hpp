@@ -1,0 +1,45 @@
+/// A list of GEMMs as the command line describes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gemm_list/params.hpp"
+#include "lab/problems/epilogue_spec.hpp"
+#include "lab/problems/operand_spec.hpp"
+#include "quarry/gemm_list.hpp"
+
+namespace quarry::lab::gemm_list {
+
+/// The leading dimensions of one problem: of a, b, c and out.
+using Leading = std::array<std::int32_t, list_matrices>;
+
+struct Problem {
+  static constexpr Operation operation = Operation::gemm_list;
+
+  /// What the operand holds, sense or not.
+  std::vector<ListExtents> sizes;
+  /// Extents of the operands' matrices.
+  ListExtents bounds = {};
+  /// One for each problem; empty: strides are those of the operands.
+  std::vector<Leading> leading;
+  bool clamp_host_sizes = false;
+  /// Arrays of pointers, unless they have a batch stride or are shared.
+  OperandSpec a = {};
+  OperandSpec b = {};
+  OperandSpec out = {};
+  std::optional<DType> accumulator = {};
+  EpilogueSpec epilogue = {};
+
+  std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
+  OutputSpec output() const { return {out, count(), bounds.m, bounds.n}; }
+  /// The type that products are summed in, and the one that the epilogue computes in.
+  DType sums() const;
+  DType compute() const;
+  /// The sizes within the bounds.
+  ListExtents own(std::size_t number) const;
+};
+
+}  // namespace quarry::lab::gemm_list

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lab/problems/byte_sums.hpp"
+#include "lab/problems/dice.hpp"
+#include "lab/verify/draw.hpp"
+#include "lab/verify/output_paths.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
+#include "operations/gemm_list/lab/sizes.hpp"
+
+namespace quarry::lab::gemm_list {
+namespace {
+
+/// What a problem has beside its output's path.
+struct Drawn {
+  bool has_leading;
+  bool is_batch;  ///< operands are batches or shared, not arrays of pointers
+  bool is_spoiled;
+  bool lacks_k;
+  bool is_long;  ///< more problems than a warp has lanes
+};
+
+/// A path of lists alone.
+struct OwnPath {
+  std::string_view name;
+  Drawn drawn;
+};
+
+constexpr OwnPath own_paths[] = {
+    {"pointers", {false, false, false, false, false}},
+    {"own_leading", {true, false, false, false, false}},
+    {"strided_list", {false, true, false, false, false}},
+    {"no_k", {false, false, false, true, false}},
+    {"long_list", {false, false, false, false, true}},
+    {"wrong_list_sizes", {false, false, true, false, false}},
+    {"wrong_leading", {true, false, true, false, false}},
+};
+
+bool every_kernel(const KernelMetadata&) { return true; }
+
+/// Lines of whole multiples of this keep every kernel's alignment.
+constexpr int line_unit = 16;
+
+void draw_bounds(Problem& problem, bool is_long, Dice& dice) {
+  const bool is_small = dice.one_in(3);
+  const std::int64_t most = is_long ? 20 : 150;
+  const auto extent = [&] {
+    return static_cast<int>(is_small && !is_long ? small_size(dice) : dice.between(1, most));
+  };
+  problem.bounds = {extent(), extent(), extent()};
+}
+
+/// Where problems have their own leading dimensions, lines of the operands have no padding: then every
+/// element of memory is an element of an operand, and has a value.
+void draw_leading(Problem& problem, const KernelMetadata& kernel, bool is_spoiled, Dice& dice) {
+  constexpr int greatest = std::numeric_limits<int>::max();
+  const auto leading = [&](const OperandSpec& spec, int rows, int columns, int bound, int unit) {
+    const int line = spec.layout == Layout::row ? columns : rows;
+    if (is_spoiled && dice.one_in(3)) return dice.one_in(2) ? greatest : bound + 1;
+    if (is_spoiled && line % unit == 0 && dice.one_in(3)) return dice.one_in(2) ? -1 : line - 1;
+    const auto units = static_cast<std::int64_t>((line + unit - 1) / unit);
+    return static_cast<int>(dice.between(units, bound / unit)) * unit;
+  };
+  const auto bound = [](const OperandSpec& spec, int rows, int columns) {
+    return spec.layout == Layout::row ? columns : rows;
+  };
+  const ListExtents& most = problem.bounds;
+  const OperandSpec c = problem.epilogue.c.value_or(problem.out);
+  for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
+    const ListExtents own = problem.own(i);
+    Leading& row = problem.leading.emplace_back();
+    row[0] = leading(problem.a, own.m, own.k, bound(problem.a, most.m, most.k), kernel.operands.a.alignment);
+    row[1] = leading(problem.b, own.k, own.n, bound(problem.b, most.k, most.n), kernel.operands.b.alignment);
+    row[2] = leading(c, own.m, own.n, bound(c, most.m, most.n), 1);
+    row[3] = leading(problem.out, own.m, own.n, bound(problem.out, most.m, most.n), 1);
+    if (problem.epilogue.residual_in_place) row[3] = bound(problem.out, most.m, most.n);
+    if (problem.epilogue.in_place) row[2] = row[3];
+  }
+}
+
+/// Stores the operands of a problem with leading dimensions.
+void store_packed(Problem& problem, const KernelMetadata& kernel, Dice& dice) {
+  const auto whole_lines = [](int& extent) { extent = (extent + line_unit - 1) / line_unit * line_unit; };
+  whole_lines(problem.bounds.m);
+  whole_lines(problem.bounds.n);
+  whole_lines(problem.bounds.k);
+  const auto packed = [](DType type, Layout layout) {
+    return OperandSpec{.dtype = type, .layout = layout, .alignment = line_unit, .array = true};
+  };
+  problem.a = packed(problem.a.dtype, kernel.operands.a.layout);
+  problem.b = packed(problem.b.dtype, kernel.operands.b.layout);
+  problem.out = packed(problem.out.dtype, dice.one_in(4) ? Layout::column : Layout::row);
+  EpilogueSpec& e = problem.epilogue;
+  if (e.beta != 0 && !e.in_place)
+    e.c = packed(problem.out.dtype, dice.one_in(2) ? Layout::row : Layout::column);
+  for (std::optional<OperandSpec>* extra : {&e.residual, &e.aux}) {
+    if (*extra) *extra = packed(problem.out.dtype, Layout::row);
+  }
+}
+
+/// Makes sure that the sizes show what a path is about.
+void show_sizes(Problem& problem, const Drawn& drawn) {
+  const ListExtents& most = problem.bounds;
+  ListExtents& first = problem.sizes.front();
+  first = {(most.m + 1) / 2, (most.n + 1) / 2, drawn.lacks_k ? 0 : (most.k + 1) / 2};
+  if (drawn.is_spoiled) first = {most.m + (drawn.has_leading ? 0 : 1), most.n, most.k};
+  if (drawn.is_long) problem.sizes.back() = most;
+}
+
+/// The same of the leading dimensions.
+void show_leading(Problem& problem, const Drawn& drawn) {
+  const ListExtents own = problem.own(0);
+  Leading& first = problem.leading.front();
+  if (drawn.is_spoiled) {
+    first[0] = std::numeric_limits<int>::max();
+  } else {
+    first[3] = problem.out.layout == Layout::row ? own.n : own.m;
+  }
+}
+
+/// As for a GEMM: whole numbers where the epilogue computes in s32, else scaled to the range of a byte by a
+/// power of two.
+void fit_integers(Problem& problem) {
+  if (problem.sums() != DType::s32) return;
+  if (problem.compute() == DType::s32) return make_whole(problem.epilogue);
+  double& alpha = problem.epilogue.alpha;
+  alpha *= alpha_of_byte_sums(problem.a.dtype, problem.b.dtype, problem.out.dtype, problem.bounds.k);
+  if (is_integer(problem.out.dtype) && alpha != 0)
+    alpha = std::copysign(std::exp2(std::floor(std::log2(std::abs(alpha)))), alpha);
+}
+
+/// Makes an array of pointers of an operand, or a batch.
+void choose_batch(OperandSpec& spec, bool is_array, std::int64_t count, int rows, int columns) {
+  spec.array = is_array;
+  if (is_array) return;
+  const TensorView packed = view_of(spec, count, rows, columns);
+  const std::int64_t unit = std::max(spec.alignment, 1);
+  spec.stride = (packed.strides[0] + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+std::string Lab::result_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return KeyText().add(o.a.dtype).add(o.b.dtype).add(o.accumulator).add(o.out.dtype).add(storage_key(kernel));
+}
+
+std::string Lab::storage_key(const KernelMetadata& kernel) {
+  const OperandsMetadata& o = kernel.operands;
+  return KeyText().add(o.a.layout).add(o.a.alignment).add(o.b.layout).add(o.b.alignment).add(o.out.layout);
+}
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OutputPath& each : output_paths()) all.push_back(each.path);
+  for (const OwnPath& each : own_paths) all.push_back({each.name, every_kernel});
+  return all;
+}
+
+Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
+  Dice dice(seed);
+  const OperandsMetadata& operands = kernel.operands;
+  Problem problem;
+  problem.a.dtype = operands.a.dtype;
+  problem.b.dtype = operands.b.dtype;
+  problem.out.dtype = operands.out.dtype;
+  problem.accumulator = operands.accumulator;
+  const auto shared = std::ssize(output_paths());
+  const std::int64_t own = number - shared;
+  Drawn drawn = {dice.one_in(2), dice.one_in(4), dice.one_in(4), false, dice.one_in(6)};
+  if (number < shared) {
+    begin_path(problem.out, problem.epilogue, dice);
+    std::int64_t batch = 0;  // the problems are all the batch that there is
+    OutputParts parts = {batch, problem.out, problem.epilogue, problem.compute()};
+    output_paths()[static_cast<std::size_t>(number)].draw(parts, dice);
+    if (problem.epilogue.c) problem.epilogue.c->shared = false;
+    drawn = {};
+  } else if (own < std::ssize(own_paths)) {
+    drawn = own_paths[static_cast<std::size_t>(own)].drawn;
+  } else {
+    draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
+  }
+  draw_bounds(problem, drawn.is_long, dice);
+  if (drawn.has_leading) store_packed(problem, kernel, dice);
+  problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
+  draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(1, 6), dice);
+  if (drawn.is_spoiled) spoil_sizes(problem, dice);
+  const bool is_own = own >= 0 && own < std::ssize(own_paths);
+  if (is_own) show_sizes(problem, drawn);
+  if (drawn.has_leading) draw_leading(problem, kernel, drawn.is_spoiled, dice);
+  if (is_own && drawn.has_leading) show_leading(problem, drawn);
+  problem.clamp_host_sizes = drawn.is_spoiled;
+  fit_integers(problem);
+  return problem;
+}
+
+Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed) {
+  if (!problem.leading.empty()) return problem;  // as it was drawn
+  Dice dice(seed);
+  Problem result = problem;
+  const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, int rows, int columns) {
+    const bool is_array = operand.array;
+    const int alignment = std::max(needed.alignment, is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1);
+    operand = stored_at(operand.dtype, needed.layout, alignment, rows, columns, dice);
+    choose_batch(operand, is_array, problem.count(), rows, columns);
+  };
+  const ListExtents& bounds = problem.bounds;
+  store(result.a, kernel.operands.a, bounds.m, bounds.k);
+  store(result.b, kernel.operands.b, bounds.k, bounds.n);
+  OutputSpec output = problem.output();
+  store_output(kernel, output, result.epilogue, dice);
+  result.out = output.out;
+  if (dice.one_in(4))  // the output has any strides
+    result.out = stored_at(result.out.dtype, Layout::column, 1, bounds.m, bounds.n, dice);
+  choose_batch(result.out, problem.out.array, problem.count(), bounds.m, bounds.n);
+  return result;
+}
+
+}  // namespace quarry::lab::gemm_list

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "common/config_parts.hpp"
+#include "operations/common/host/element.hpp"
+#include "operations/common/host/matrix.hpp"
+#include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
+#include "operations/gemm_list/problem.hpp"
+
+namespace quarry::lab::gemm_list {
+namespace {
+
+using host::Matrix;
+
+/// What is in an output now.
+void read_now(const TensorView& view, Expected& expected) {
+  const Matrix now(view);
+  double* next = expected.values.data();
+  for (std::int64_t entry = 0; entry < expected.matrices; ++entry) {
+    for (const std::int64_t row : expected.rows) {
+      for (std::int64_t column = 0; column < expected.columns; ++column)
+        *next++ = host::read_element(now.type, now.first(entry), now.index(row, column));
+    }
+  }
+}
+
+/// Consecutive rows of a problem that the reference has.
+struct RowRun {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+/// The runs of chosen rows before row `end`.
+std::vector<RowRun> runs_of(const std::vector<std::int64_t>& rows, std::int64_t end) {
+  std::vector<RowRun> runs;
+  for (const std::int64_t row : rows) {
+    if (row >= end) break;
+    if (!runs.empty() && runs.back().first + runs.back().count == row) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({row, 1});
+    }
+  }
+  return runs;
+}
+
+/// One problem of the list: a GEMM of its own, and where its outputs are among those of the list.
+class ListedProblem {
+ public:
+  ListedProblem(const GemmListArguments& args, const GemmListProblem& list, int number)
+      : args_(args), list_(list), number_(number) {
+    GemmListParams params = {};
+    GemmParams& gemm = params.gemm;
+    gemm.a = list.gemm.a.matrix;
+    gemm.b = list.gemm.b.matrix;
+    gemm.c = list.gemm.c.matrix;
+    gemm.out = list.gemm.out.matrix;
+    gemm.m = list.gemm.m;
+    gemm.n = list.gemm.n;
+    gemm.k = list.gemm.k;
+    params.list = list.list;
+    const int* const sizes = list.list.sizes + static_cast<std::int64_t>(number) * list_extents;
+    own_ = clamped_extents(gemm, {sizes[0], sizes[1], sizes[2]});
+    gemm_ = gemm;
+    if (!list.has_leading) return;
+    const int* const row = list.list.leading + static_cast<std::int64_t>(number) * list_matrices;
+    gemm_ = outputs_with_leading(params, own_, row[2], row[3]);
+    const ListOperands operands = operands_with_leading(params, own_, row[0], row[1], {1, 1});
+    gemm_.a = operands.a;
+    gemm_.b = operands.b;
+  }
+
+  const ListExtents& own() const { return own_; }
+
+  /// Some of its rows as a GEMM.
+  GemmArguments arguments(const RowRun& run) const {
+    const Types& types = list_.gemm.types;
+    const EpilogueParams& params = list_.gemm.epilogue;
+    GemmArguments gemm;
+    gemm.a = part(gemm_.a, types.a, run.first, run.count, own_.k);
+    gemm.b = part(gemm_.b, types.b, 0, own_.k, own_.n);
+    gemm.out = part(gemm_.out, types.out, run.first, run.count, own_.n);
+    if (args_.c && list_.gemm.has_c) gemm.c = part(gemm_.c, types.out, run.first, run.count, own_.n);
+    gemm.accumulator = args_.accumulator;
+    Epilogue& e = gemm.epilogue = args_.epilogue;
+    if (e.bias) e.bias = part(*e.bias, e.bias_axis, run);
+    if (e.scale && e.scale->extents[0] > 1) e.scale = part(*e.scale, e.scale_axis, run);
+    if (e.residual) e.residual = part(params.residual, types.out, run.first, run.count, own_.n);
+    if (e.aux) e.aux = part(params.aux, types.out, run.first, run.count, own_.n);
+    return gemm;
+  }
+
+  /// Which element of the view of `out` one of the problem is: they share memory.
+  std::pair<std::int64_t, std::int64_t> place_of(std::int64_t row, std::int64_t column) const {
+    if (!list_.has_leading) return {row, column};
+    const MatrixParams& view = list_.gemm.out.matrix;
+    const std::int64_t at = row * gemm_.out.row_stride + column * gemm_.out.column_stride;
+    if (is_by_columns(list_.list, ListMatrix::out)) return {at % view.column_stride, at / view.column_stride};
+    return {at / view.row_stride, at % view.row_stride};
+  }
+
+ private:
+  /// Rows of this problem's matrix.
+  TensorView part(const MatrixParams& matrix, DType type, std::int64_t row, std::int64_t rows,
+                  std::int64_t columns) const {
+    const std::array<std::int64_t, 2> extents = {rows, columns};
+    const std::array<std::int64_t, 2> strides = {matrix.row_stride, matrix.column_stride};
+    const bool is_touched = rows > 0 && columns > 0;
+    const void* const first = is_touched ? host::first_of(matrix, number_, bits_of(type)) : nullptr;
+    const char* const data = static_cast<const char*>(first) + row * matrix.row_stride * bytes_of(type);
+    return TensorView::strided(is_touched ? data : nullptr, type, extents, strides);
+  }
+
+  /// The values of a vector that these rows, or the problem's columns, have.
+  TensorView part(const TensorView& vector, BiasAxis axis, const RowRun& run) const {
+    const bool by_row = axis == BiasAxis::row;
+    const char* const data = static_cast<const char*>(vector.data);
+    return TensorView::vector(data + (by_row ? run.first * bytes_of(vector.dtype) : 0), vector.dtype,
+                              by_row ? run.count : own_.n);
+  }
+
+  const GemmListArguments& args_;
+  const GemmListProblem& list_;
+  int number_;
+  ListExtents own_ = {};
+  GemmParams gemm_ = {};
+};
+
+/// Takes over the values of one output of some rows of a problem.
+/// @param place_of (row, column) of the problem -> (row, column) of the view
+template <class PlaceOf>
+void put(const Expected& values, int number, std::int64_t first_row, const PlaceOf& place_of,
+         Expected& expected) {
+  const double* next = values.values.data();
+  for (std::int64_t i = 0; i < std::ssize(values.rows); ++i) {
+    for (std::int64_t column = 0; column < values.columns; ++column, ++next) {
+      const auto [row, at] = place_of(first_row + i, column);
+      const auto chosen = std::ranges::lower_bound(expected.rows, row) - expected.rows.begin();
+      const std::int64_t line = number * std::ssize(expected.rows) + chosen;
+      expected.values[static_cast<std::size_t>(line * expected.columns + at)] = *next;
+    }
+  }
+}
+
+/// The rows that the reference has: all where rows of problems are not those of the views.
+std::vector<std::int64_t> rows_of(const GemmListProblem& problem, const ReferenceOptions& options) {
+  double multiplications = 0;
+  for (int i = 0; i < problem.gemm.batch; ++i) {
+    const int* const sizes = problem.list.sizes + static_cast<std::int64_t>(i) * list_extents;
+    multiplications += std::max(0.0, static_cast<double>(std::min(sizes[1], problem.gemm.n))) *
+                       std::max(0.0, static_cast<double>(std::min(sizes[2], problem.gemm.k)));
+  }
+  return chosen_rows(problem.gemm.m, multiplications, problem.has_leading ? ReferenceOptions{} : options);
+}
+
+}  // namespace
+
+Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& options) {
+  GemmListProblem list;
+  detail::gemm_list::describe(args, list);
+  const std::vector<std::int64_t> rows = rows_of(list, options);
+  Reference reference;
+  reference.outputs = {expected_output(Operand::out, args.out, rows)};
+  if (args.epilogue.aux) reference.outputs.push_back(expected_output(Operand::aux, *args.epilogue.aux, rows));
+  if (reference.outputs[0].values.empty()) return reference;
+  for (Expected& expected : reference.outputs)
+    read_now(expected.name == Operand::out ? args.out : *args.epilogue.aux, expected);
+  double squares = 0;
+  for (int number = 0; number < list.gemm.batch; ++number) {
+    const ListedProblem problem(args, list, number);
+    if (problem.own().n == 0) continue;
+    for (const RowRun& run : runs_of(rows, problem.own().m)) {
+      const Reference part = gemm::Lab::reference(problem.arguments(run), {.threads = options.threads});
+      squares += part.outputs[0].scale * part.outputs[0].scale;
+      put(
+          part.outputs[0], number, run.first,
+          [&](std::int64_t row, std::int64_t column) { return problem.place_of(row, column); },
+          reference.outputs[0]);
+      if (part.outputs.size() < 2) continue;
+      put(
+          part.outputs[1], number, run.first,
+          [](std::int64_t row, std::int64_t column) { return std::pair(row, column); }, reference.outputs[1]);
+    }
+  }
+  for (Expected& expected : reference.outputs) expected.scale = std::sqrt(squares);
+  return reference;
+}
+
+}  // namespace quarry::lab::gemm_list

@@ -1,0 +1,178 @@
+#include "operations/gemm_list/lab/sizes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "basic/text.hpp"
+
+namespace quarry::lab::gemm_list {
+namespace {
+
+Status wrong(std::string message) { return {StatusCode::parse_error, std::move(message)}; }
+
+/// The words of a text, between commas and blanks.
+std::vector<std::string_view> words_of(std::string_view text) {
+  constexpr std::string_view between = ", \n\r\t";
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(between);
+    if (begin == text.npos) return words;
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.find_first_of(between), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+/// Reads as many whole numbers as there is room for, with `mark` between them, and nothing else.
+bool read_numbers(std::string_view word, char mark, std::span<std::int32_t> numbers) {
+  const char* at = word.data();
+  const char* const end = at + word.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != mark)) return false;
+    const auto [next, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc()) return false;
+    at = next;
+  }
+  return at == end;
+}
+
+/// One word of a list: how many, and of what extents.
+Status read_problems(std::string_view word, std::vector<ListExtents>& list) {
+  const auto fault = [&] {
+    return wrong("expected MxNxK or COUNT*MxNxK, whole numbers of 32 bits, found " +
+                 detail::quoted(word.substr(0, 40)));
+  };
+  std::int32_t count[1] = {1};
+  const std::size_t star = word.find('*');
+  if (star != word.npos && !read_numbers(word.substr(0, star), ',', count)) return fault();
+  std::int32_t extents[list_extents];
+  if (!read_numbers(star == word.npos ? word : word.substr(star + 1), 'x', extents)) return fault();
+  if (count[0] < 1 || static_cast<std::int64_t>(list.size()) + count[0] > most_problems)
+    return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
+  list.insert(list.end(), static_cast<std::size_t>(count[0]), {extents[0], extents[1], extents[2]});
+  return {};
+}
+
+bool is_list(std::string_view text) {
+  return text.find_first_not_of("0123456789,x*-") == text.npos && !text.empty();
+}
+
+Result<std::vector<ListExtents>> parse_problems(std::string_view text) {
+  std::vector<ListExtents> list;
+  for (const std::string_view word : words_of(text)) {
+    if (Status s = read_problems(word, list); !s) return s;
+  }
+  if (list.empty()) return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
+  return list;
+}
+
+}  // namespace
+
+Result<std::vector<ListExtents>> parse_list(std::string_view text) {
+  if (is_list(text)) return parse_problems(text);
+  std::ifstream file{std::string(text)};
+  std::ostringstream content;
+  if (!file || !(content << file.rdbuf())) {
+    return wrong("expected problems (64x64x64,128x32x512) or a file of such, and " + detail::quoted(text) +
+                 " cannot be read");
+  }
+  return parse_problems(content.str());
+}
+
+std::string list_text(const std::vector<ListExtents>& list) {
+  std::string text;
+  for (const ListExtents& e : list) {
+    text += (text.empty() ? "" : ",") + std::to_string(e.m) + "x" + std::to_string(e.n) + "x" +
+            std::to_string(e.k);
+  }
+  return text;
+}
+
+Result<std::vector<Leading>> parse_leading(std::string_view text) {
+  std::vector<Leading> all;
+  for (const std::string_view word : words_of(text)) {
+    Leading& leading = all.emplace_back();
+    if (!read_numbers(word, ':', leading)) {
+      return wrong("expected A:B:C:OUT for each problem, whole numbers of 32 bits, or packed; found " +
+                   detail::quoted(word.substr(0, 40)));
+    }
+  }
+  return all;
+}
+
+std::string leading_text(const std::vector<Leading>& leading) {
+  std::string text;
+  for (const Leading& each : leading) {
+    text += text.empty() ? "" : ",";
+    for (std::size_t i = 0; i < each.size(); ++i) text += (i == 0 ? "" : ":") + std::to_string(each[i]);
+  }
+  return text;
+}
+
+ListExtents bounds_of(const std::vector<ListExtents>& list) {
+  ListExtents bounds = {};
+  for (const ListExtents& e : list)
+    bounds = {std::max(bounds.m, e.m), std::max(bounds.n, e.n), std::max(bounds.k, e.k)};
+  return bounds;
+}
+
+std::vector<Leading> packed_leading(const Problem& p) {
+  const auto line = [](const OperandSpec& spec, int rows, int columns) {
+    return std::max(spec.layout == Layout::row ? columns : rows, 1);
+  };
+  std::vector<Leading> all;
+  for (std::size_t i = 0; i < p.sizes.size(); ++i) {
+    const ListExtents own = p.own(i);
+    all.push_back({line(p.a, own.m, own.k), line(p.b, own.k, own.n),
+                   line(p.epilogue.c.value_or(p.out), own.m, own.n), line(p.out, own.m, own.n)});
+  }
+  return all;
+}
+
+void draw_sizes(Problem& problem, std::int64_t count, Dice& dice) {
+  const auto extent = [&](int bound) -> int {
+    if (dice.one_in(8)) return 0;
+    if (bound == 0 || dice.one_in(4)) return bound;
+    return static_cast<int>(dice.between(1, bound));
+  };
+  problem.sizes.clear();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const ListExtents& bounds = problem.bounds;
+    const int m = extent(bounds.m);
+    const int n = extent(bounds.n);
+    problem.sizes.push_back({m, n, extent(bounds.k)});
+  }
+}
+
+void spoil_sizes(Problem& problem, Dice& dice) {
+  constexpr int greatest = std::numeric_limits<int>::max();
+  constexpr int least = std::numeric_limits<int>::min();
+  const auto spoil = [&](int& extent, int bound) {
+    if (dice.one_in(2)) return;
+    const int any[] = {least, -1, bound + 1, greatest};
+    extent = dice.one_of(any);
+  };
+  for (ListExtents& each : problem.sizes) {
+    if (dice.one_in(3)) continue;
+    spoil(each.m, problem.bounds.m);
+    spoil(each.n, problem.bounds.n);
+    spoil(each.k, problem.bounds.k);
+  }
+}
+
+std::span<const std::int32_t> kept_sizes(const std::vector<ListExtents>& list) {
+  static std::mutex mutex;
+  static std::set<std::vector<std::int32_t>> kept;
+  std::vector<std::int32_t> numbers;
+  for (const ListExtents& each : list) numbers.insert(numbers.end(), {each.m, each.n, each.k});
+  const std::lock_guard lock(mutex);
+  return *kept.insert(std::move(numbers)).first;
+}
+
+}  // namespace quarry::lab::gemm_list

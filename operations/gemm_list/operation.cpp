@@ -1,0 +1,91 @@
+#include "operations/gemm_list/operation.hpp"
+
+#include <string>
+
+#include "gemm/host.hpp"
+#include "operations/common/row_checks.hpp"
+#include "operations/gemm_list/executor.hpp"
+#include "operations/gemm_list/problem.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::detail::gemm_list {
+namespace {
+
+Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
+  if (operand.fits[static_cast<int>(expected)]) return {};
+  return {StatusCode::unsupported, Reason::layout, name, static_cast<int>(expected),
+          static_cast<int>(transposed(expected))};
+}
+
+}  // namespace
+
+Status Rules::check(const GemmListArguments& arguments, const OperandList& operands,
+                    GemmListProblem& problem) {
+  return normalise(arguments, operands, problem);
+}
+
+void Rules::describe(const GemmListArguments& arguments, GemmListProblem& problem) {
+  gemm_list::describe(arguments, problem);
+}
+
+Status Rules::no_kernel(const GemmListProblem& problem) {
+  const Types& t = problem.gemm.types;
+  const auto word = [](DType type) { return std::string(to_string(type)); };
+  return {StatusCode::no_kernel, "No kernel of lists of GEMMs is registered for a " + word(t.a) + ", b " +
+                                     word(t.b) + ", accumulator " + word(t.accumulator) + ", out " +
+                                     word(t.out)};
+}
+
+Status Rules::check_signature(const Row& row, const GemmListProblem& problem) {
+  const OperandsMetadata& operands = row.metadata.operands;
+  const Types& types = problem.gemm.types;
+  if (Status s = check_type(Operand::a, operands.a.dtype, types.a); !s) return s;
+  if (Status s = check_type(Operand::b, operands.b.dtype, types.b); !s) return s;
+  if (Status s = check_type(Operand::out, operands.out.dtype, types.out); !s) return s;
+  if (operands.accumulator != types.accumulator) {
+    return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
+                                         std::string(to_string(operands.accumulator)) + ", got " +
+                                         std::string(to_string(types.accumulator))};
+  }
+  if (Status s = check_layout(Operand::a, operands.a.layout, problem.gemm.a); !s) return s;
+  return check_layout(Operand::b, operands.b.layout, problem.gemm.b);
+}
+
+GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
+  return family_of(row).profile(row.entry_config, device);
+}
+
+Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
+                                const DeviceModel& device) {
+  return family_of(row).supports(profile, problem, device);
+}
+
+Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
+                         const DeviceModel& device, std::size_t max_workspace) {
+  return {.controls = {}, .seconds = account(row, profile, problem, device, max_workspace).seconds};
+}
+
+Account Rules::account(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
+                       const DeviceModel&, std::size_t) {
+  // Nothing is launched for outputs without elements; the time of no tiles would be no number.
+  if (is_empty(problem.gemm)) return {};
+  return family_of(row).account(profile, problem);
+}
+
+ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Controls&,
+                             const DeviceModel& device, GemmListProblem&) {
+  return {.multiprocessors = device.multiprocessors, .resident = profile.resident};
+}
+
+void Rules::launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,
+                   Launch& launch) {
+  family_of(row).launch(row.entry_config, problem, controls, launch);
+}
+
+Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
+  const OperandsMetadata& operands = row.metadata.operands;
+  return host::execute(host::host_kernel(row), {operands.a.alignment, operands.b.alignment},
+                       family_of(row).params(image, *kernel_step(launch)));
+}
+
+}  // namespace quarry::detail::gemm_list

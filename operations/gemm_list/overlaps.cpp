@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "common/config_parts.hpp"
+#include "operations/common/operand_checks.hpp"
+#include "operations/common/tensor_checks.hpp"
+#include "operations/gemm_list/host_problem.hpp"
+
+namespace quarry::host {
+namespace {
+
+/// A matrix of one problem, or a table that all share.
+struct Piece {
+  TensorView view;
+  Operand name;
+  int problem;
+  detail::ByteRange bytes;
+};
+
+Piece piece_of(const MatrixParams& matrix, DType type, Operand name, int problem, int rows, int columns) {
+  const std::array<std::int64_t, 2> extents = {rows, columns};
+  const std::array<std::int64_t, 2> strides = {matrix.row_stride, matrix.column_stride};
+  const TensorView view = TensorView::strided(matrix.data, type, extents, strides);
+  return {view, name, problem, detail::byte_range(view)};
+}
+
+/// Whether C or the residual is the output of its own problem.
+bool is_in_place(const Piece& input, const Piece& out) {
+  const bool may_be = input.name == Operand::c || input.name == Operand::residual;
+  return may_be && out.name == Operand::out && input.problem == out.problem &&
+         input.view.data == out.view.data &&
+         (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
+         (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
+}
+
+std::string matrix_text(const Piece& piece) {
+  return "`" + std::string(to_string(piece.name)) + "` of problem " + std::to_string(piece.problem);
+}
+
+/// @param other of an output
+Status overlap(const Piece& one, const Piece& other) {
+  if (one.problem < 0) return detail::output_overlap(one.name, other.name);
+  return detail::invalid("Operand " + matrix_text(one) + " overlaps " + matrix_text(other));
+}
+
+/// The pieces that a run writes, by where they begin.
+class Outputs {
+ public:
+  explicit Outputs(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+    std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.bytes.begin; });
+    std::uint64_t end = 0;
+    for (const Piece& piece : pieces_) ends_.push_back(end = std::max(end, piece.bytes.end));
+  }
+
+  Status check_each_other() const {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (Status s = check(pieces_[i], i); !s) return s;
+    }
+    return {};
+  }
+
+  Status check_input(const Piece& input) const {
+    const auto behind = std::ranges::lower_bound(pieces_, input.bytes.end, {},
+                                                 [](const Piece& piece) { return piece.bytes.begin; });
+    return check(input, static_cast<std::size_t>(behind - pieces_.begin()));
+  }
+
+ private:
+  /// Checks a piece against those that begin before it ends.
+  Status check(const Piece& piece, std::size_t first_not) const {
+    for (std::size_t i = first_not; i-- > 0 && ends_[i] > piece.bytes.begin;) {
+      const Piece& out = pieces_[i];
+      if (detail::may_overlap(piece.view, out.view) && !is_in_place(piece, out)) return overlap(piece, out);
+    }
+    return {};
+  }
+
+  std::vector<Piece> pieces_;
+  std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
+};
+
+void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<Piece>& inputs) {
+  const GemmParams& g = listed.gemm;
+  const Types& t = kernel.types;
+  const auto add = [&](const MatrixParams& matrix, DType type, Operand name, int rows, int columns) {
+    if (matrix.data != nullptr) inputs.push_back(piece_of(matrix, type, name, listed.number, rows, columns));
+  };
+  if (g.k > 0) {
+    add(g.a, t.a, Operand::a, g.m, g.k);
+    add(g.b, t.b, Operand::b, g.k, g.n);
+  }
+  add(g.c, t.out, Operand::c, g.m, g.n);
+  add(g.epilogue.residual, t.out, Operand::residual, g.m, g.n);
+}
+
+/// The sizes, and the leading dimensions where there are such.
+void add_tables(const GemmListParams& params, std::vector<Piece>& inputs) {
+  const auto add = [&](const int* table, Operand name, int numbers) {
+    if (table == nullptr) return;
+    inputs.push_back(piece_of({table, numbers, 1, 0}, DType::s32, name, -1, params.gemm.batch, numbers));
+  };
+  add(params.list.sizes, Operand::sizes, list_extents);
+  add(params.list.leading, Operand::leading, list_matrices);
+}
+
+}  // namespace
+
+Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& params,
+                           const std::vector<ListedGemm>& problems) {
+  std::vector<Piece> inputs;
+  std::vector<Piece> outputs;
+  add_tables(params, inputs);
+  for (const ListedGemm& listed : problems) {
+    const GemmParams& g = listed.gemm;
+    outputs.push_back(piece_of(g.out, kernel.types.out, Operand::out, listed.number, g.m, g.n));
+    const MatrixParams& aux = g.epilogue.aux;
+    if (aux.data != nullptr)
+      outputs.push_back(piece_of(aux, kernel.types.out, Operand::aux, listed.number, g.m, g.n));
+    add_inputs(kernel, listed, inputs);
+  }
+  const Outputs written(std::move(outputs));
+  if (Status s = written.check_each_other(); !s) return s;
+  for (const Piece& input : inputs) {
+    if (Status s = written.check_input(input); !s) return s;
+  }
+  return {};
+}
+
+}  // namespace quarry::host

@@ -1,0 +1,153 @@
+#include "operations/gemm_list/problem.hpp"
+
+#include <string>
+#include <utility>
+
+#include "common/config_parts.hpp"
+#include "operations/common/epilogue_checks.hpp"
+#include "operations/common/epilogue_values.hpp"
+#include "operations/common/operand_checks.hpp"
+#include "operations/common/tensor_checks.hpp"
+
+namespace quarry::detail::gemm_list {
+namespace {
+
+constexpr auto code = StatusCode::invalid_arguments;
+
+std::string quoted(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
+
+/// Refuses what no list has: outputs without a batch, interleaved layouts.
+Status check_matrices(const GemmListArguments& args) {
+  const TensorView& out = args.out;
+  if (Status s = check_tensor(out, Operand::out, 3, 3); !s) return s;
+  if (Status s = check_tensor(args.a, Operand::a, 2, 3); !s) return s;
+  if (Status s = check_tensor(args.b, Operand::b, 2, 3); !s) return s;
+  const std::pair<const TensorView&, Operand> matrices[] = {
+      {out, Operand::out}, {args.a, Operand::a}, {args.b, Operand::b}};
+  for (const auto& [view, name] : matrices) {
+    if (view.tag != LayoutTag::strided)
+      return {code, Reason::tag, name, static_cast<int>(LayoutTag::strided), static_cast<int>(view.tag)};
+  }
+  const std::int64_t k = columns(args.a);
+  if (Status s = check_extents(args.a, Operand::a, rows(out), k, out); !s) return s;
+  if (Status s = check_extents(args.b, Operand::b, k, columns(out), out); !s) return s;
+  return check_output_strides(out);
+}
+
+/// A row of so many numbers for each problem.
+Status check_table(const TensorView& view, Operand name, std::int64_t problems, int numbers) {
+  if (view.is_pointer_array)
+    return invalid(quoted(name) + " is an array of pointers: expected a matrix of s32");
+  if (Status s = check_tensor(view, name, 2, 2); !s) return s;
+  if (view.dtype != DType::s32)
+    return {code, Reason::dtype, name, static_cast<int>(DType::s32), static_cast<int>(view.dtype)};
+  if (rows(view) != problems) return {code, Reason::rows, name, problems, rows(view)};
+  if (columns(view) != numbers) return {code, Reason::columns, name, numbers, columns(view)};
+  if (view.strides[1] == 1 && (problems <= 1 || view.strides[0] == numbers)) return {};
+  return invalid(quoted(name) + " is not contiguous: expected strides of " + std::to_string(numbers) +
+                 " and 1, got " + std::to_string(view.strides[0]) + " and " +
+                 std::to_string(view.strides[1]));
+}
+
+/// Whether a matrix can have leading dimensions: its lines are contiguous, and do not overlap.
+Status check_lines(const TensorView& view, Operand name) {
+  const std::size_t r = view.rank - 2U;
+  const std::size_t c = view.rank - 1U;
+  if (view.strides[c] != 1 && view.strides[r] != 1) {
+    return invalid(quoted(name) + " has neither contiguous rows nor contiguous columns, and `leading` says " +
+                   "how far apart these are");
+  }
+  const bool by_columns = is_by_columns(view);
+  const std::int64_t line = view.extents[by_columns ? r : c];
+  const std::int64_t lines = view.extents[by_columns ? c : r];
+  const std::int64_t apart = view.strides[by_columns ? c : r];
+  if (lines <= 1 || apart >= line) return {};
+  return invalid(quoted(name) + " has lines of " + std::to_string(line) + " elements that are " +
+                 std::to_string(apart) + " apart: beside `leading`, lines do not overlap");
+}
+
+Status check_leading(const GemmListArguments& args) {
+  if (!args.leading) return {};
+  if (Status s = check_table(*args.leading, Operand::leading, args.out.extents[0], list_matrices); !s)
+    return s;
+  if (Status s = check_lines(args.a, Operand::a); !s) return s;
+  if (Status s = check_lines(args.b, Operand::b); !s) return s;
+  if (!is_zero(args.epilogue.beta)) {
+    if (Status s = check_lines(*args.c, Operand::c); !s) return s;
+  }
+  return check_lines(args.out, Operand::out);
+}
+
+Status check_hint(const GemmListArguments& args) {
+  const auto numbers = static_cast<std::int64_t>(args.host_sizes.size());
+  const std::int64_t problems = args.out.extents[0];
+  if (numbers == 0 || numbers == problems * list_extents) return {};
+  return invalid("`host_sizes` has " + std::to_string(numbers) + " numbers: expected " +
+                 std::to_string(problems * list_extents) + ", M, N and K of each problem");
+}
+
+DType accumulator_of(const GemmListArguments& args) {
+  return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+}
+
+/// A bit for each matrix whose columns are contiguous.
+unsigned matrices_by_columns(const GemmListArguments& args, bool has_c) {
+  const auto bit = [](const TensorView& view, ListMatrix which) {
+    return is_by_columns(view) ? 1U << static_cast<int>(which) : 0U;
+  };
+  return bit(args.a, ListMatrix::a) | bit(args.b, ListMatrix::b) |
+         (has_c ? bit(*args.c, ListMatrix::c) : 0U) | bit(args.out, ListMatrix::out);
+}
+
+/// The batch that the bounds make.
+void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
+  const Epilogue& e = args.epilogue;
+  const DType accumulator = accumulator_of(args);
+  gemm.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
+  gemm.a = problem_operand(args.a);
+  gemm.b = problem_operand(args.b);
+  gemm.out = problem_operand(args.out);
+  gemm.has_c = !is_zero(e.beta);
+  if (gemm.has_c) gemm.c = problem_operand(*args.c);
+  gemm.has_bias = e.bias.has_value();
+  gemm.has_scale = e.scale.has_value();
+  gemm.has_residual = e.residual.has_value();
+  gemm.has_aux = e.aux.has_value();
+  gemm.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
+  gemm.m = static_cast<int>(rows(args.out));
+  gemm.n = static_cast<int>(columns(args.out));
+  gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
+  gemm.batch = static_cast<int>(args.out.extents[0]);
+}
+
+}  // namespace
+
+bool is_by_columns(const TensorView& view) { return view.strides[view.rank - 1U] != 1; }
+
+Status normalise(const GemmListArguments& args, const OperandList& operands, GemmListProblem& problem) {
+  if (Status s = check_matrices(args); !s) return s;
+  const DType accumulator = accumulator_of(args);
+  if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
+  const DType compute = compute_type(accumulator, args.out.dtype);
+  if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
+  if (Status s = check_table(args.sizes, Operand::sizes, args.out.extents[0], list_extents); !s) return s;
+  if (Status s = check_leading(args); !s) return s;
+  if (Status s = check_hint(args); !s) return s;
+  if (Status s = check_memory(operands); !s) return s;
+  if (Status s = check_overlaps(operands); !s) return s;
+  describe(args, problem);
+  return {};
+}
+
+void describe(const GemmListArguments& args, GemmListProblem& problem) {
+  problem = {};
+  describe_bounds(args, problem.gemm);
+  problem.has_leading = args.leading.has_value();
+  problem.host_sizes = args.host_sizes.empty() ? nullptr : args.host_sizes.data();
+  problem.list = {.sizes = static_cast<const int*>(args.sizes.data),
+                  .leading = problem.has_leading ? static_cast<const int*>(args.leading->data) : nullptr,
+                  .by_columns = problem.has_leading ? matrices_by_columns(args, problem.gemm.has_c) : 0U,
+                  .clamp_host_sizes = args.clamp_host_sizes};
+}
+
+}  // namespace quarry::detail::gemm_list

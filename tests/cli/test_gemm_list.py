@@ -1,0 +1,83 @@
+"""gemm_list as an operation of the command: find, run, verify, emulate, and what it refuses."""
+import os
+import tempfile
+import unittest
+
+from quarry_command import CommandTest, run_quarry
+
+HOST = ("--on", "host")
+HAS_EMULATOR = "emulate" in run_quarry("--help").out
+LIST = "64x40x33,1x1x1,70x8x100,0x8x8,8x8x0"
+
+
+class Lists(CommandTest):
+    def test_find_prefers_tensor_cores(self):
+        document = self.quarry("find", "gemm_list", "8*512x1024x2048,64x64x64", "bf16", "--format", "json").json
+        names = [row["name"] for row in document["candidates"]]
+        self.assertEqual(names[-1], "gemm_list_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4")
+        self.assertTrue(names[0].startswith("gemm_list_sm80_bf16_bf16_f32_bf16_rrr_"))
+
+    def test_the_ranking_goes_by_the_tiles_of_the_problems(self):
+        def first(shape):
+            return self.quarry("find", "gemm_list", shape, "bf16", "--bounds", "4096x4096x4096", "--limit", "1", "--format", "names").out
+        self.assertIn("128x", first("16*4096x4096x4096"))
+        self.assertIn("_16x64x64_", first("200*8x64x4096"))
+
+    def test_run_is_right_on_the_host(self):
+        for words in (
+            (LIST, "bf16"),
+            (LIST, "f32", "--leading", "packed", "--b", "f32:col"),
+            (LIST, "f16", "--bias", "column", "--activation", "relu", "--beta", "1"),
+            (LIST, "f64", "--a", "f64:stride=7000", "--b", "f64:shared", "--residual", "f64"),
+            (LIST, "s8", "--out", "s32"),
+            (LIST, "f16", "--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp"),
+            (LIST, "f16", "--bounds", "96x48x112", "--leading", "112:48:0:48,1:1:0:1,112:48:0:48,1:1:0:1,8:8:0:8"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn("right", self.quarry("run", "gemm_list", *words, *HOST).out)
+
+    def test_a_list_comes_from_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "list.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("64x32x16\n2*8x8x8\n")
+            self.assertIn("64x32x16,8x8x8,8x8x8", self.quarry("run", "gemm_list", path, "f16", *HOST).out)
+
+    def test_wrong_sizes_are_refused_on_the_host(self):
+        result = run_quarry("run", "gemm_list", LIST, "f16", "--sizes=64x40x33,-1x5x5,1x8x8,3x3x3,8x8x0", *HOST)
+        self.assertEqual(result.status, 1)
+        self.assertIn("Operand `sizes` is wrong at problem 1: its M is -1, which is negative", result.err + result.out)
+
+    def test_verify_meets_every_path(self):
+        out = self.quarry("verify", "--where", "operation == gemm_list and a.dtype == bf16", *HOST, "--problems", "24",
+                          "--seed", "3").out
+        self.assertIn("0 wrong", out)
+
+    @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
+    def test_a_kernel_is_emulated(self):
+        for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1"):
+            for words in ((), ("--leading", "packed"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
+                with self.subTest(name=name, words=words):
+                    self.assertIn("0 wrong", self.quarry("emulate", name, LIST, *words).out)
+
+    def test_bad_problems_are_refused_by_flag(self):
+        for words, message in (
+            (("8x64x64",), "which type?"),
+            (("8x64", "f16"), "expected MxNxK or COUNT*MxNxK, whole numbers of 32 bits, found `8x64`"),
+            (("-8x64x64", "f16"), ""),
+            (("8x64x64", "f16", "--bounds", "8x64"), "--bounds"),
+            (("8x64x64", "f16", "--sizes", "1x2x3,4x5x6"), "--sizes: expected 1 problems, got 2"),
+            (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT for each problem"),
+            (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected those of 1 problems, got 2"),
+            (("8x64x64", "f16", "--wrong-sizes", "drop"), "--wrong-sizes"),
+            (("8x64x64", "f16", "--math", "exact"), "--math does not go with gemm_list"),
+            (("no_such_file", "f16"), "cannot be read"),
+        ):
+            with self.subTest(words=words):
+                result = run_quarry("find", "gemm_list", *words)
+                self.assertNotEqual(result.status, 0)
+                self.assertIn(message, result.err + result.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

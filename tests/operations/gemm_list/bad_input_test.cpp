@@ -1,0 +1,239 @@
+/// What is refused of lists of GEMMs, and in which words.
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+
+namespace {
+
+TensorView fake(std::initializer_list<std::int64_t> extents, DType type = DType::f32) {
+  return TensorView::row_major(nullptr, type, extents);
+}
+
+/// Three problems within 30 x 8 x 16.
+GemmListArguments list() {
+  GemmListArguments args;
+  args.a = fake({3, 30, 16});
+  args.b = fake({3, 16, 8});
+  args.out = fake({3, 30, 8});
+  args.sizes = fake({3, 3}, DType::s32);
+  return args;
+}
+
+GemmListArguments list_with_leading() {
+  GemmListArguments args = list();
+  args.leading = fake({3, 4}, DType::s32);
+  return args;
+}
+
+template <class Change>
+void check_refused(GemmListArguments args, const Change& change, const std::string& words) {
+  change(args);
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  CHECK(found.empty());
+  CHECK(found.status().code() == StatusCode::invalid_arguments);
+  CHECK(found.status().message().find(words) != std::string::npos);
+}
+
+/// Memory of three problems, and how it is found.
+struct HostMemory {
+  std::vector<float> a = std::vector<float>(3 * 30 * 16, 1);
+  std::vector<float> b = std::vector<float>(3 * 16 * 8, 1);
+  std::vector<float> out = std::vector<float>(3 * 30 * 8, 1);
+  std::vector<const void*> a_pointers = {a.data(), a.data() + 480, a.data() + 960};
+  std::vector<const void*> b_pointers = {b.data(), b.data() + 128, b.data() + 256};
+  std::vector<const void*> out_pointers = {out.data(), out.data() + 240, out.data() + 480};
+  std::vector<std::int32_t> sizes = {30, 8, 16, 4, 5, 6, 0, 8, 16};
+  std::vector<std::int32_t> leading = {16, 8, 0, 8, 7, 6, 0, 5, 16, 8, 0, 8};
+
+  GemmListArguments arguments() const {
+    GemmListArguments args;
+    args.a = PointerArrayView::row_major(a_pointers.data(), DType::f32, 3, {30, 16});
+    args.b = PointerArrayView::row_major(b_pointers.data(), DType::f32, 3, {16, 8});
+    args.out = PointerArrayView::row_major(out_pointers.data(), DType::f32, 3, {30, 8});
+    args.sizes = TensorView::row_major(sizes.data(), DType::s32, {3, 3});
+    args.leading = TensorView::row_major(leading.data(), DType::s32, {3, 4});
+    return args;
+  }
+};
+
+Status run(const GemmListArguments& args) {
+  const auto found = find_best(args);
+  return found ? found->run(args) : found.status();
+}
+
+/// What a run says, with one thing changed; then clamped, where that makes it right.
+template <class Change>
+void check_run(const Change& change, const std::string& message, bool is_right_clamped = true) {
+  HostMemory memory;
+  change(memory);
+  GemmListArguments args = memory.arguments();
+  const Status status = run(args);
+  CHECK(status.code() == StatusCode::invalid_arguments);
+  CHECK(status.message() == message);
+  CHECK(memory.out == std::vector<float>(3 * 30 * 8, 1));  // nothing was written
+  args.clamp_host_sizes = true;
+  CHECK(static_cast<bool>(run(args)) == is_right_clamped);
+}
+
+}  // namespace
+
+TEST_CASE("gemm_list: ranks and extents that do not go together are refused", "[gemm_list]") {
+  using Args = GemmListArguments;
+  CHECK_FALSE(get_kernels(list()).empty());
+  CHECK_FALSE(get_kernels(list_with_leading()).empty());
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.out = fake({30, 8});
+      },
+      "Operand `out`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.a = fake({3, 30, 15});
+      },
+      "Operand `b`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.b = fake({3, 16, 9});
+      },
+      "Operand `b`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.a = fake({2, 30, 16});
+      },
+      "Operand `a`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.a = fake({1, 3, 30, 16});
+      },
+      "Operand `a`");
+  check_refused(
+      list(), [](Args& args) { args.out.strides[2] = 0; }, "Operand `out`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.a = TensorView::row_interleaved32(nullptr, DType::s8, {3, 32, 32});
+        args.b = fake({3, 32, 8}, DType::s8);
+        args.out = fake({3, 32, 8}, DType::s32);
+      },
+      "Operand `a`");
+  check_refused(
+      list(), [](Args& args) { args.epilogue.beta = 1; }, "`c`");
+  check_refused(
+      list(), [](Args& args) { args.epilogue.bias = TensorView::vector(nullptr, DType::f32, 9); },
+      "Operand `bias`");
+}
+
+TEST_CASE("gemm_list: types that no kernel has are named", "[gemm_list]") {
+  GemmListArguments args = list();
+  args.b.dtype = DType::f16;
+  CHECK(get_kernels(args).status().message() ==
+        "No kernel of lists of GEMMs is registered for a f32, b f16, accumulator f32, out f32");
+}
+
+TEST_CASE("gemm_list: tables of another form are refused", "[gemm_list]") {
+  using Args = GemmListArguments;
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.sizes = fake({2, 3}, DType::s32);
+      },
+      "Operand `sizes`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.sizes = fake({3, 4}, DType::s32);
+      },
+      "Operand `sizes`");
+  check_refused(
+      list(), [](Args& args) { args.sizes = fake({9}, DType::s32); }, "Operand `sizes`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.sizes = fake({3, 3});
+      },
+      "Operand `sizes`");
+  check_refused(
+      list(), [](Args& args) { args.sizes.strides[0] = 4; },
+      "Operand `sizes` is not contiguous: expected strides of 3 and 1, got 4 and 1");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.sizes.rank = 3;
+        args.sizes.is_pointer_array = true;
+      },
+      "Operand `sizes` is an array of pointers: expected a matrix of s32");
+  check_refused(
+      list(), [](Args& args) { args.sizes.data = reinterpret_cast<const void*>(std::uintptr_t{3}); },
+      "Operand `sizes` is misaligned");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.leading = fake({3, 3}, DType::s32);
+      },
+      "Operand `leading`");
+  check_refused(
+      list(),
+      [](Args& args) {
+        args.leading = fake({3, 4});
+      },
+      "Operand `leading`");
+  const std::vector<std::int32_t> five(5);
+  check_refused(
+      list(), [&](Args& args) { args.host_sizes = five; },
+      "`host_sizes` has 5 numbers: expected 9, M, N and K of each problem");
+}
+
+TEST_CASE("gemm_list: beside leading dimensions, lines are contiguous and do not overlap", "[gemm_list]") {
+  using Args = GemmListArguments;
+  check_refused(
+      list_with_leading(),
+      [](Args& args) {
+        args.a.strides = {960, 32, 2};
+      },
+      "Operand `a` has neither contiguous rows nor contiguous columns");
+  check_refused(
+      list_with_leading(),
+      [](Args& args) {
+        args.b.strides = {128, 4, 1};
+        args.b.overlapping = true;
+      },
+      "Operand `b` has lines of 8 elements that are 4 apart: beside `leading`, lines do not overlap");
+}
+
+TEST_CASE("gemm_list: sizes that make no sense are refused on the host", "[gemm_list]") {
+  REQUIRE(run(HostMemory().arguments()));
+  const std::string sizes = "Operand `sizes` is wrong at problem ";
+  check_run([](HostMemory& m) { m.sizes[3] = -1; }, sizes + "1: its M is -1, which is negative");
+  check_run([](HostMemory& m) { m.sizes[1] = 9; }, sizes + "0: its N is 9, and the bound is 8");
+  check_run([](HostMemory& m) { m.sizes[8] = std::numeric_limits<std::int32_t>::max(); },
+            sizes + "2: its K is 2147483647, and the bound is 16");
+  const std::string leading = "Operand `leading` is wrong at problem ";
+  check_run([](HostMemory& m) { m.leading[4] = 5; },
+            leading + "1: that of a is 5, and its lines have 6 elements");
+  check_run([](HostMemory& m) { m.leading[7] = 9; }, leading + "1: that of out is 9, and the view's is 8");
+}
+
+TEST_CASE("gemm_list: pointers that are null or overlap are refused on the host", "[gemm_list]") {
+  check_run([](HostMemory& m) { m.b_pointers[1] = nullptr; }, "Null pointer: problem 1 of operand `b`",
+            false);
+  check_run(
+      [](HostMemory& m) { m.a_pointers[0] = reinterpret_cast<const char*>(m.a.data()) + 2; },
+      "Misaligned pointer: problem 0 of operand `a`: it is not a multiple of the 4 bytes that the kernel "
+      "needs",
+      false);
+  check_run([](HostMemory& m) { m.out_pointers[1] = m.out.data() + 230; },
+            "Operand `out` of problem 1 overlaps `out` of problem 0", false);
+  check_run([](HostMemory& m) { m.a_pointers[1] = m.out.data() + 3; },
+            "Operand `a` of problem 1 overlaps `out` of problem 0", false);
+}
