@@ -200,6 +200,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn =
       draw_epilogue({.out = args.out, .compute = compute, .plain = plain, .arrays = true}, dice);
+  if (p.count() == 0) drawn = {};  // whose matrices of rank 2 would have no problems, either
   fit_integers(p, types, drawn.epilogue, dice);
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
