@@ -62,14 +62,14 @@ bool parse_layouts(std::string_view letters, SettingValue& value) {
   return true;
 }
 
-/// The number of a type; false where it is none.
+/// The number of a type; false where there is no such type.
 bool parse_type(std::string_view text, SettingValue& value) {
   const Result<DType> type = parse_dtype(text);
   if (type) value[0] = static_cast<int>(*type);
   return static_cast<bool>(type);
 }
 
-/// A word setting's number of a word; false where it is none of them.
+/// A word setting's number of a word; false where it is not one of them.
 bool parse_word(const Setting& setting, std::string_view word, SettingValue& value) {
   const auto number = detail::value_of(setting.words, word);
   if (number) value[0] = static_cast<int>(*number);
@@ -91,7 +91,7 @@ bool is_unsaid(const Setting& setting, const SettingValue& value) {
 }
 
 /// The longest of a setting's words that a text begins with, as a whole part: words may have underscores of
-/// their own. Empty where there is none; a word that names leave out is none.
+/// their own. Empty where there is none; a word that names leave out does not count.
 std::string_view word_part(const Setting& setting, std::string_view text) {
   std::string_view longest;
   for (std::size_t i = 0; i < setting.words.size(); ++i) {

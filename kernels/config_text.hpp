@@ -65,7 +65,7 @@ enum class EntryProblem : unsigned char {
   same,        ///< its own: types of one size, say, share code
 };
 
-/// C++ types of what kernels are launched with: those of most families, without and with scales of operands,
+/// C++ types of what kernels are launched with in most families, without and with scales of operands,
 /// and reductions.
 inline constexpr std::string_view gemm_params = "quarry::GemmParams";
 inline constexpr std::string_view scaled_gemm_params = "quarry::ScaledGemmParams";
@@ -144,7 +144,7 @@ std::string read_text(const Setting& setting, std::string_view text, SettingValu
 /// The letter of a layout: r, c, R (row_interleaved32) or C.
 char letter_of(Layout layout);
 
-/// Why operands of these types cannot have such layouts, "" where they can: interleaved ones are those of
+/// Why operands of these types cannot have such layouts, "" where they can: interleaved ones belong to
 /// products of bytes. For families that have them.
 std::string interleave_fault(const Types& types, const Layouts& layouts);
 

@@ -13,7 +13,7 @@ namespace quarry {
 
 /// One entry: a device function that runs the kernel of one config.
 struct EntryText {
-  /// The function's name: that of the config, whose kernel may serve others too (ConfigSpace::entry).
+  /// The function's name: the name of the config, whose kernel may serve others too (ConfigSpace::entry).
   std::string name;
   /// Folder under kernels/ of its kernel.cuh, whose namespace quarry::<folder> holds `kernel`.
   std::string folder;

@@ -72,7 +72,7 @@ struct Step {
 /// A place in the image that depends on where an operand lies.
 struct Relocation {
   enum class Kind : std::uint8_t {
-    pointer,  ///< an address: that of the operand, and `offset` bytes
+    pointer,  ///< the operand's address, and `offset` bytes
     map,      ///< a TensorMap over the operand, made of Launch::maps[map]
   };
   Kind kind;
@@ -104,7 +104,7 @@ struct Launch {
   /// Bytes of the workspace in all, which starts at a multiple of 256.
   std::size_t workspace_bytes = 0;
   std::size_t image_bytes = 0;
-  /// Entry 0 is that of the row with this expression compiled in; null: the row's own. It lives to the end of
+  /// Entry 0 is the row's entry with this expression compiled in; null: the row's own. It lives to the end of
   /// the process.
   const detail::InternedExpression* expression = nullptr;
   /// Parameters, with the pointers that the launch was made with. Those of the workspace are null, and the
@@ -115,7 +115,7 @@ struct Launch {
 };
 
 /// Appends a kernel with the parameters' bytes, all zero; size and manner are left to be filled in, as far as
-/// they are not those of a plain kernel.
+/// they differ from a plain kernel's.
 inline Step& add_kernel(Launch& launch, std::uint8_t entry, std::size_t params_bytes) {
   constexpr std::size_t alignment = alignof(TensorMap);
   const std::size_t at = (launch.image_bytes + alignment - 1) / alignment * alignment;
@@ -171,7 +171,7 @@ inline const Step* kernel_step(const Launch& launch, int entry = 0) {
   return nullptr;
 }
 
-/// Says that a pointer in the image is that of an operand. @param pointer in the image
+/// Says that a pointer in the image belongs to an operand. @param pointer in the image
 template <class T>
 void relocate(Launch& launch, T* const& pointer, Operand source, std::size_t offset = 0) {
   const auto at = reinterpret_cast<const std::byte*>(&pointer) - launch.image;

@@ -8,7 +8,7 @@
 ///     });
 ///     constinit const ConfigSpace space = config_space<settings, fault, unit_group>("gemm_sm80");
 ///
-/// The order of the list is that of names. Initialisers go by the order of the config's members.
+/// The list has the order of names. Initialisers go by the order of the config's members.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,8 @@ template <int mantissa_bits, unsigned bias, unsigned largest>
 QUARRY_DEVICE unsigned code_of_8_bits(float x) {
   constexpr int shift = 23 - mantissa_bits;
   constexpr unsigned smallest_normal = (128 - bias) << 23;
-  // The last bit of this number is worth as much as that of a subnormal, so that the addition rounds to it.
+  // The last bit of this number is worth as much as a subnormal's last bit, so that the addition rounds to
+  // it.
   constexpr unsigned rounder = smallest_normal + (static_cast<unsigned>(shift) << 23);
   const auto bits = __builtin_bit_cast(unsigned, x);
   const unsigned magnitude = bits & 0x7fffffffU;

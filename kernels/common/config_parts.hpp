@@ -1,5 +1,5 @@
 /// The parts that the configs of all GEMM families are made of. Structural types, so that a config can be a
-/// template argument; plain constexpr C++ with no header but our own, shared by host and device.
+/// template argument; plain constexpr C++ with our own headers only, shared by host and device.
 #pragma once
 
 #include "quarry/types.hpp"
@@ -21,8 +21,8 @@ constexpr DType partial_type(DType accumulator) {
   return bits_of(accumulator) >= 32 ? accumulator : DType::f32;
 }
 
-/// The type that the epilogue computes in, which alpha and beta are of: that of partial sums, but f32 where
-/// s32 sums become anything else than s32.
+/// The type that the epilogue computes in, which alpha and beta are of: the type of partial sums, but f32
+/// where s32 sums become anything else than s32.
 constexpr DType compute_type(DType accumulator, DType out) {
   const DType partial = partial_type(accumulator);
   return is_integer(partial) && out != partial ? DType::f32 : partial;

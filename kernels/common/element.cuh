@@ -96,7 +96,7 @@ QUARRY_DEVICE C to_compute(unsigned char x) {
   return static_cast<C>(x);
 }
 
-/// The bits of both are those of a wider type with fewer exponents: a product moves the exponent, and is
+/// Both have the bits of a wider type with fewer exponents: a product moves the exponent, and is
 /// exact for subnormal numbers, too. NaN of e4m3 is the one magnitude of all ones; e5m2 is the upper half of
 /// f16.
 template <class C>

@@ -18,7 +18,7 @@ namespace quarry {
 
 /// How a kernel hands its sums to the epilogue.
 struct EpilogueForm {
-  /// All rows and columns of the epilogue's functions are those of the transposed output, and the parameters
+  /// The epilogue's functions take rows and columns of the transposed output, and the parameters
   /// are not.
   bool by_columns = false;
   /// The output, C, the residual and aux are column_interleaved32.
@@ -29,7 +29,7 @@ struct EpilogueForm {
   Batches batches = Batches::any;
 };
 
-/// What the epilogue computes in (compute_type), from the type of the sums and that of the output. Whole
+/// What the epilogue computes in (compute_type), from the types of the sums and of the output. Whole
 /// numbers are not scaled.
 template <class Sum, class Out>
 struct EpilogueCompute {

@@ -59,7 +59,7 @@ struct ExpressionLane {
 };
 
 /// The tensors of an expression for one batch entry, and its values. @tparam by_columns rows and columns of
-/// all functions are those of the transposed output
+/// all functions take rows and columns of the transposed output
 template <class Code, bool by_columns>
 class ExpressionTensors {
  public:
@@ -76,7 +76,7 @@ class ExpressionTensors {
     load_from<0, count>(held, row, column, left);
   }
 
-  /// Computes the values of neighbours that were read; those of the output are returned.
+  /// Computes the values of neighbours that were read; the output's values are returned.
   template <class Kept, int count, class Sum>
   QUARRY_DEVICE static arch::Vector<Kept, count> compute(Held<count>& held,
                                                          const arch::Vector<Sum, count>& sums) {

@@ -1,5 +1,5 @@
-/// Matrices in global memory: where those of a batch lie, and how they are read and written, four neighbours
-/// of a row at a time.
+/// Matrices in global memory: where the matrices of a batch lie, and how they are read and written, four
+/// neighbours of a row at a time.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -46,7 +46,7 @@ struct MatrixView {
 
   QUARRY_DEVICE MatrixView(const void* first, long long row, long long column)
       : data(static_cast<const T*>(first)), row_stride(row), column_stride(column) {
-    const long long leading = interleaved ? column : row;  // that of interleaved rows is 32
+    const long long leading = interleaved ? column : row;  // interleaved rows have 32
     const auto bytes =
         reinterpret_cast<unsigned long long>(data) | static_cast<unsigned long long>(leading) * sizeof(T);
     quads_aligned = (interleaved || column == 1) && bytes % sizeof(Quad<T>) == 0;

@@ -182,7 +182,7 @@ class PieceWalk : public PiecePlaces<tile, piece_elements, threads> {
     if constexpr (tile.interleaved) return tile.k / interleave * tile.element_bytes * lines.k_stride;
     return tile.k * tile.element_bytes * (tile.k_contiguous ? 1 : lines.line_stride);
   }
-  /// Bytes of memory from a thread's piece of the first round to that of another one.
+  /// Bytes of memory from a thread's piece of the first round to its piece of another one.
   QUARRY_DEVICE long long column_distance(int column_round) const {
     if constexpr (tile.interleaved) {
       constexpr int elements = map.threads_per_line * piece_elements;
@@ -320,7 +320,7 @@ class AsyncSource {
   Walk walk_;
 };
 
-/// Copies operands that are aligned to nothing but their elements: one by one into registers when started,
+/// Copies operands that are aligned to their elements only: one by one into registers when started,
 /// into shared memory as whole chunks when finished, so that the work in between hides the latency.
 template <OperandTile tile, int threads, template <OperandTile, int, int> class WalkOf = PieceWalk>
 class RegisterSource {

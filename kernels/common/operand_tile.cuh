@@ -14,8 +14,8 @@ struct OperandTile {
   int k;          ///< elements along K
   int alignment;  ///< of pointer and line stride, in elements: a power of two, 16 bytes at most
   int element_bytes = 2;
-  /// K is grouped (common/interleaved.hpp): what is contiguous is 32 elements of a line, then those of the
-  /// next line follow. @pre k_contiguous, and k is a multiple of 32
+  /// K is grouped (common/interleaved.hpp): what is contiguous is 32 elements of a line, then the elements of
+  /// the next line follow. @pre k_contiguous, and k is a multiple of 32
   bool interleaved = false;
 
   /// Whether warps read it by matrix loads, which move pairs of bytes: of other elements, not across lines;

@@ -33,7 +33,8 @@ constexpr int edge_rounds(const OperandTile& tile, const PieceMap& map) {
 inline constexpr int most_edge_rounds = 32;
 
 /// Whether every thread has a place in a round, and the permutation of its lines (which goes by the lowest
-/// three bits of their numbers) follows from that of its first: true of any power of two of threads.
+/// three bits of their numbers) follows from the permutation of its first: true of any power of two of
+/// threads.
 constexpr bool is_shared_evenly(const PieceMap& map, int threads) {
   const bool power_of_two = (map.line_step & (map.line_step - 1)) == 0;
   return threads % map.threads_per_line == 0 && (power_of_two || map.line_step % 8 == 0);

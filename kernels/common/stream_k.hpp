@@ -12,7 +12,7 @@ namespace quarry {
 /// The first `whole` tiles are computed whole, in rounds of one a block. The K tiles of the others, one
 /// output tile's after another's, are cut into a range for each block, in order; one to two output tiles'
 /// worth, or less where there are fewer tiles than blocks. So the parts of an output tile belong to
-/// successive blocks, and every block has as much to do as any other, but for one K tile.
+/// successive blocks, and every block has as much to do as any other, to within one K tile.
 struct StreamShares {
   unsigned tiles;
   unsigned whole;

@@ -40,8 +40,8 @@ QUARRY_DEVICE StreamWork stream_work(const GemmParams& params, const StreamPart&
   return work;
 }
 
-/// Takes the sums of one part of a tile, a quad at a time, as TileWriter does: adds those of the parts before
-/// it, and leaves them to the next one or finishes them.
+/// Takes the sums of one part of a tile, a quad at a time, as TileWriter does: adds the sums of the parts
+/// before it, and leaves them to the next one or finishes them.
 template <class Compute, class Epilogue, class Work>
 class StreamWriter {
  public:

@@ -6,7 +6,7 @@
 
 namespace quarry {
 
-/// Position of an output tile among those of all batch entries, where K is in one piece.
+/// Position of an output tile among the tiles of all batch entries, where K is in one piece.
 constexpr unsigned tile_position(const GemmParams& params, int batch, int tile_m, int tile_n) {
   const bool along_m = params.raster == Raster::along_m;
   const auto rows = static_cast<unsigned>(along_m ? params.tiles_n : params.tiles_m);

@@ -52,7 +52,7 @@ QUARRY_DEVICE unsigned tiles(const GemmParams& params) {
   return static_cast<unsigned>(params.tiles_m) * static_cast<unsigned>(params.tiles_n);
 }
 
-/// Index of an output tile among those of all batch entries, whatever the order in which they are walked.
+/// Index of an output tile among the tiles of all batch entries, whatever the order in which they are walked.
 template <class Work>
 QUARRY_DEVICE long long tile_index(const GemmParams& params, const Work& work) {
   return (static_cast<long long>(work.batch) * params.tiles_m + work.tile_m) * params.tiles_n + work.tile_n;
@@ -77,7 +77,7 @@ QUARRY_DEVICE unsigned work_position(const GemmParams& params, arch::SharedAddre
   return drawn_ticket(params.counters + static_cast<long long>(params.batch) * tiles(params), scratch);
 }
 
-/// A number in parts of `size`: how many whole ones, and what is left.
+/// A number in parts of `size`: how many whole ones, and the remainder.
 struct Parts {
   unsigned whole;
   unsigned rest;
@@ -122,7 +122,7 @@ QUARRY_DEVICE TileWork work_at(const GemmParams& params, unsigned position, int 
   return work;
 }
 
-/// Elements of K in the work: its last K tile may reach past the end of K, those of another slice do not
+/// Elements of K in the work: its last K tile may reach past the end of K, tiles of another slice do not
 /// count.
 template <class Work>
 QUARRY_DEVICE int k_elements(const Work& work, int tile_k) {

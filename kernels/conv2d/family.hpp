@@ -1,4 +1,4 @@
-/// The interface of families whose kernels compute convolutions: those of Operation::conv2d. Host only.
+/// The interface of families whose kernels compute convolutions (Operation::conv2d). Host only.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ constexpr Divisor divisor_of(int size) {
   return {size, static_cast<unsigned>((power + by - 1) / by), 31 + log2};
 }
 
-/// index / divisor and what is left. @pre index >= 0
+/// index / divisor and the remainder. @pre index >= 0
 struct Divided {
   int quotient;
   int rest;
@@ -36,7 +36,7 @@ constexpr Divided divide(int index, const Divisor& by) {
 /// Windows along one axis.
 struct WindowAxis {
   int extent;      ///< elements of what windows look at: of an image, in dgrad of the output's gradient
-  Divisor places;  ///< windows, each with a place of its own: those of the output, in dgrad of the image
+  Divisor places;  ///< windows, each with a place of its own: windows of the output, in dgrad of the image
   Divisor stride;  ///< from one place to the next
   int padding;
   int dilation;  ///< from one tap to the next
@@ -62,7 +62,7 @@ struct Conv2dParams : GemmParams {
 };
 
 /// The same of kernels whose operands move by the bulk tensor copy engine. C and the output are matrices, as
-/// those of a GEMM, and K is counted in whole K tiles, where each tap's channels begin with one.
+/// a GEMM's, and K is counted in whole K tiles, where each tap's channels begin with one.
 struct TensorConv2dParams : TensorGemmParams {
   Windows windows;
 };

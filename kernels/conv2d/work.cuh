@@ -6,7 +6,7 @@
 
 namespace quarry {
 
-/// A group of a convolution: a product of its own, whose outputs lie among those of the others.
+/// A group of a convolution: a product of its own, whose outputs lie among the others' outputs.
 template <Direction direction>
 struct ConvolutionGroup {
   const GemmParams& params;

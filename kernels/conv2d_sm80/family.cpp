@@ -54,7 +54,7 @@ double find_clocks(const OperandTile& tile, Bounds bounds, const Gathering& g, i
   return static_cast<double>(instructions) * threads / (32 * issued_per_clock);
 }
 
-/// The product's, and finding. Instructions are issued beside those of the matrix unit, which take one turn
+/// The product's, and finding. Instructions are issued beside the matrix unit's, which take one turn
 /// in many.
 BlockCost cost(const Config& c, const DeviceModel& device) {
   const gemm_sm80::Config code = product(c);

@@ -118,7 +118,7 @@ class RegisterGather {
     }
   }
 
-  /// The share of one element of a chunk, which is that of its lines.
+  /// The share of one element of a chunk, which is its lines' share.
   QUARRY_DEVICE Share share(int column, int element) const {
     return tile.k_contiguous ? gather_.along_k(Places::k_offset(0, column) + element)
                              : gather_.along_extent(Places::extent_offset(0, column) + element);

@@ -16,7 +16,7 @@ constexpr auto settings = convolution_settings<Config>(
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
          "schedule")});
 
-/// What the copies of pixels need beyond those of matrices.
+/// What the copies of pixels need beyond what copies of matrices need.
 std::string fault(const Config& c) {
   if (!has_half_types(c.types)) return "operands must be both f16 or bf16, with sums of f16 or f32";
   if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;

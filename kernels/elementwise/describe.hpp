@@ -10,8 +10,8 @@ namespace quarry::elementwise {
 
 inline constexpr std::string_view family_name = "elementwise";
 
-/// Tensors have any types: those of the expression that is compiled in. Each needs the alignment of `out` in
-/// its own elements, 16 bytes at most. `name` is kept as a view.
+/// Tensors have any types: the types of the expression that is compiled in. Each needs the alignment of `out`
+/// in its own elements, 16 bytes at most. `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   KernelMetadata kernel;
   kernel.name = name;

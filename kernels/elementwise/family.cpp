@@ -80,7 +80,7 @@ class Elementwise final : public ElementwiseFamily {
     return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, needed};
   }
 
-  /// Memory's time, and that of the last blocks, which run while others are done. Threads with several
+  /// Memory's time, and the last blocks' time, which run while others are done. Threads with several
   /// vectors hide latencies, as long as there are blocks for all multiprocessors.
   Account account(const void* config, const ElementwiseProblem& problem,
                   const DeviceModel& device) const override {

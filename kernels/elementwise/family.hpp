@@ -75,7 +75,7 @@ class ElementwiseFamily : public Family {
   virtual Account account(const void* config, const ElementwiseProblem& problem,
                           const DeviceModel& device) const = 0;
 
-  /// The device work, but for the expression, in a launch without any. @pre supports()
+  /// The device work, except for the expression, in a launch without any. @pre supports()
   virtual void launch(const void* config, const ElementwiseProblem& problem, Launch& launch) const = 0;
 
   /// Bytes of workspace that the launch needs. @pre supports()

@@ -20,8 +20,8 @@ constexpr double one_warp_each = 1.12;
 constexpr int two_warps_each = 8;
 /// Four math units: fewer warps leave some idle.
 constexpr int math_units = 4;
-/// What happens at the same time hides each other but for this share: math and shared memory or copies, and
-/// these together with waiting for copies.
+/// What happens at the same time hides each other except for this share: math and shared memory or copies,
+/// and these together with waiting for copies.
 constexpr double unhidden = 0.2;
 constexpr double unhidden_latency = 0.1;
 /// The share of the ends of a block that is left where neighbours hide the rest.
@@ -176,9 +176,9 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
     (void)choice.consider(serial_first ? parallel : serial);
 }
 
-/// Seconds of blocks that share all tiles: each does what the longest does, and those of a multiprocessor do
-/// it side by side. Each piece of a tile fills a pipeline and is written; where tiles are cut, their sums
-/// pass through L2 from block to block.
+/// Seconds of blocks that share all tiles: each does what the longest does, and the blocks of a
+/// multiprocessor do it side by side. Each piece of a tile fills a pipeline and is written; where tiles are
+/// cut, their sums pass through L2 from block to block.
 double stream_seconds(const Work& w, const StreamShares& shares, int multiprocessors, Account* account) {
   const GemmProfile& kernel = w.kernel;
   const int on_one = tiles_along(static_cast<int>(shares.blocks), multiprocessors);

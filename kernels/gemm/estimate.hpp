@@ -1,6 +1,6 @@
 /// Predicting the time of a GEMM kernel, and choosing the controls that a caller left open. Host only.
 ///
-/// The model is that of one multiprocessor. Blocks come in rounds of as many as fit at once. Of a K tile, the
+/// The model describes one multiprocessor. Blocks come in rounds of as many as fit at once. Of a K tile, the
 /// math units, shared memory and the way from L2 each take their share of cycles; the longest decides, and
 /// none is shorter than the time that a stage's copies are under way. To that come the filling of the
 /// pipeline and the epilogue for each round, a floor for device memory, the launch, and for split-K modes the

@@ -21,7 +21,7 @@ struct ExpressionParams {
   ExpressionTensorParams tensors[gemm_expression_tensors];
 };
 
-/// The parameters of such a kernel. @tparam Params those of the kernel without an expression
+/// The parameters of such a kernel. @tparam Params the parameters of the kernel without an expression
 template <class Params>
 struct WithExpression : Params {
   ExpressionParams expression;

@@ -69,7 +69,7 @@ std::size_t all_tiles(const GemmTraits& kernel, const GemmProblem& problem) {
   return static_cast<std::size_t>(gemm_blocks(kernel, problem, 1));
 }
 
-/// The same reduction seen as that of the transposed output.
+/// The same reduction seen as the transposed output's reduction.
 ReduceParams transposed(const ReduceParams& reduce) {
   ReduceParams result = reduce;
   result.c = transposed(reduce.c);
@@ -102,7 +102,7 @@ void add_workspace(Launch& launch, const GemmWorkspace& workspace) {
   add_clear(launch, launch.parts.add({"counters", workspace.counters_offset, workspace.counters_bytes}));
 }
 
-/// The parameters but for pointers of the workspace.
+/// The parameters, without the pointers of the workspace.
 void fill(GemmParams& params, const GemmTraits& kernel, const GemmProblem& problem,
           const ChosenControls& chosen) {
   params.a = problem.a.matrix;

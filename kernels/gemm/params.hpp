@@ -47,7 +47,7 @@ struct GemmParams {
 /// Positions of K, and columns of B, that a block of scales covers; the last block may be short.
 inline constexpr int scale_block = 128;
 
-/// The scales of one operand: that of its line (row of A, column of B) `line` at `k` lies in row line >>
+/// The scales of one operand: the scale of its line (row of A, column of B) `line` at `k` lies in row line >>
 /// lines_log2 and column k / scale_block.
 struct ScaleParams {
   MatrixParams

@@ -80,7 +80,7 @@ struct GemmProblem {
 };
 
 /// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux, or
-/// those of an expression.
+/// the tensors of an expression.
 constexpr int epilogue_matrices(const GemmProblem& problem) {
   return 1 + static_cast<int>(problem.has_c) + static_cast<int>(problem.has_residual) +
          static_cast<int>(problem.has_aux) + problem.expression_matrices;
@@ -89,7 +89,7 @@ constexpr int epilogue_matrices(const GemmProblem& problem) {
 /// The first operand that is an array of pointers, as the caller names it; none where there is no such.
 Operand array_operand(const GemmProblem& problem);
 
-/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, those of the epilogue and
+/// out^T = b^T a^T over the same memory: rows and columns of everything exchanged, of the epilogue and
 /// the raster too.
 GemmProblem exchanged(const GemmProblem& problem);
 

@@ -22,7 +22,7 @@ struct GemmTraits {
   int shared_memory;
   /// Blocks of a cluster.
   int cluster = 1;
-  /// Blocks of all but one_tile are persistent.
+  /// Blocks of every schedule except one_tile are persistent.
   Schedule schedule = Schedule::one_tile;
   /// A and B are copied by tensor maps.
   bool maps_operands = false;
@@ -77,7 +77,7 @@ struct GemmProfile {
   double latency;
   /// Square root of the same of a block that is alone, all in all: by it slices are balanced.
   double alone_root;
-  /// Seconds of a round that are not those of K tiles, for a block that is alone: filling the pipeline, the
+  /// Seconds of a round that K tiles do not take, for a block that is alone: filling the pipeline, the
   /// way of the results.
   double ends;
   /// Seconds to write the output tile of a block: for each byte of an element, and for taking it out of the
@@ -95,8 +95,8 @@ struct GemmProfile {
   double memory_byte;
   /// Bytes that device memory could move while a byte of partial sums is written and read again.
   double partial_traffic;
-  /// What the device has for all kernels: those of the model that the profile was made for, which outlives
-  /// it.
+  /// What the device has for all kernels: the rates of the model that the profile was made for, which
+  /// outlives it.
   const DeviceRates* rates;
   int multiprocessors;
   /// Of kernels with clusters: as many as the device holds at once, one block a multiprocessor; seconds for

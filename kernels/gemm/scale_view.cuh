@@ -16,7 +16,7 @@ class ScaleView {
                batch_offset(params.values, batch, sizeof(float))) {}
 
   /// Where the scale of a line lies, of the block of K of this number; null where all are 1. Lines from
-  /// `lines` on, which do not exist, have that of the last one.
+  /// `lines` on, which do not exist, have the scale of the last one.
   QUARRY_DEVICE const float* place(int line, int lines, int block) const {
     if (params_.values.data == nullptr) return nullptr;
     const long long row = (line < lines ? line : lines - 1) >> params_.lines_log2;

@@ -358,7 +358,7 @@ QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memo
       });
 }
 
-/// Computes one piece of work of operands with scales: the sums of 128 of K times both scales join those of a
+/// Computes one piece of work of operands with scales: the sums of 128 of K times both scales join sums of a
 /// wider type.
 template <Config config, class Epilogue, class Work>
 QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParams& scales, const Work& work,

@@ -5,7 +5,7 @@
 namespace quarry::gemm_sm80 {
 namespace {
 
-// The numbers of the model that are none of the device's were set by hand with the first kernels
+// The numbers of the model that do not belong to the device were set by hand with the first kernels
 // (gemm/estimate.cpp): no measurements, unless they say so.
 
 /// Cycles of a multiprocessor to issue the copy of one element. Pieces of 16, 8 and 4 bytes go by cp.async,

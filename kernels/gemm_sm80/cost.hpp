@@ -13,9 +13,9 @@ GemmTraits traits(const Config& c);
 /// Of a K tile of one block.
 BlockCost block_cost(const Config& c, const DeviceModel& device);
 
-/// Where lines run along M or N, the asynchronous copies of all but the last K tile take whole pieces at a
-/// line's edge, which must end before the next line begins (operand_copy.cuh): lines may not overlap, as
-/// those of a broadcast operand do.
+/// Where lines run along M or N, the asynchronous copies of every K tile except the last one take whole
+/// pieces at a line's edge, which must end before the next line begins (operand_copy.cuh): lines may not
+/// overlap, as the lines of a broadcast operand do.
 Status check_lines(const GemmTraits& kernel, const GemmProblem& problem);
 
 }  // namespace quarry::gemm_sm80

@@ -158,7 +158,8 @@ struct Multiply<DType::f32, DType::f32, DType::f32, Math::fast_tf32, Instruction
   QUARRY_DEVICE static void add(Sum& sum, const A& a, const B& b) { arch::mma<arch::TF32>(sum, a, b); }
 };
 
-/// f32 as the sum of two numbers of 11 bits each; of their four products that of the small ones is left out.
+/// f32 as the sum of two numbers of 11 bits each; of their four products the product of the small ones is
+/// left out.
 template <>
 struct Multiply<DType::f32, DType::f32, DType::f32, Math::fast_f32, Instruction::usual> {
   template <class Words>

@@ -7,7 +7,7 @@
 namespace quarry::gemm_sm80 {
 
 /// (thread of the block, value) -> row + tile.m * column. Values are counted as the kernel's array of
-/// accumulators has them: those of an instruction, instructions along N, then along M. Warps along K hold
+/// accumulators has them: first an instruction's, instructions along N, then along M. Warps along K hold
 /// parts of the same sums.
 constexpr layout::Layout block_sums(const Config& c) {
   using namespace layout;

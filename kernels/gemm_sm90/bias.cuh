@@ -60,7 +60,7 @@ QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, c
   ring.advance();
 }
 
-/// Loads those of all tiles of the block; by one warp.
+/// Loads the biases of all tiles of the block; by one warp.
 template <Config config, class Params>
 QUARRY_DEVICE void produce_biases(const Params& params, arch::SharedAddress memory,
                                   const ClusterPlace& place) {

@@ -6,8 +6,8 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Where the stages were, a thread's sums lie as they follow each other, four at a time, beside those of the
-/// other threads. @param quad of four sums, of those of the thread
+/// Where the stages were, a thread's sums lie as they follow each other, four at a time, beside the sums of
+/// the other threads. @param quad of four sums among the sums of the thread
 template <Config config>
 QUARRY_DEVICE arch::SharedAddress left_sums(arch::SharedAddress memory, int quad) {
   constexpr int threads = warpgroup_threads * consumers(config);

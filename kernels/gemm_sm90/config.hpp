@@ -29,7 +29,7 @@ struct Config {
   Alignment alignment;
   /// fast_tf32 of f32 operands, exact of others.
   Math math = Math::exact;
-  /// Of A and B: vectors multiply the sums of a tile, blocks those of each 128 of K.
+  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K.
   ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -75,7 +75,7 @@ constexpr int accumulator_registers(const Config& c) {
   return blocks_m(c) * c.tile.n / (c.types.accumulator == DType::f16 ? 4 : 2);
 }
 
-/// Registers that hold sums in the main loop: where they are promoted, also those of a block of K.
+/// Registers that hold sums in the main loop: where they are promoted, also the sums of a block of K.
 constexpr int sum_registers(const Config& c) { return accumulator_registers(c) * (promotes(c) ? 2 : 1); }
 
 /// Registers that a multiplying thread needs beside its sums.
@@ -158,7 +158,7 @@ constexpr int bias_sets(const Config& c) {
 constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile.m : c.tile.n) * 4; }
 
 /// Sets of scales in shared memory: f32, of the rows of a tile, then of its columns. Vectors wait like
-/// biases, with two barriers a set; those of a block of K belong to the stage.
+/// biases, with two barriers a set; the scales of a block of K belong to the stage.
 constexpr int scale_sets(const Config& c) {
   if (!takes_scales(c)) return 0;
   return promotes(c) ? c.stages : bias_sets(c);
@@ -227,7 +227,7 @@ constexpr int shared_memory_bytes(const Config& c) {
          bytes_behind_buffers(c, output_buffers(c));
 }
 
-/// The config whose device code a row runs: with exchanged operands that of the transposed problem.
+/// The config whose device code a row runs: with exchanged operands the transposed problem's config.
 constexpr Config entry(const Config& c) {
   if (c.orientation == Orientation::direct) return c;
   return {exchanged(c.types),

@@ -11,9 +11,9 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
-// The numbers of the model that are none of the device's, in cycles of a multiprocessor at its highest clock
-// unless they say otherwise. They were fitted to an H200 (NOTES.md: Hopper) together with those of
-// DeviceRates: about 300 kernels and orders of tiles on each of 39 problems in bf16, launches overlapping.
+// The numbers of the model that do not belong to the device, in cycles of a multiprocessor at its highest
+// clock unless they say otherwise. They were fitted to an H200 (NOTES.md: Hopper) together with the numbers
+// of DeviceRates: about 300 kernels and orders of tiles on each of 39 problems in bf16, launches overlapping.
 // Only together do they mean something: what the model leaves out hides in those next to it.
 
 /// Around a K tile, while nothing is multiplied.
@@ -44,8 +44,8 @@ constexpr double byte_stored = 0.08;
 constexpr double element_activated = 0.25;
 constexpr double element_general = 0.3;
 constexpr double element_general_in_memory = 2.2;
-/// What happens at the same time hides each other but for this share: math, copies and waiting for them, and
-/// all that together with device memory.
+/// What happens at the same time hides each other except for this share: math, copies and waiting for them,
+/// and all that together with device memory.
 constexpr double unhidden = 0.114;
 /// By how much the cycles of a K tile grow where sums are promoted: 128x128x128 tiles of e4m3 took 850 cycles
 /// where the multipliers need 512 (H200, 8192^3).
@@ -276,7 +276,7 @@ SplitKWay cluster_way(const Work& w) {
           w.kernel.cluster_share};
 }
 
-/// Whether slices can be those of a cluster, as many as the caller asked for.
+/// Whether slices can be the blocks of a cluster, as many as the caller asked for.
 bool may_cut_by_cluster(const Work& w) {
   const Controls& fixed = w.problem.controls;
   if (fixed.mode) return *fixed.mode == Mode::split_k_cluster;

@@ -1,6 +1,6 @@
 /// Predicting the time of a gemm_sm90 kernel, and choosing the controls that a caller left open. Host only.
 ///
-/// The model is that of the busiest multiprocessor. Of each K tile of a block, the tensor cores, shared
+/// The model describes the busiest multiprocessor. Of each K tile of a block, the tensor cores, shared
 /// memory and the way from L2 take their share of cycles, and the longest decides; none is shorter than its
 /// instructions, or than the time that its copies are under way, shared by the stages that are. That time is
 /// longer the more of them come from device memory, and the way from L2 is slower where lines of an operand

@@ -117,7 +117,7 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
   const int first_row = group_in_tile * blocks_m(config) * instruction_m;
   typename TileStoreOf<config, Epilogue, typename List::Work>::Type output(params, memory, group, first_row);
 
-  // A count, from which each tile's walk around the ring starts anew: while the sums are finished, only this
+  // A count, from which each tile's walk around the ring starts again: while the sums are finished, only this
   // is kept.
   unsigned stages_done = 0;
   List list(params, place);

@@ -48,9 +48,9 @@ QUARRY_DEVICE void hold(Sums<config>& sums) {
   for (int block = 0; block < blocks_m(config); ++block) arch::warpgroup_hold(sums.block[block]);
 }
 
-/// Sums up the products of `k_tiles` stages. One stage's multiplications are under way while those of the
-/// next are started, so that a stage is released one turn later. Calls `all_started` when the last ones are
-/// under way.
+/// Sums up the products of `k_tiles` stages. One stage's multiplications are under way while the
+/// multiplications of the next are started, so that a stage is released one turn later. Calls `all_started`
+/// when the last ones are under way.
 template <Config config, class AllStarted>
 QUARRY_DEVICE void mainloop(Sums<config>& sums, Pipeline<config>& pipeline, int k_tiles, int group,
                             const ClusterPlace& place, const AllStarted& all_started) {

@@ -65,7 +65,7 @@ struct OperandBox {
     return byte / panel_line_bytes() * panel_bytes() + line * panel_line_bytes() + byte % panel_line_bytes();
   }
 
-  /// The fields of the tile's matrix descriptor. Faulty where the tile is none that the matrix instruction
+  /// The fields of the tile's matrix descriptor. Faulty where it is not a tile that the matrix instruction
   /// takes: of lines that are no multiple of 16 bytes, or not a multiple of eight lines.
   constexpr layout::MatrixFields fields() const { return matrix_fields(tile(), permutation(), k_contiguous); }
 

@@ -7,7 +7,7 @@
 
 namespace quarry::gemm_sm90 {
 
-/// 16 rows of the output, those of a warp, and some columns of a tile, in lines along what is contiguous in
+/// 16 rows of the output, a warp's rows, and some columns of a tile, in lines along what is contiguous in
 /// memory.
 struct OutputBox {
   bool row_major;

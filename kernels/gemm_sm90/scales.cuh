@@ -131,7 +131,7 @@ class ScaleWalk {
   long long stride_b_;
 };
 
-/// Copies those of all stages of the block, into the stages' sets; by one warp.
+/// Copies the scales of all stages of the block, into the stages' sets; by one warp.
 template <Config config, bool by_column, class Params>
 QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& params,
                                      arch::SharedAddress memory, const ClusterPlace& place) {
@@ -183,8 +183,8 @@ QUARRY_DEVICE arch::Vector<float, 2> column_scales(arch::SharedAddress scales, i
   return arch::shared_load<arch::Vector<float, 2>>(scales + 4 * column);
 }
 
-/// The scales of a lane's sums in registers. @tparam by_column they differ by columns; else those of rows are
-/// multiplied by the one that the columns share
+/// The scales of a lane's sums in registers. @tparam by_column they differ by columns; else the scales of
+/// rows are multiplied by the one that the columns share
 template <Config config, bool by_column>
 struct LaneScales {
   float row[blocks_m(config)][2];
@@ -297,7 +297,7 @@ constexpr bool alternates(const Config& c) {
   return promotes(c) && c.schedule == Schedule::cooperative && consumers(c) == 2;
 }
 
-/// As mainloop, of sums that are promoted: those of a block of 128 of K begin anew, and join the finished
+/// As mainloop, of sums that are promoted: the sums of a block of 128 of K begin again, and join the finished
 /// ones times their scales.
 ///
 /// @tparam by_column scales differ by columns @param is_last no tile follows

@@ -44,7 +44,7 @@ QUARRY_DEVICE ClusterPlace cluster_place() {
   }
 }
 
-/// Blocks, as bits of their ranks, that need the same tile of A: those of a row of the cluster. Of B: a
+/// Blocks, as bits of their ranks, that need the same tile of A: a row of the cluster. Of B: a
 /// column.
 template <Config config>
 QUARRY_DEVICE unsigned sharers_of_a(const ClusterPlace& place) {

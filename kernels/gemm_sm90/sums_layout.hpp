@@ -7,7 +7,7 @@
 namespace quarry::gemm_sm90 {
 
 /// (thread, value) -> row + tile.m * column, of the threads that multiply, which follow the first warpgroup.
-/// Values are counted as the kernel's array of accumulators has them: those of an instruction, then
+/// Values are counted as the kernel's array of accumulators has them: first an instruction's, then
 /// instructions along M. With ping_pong each warpgroup has a tile of its own.
 constexpr layout::Layout block_sums(const Config& c) {
   using namespace layout;

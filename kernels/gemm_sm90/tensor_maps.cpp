@@ -109,7 +109,7 @@ bool can_fetch_c(const Config& config, const GemmProblem& problem) {
          (l.lines <= 1 || l.line_stride > 0) && !has_long_strides(l);
 }
 
-/// The same of the residual, of which no alignment is known but that of what is there.
+/// The same of the residual, of which only the alignment of an existing residual is known.
 bool can_fetch_residual(const Config& config, const GemmProblem& problem) {
   const MatrixParams& matrix = problem.epilogue.residual;
   const Lines l = lines_of_out(config.layouts, problem, matrix);

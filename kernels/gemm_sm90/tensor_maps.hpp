@@ -34,7 +34,7 @@ void add_output_maps(const Config& config, const GemmProblem& problem, TensorGem
                      Launch& launch, bool may_fetch = true);
 
 /// Adds the maps of a launch whose other parameters are filled. Those of A and B only where the copy engine
-/// copies them; that of the output only where it can store boxes: aligned to 16 bytes, contiguous, and
+/// copies them; the output's map only where it can store boxes: aligned to 16 bytes, contiguous, and
 /// written by this kernel. Each run of such a launch must keep to that alignment.
 /// @param may_fetch the copy engine may bring a matrix that the epilogue reads, whole boxes of it
 /// @pre supports()

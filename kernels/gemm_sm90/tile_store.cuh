@@ -96,7 +96,7 @@ class TileStore {
   QUARRY_DEVICE const TensorGemmParams& params() const { return (&params_)[zero_]; }
   QUARRY_DEVICE const EpilogueParams& epilogue() const { return params().gemm.epilogue; }
 
-  /// What follows from parameters is found out anew from here on.
+  /// What follows from parameters is computed again from here on.
   QUARRY_DEVICE void forget() { zero_ = arch::opaque(0); }
 
   QUARRY_DEVICE Added added() const {

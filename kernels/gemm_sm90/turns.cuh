@@ -5,8 +5,8 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Strict alternation from the first turn on, which is warpgroup 0's. Each passes its turn on once, but for
-/// the last turn of all.
+/// Strict alternation from the first turn on, which is warpgroup 0's. Each passes its turn on once, except
+/// for the last turn of all.
 class Turns {
  public:
   /// @param group of the warpgroup, 0 or 1

@@ -1,4 +1,5 @@
-/// The time of a grouped GEMM whose sizes are not known, from that of batches of equal entries. Host only.
+/// The time of a grouped GEMM whose sizes are not known, from the time of batches of equal entries. Host
+/// only.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace quarry {
 
-/// The time between those of fewer and of more tiles a group. @param share of what is between them
+/// A time between the times of fewer and of more tiles a group. @param share of what is between them
 inline Account between(const Account& even, const Account& fewer, const Account& more, double share) {
   Account result = even;
   const auto mixed = [&](double less, double greater) { return less + share * (greater - less); };

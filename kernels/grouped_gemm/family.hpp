@@ -1,4 +1,4 @@
-/// The interface of families whose kernels compute grouped GEMMs: those of Operation::grouped_gemm. Host
+/// The interface of families whose kernels compute grouped GEMMs (Operation::grouped_gemm). Host
 /// only.
 #pragma once
 

@@ -27,7 +27,7 @@ struct GroupParams {
 
 /// Parameters of kernels of grouped GEMMs.
 struct GroupedGemmParams {
-  /// As if all groups were full: contiguous groups are one problem, of all rows; those of the other forms
+  /// As if all groups were full: contiguous groups are one problem, of all rows; groups of the other forms
   /// are a batch. With ragged K, `k` is what the groups share, or 0 where nothing is multiplied.
   GemmParams gemm;
   GroupParams groups;

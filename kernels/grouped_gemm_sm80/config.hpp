@@ -5,7 +5,7 @@
 
 namespace quarry::grouped_gemm_sm80 {
 
-/// One kernel: that of gemm_sm80 over the tiles of all groups; any form of groups whose first element is as
+/// One kernel: gemm_sm80's over the tiles of all groups; any form of groups whose first element is as
 /// aligned as the config says. The output has any strides.
 struct Config {
   Types types;

@@ -27,7 +27,8 @@ QUARRY_DEVICE KRange range_of(const TensorWork& work, int tile) {
   return {tile == 0 ? work.head : 0, left < config.tile.k ? left : config.tile.k};
 }
 
-/// Whether a stage also holds what is not the group's. What is behind the end of the operands is zero anyway.
+/// Whether a stage also holds elements of another group. What lies behind the end of the operands is zero
+/// anyway.
 template <gemm_sm90::Config config>
 QUARRY_DEVICE bool is_cut(const TensorWork& work, int tile) {
   if (work.params.groups.form != GroupForm::ragged_k) return false;

@@ -5,7 +5,7 @@
 
 namespace quarry::grouped_gemm_sm90 {
 
-/// One kernel: that of gemm_sm90 over the tiles of all groups; any form of groups. The output has any
+/// One kernel: gemm_sm90's over the tiles of all groups; any form of groups. The output has any
 /// strides; only with contiguous columns is it stored by boxes.
 struct Config {
   Types types;

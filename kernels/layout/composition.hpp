@@ -16,7 +16,7 @@ class Composer {
   constexpr explicit Composer(const Layout& outer) : outer_(outer) {}
 
   /// Every stride-th of the outer layout's offsets, `extent` of them, all of which it has. Together with
-  /// those of other calls they must not carry.
+  /// the digits of other calls they must not carry.
   constexpr Layout part(Leaf inner) {
     if (inner.extent == 1 || inner.stride == 0) return leaf(inner.extent, 0);
     int extent = inner.extent;

@@ -25,7 +25,7 @@ struct Tiler {
   static constexpr Layout tile(int extent) { return leaf(extent, 1); }
 };
 
-/// What keeps a tiler from cutting a layout whatever its tiles are: that has too few modes, or is none.
+/// What keeps a tiler from cutting a layout whatever its tiles are: it has too few modes, or is not a layout.
 constexpr Fault misfit(const Layout& l, const Tiler& tiler) {
   if (!l) return l.fault;
   const bool fits = tiler.modes >= 0 && tiler.modes <= Tiler::most_modes && tiler.modes <= rank(l);
@@ -38,8 +38,8 @@ struct Division {
   Layout rest;  ///< of the tiles
 };
 
-/// Law: the offsets of `l` are those of tile plus those of rest, each once for each index; tile(i) ==
-/// l(tiler(i)).
+/// Law: the offsets of `l` are the offsets of tile plus the offsets of rest, each once for each index;
+/// tile(i) == l(tiler(i)).
 constexpr Division divided(const Layout& l, const Layout& tiler) {
   const Layout rest = complement(tiler, size(l));
   const Layout both = composition(l, nested(tiler, rest));

@@ -6,7 +6,7 @@
 namespace quarry::layout {
 
 /// The layout as a function whose extents and strides are constants of the machine code: where they are
-/// powers of two, nothing but shifts and masks is left. A mode's last coordinate is not wrapped: indices must
+/// powers of two, only shifts and masks are left. A mode's last coordinate is not wrapped: indices must
 /// be below the mode's size.
 template <Layout l>
 struct Fixed {

@@ -10,7 +10,7 @@ namespace quarry::layout {
 /// A chunk is what the instruction reads at once.
 inline constexpr int chunk_bytes = 16;
 
-/// The fields of a matrix descriptor but for the start address.
+/// The fields of a matrix descriptor, without the start address.
 struct MatrixFields {
   /// Greatest distance, in chunks.
   static constexpr int most_chunks = 0x3fff;

@@ -20,8 +20,8 @@ constexpr Layout copies_of(const Layout& block, const Layout& copies) {
 }
 
 /// (block, copies): the block, and where its copies lie.
-/// Laws: the first mode is `block`; no two copies share an offset where the block's are apart and those of
-/// `copies` too; where block and copies are compact, so is the product.
+/// Laws: the first mode is `block`; no two copies share an offset where the block's are apart and the offsets
+/// of `copies` too; where block and copies are compact, so is the product.
 constexpr Layout logical_product(const Layout& block, const Layout& copies) {
   return nested(block, copies_of(block, copies));
 }

@@ -61,7 +61,7 @@ struct SwizzledLayout {
 /// Law: composition(s, l)(i) == s(l(i)).
 constexpr SwizzledLayout composition(const Swizzle& swizzle, const Layout& inner) { return {swizzle, inner}; }
 
-/// Law: composition(outer, inner)(i) == outer(inner(i)). Faults are those of the composition of the layouts.
+/// Law: composition(outer, inner)(i) == outer(inner(i)). Faults are the faults of the layouts' composition.
 constexpr SwizzledLayout composition(const SwizzledLayout& outer, const Layout& inner) {
   return {outer.swizzle, composition(outer.layout, inner), outer.start};
 }

@@ -1,4 +1,4 @@
-/// The interface of families whose kernels add up the slices of a split K: those of
+/// The interface of families whose kernels add up the slices of a split K:
 /// Operation::reduce_split_k. Host only.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace quarry {
 
 /// A reduction after its arguments were checked: what families decide and launch by. Sizes of 0 are legal,
-/// but for the slices.
+/// except for the slices.
 struct ReduceProblem {
   DType partials = DType::none;
   DType out = DType::none;

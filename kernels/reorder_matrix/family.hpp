@@ -1,4 +1,4 @@
-/// The interface of families whose kernels reorder matrices: those of Operation::reorder. Host only.
+/// The interface of families whose kernels reorder matrices (Operation::reorder). Host only.
 #pragma once
 
 #include "../family.hpp"  // by its place: this file has the same name

@@ -54,8 +54,8 @@ struct QuadPlace {
   int count;
 };
 
-/// Neighbouring threads take neighbouring fours of 32 elements of a line, then those of the next lines: what
-/// lies together in an interleaved matrix, and whole sectors of any other.
+/// Neighbouring threads take neighbouring fours of 32 elements of a line, then elements of the next lines:
+/// what lies together in an interleaved matrix, and whole sectors of any other.
 QUARRY_DEVICE QuadPlace place_of(const ReorderParams& params, const ReorderSide& side, const Tile& tile,
                                  int index) {
   constexpr int quads = interleave / 4;
@@ -114,7 +114,7 @@ class Lines {
   bool quads_aligned_;
 };
 
-/// The kernel: reads a tile along the lines of one matrix, writes it along those of the other.
+/// The kernel: reads a tile along the lines of one matrix, writes it along the lines of the other.
 template <Config config>
 QUARRY_DEVICE void kernel(const ReorderParams& params) {
   using T = typename ElementOf<element_bytes(config)>::Type;

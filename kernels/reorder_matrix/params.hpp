@@ -6,7 +6,7 @@ namespace quarry {
 /// One of the two matrices as it lies in memory: lines of elements, its rows or its columns. Strides are in
 /// elements.
 struct ReorderSide {
-  const void* data;  ///< that of `to` is written through
+  const void* data;  ///< the data of `to` is written through this pointer
   long long line_stride;
   /// From one element of a line to the next; of an interleaved matrix from one group of 32 to the next.
   long long element_stride;

@@ -17,7 +17,7 @@ const std::vector<std::string> race = {"race:", " of out was ", "@write", "@read
 
 enum class Between { nothing, block_barrier, warp_barrier };
 
-/// Each thread writes a number and reads that of thread `t ^ distance` of its block.
+/// Each thread writes a number and reads the number of thread `t ^ distance` of its block.
 template <int distance, Between between>
 void within_block(const Operands& o) {
   const int t = arch::thread_index();

@@ -62,7 +62,7 @@ void bystander(const Operands& o) {
   arch::global_store(o.out + t, 1);
 }
 
-/// Writers come to one barrier, readers to another: those of `readers_id` and `writers_id`.
+/// Writers come to one barrier, readers to another: `readers_id` and `writers_id`.
 template <int writers_id, int readers_id>
 void ids(const Operands& o) {
   const int t = arch::thread_index();

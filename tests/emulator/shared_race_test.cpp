@@ -42,7 +42,7 @@ void fill() {
   arch::block_barrier();
 }
 
-/// Each thread writes a word and reads that of thread `t ^ distance`: 1 is a lane of its warp, 32 is not.
+/// Each thread writes a word and reads the word of thread `t ^ distance`: 1 is a lane of its warp, 32 is not.
 template <int distance, Between between>
 void write_read(const Operands& o) {
   fill();

@@ -18,7 +18,7 @@ using test::Sums;
 
 namespace {
 
-/// Writes to `out` whether the thread's sums are those of the first `steps` instructions.
+/// Writes to `out` whether the thread's sums are the sums of the first `steps` instructions.
 void show(const Operands& o, const Sums& sums, int steps) {
   const int me = arch::thread_index();
   bool right = true;

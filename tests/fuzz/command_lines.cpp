@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Standard output, error and input of the process lead nowhere from here on; those of the sanitizers stay.
+/// Standard output, error and input of the process lead nowhere from here on; the sanitizers' output stays.
 void silence() {
   static std::FILE* const nowhere = std::fopen("/dev/null", "w");
   static std::istringstream nothing;

@@ -1,4 +1,4 @@
-/// Random choices that depend on nothing but a seed: no distribution of the standard library, no floating
+/// Random choices that depend on a seed only: no distribution of the standard library, no floating
 /// point.
 #pragma once
 

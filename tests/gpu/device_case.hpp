@@ -37,7 +37,7 @@ inline void must(cudaError_t error) {
   REQUIRE(error == cudaSuccess);
 }
 
-/// A stream of one's own, which does not wait for the legacy stream.
+/// A separate stream, which does not wait for the legacy stream.
 class Stream {
  public:
   Stream() { must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }

@@ -1,4 +1,4 @@
-"""The explorer's page: its data, and in Debian's chromium its filters, beside those of the library, and its keys."""
+"""The explorer's page: its data, and in Debian's chromium its filters, beside the library's, and its keys."""
 import html
 import json
 import os

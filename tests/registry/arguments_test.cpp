@@ -1,4 +1,4 @@
-/// Arguments of any operation: which kernels take them, and what is said of those of another one.
+/// Arguments of any operation: which kernels take them, and what is said of arguments of another one.
 #include <cstddef>
 #include <vector>
 

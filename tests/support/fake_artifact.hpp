@@ -16,7 +16,7 @@
 
 namespace quarry::test {
 
-/// Names of entries that are not registered, and so neither precompiled nor compiled before: those of
+/// Names of entries that are not registered, and so neither precompiled nor compiled before: names of
 /// registered kernels with another number in one place.
 inline std::vector<std::string> unregistered_names() {
   std::vector<std::string> names;

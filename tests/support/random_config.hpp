@@ -45,7 +45,7 @@ inline SettingValues random_values(Random& random, const ConfigSpace& space) {
   return values;
 }
 
-/// Values of a registered kernel but for a few settings; many are a config of the family.
+/// Values of a registered kernel except for a few settings; many are a config of the family.
 inline SettingValues values_near_registered(Random& random, const ConfigSpace& space) {
   const auto rows = detail::rows();
   const KernelMetadata* kernel = nullptr;

@@ -11,7 +11,7 @@ namespace quarry::test {
 
 struct OwnPart {
   unsigned block;
-  int number;  ///< among those of its block
+  int number;  ///< among the parts of its block
   StreamPart part;
 };
 

@@ -9,7 +9,7 @@ namespace quarry::arch {
 QUARRY_DEVICE void block_barrier() { __syncthreads(); }
 
 /// Waits for `threads` threads of the block (a multiple of 32, by whole warps) that come to barrier `id` (1
-/// to 15; 0 is that of block_barrier), of which some may only arrive. Orders memory as block_barrier does,
+/// to 15; block_barrier uses 0), of which some may only arrive. Orders memory as block_barrier does,
 /// between these threads (PTX ISA, bar.sync and bar.arrive).
 QUARRY_DEVICE void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

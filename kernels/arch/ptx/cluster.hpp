@@ -20,7 +20,7 @@ QUARRY_DEVICE int cluster_blocks() {
   return static_cast<int>(blocks);
 }
 
-/// Number of the cluster in its grid; that of the block in a launch without clusters.
+/// Number of the cluster in its grid; the block's number in a launch without clusters.
 QUARRY_DEVICE unsigned cluster_index() {
   unsigned index;
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(index));

@@ -21,7 +21,7 @@ constexpr std::uint32_t infinity = 0x7f800000;
 constexpr std::uint32_t negative = 0x80000000;
 constexpr std::uint32_t smallest = 0x00800000;  // normal number
 
-/// A probe that makes nothing but what a test gives it.
+/// A probe that makes only what a test gives it.
 Probe probe_of(const Comparison& comparison) {
   return {.kernel = "k", .covers = {}, .make_inputs = nullptr, .out_words = 0, .comparison = comparison};
 }

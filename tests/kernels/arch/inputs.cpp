@@ -25,7 +25,7 @@ std::uint32_t with_random_sign(Random& random, std::uint32_t magnitude) {
   return magnitude | (random.below(2) == 0 ? 0 : sign_bit);
 }
 
-/// Zeros, infinities, NaNs, the ends of the normal and subnormal numbers, and those of narrower types.
+/// Zeros, infinities, NaNs, the ends of the normal and subnormal numbers, and the same of narrower types.
 Words special_f32() {
   Words found;
   for (const std::uint32_t magnitude : {0U,           // 0

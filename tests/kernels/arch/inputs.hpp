@@ -53,8 +53,8 @@ Words triples_of_bytes(Random& random);
 /// All bytes in the lower two of a word, each beside some others; random bits above.
 Words pairs_of_bytes(Random& random);
 
-/// Triples for a fused multiply-add: all of special values, sums that cancel but for the product's last bits,
-/// and random bits.
+/// Triples for a fused multiply-add: all of special values, sums that cancel except for the product's last
+/// bits, and random bits.
 Words triples_f32(Random& random);
 Words triples_f64(Random& random);
 

@@ -23,7 +23,7 @@ std::uint32_t element(float x) {
 /// What part of a multiplication an element is of.
 enum class Part : std::uint8_t { a, b, sum };
 
-/// The words of all warps; `make(part, warp)` answers an element, in its type.
+/// The words of all warps; `make(part, warp)` returns an element, in its type.
 template <MmaTypes types, class Make>
 Words for_each_element(Make make) {
   const auto pair = [&](Part part, std::size_t warp) {

@@ -9,7 +9,8 @@ namespace quarry::test {
 /// K of the tiles, four instructions.
 inline constexpr int tile_k = 64;
 
-/// Panels of lines that are 128, 64, 32 or 16 bytes wide; the chunks of all but the last are permuted.
+/// Panels of lines that are 128, 64, 32 or 16 bytes wide; the chunks of every panel except the last are
+/// permuted.
 struct OperandTile {
   arch::Major major;
   int extent;  ///< rows of A, columns of B

@@ -58,11 +58,11 @@ struct Probe {
   std::string entry() const { return "probe_" + kernel; }
 };
 
-/// Adds those of what a warpgroup does together.
+/// Adds the probes of what a warpgroup does together.
 void add_warpgroup_probes(std::vector<Probe>& all);
 void add_along_k_probes(std::vector<Probe>& all);
 
-/// Adds those of clusters, barriers with phases, bulk tensor copies, kernels that overlap.
+/// Adds the probes of clusters, barriers with phases, bulk tensor copies, kernels that overlap.
 void add_cluster_probes(std::vector<Probe>& all);
 
 /// Those of bulk tensor copies of pixels.

@@ -9,7 +9,7 @@ constexpr unsigned mma_blocks = static_cast<unsigned>(mma_warps * 32 / threads);
 
 constexpr Comparison bits = {};
 constexpr Comparison bits16 = {.element = Comparison::Element::bits16};
-/// One rounding of the true value, which leaves no choice, but for which NaN.
+/// One rounding of the true value, which leaves no choice, except for which NaN.
 constexpr Comparison exact_f32 = {.element = Comparison::Element::f32};
 constexpr Comparison exact_f64 = {.element = Comparison::Element::f64};
 constexpr Comparison exact_f16 = {.element = Comparison::Element::f16};
@@ -24,7 +24,7 @@ constexpr Comparison reciprocal_bound = {.element = Comparison::Element::f32, .u
 constexpr Comparison exp_bound = {.element = Comparison::Element::f64, .ulps = 2};
 constexpr Comparison tanh_bound = {.element = Comparison::Element::f64, .ulps = 4};
 constexpr Comparison erfc_bound = {.element = Comparison::Element::f64, .ulps = 10};
-/// The same in f32: 1 unit each for log, 2 for erf. That of erf in f64 is as that of tanh.
+/// The same in f32: 1 unit each for log, 2 for erf. The error of erf in f64 is as tanh's.
 constexpr Comparison log_f32_bound = {.element = Comparison::Element::f32, .ulps = 2};
 constexpr Comparison erf_f32_bound = {.element = Comparison::Element::f32, .ulps = 4};
 /// No terms cancel here. The GPU cuts off each of 17 terms two bits or more behind the last place of the

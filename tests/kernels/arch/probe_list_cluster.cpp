@@ -36,7 +36,7 @@ Words tensor_and_places(Random& random, std::size_t count) {
 }
 Words loads(Random& random) { return tensor_and_places(random, boxes); }
 
-/// The same for a cluster, and the blocks that each block loads for; some get nothing but their own.
+/// The same for a cluster, and the blocks that each block loads for; some get only their own.
 Words multicasts(Random& random) {
   Words in = tensor_and_places(random, cast_blocks);
   for (unsigned rank = 0; rank < cast_blocks; ++rank)

@@ -61,7 +61,7 @@ Words multiplication(Random& random, bool accumulate, PushDescriptors push_descr
 }
 
 /// Whatever lies in shared memory is taken for tiles: of A in its first half, of B in the second one. A's
-/// lines have width number `width`, those of B the next one.
+/// lines have width number `width`, B's lines the next one.
 template <MmaTypes types, Major a_major, Major b_major, int width, Draw draw>
 Words tiles(Random& random) {
   const OperandTile a = {a_major, 64, line_widths[width]};

@@ -50,7 +50,7 @@ TEST_CASE("filtering leaves out nothing but repetitions") {
   }
 }
 
-/// Whether the offsets are those of some layout of one mode: a first leaf, and repetitions of it.
+/// Whether the offsets belong to some layout of one mode: a first leaf, and repetitions of it.
 bool is_layout(const std::vector<long long>& f) {
   if (f.size() == 1) return f[0] == 0;
   for (std::size_t extent = 2; extent <= f.size(); ++extent) {

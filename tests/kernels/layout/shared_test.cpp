@@ -13,7 +13,7 @@ namespace {
 
 using namespace quarry::test;
 
-/// Of the eight places of 16 bytes that shared memory serves at once, that of an offset.
+/// Of the eight places of 16 bytes that shared memory serves at once, the place of an offset.
 int bank_of(int offset) { return offset / 16 % 8; }
 
 TEST_CASE("a swizzled tile is its layout after its swizzle") {

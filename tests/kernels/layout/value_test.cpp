@@ -1,4 +1,4 @@
-/// Layouts as values: building them, indices and coordinates, their text, and what is none.
+/// Layouts as values: building them, indices and coordinates, their text, and invalid ones.
 #include "layout/fixed.hpp"
 #include "layout/layout.hpp"
 #include "support/random_layout.hpp"

@@ -233,7 +233,7 @@ TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that s
     if (type == DType::e4m3)
       CHECK(std::ranges::any_of(reference->outputs[0].values,
                                 [](double value) { return std::abs(value) > 448; }));
-    // A NaN where a number saturates is wrong, and so is what was not written.
+    // A NaN where a number saturates is wrong, and so is an element that was not written.
     *static_cast<std::uint8_t*>(problem[Operand::out].data()) = 0x7f;
     CHECK_FALSE(compare(*reference, problem.arguments, bounds).within());
     problem.reset_outputs();

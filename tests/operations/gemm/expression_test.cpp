@@ -189,7 +189,7 @@ TEST_CASE("gemm: expressions are answered by the registered rows, without a redu
 }
 
 TEST_CASE("gemm: the answer with an expression is not that without", "[gemm][expression]") {
-  // The same question but for the expression, asked in turns, so that answers are remembered.
+  // The same question with another expression, asked in turns, so that answers are remembered.
   GemmArguments plain = {.a = TensorView::row_major(nullptr, DType::bf16, {64, 16384}),
                          .b = TensorView::row_major(nullptr, DType::bf16, {16384, 64}),
                          .out = TensorView::row_major(nullptr, DType::bf16, {64, 64})};

@@ -249,7 +249,7 @@ std::string described(const Problem& p) {
 }
 
 /// Calls `check(value, sum, magnitude)` for each output: what was computed, the sum of scaled products, and
-/// that of their magnitudes.
+/// the sum of their magnitudes.
 template <class Check>
 void for_each_output(const Problem& p, const Check& check) {
   const auto [m, n, k] = std::array{p.m, p.n, p.k};

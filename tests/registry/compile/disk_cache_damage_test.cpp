@@ -1,4 +1,4 @@
-/// Entries of the cache on disk that are no good: each is found, set aside, and made again.
+/// Invalid entries of the cache on disk: each is found, set aside, and made again.
 #include <random>
 
 #include "lab/problems/fresh_seed.hpp"
@@ -39,7 +39,7 @@ TEST_CASE("A flipped bit in any byte of an entry is noticed", "[disk cache]") {
   const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  const std::size_t header = one.good.size() - 2000;  // all but the code
+  const std::size_t header = one.good.size() - 2000;  // everything except the code
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < header; ++i) places.push_back(i);
   for (int i = 0; i < 200; ++i) places.push_back(header + random() % 2000);

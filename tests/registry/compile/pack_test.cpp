@@ -1,4 +1,4 @@
-// Packs: what goes in comes out, and what is no good stays out.
+// Packs: what goes in comes out, and invalid entries stay out.
 #include "quarry/pack.hpp"
 
 #include <sys/resource.h>

@@ -56,7 +56,7 @@ unsigned Resolved::grid(unsigned work) const {
   const auto all = static_cast<unsigned>(controls.multiprocessors);
   if (!test::is_persistent(design)) return work * blocks;
   if (design.schedule == Schedule::stream_k) return sharing_grid(work);
-  // Of clusters of more than two, what is left over in each GPC holds none: a ninth of the multiprocessors
+  // Of clusters of more than two, the remainder of each GPC holds no cluster: a ninth of the multiprocessors
   // stays idle.
   const unsigned at_once = blocks <= 2 ? all / blocks : (all - all / 9) / blocks;
   return std::min(work, std::max(at_once, 1U)) * blocks;
@@ -157,7 +157,7 @@ TEST_CASE("grid, slices and workspace of random launches", "[launch]") {
       REQUIRE(launch.workspace_bytes < partials + 256);
       const ReduceParams& reduce = params_of<ReduceParams>(launch.image, *reduction);
       REQUIRE(reduce.slices == p.slices);
-      // The reduction of device code that writes columns is that of the transposed output.
+      // The reduction of device code that writes columns is the transposed output's.
       const bool transposed = !has_contiguous_rows(row.metadata.operands.out.layout) != row.exchanged;
       REQUIRE(reduce.m == (transposed ? p.n : p.m));
       REQUIRE(reduce.n == (transposed ? p.m : p.n));

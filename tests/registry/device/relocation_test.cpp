@@ -194,7 +194,7 @@ bool check_launches(const Row& row, Arguments args, Launch& one) {
     REQUIRE(here.has(reinterpret_cast<std::uintptr_t>(one.maps[i].data)));
     REQUIRE(there.has(reinterpret_cast<std::uintptr_t>(other.maps[i].data)));
   }
-  // Pointers put into the one make it the other, but for the workspace, which neither has.
+  // Pointers put into the one make it the other, except for the workspace, which neither has.
   PlanOperands pointers = pointers_of(there);
   pointers[Operand::workspace] = nullptr;
   for (Launch* launch : {&one, &other}) {

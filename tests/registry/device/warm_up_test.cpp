@@ -80,7 +80,7 @@ TEST_CASE(
   const WarmUpReport report = warm_up(problems, options, {}, precompiled);
   CHECK(report.ready() + report.failures.size() == total);
   CHECK(steps == total);
-  // The kernel of the plain problem, that of the other one, and its reduction.
+  // The kernel of the plain problem, the kernel of the other one, and its reduction.
   CHECK(total >= 2);
   CHECK(total <= 3);
 }

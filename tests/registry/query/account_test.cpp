@@ -30,7 +30,7 @@ std::size_t check_accounts(const Arguments& arguments, const FindOptions& option
     REQUIRE((*account)[account->limit()] == std::ranges::max(account->seconds_of));
     REQUIRE(account->bytes >= 0);
     REQUIRE(account->waves >= 0);
-    // No part is longer than the whole, but for what overlaps within a K tile, which the model lets hide.
+    // No part is longer than the whole, except for what overlaps within a K tile, which the model lets hide.
     REQUIRE((*account)[TimePart::launch] <= account->seconds * (1 + 1e-9));
     REQUIRE((*account)[TimePart::memory] <= account->seconds * (1 + 1e-9));
   }

@@ -1,4 +1,4 @@
-/// Lists of settings by member pointer, and what derives from those of the families.
+/// Lists of settings by member pointer, and what derives from the families' lists.
 #include "settings.hpp"
 
 #include <map>

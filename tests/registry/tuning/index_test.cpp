@@ -46,7 +46,7 @@ std::string choices_text(const TuningIndex& index) {
   return text;
 }
 
-/// The kernels and controls that may come first, found anew: those with the least of the greater ratio.
+/// The kernels and controls that may come first, searched again: those with the least of the greater ratio.
 std::set<std::string> best_of(const std::vector<const Measurement*>& group) {
   struct Times {
     double gaps = std::numeric_limits<double>::infinity();

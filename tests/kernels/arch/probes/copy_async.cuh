@@ -24,7 +24,7 @@ QUARRY_DEVICE int show_copies(const ProbeParams& params, int section, Copy copy)
   return section + words;
 }
 
-/// Thread t copies t % (Bytes + 1) valid bytes; where that is none, from an address that cannot be read.
+/// Thread t copies t % (Bytes + 1) valid bytes; where that number is 0, from an address that cannot be read.
 template <int Bytes, Block block>
 QUARRY_DEVICE int show_partial_copies(const ProbeParams& params, int section) {
   return show_copies<Bytes, block>(params, section, [](arch::SharedAddress to, const unsigned* from) {
@@ -64,7 +64,7 @@ QUARRY_DEVICE void show_words(unsigned* out, arch::SharedAddress from) {
 }
 
 /// Groups of one, two and no copies, waited for one after the other. The thread that waited reads its own
-/// copies at once, those of another after a barrier.
+/// copies at once, the copies of another after a barrier.
 template <Block block>
 QUARRY_DEVICE void copy_async_groups(const ProbeParams& params) {
   constexpr int in_words = 16;

@@ -6,7 +6,7 @@
 
 namespace quarry::probes {
 
-/// Index of the thread among those of all blocks.
+/// Index of the thread among the threads of all blocks.
 template <Block block>
 QUARRY_DEVICE int global_thread() {
   return static_cast<int>(arch::block_index()) * block.threads + arch::thread_index();

@@ -43,7 +43,7 @@ struct Operands {
 };
 
 /// One multiplication a warp, by `multiply`: of each thread `in` holds the words of its fragments of A, B and
-/// the sums, and `out` gets those of the sums.
+/// the sums, and `out` gets the bits of the sums.
 template <Block block, class Sums, class Multiply>
 QUARRY_DEVICE void multiply_fragments(const ProbeParams& params, Multiply multiply) {
   constexpr int sum_words = sizeof(Sums) / 4;

@@ -6,7 +6,7 @@
 
 namespace quarry::probes {
 
-/// `in`: the words of each thread's fragment, then the line that it names, other than those of the others.
+/// `in`: the words of each thread's fragment, then the line that it names, other than the others' lines.
 /// `out`: all lines; those that nobody names keep their number.
 template <Block block, class Fragment, class Store>
 QUARRY_DEVICE void show_stored(const ProbeParams& params, Store store) {

@@ -1,4 +1,4 @@
-/// Expressions written in C++ are those of the text.
+/// Expressions written in C++ equal the text's.
 #include <string>
 #include <vector>
 

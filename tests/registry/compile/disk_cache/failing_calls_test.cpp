@@ -1,5 +1,5 @@
 /// The order of the cache's system calls, which decides what a crash of the machine leaves, and what happens
-/// when one of them fails. The functions of this file stand before those of the C library.
+/// when one of them fails. The functions of this file stand before the C library's.
 #include <dlfcn.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace quarry::stand_in {
 namespace {
 
 constexpr int most_devices = 8;
-constexpr int managed = most_devices;  // regions of addresses behind those of devices
+constexpr int managed = most_devices;  // regions of addresses behind the devices' regions
 constexpr int pinned = most_devices + 1;
 constexpr int region_bits = 40;
 
@@ -53,13 +53,13 @@ void* address(int region, std::size_t offset) {
   return reinterpret_cast<void*>((static_cast<std::uintptr_t>(region + 1) << region_bits) + offset);
 }
 
-/// The region of an address; -1: that of the program.
+/// The region of an address; -1: the program's.
 int region_of(std::uintptr_t pointer) {
   const auto region = static_cast<int>(pointer >> region_bits) - 1;
   return region <= pinned ? region : -1;
 }
 
-/// The device of a stream; -1 where it is none.
+/// The device of a stream; -1 for an address that is not a stream.
 int device_of(const CUstream_st* stream) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return current;
   const auto device = reinterpret_cast<const char*>(stream) - streams;
