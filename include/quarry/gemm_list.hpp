@@ -24,7 +24,7 @@ namespace quarry {
 /// `sizes` and `leading` may be in device memory. They are read when the kernel runs, and do not change what
 /// is launched: a CUDA graph can be replayed with other sizes. Sizes that make no sense are clamped, so that
 /// nothing outside of the bounds is touched: extents to [0, bound], leading dimensions to [length of a line,
-/// that of the view]. The host executor refuses such sizes instead, with a message that names the problem,
+/// the view's]. The host executor refuses such sizes instead, with a message that names the problem,
 /// unless `clamp_host_sizes` is set. Problems without rows or columns are skipped, their pointers are not
 /// looked at; K = 0 writes the epilogue of 0.
 ///
@@ -54,8 +54,8 @@ struct GemmListArguments {
   /// The bias and the scale have the bounds' rows or columns. A residual and an aux are arrays of pointers or
   /// batches, too; their lines are as far apart as their views say.
   Epilogue epilogue = {};
-  /// A hint for the ranking: the 3 G numbers of `sizes` in host memory, where the host knows them. Read during
-  /// the call alone. Empty: as if all problems were as large as the bounds.
+  /// A hint for the ranking: the 3 G numbers of `sizes` in host memory, where the host knows them. Read
+  /// during the call alone. Empty: as if all problems were as large as the bounds.
   std::span<const std::int32_t> host_sizes = {};
 };
 

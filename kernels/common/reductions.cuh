@@ -93,7 +93,7 @@ struct CombinePartial {
 };
 
 /// The second step of a launch whose first step has left parts of lines' totals in the workspace: a thread
-/// adds up the parts of a line, one after another, and a warp those of all elements.
+/// adds up the parts of a line, one after another, and a warp the values of all elements.
 ///
 /// @tparam Problem says how many parts there are and where, and what generated code finishes lines with:
 ///   const char* partials;

@@ -161,7 +161,7 @@ class TileWriter {
   }
 
   /// Takes what a warp has of a row of the tile: of each lane the quads that begin with columns 4 (lane + 32
-  /// i), and of gated pairs those of their partners. What the sums of earlier slices are is added.
+  /// i), and of gated pairs their partners. What the sums of earlier slices are is added.
   template <int quads, class Reduced>
   QUARRY_DEVICE void write_row(int row, Quad<Compute> (&sums)[quads], Quad<Compute> (&partners)[quads],
                                Reduced& reduced) const {
@@ -188,8 +188,8 @@ class TileWriter {
  private:
   QUARRY_DEVICE bool is_last() const { return !serial_ || work_.slice + 1 == params_.slices; }
 
-  /// Adds the sums of earlier slices to those of a row from a column of the tile on, and leaves them to the
-  /// next slice if there is one.
+  /// Adds the sums of earlier slices to the sums of a row from a column of the tile on, and leaves them to
+  /// the next slice if there is one.
   template <int quads>
   QUARRY_DEVICE void add_partials(int row, int first_column, Quad<Compute> (&sums)[quads]) const {
     QUARRY_UNROLL

@@ -69,7 +69,7 @@ class WideEpilogue {
   using Lines = typename Values::Lines;
   using Groups = typename Values::Groups;
   using Lane = WideLane<Code, Held, Sum, Out, 4>;
-  static_assert(!form.by_columns && !form.interleaved, "rows are those of the output");
+  static_assert(!form.by_columns && !form.interleaved, "rows are the output's rows");
 
  public:
   using Output = Out;

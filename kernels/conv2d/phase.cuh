@@ -27,7 +27,7 @@ QUARRY_DEVICE WindowAxis axis_of(const WindowAxis& whole, const PhaseAxis& phase
   return axis;
 }
 
-/// The phase's parameters: those of a dgrad whose stride is 1.
+/// The phase's parameters: the parameters of a dgrad whose stride is 1.
 template <int in_bytes, int out_bytes>
 QUARRY_DEVICE Conv2dParams params_of_phase(const PhasedConv2dParams& all, int phase) {
   const Phases& phases = all.phases;

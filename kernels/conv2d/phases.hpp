@@ -46,9 +46,9 @@ struct Phases {
   int groups;
 };
 
-/// Parameters of kernels that compute a dgrad in phases. GemmParams is that of the product that the grid
+/// Parameters of kernels that compute a dgrad in phases. GemmParams describes the product that the grid
 /// covers: as many rows and as long a K as any phase has, a batch entry for each group of each phase, the
-/// groups of a phase behind one another. `windows` are those of the whole.
+/// groups of a phase behind one another. `windows` describes the whole dgrad.
 struct PhasedConv2dParams : Conv2dParams {
   Phases phases;
 };
@@ -75,7 +75,7 @@ constexpr PhaseAxis phase_along(const WindowAxis& axis, int image, int taps_coun
   const int common = gcd_of(stride, axis.dilation);
   const int with_taps = stride / common;
   const int tap = number % with_taps;
-  const int off = number / with_taps;  // 0: its rest is that of a tap
+  const int off = number / with_taps;  // 0: its rest is a tap's
   const int rest = (tap * (axis.dilation % stride) + off) % stride;
   const int first = (rest - axis.padding % stride + stride) % stride;
   const int taps = off == 0 ? steps_to(tap, taps_count, with_taps) : 0;

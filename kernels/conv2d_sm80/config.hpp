@@ -62,7 +62,7 @@ constexpr Bounds bounds_b(const Gathering& g) {
 /// How tap and channel of an index along K are found.
 enum class Walk : unsigned char {
   by_index,  ///< by division
-  by_tile,   ///< from those of the tile before, whose tap they share
+  by_tile,   ///< from the previous tile's, whose tap they share
   by_piece,  ///< a piece is a tap
   one_tap,   ///< there is one
 };

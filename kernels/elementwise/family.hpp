@@ -1,5 +1,5 @@
-/// The interface of families whose kernels compute an expression element by element: those of
-/// Operation::elementwise. Host only.
+/// The interface of families whose kernels compute an expression element by element
+/// (Operation::elementwise). Host only.
 #pragma once
 
 #include <cstddef>

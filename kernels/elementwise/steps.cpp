@@ -96,7 +96,7 @@ ReducedShape reduced_shape(const Config& c, const ElementwiseProblem& problem) {
   ReducedShape shape;
   if (element_count(problem) == 0) return shape;
   const long long lines = matrices * e[2];
-  // A warp that reduces columns keeps those of one chunk.
+  // A warp that reduces columns keeps the columns of one chunk.
   long long of_tile =
       has_columns ? 1 : std::max(least_chunks, divided(chunks, std::max(1LL, most_warps / lines)));
   of_tile = std::clamp(of_tile, 1LL, std::max(1LL, chunks));

@@ -1,4 +1,4 @@
-/// What launches of elementwise kernels are made of; those of expressions with reductions. Host only.
+/// What launches of elementwise kernels are made of, also for expressions with reductions. Host only.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr int access_bytes(const Config& c, int element) {
   return std::min(widest_access, c.elements * element);
 }
 
-/// Says which pointers of the parameters are those of operands. @param params in the launch's image
+/// Says which pointers of the parameters belong to operands. @param params in the launch's image
 void relocate_tensors(const ElementwiseProblem& problem, const ElementwiseParams& params, Launch& launch);
 
 /// The operands that a run needs.

@@ -1,4 +1,4 @@
-/// The interface of families whose kernels compute lists of GEMMs: those of Operation::gemm_list. Host only.
+/// The interface of families whose kernels compute lists of GEMMs (Operation::gemm_list). Host only.
 #pragma once
 
 #include "../family.hpp"  // by its place: this file has the same name

@@ -16,7 +16,7 @@ inline constexpr int list_extents = 3;
 
 struct ListParams {
   const int* sizes;    ///< M, N and K of each problem
-  const int* leading;  ///< list_matrices of each problem; null: strides are those of the operands
+  const int* leading;  ///< list_matrices of each problem; null: the operands' strides hold
   /// A bit for each ListMatrix: its columns are contiguous, and the leading dimension leads over them.
   unsigned by_columns;
   /// Host executor: sizes that make no sense are clamped, not refused.

@@ -95,7 +95,7 @@ class ListWalk {
   const GemmListParams& params_;
   Tile tile_;
   long long position_ = 0;
-  long long next_ = 0;      ///< the problem behind those of the lanes
+  long long next_ = 0;      ///< the problem behind the lanes' problems
   long long tile_end_ = 0;  ///< where the tiles end of this lane's problem and those before
   int lane_ = -1;           ///< whose problem the tile is of
   ListExtents extents_ = {};

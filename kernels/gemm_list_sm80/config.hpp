@@ -5,7 +5,7 @@
 
 namespace quarry::gemm_list_sm80 {
 
-/// One kernel: that of gemm_sm80 over the tiles of all problems, whose pointers and leading dimensions are as
+/// One kernel: gemm_sm80's over the tiles of all problems, whose pointers and leading dimensions are as
 /// aligned as the config says. The output has any strides.
 struct Config {
   Types types;

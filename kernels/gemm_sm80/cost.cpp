@@ -25,8 +25,8 @@ constexpr int step_latency = 20;
 constexpr int tile_latency = 30;
 /// Registers of a thread beside sums and fragments.
 constexpr int other_registers = 40;
-/// Instructions that promote a sum (an estimate: convert, multiply scales, add), and those of a
-/// multiprocessor's lanes a cycle.
+/// Instructions that promote a sum (an estimate: convert, multiply scales, add), and the
+/// instructions of a multiprocessor's lanes in a cycle.
 constexpr double promotion_instructions = 3;
 constexpr double lane_instructions = 128;
 

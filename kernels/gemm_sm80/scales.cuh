@@ -33,8 +33,8 @@ class Promoter {
     column_ = work.tile_n * config.tile.n + place.n * S::warp.n + arch::lane_index() % 4 * 2;
   }
 
-  /// The products of a K tile of the work have been added to `sums`: those of a whole block of K are
-  /// promoted, and so are those of the last K tile, which comes first (mainloop).
+  /// The products of a K tile of the work have been added to `sums`: a whole block of K is
+  /// promoted, and the last K tile, which comes first (mainloop).
   QUARRY_DEVICE void multiplied(int k_tile, Sums<config>& sums, PromotedSums<config>& promoted) const {
     if constexpr (is_blocked) {
       constexpr int tiles = scale_block / config.tile.k;

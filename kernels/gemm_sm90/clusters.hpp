@@ -12,8 +12,8 @@ constexpr unsigned blocks_of_cluster(const Config& c) {
 }
 
 /// Multiprocessors on which clusters of so many blocks run, one block each. A cluster lies within a GPC, and
-/// those have different numbers of multiprocessors, in pairs: pairs always fit, of larger clusters what is
-/// left over in each GPC holds none. (On an H200 with 132, 30 clusters of four, 36 of three and 16 of six
+/// those have different numbers of multiprocessors, in pairs: pairs always fit, the remainder of
+/// each GPC holds no larger cluster. (On an H200 with 132, 30 clusters of four, 36 of three and 16 of six
 /// were seen to run at once, but not 32 of four, 40 of three or 16 of eight. A grid with one cluster too many
 /// takes twice as long, so rather too few.)
 constexpr unsigned usable_multiprocessors(unsigned cluster, int multiprocessors) {

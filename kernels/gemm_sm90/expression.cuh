@@ -137,7 +137,7 @@ class ExpressionStore {
   int first_row_;  ///< of the warp in its tile
 };
 
-/// What stores tiles by an expression; that of expressions with gated pairs or reductions is another.
+/// What stores tiles by an expression; also by expressions with gated pairs or reductions is another.
 template <Config config, class Code, class Work, bool is_wide>
 struct ExpressionStoreOf {
   using Type = ExpressionStore<config, Code, Work>;

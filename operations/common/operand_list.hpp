@@ -22,7 +22,7 @@ struct OperandRef {
   bool may_be_out = false;
   /// An output of which a run may leave elements as they are.
   bool may_stay = false;
-  /// An array of pointers to matrices that have extents of their own, within those of the view: only the
+  /// An array of pointers to matrices that have extents of their own, within the view's: only the
   /// operation knows which memory they cover, and checks it.
   bool has_own_extents = false;
 };

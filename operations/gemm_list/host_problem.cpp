@@ -24,8 +24,8 @@ Status check_extent(int number, const char* name, int extent, int bound) {
 /// Checks the leading dimension of one matrix of a problem. @param bound the view's
 Status check_leading(int number, Operand name, int given, int line, int lines, long long bound, int unit) {
   if (lines <= 1 || line == 0) return {};
-  const std::string wrong = "Operand `leading` is wrong" + at_problem(number) + "that of " +
-                            std::string(to_string(name)) + " is " + std::to_string(given);
+  const std::string wrong = "Operand `leading` is wrong" + at_problem(number) + "for " +
+                            std::string(to_string(name)) + " it is " + std::to_string(given);
   if (given < line) return invalid(wrong + ", and its lines have " + std::to_string(line) + " elements");
   if (given > bound) return invalid(wrong + ", and the view's is " + std::to_string(bound));
   if (given % unit == 0 || bound % unit != 0) return {};

@@ -68,7 +68,7 @@ class Lists(CommandTest):
             (("8x64x64", "f16", "--bounds", "8x64"), "--bounds"),
             (("8x64x64", "f16", "--sizes", "1x2x3,4x5x6"), "--sizes: expected 1 problems, got 2"),
             (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT for each problem"),
-            (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected those of 1 problems, got 2"),
+            (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected leading dimensions of 1 problems, got 2"),
             (("8x64x64", "f16", "--wrong-sizes", "drop"), "--wrong-sizes"),
             (("8x64x64", "f16", "--math", "exact"), "--math does not go with gemm_list"),
             (("no_such_file", "f16"), "cannot be read"),

@@ -1,4 +1,4 @@
-/// A problem and the registry's answers as text.
+/// Text of a problem and of what the registry answered.
 #pragma once
 
 #include <string>

@@ -4,8 +4,7 @@
 Usage: plain_words.py [ROOT]. Prints each finding as FILE:LINE: RULE: TEXT and exits 1 when there is one.
 
 It reads the prose of README.md, CONTRIBUTING.md, NOTES.md and docs/*.md (not code blocks, not `code`), the comments of
-include/quarry/*.hpp and of the folders in COMMENTS, and the string literals of the folders in MESSAGES. Comments of kernels/ are not
-covered, because caches and ledgers of verified kernels go by the bytes of device code.
+include/quarry/*.hpp and of the folders in COMMENTS, and the string literals of the folders in MESSAGES.
 """
 
 import re
@@ -15,7 +14,7 @@ from pathlib import Path
 
 # Folders whose string literals become messages and help texts.
 MESSAGES = ("basic", "operations", "kernels", "registry", "lab", "tools", "generator")
-COMMENTS = ("basic", "operations", "emulator", "generator", "registry", "lab", "python/src", "tools")
+COMMENTS = ("basic", "operations", "emulator", "generator", "kernels", "registry", "lab", "python/src", "tests", "tools")
 # Pages and sources that are not clean yet. Remove a line when the file is.
 NOT_COVERED = ()
 
@@ -135,7 +134,7 @@ def texts(root):
         yield header, comments_of
     for folders, prose in ((COMMENTS, comments_of), (MESSAGES, literals_of)):
         for folder in folders:
-            for source in sorted([*(root / folder).rglob("*.cpp"), *(root / folder).rglob("*.hpp")]):
+            for source in sorted(path for suffix in ("cpp", "hpp", "cuh") for path in (root / folder).rglob(f"*.{suffix}")):
                 yield source, prose
 
 

@@ -11,7 +11,7 @@ constexpr Setting own_settings[] = {
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
     {"bounds", "MxNxK", "Extents that no problem exceeds (the largest of the list)"},
-    {"sizes", "LIST|FILE", "Sizes that the operand holds instead of those of the shape, sense or not"},
+    {"sizes", "LIST|FILE", "Sizes that the operand holds instead of the shape's, sensible or not"},
     {"leading", "packed|LIST",
      "Leading dimensions of each problem, A:B:C:OUT,...; packed: of lines without padding"},
     {"wrong-sizes", "refuse|clamp", "What the host executor does with sizes that make no sense (refuse)"},

@@ -42,7 +42,7 @@ Status read_operands(SettingReader& reader, Problem& problem) {
   return reader.status();
 }
 
-/// Bounds, and sizes that are not those of the shape.
+/// Bounds, and sizes that differ from the shape.
 Status read_sizes(std::string_view shape, SettingReader& reader, Problem& problem) {
   const auto is_negative = [](const ListExtents& e) { return e.m < 0 || e.n < 0 || e.k < 0; };
   if (std::ranges::any_of(problem.sizes, is_negative))
@@ -72,8 +72,8 @@ Status read_leading(SettingReader& reader, Problem& problem) {
   const auto leading = reader.read("leading", parse_leading);
   if (!reader.status() || !leading) return reader.status();
   if (leading->size() != problem.sizes.size()) {
-    return wrong("--leading: expected those of " + std::to_string(problem.sizes.size()) + " problems, got " +
-                 std::to_string(leading->size()));
+    return wrong("--leading: expected leading dimensions of " + std::to_string(problem.sizes.size()) +
+                 " problems, got " + std::to_string(leading->size()));
   }
   problem.leading = *leading;
   return {};

@@ -23,7 +23,7 @@ struct Problem {
   std::vector<ListExtents> sizes;
   /// Extents of the operands' matrices.
   ListExtents bounds = {};
-  /// One for each problem; empty: strides are those of the operands.
+  /// One for each problem; empty: the operands' strides hold.
   std::vector<Leading> leading;
   bool clamp_host_sizes = false;
   /// Arrays of pointers, unless they have a batch stride or are shared.

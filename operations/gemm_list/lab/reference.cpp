@@ -48,7 +48,7 @@ std::vector<RowRun> runs_of(const std::vector<std::int64_t>& rows, std::int64_t 
   return runs;
 }
 
-/// One problem of the list: a GEMM of its own, and where its outputs are among those of the list.
+/// One problem of the list: a GEMM of its own, and where its outputs are among the outputs of the list.
 class ListedProblem {
  public:
   ListedProblem(const GemmListArguments& args, const GemmListProblem& list, int number)
@@ -146,7 +146,7 @@ void put(const Expected& values, int number, std::int64_t first_row, const Place
   }
 }
 
-/// The rows that the reference has: all where rows of problems are not those of the views.
+/// The rows that the reference has: all where rows of problems are not the views' rows.
 std::vector<std::int64_t> rows_of(const GemmListProblem& problem, const ReferenceOptions& options) {
   double multiplications = 0;
   for (int i = 0; i < problem.gemm.batch; ++i) {

@@ -47,7 +47,7 @@ TEST_CASE("phases have each position once, and its products alone", "[conv2d]") 
     const PhasesAlong phases = phases_along(axis, image, axis.taps.size, flips);
     Products products;
     std::set<int> positions;
-    int visited = 0;  // products of the phases, with those of outputs that do not exist
+    int visited = 0;  // products of the phases, also of outputs that do not exist
     for (int number = 0; number < axis.stride.size; ++number) {
       const PhaseAxis& phase = phases.at[number];
       if (number > 0) CHECK(phase.taps <= phases.at[number - 1].taps);

@@ -220,8 +220,8 @@ TEST_CASE("gemm_list: sizes that make no sense are refused on the host", "[gemm_
             sizes + "2: its K is 2147483647, and the bound is 16");
   const std::string leading = "Operand `leading` is wrong at problem ";
   check_run([](HostMemory& m) { m.leading[4] = 5; },
-            leading + "1: that of a is 5, and its lines have 6 elements");
-  check_run([](HostMemory& m) { m.leading[7] = 9; }, leading + "1: that of out is 9, and the view's is 8");
+            leading + "1: for a it is 5, and its lines have 6 elements");
+  check_run([](HostMemory& m) { m.leading[7] = 9; }, leading + "1: for out it is 9, and the view's is 8");
 }
 
 TEST_CASE("gemm_list: pointers that are null or overlap are refused on the host", "[gemm_list]") {

@@ -107,7 +107,7 @@ TEST_CASE("an artifact with any byte changed, cut or added is refused", "[artifa
 }
 
 TEST_CASE("lengths inside an artifact that its checksum does not know to be wrong", "[artifact]") {
-  // What a program that writes such files by mistake could make: everything but the lengths is right.
+  // What a program that writes such files by mistake could make: everything is right except the lengths.
   std::mt19937 random(1);
   std::vector<std::byte> bytes = detail::to_bytes(random_artifact(random));
   for (const std::size_t offset : {std::size_t{32}, std::size_t{33}, std::size_t{35}}) {

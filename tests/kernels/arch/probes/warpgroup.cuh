@@ -28,7 +28,7 @@ QUARRY_DEVICE arch::MatrixDescriptor descriptor(const ProbeParams& params, int w
 }
 
 /// Two instructions, as `multiply` starts them, in two groups, the second one on the sums of the first; `out`
-/// gets those of thread after thread.
+/// gets the sums of thread after thread.
 template <Block block, class Sums, class Multiply>
 QUARRY_DEVICE void show_sums_of(const ProbeParams& params, arch::SharedAddress base, unsigned* out,
                                 const Multiply& multiply) {
