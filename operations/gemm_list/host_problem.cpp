@@ -56,7 +56,7 @@ class Maker {
     if (bounds.k > 0) {
       if (Status s = check_extent(number_, "K", given_.k, bounds.k); !s) return s;
     }
-    return params_.list.leading == nullptr ? Status() : check_lines();
+    return params_.list.leading == nullptr || !has_elements() ? Status() : check_lines();
   }
 
   /// The GEMM of the problem.
