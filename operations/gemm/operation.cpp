@@ -149,6 +149,10 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmP
   Estimate estimate = family_of(row).estimate(profile, problem, max_workspace);
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
   if (is_empty(problem)) estimate.seconds = 0;
+  if (problem.wide.has_lines()) {
+    const std::size_t all = family_of(row).workspace_size(row.entry_config, problem, estimate.controls);
+    estimate.workspace = std::max(estimate.workspace, all);
+  }
   return estimate;
 }
 

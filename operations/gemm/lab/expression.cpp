@@ -9,6 +9,7 @@
 #include "lab/expression/random.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "operations/common/expression/graph.hpp"
+#include "operations/common/expression/tensors.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -203,12 +204,21 @@ bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
 }
 
+/// Whether an expression has such parts; of lines and groups together, groups are enough.
+static bool has_parts(const Expression& expression, const WideParts& parts) {
+  const detail::ReductionCounts counts = detail::reduction_counts(expression);
+  if (expression.is_gated() != parts.pairs) return false;
+  return parts.groups ? counts.groups > 0 : counts.has_lines() == parts.lines;
+}
+
 void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   p.epilogue = {};
   // Halves of whole accesses, whatever the types.
   if (parts.pairs) p.n = (p.n + 31) / 32 * 32;
   if (dice.one_in(2)) {
-    p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
+    do {
+      p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
+    } while (!has_parts(*p.expression, parts));
     return;
   }
   std::string text = "z = " + sum_text(p);

@@ -10,6 +10,7 @@
 #include "common/config_parts.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/problem.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -83,6 +84,12 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "scales_vector") return has_scales(row, column);
   if (path == "scales_1x128_128x128") return has_scales(block_1x128, block_128x128);
   if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
+  if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
+    if (!p.expression) return false;
+    const detail::ReductionCounts counts = detail::reduction_counts(*p.expression);
+    const bool reduces = path == "groups" ? counts.groups > 0 : counts.has_lines() == (path != "gated");
+    return reduces && p.expression->is_gated() == path.starts_with("gated");
+  }
   if (path == "precise")
     return p.accumulation == Accumulation::precise && !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
   if (path == "expression") return p.expression && has_plain_epilogue(e) && e.alpha == 1;

@@ -9,6 +9,7 @@
 #include "operations/elementwise/code.hpp"
 #include "operations/elementwise/operation.hpp"
 #include "quarry/quarry.hpp"
+#include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
 #include "support/expressions.hpp"
 
