@@ -216,9 +216,9 @@ enum class Orientation : unsigned char {
 
 /// How a kernel finds the elements that windows look at.
 enum class WindowIterator : unsigned char {
-  analytic,      ///< from the indices of each piece, whatever the problem
-  few_channels,  ///< fprop, element by element: from the previous one's tap and channel, as first layers need
-  optimized,     ///< from the indices of the previous tile; the channels of a group are whole K tiles
+  analytic,        ///< from the indices of each piece, whatever the problem
+  few_channels,    ///< fprop, element by element: from tap and channel of the element before
+  optimized,       ///< from the tile before; the channels of a group are whole K tiles
   fixed_channels,  ///< fprop; the channels of a group are one piece: exactly 2, 4 or 8
 };
 

@@ -60,7 +60,8 @@ struct PhaseGroup {
   QUARRY_DEVICE OperandBase out() const { return {0, 0, group * params.n}; }
 };
 
-/// The same piece of work, within the phase: it may have fewer rows and K tiles than the grid covers.
+/// The same piece of work, within the phase: it may have fewer rows and K tiles than the grid covers. Where a
+/// slice begins behind the end of K, its K tiles are less than none.
 QUARRY_DEVICE WorkOf<PhaseGroup> of_phase(const TileWork& work, const Conv2dParams& params, Tile tile) {
   WorkOf<PhaseGroup> part = {{params, work.batch, work.batch % params.batch},
                              work.slice,
@@ -69,7 +70,6 @@ QUARRY_DEVICE WorkOf<PhaseGroup> of_phase(const TileWork& work, const Conv2dPara
                              work.first_k_tile,
                              work.k_tiles};
   const int k_tiles = params.k / tile.k + (params.k % tile.k != 0);
-  if (part.first_k_tile > k_tiles) part.first_k_tile = k_tiles;
   if (part.k_tiles > k_tiles - part.first_k_tile) part.k_tiles = k_tiles - part.first_k_tile;
   if (part.tile_m * tile.m >= params.m) part.k_tiles = 0;
   return part;

@@ -122,13 +122,18 @@ CONV2D = CONV2D_WINDOWS + CONV2D_TURNED
 # Windows in pieces of 16, 8, 4 and 2 bytes; tiles with fewer lines than threads copy at a time; lines along K and along M or N; a rounding of operands, bytes.
 CONV2D_SM80_WGRAD = ("conv2d_sm80_wgrad_f16_f16_f32_f16_64x64x64_w2x2x1_s4_analytic_a8x8",
                      "conv2d_sm80_wgrad_bf16_bf16_f32_bf16_64x32x32_w2x1x1_s4_analytic_a8x1")
+CONV2D_SM80_STRIDED = ("conv2d_sm80_dgrad_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_analytic_strided_a4x4",
+                       "conv2d_sm80_dgrad_f16_f16_f32_f16_64x64x32_w2x2x1_s4_optimized_strided_a8x8")
 CONV2D_SM80 = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_analytic_a4x4",
                "conv2d_sm80_dgrad_f16_f16_f32_f16_64x64x32_w2x2x1_s4_analytic_a1x1",
                "conv2d_sm80_fprop_f16_f16_f32_f16_64x64x32_w2x2x1_s4_few_channels_a1x1",
                "conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x16x32_w4x1x1_s4_analytic_a8x8",
                "conv2d_sm80_dgrad_f16_f16_f32_f16_128x16x32_w4x1x1_s4_analytic_a8x1",
                "conv2d_sm80_dgrad_f32_f32_f32_f32_64x64x32_w2x2x1_s3_analytic_fast_tf32_a4x4",
-               "conv2d_sm80_fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16") + CONV2D_SM80_WGRAD
+               "conv2d_sm80_fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16",
+               "conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_fixed_channels_a2x2",
+               "conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_analytic_one_a8x8")
+CONV2D_SM80 += CONV2D_SM80_WGRAD + CONV2D_SM80_STRIDED
 # Windows by the copy engine: parts that blocks of a cluster share, slices of a cluster, filters in both orders, lines of 64 and 32 channels.
 CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_dgrad_f16_f16_f32_f16_128x64x64_c1x1_s4_one_tile",
                "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
@@ -153,6 +158,8 @@ STAGES = [
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
+    Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED),
+    Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
     Stage(r"kernels/conv2d_sm80/.*", CONV2D_SM80),
     Stage(r"kernels/conv2d_sm90/.*", CONV2D_SM90),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
