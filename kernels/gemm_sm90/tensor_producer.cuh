@@ -23,6 +23,11 @@ QUARRY_DEVICE BoxPlace box_place(int first, int k, int panel, int part) {
   return {(box.k_contiguous ? k : first) + along, (box.k_contiguous ? first : k) + line};
 }
 
+/// The batch entry of an operand's tensor map, which has one entry where all share a matrix.
+QUARRY_DEVICE int entry_of_map(const OperandPart& part) {
+  return part.matrix.batch_stride == 0 ? 0 : part.batch;
+}
+
 /// A source of boxes: an operand of one tile of the output, as its tensor map shows it.
 template <OperandBox box>
 class BoxSource {
@@ -32,7 +37,7 @@ class BoxSource {
       : map_(map),
         first_(part.extent.base + part.extent.first),
         k_base_(part.k.base),
-        batch_(part.matrix.batch_stride == 0 ? 0 : part.batch),
+        batch_(entry_of_map(part)),
         share_(share),
         sharers_(sharers) {}
 
@@ -74,7 +79,7 @@ class GatedBoxSource {
         first_(part.extent.base + part.extent.first),
         distance_(part.extent.end),
         k_base_(part.k.base),
-        batch_(part.matrix.batch_stride == 0 ? 0 : part.batch),
+        batch_(entry_of_map(part)),
         share_(share),
         sharers_(sharers) {}
 
@@ -113,34 +118,11 @@ class GatedBoxSource {
   unsigned sharers_;
 };
 
-/// The sources of a tile of gated pairs.
-template <Config config>
-struct GatedSources {
+/// The sources of a tile. @tparam SourceB BoxSource or GatedBoxSource
+template <Config config, class SourceB>
+struct TileSources {
   BoxSource<box_a(config)> a;
-  GatedBoxSource<box_b(config)> b;
-
-  template <class Params, class Work>
-  QUARRY_DEVICE GatedSources(const Params& params, const Work& work, const ClusterPlace& place)
-      : a(params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)),
-        b(params.b, gated_part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)) {
-  }
-
-  QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int k) const {
-    a.load(stage, landed, k);
-    b.load(stage + box_a(config).bytes(), landed, k);
-  }
-};
-
-/// The sources of a tile: both operands are matrices.
-template <Config config>
-struct MatrixSources {
-  BoxSource<box_a(config)> a;
-  BoxSource<box_b(config)> b;
-
-  template <class Params, class Work>
-  QUARRY_DEVICE MatrixSources(const Params& params, const Work& work, const ClusterPlace& place)
-      : a(params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)),
-        b(params.b, part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)) {}
+  SourceB b;
 
   /// Loads both operands' tiles that begin at `k` of the problem. Tiles of K follow one another. @param
   /// landed the barrier that the copies arrive at
@@ -148,6 +130,27 @@ struct MatrixSources {
     a.load(stage, landed, k);
     b.load(stage + box_a(config).bytes(), landed, k);
   }
+};
+
+/// The sources of a tile of gated pairs.
+template <Config config>
+struct GatedSources : TileSources<config, GatedBoxSource<box_b(config)>> {
+  template <class Params, class Work>
+  QUARRY_DEVICE GatedSources(const Params& params, const Work& work, const ClusterPlace& place)
+      : TileSources<config, GatedBoxSource<box_b(config)>>{
+            {params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)},
+            {params.b, gated_part_of_b(params.gemm.b, work, config.tile), place.m,
+             sharers_of_b<config>(place)}} {}
+};
+
+/// The sources of a tile: both operands are matrices.
+template <Config config>
+struct MatrixSources : TileSources<config, BoxSource<box_b(config)>> {
+  template <class Params, class Work>
+  QUARRY_DEVICE MatrixSources(const Params& params, const Work& work, const ClusterPlace& place)
+      : TileSources<config, BoxSource<box_b(config)>>{
+            {params.a, part_of_a(params.gemm.a, work, config.tile), place.n, sharers_of_a<config>(place)},
+            {params.b, part_of_b(params.gemm.b, work, config.tile), place.m, sharers_of_b<config>(place)}} {}
 };
 
 /// What is to be done beside copies: nothing, but in a family whose work needs more, by its parameters.

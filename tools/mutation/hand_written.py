@@ -23,7 +23,8 @@ STREAM_WRITER = "kernels/common/stream_writer.cuh"
 STAGED = "kernels/common/staged_tile.cuh"
 STAGED_LAYOUT = "kernels/common/epilogue_layout.hpp"
 MATRIX_VIEW = "kernels/common/matrix_view.cuh"
-SM80 = "kernels/gemm_sm80/kernel.cuh"
+SM80 = "kernels/gemm_sm80/mainloop.cuh"
+SM80_KERNEL = "kernels/gemm_sm80/kernel.cuh"
 SIMT = "kernels/gemm_simt/kernel.cuh"
 SIMT_CONFIG = "kernels/gemm_simt/config.hpp"
 REDUCE = "kernels/reduce_split_k/kernel.cuh"
@@ -160,7 +161,7 @@ HAND_WRITTEN = [
                 [(WRITER, "static_cast<long long>(work_.slice) * params_.batch + work_.batch", "static_cast<long long>(work_.batch)")]),
     HandWritten("wrong tile", "partial tiles overlap", [(WRITER, "* (tile_.m * tile_.n);", "* (tile_.m * tile_.n - 4);")]),
     HandWritten("wrong tile", "warps add their part along K at once",
-                [(SM80, "if (place.k != turn) continue;", "if (turn > 0) break;")]),
+                [(SM80_KERNEL, "if (place.k != turn) continue;", "if (turn > 0) break;")]),
     HandWritten("wrong tile", "the reduction leaves the first slice out", [(REDUCE, "int slice = 1;", "int slice = 2;")]),
     HandWritten("wrong tile", "a pass is written where the one before was", [(STAGED, "writer.write(rows.tile_row(pass, row)", "writer.write(rows.tile_row(0, row)")]),
     HandWritten("wrong tile", "a plain pass is written where the one before was",
@@ -229,7 +230,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "rows and columns of a cluster are exchanged",
                 [(SHAPE, "{rank, rank % config.cluster.m, rank / config.cluster.m};", "{rank, rank / config.cluster.n, rank % config.cluster.n};")]),
     HandWritten("wrong tile", "a shared tile is loaded from the part of the other operand",
-                [(TENSOR_PRODUCER, "part_of_b(params.gemm.b, work, config.tile), place.m,", "part_of_b(params.gemm.b, work, config.tile), place.n,")]),
+                [(TENSOR_PRODUCER, "{params.b, part_of_b(params.gemm.b, work, config.tile), place.m,", "{params.b, part_of_b(params.gemm.b, work, config.tile), place.n,")]),
     HandWritten("wrong tile", "every sharer loads the first part", [(TENSOR_PRODUCER, "const int line = part * box.part_lines();", "const int line = 0 * part;")]),
     HandWritten("wrong tile", "parts of a shared tile lie on each other",
                 [(TENSOR_PRODUCER, "panel * box.panel_bytes() + share_ * box.part_bytes()", "panel * box.panel_bytes()")]),

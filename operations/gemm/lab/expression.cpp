@@ -197,7 +197,8 @@ static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& 
 
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   if (!takes_expressions(kernel)) return false;
-  if (kernel.cc >= 90) return takes_wide_on_hopper(kernel, parts);
+  const bool maps_tensors = kernel.design.orientation.has_value();
+  if (maps_tensors) return takes_wide_on_hopper(kernel, parts);
   if (kernel.operands.out.layout != Layout::row) return false;
   if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;

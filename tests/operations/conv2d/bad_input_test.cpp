@@ -141,7 +141,7 @@ TEST_CASE("conv2d: tensors that are not what they should be", "[conv2d]") {
   check_refused(args, "Operand `a` is column_interleaved32");
   args = plain(Direction::fprop);
   args.out = tensor({2, 8, 10, 4}, DType::e4m3);
-  check_refused(args, "No kernel is registered for fprop of a f32, b f32, accumulator f32, out e4m3",
+  check_refused(args, "No kernel is registered for fprop of operands a f32, b f32, accumulator f32, out e4m3",
                 StatusCode::no_kernel);
 }
 
