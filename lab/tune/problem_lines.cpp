@@ -10,7 +10,8 @@
 namespace quarry::lab {
 namespace {
 
-constexpr std::size_t most_line = 4096;
+/// Lists of sizes may be long.
+constexpr std::size_t most_line = std::size_t{1} << 16;
 
 /// The words between blanks. A word in single quotes may have blanks, and loses the quotes.
 std::vector<std::string_view> words_of(std::string_view line) {

@@ -41,7 +41,7 @@ class Lists(CommandTest):
             path = os.path.join(folder, "list.txt")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("64x32x16\n2*8x8x8\n")
-            self.assertIn("64x32x16,8x8x8,8x8x8", self.quarry("run", "gemm_list", path, "f16", *HOST).out)
+            self.assertIn("64x32x16,2*8x8x8", self.quarry("run", "gemm_list", path, "f16", *HOST).out)
 
     def test_wrong_sizes_are_refused_on_the_host(self):
         result = run_quarry("run", "gemm_list", LIST, "f16", "--sizes=64x40x33,-1x5x5,1x8x8,3x3x3,8x8x0", *HOST)
@@ -67,11 +67,12 @@ class Lists(CommandTest):
             (("-8x64x64", "f16"), ""),
             (("8x64x64", "f16", "--bounds", "8x64"), "--bounds"),
             (("8x64x64", "f16", "--sizes", "1x2x3,4x5x6"), "--sizes: expected 1 problems, got 2"),
-            (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT for each problem"),
+            (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT or COUNT*A:B:C:OUT for each problem"),
             (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected leading dimensions of 1 problems, got 2"),
             (("8x64x64", "f16", "--wrong-sizes", "drop"), "--wrong-sizes"),
             (("8x64x64", "f16", "--math", "exact"), "--math does not go with gemm_list"),
-            (("no_such_file", "f16"), "cannot be read"),
+            (("no_such_file", "f16"), "got `no_such_file`: cannot read it"),
+            (("/dev/zero", "f16"), "longer than"),
         ):
             with self.subTest(words=words):
                 result = run_quarry("find", "gemm_list", *words)

@@ -88,7 +88,7 @@ PLANTED = [
             [(EPILOGUE, "if (params_.residual.data != nullptr) load_rows(residual(), row, row_step, column, residuals);", "")]),
     Planted("clamp", "a regular tile is not clamped", PLAIN_TILES, [(EPILOGUE, "if (params_.clamps) clamp(x);", "")]),
     # How sums are cut, and arrays.
-    Planted("split_k_serial", "the second slice forgets the first", TILES, [(WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),
+    Planted("split_k_serial", "the second slice forgets the first", TILES, [(WRITER, "if (work_.slice > 0) sum =", "if (work_.slice > 1) sum =")]),
     Planted("split_k_parallel", "partial sums are not stored", TILES,
             [(WRITER, "      partial_output().store(first_row, first_column, count, sum);\n", "")]),
     Planted("stream_k", "the second part forgets the first", STREAM_PATHS, [(STREAM_WRITER, "if (work_.slice > 0) sum", "if (work_.slice > 1) sum")]),

@@ -46,7 +46,7 @@ Status read_operands(SettingReader& reader, Problem& problem) {
 Status read_sizes(std::string_view shape, SettingReader& reader, Problem& problem) {
   const auto is_negative = [](const ListExtents& e) { return e.m < 0 || e.n < 0 || e.k < 0; };
   if (std::ranges::any_of(problem.sizes, is_negative))
-    return wrong("shape " + std::string(shape) + ": expected extents of 0 or more");
+    return wrong("shape " + detail::quoted(shape) + ": expected extents of 0 or more");
   problem.bounds = bounds_of(problem.sizes);
   const auto bounds = reader.read("bounds", parse_list);
   if (bounds) {
@@ -125,7 +125,7 @@ GemmListArguments Lab::arguments(const Problem& p) {
 
 Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   const Result<std::vector<ListExtents>> list = parse_list(shape);
-  if (!list) return wrong("shape " + std::string(shape.substr(0, 80)) + ": " + list.status().message());
+  if (!list) return wrong("shape " + detail::quoted(shape) + ": " + list.status().message());
   Problem problem;
   problem.sizes = *list;
   if (Status s = read_sizes(shape, reader, problem); !s) return s;

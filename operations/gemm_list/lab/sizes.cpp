@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <functional>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <sstream>
 
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 
 namespace quarry::lab::gemm_list {
@@ -42,21 +43,52 @@ bool read_numbers(std::string_view word, char mark, std::span<std::int32_t> numb
   return at == end;
 }
 
+/// "COUNT*" in front of a word, or 1 without it, and what follows.
+struct Counted {
+  std::int32_t count;
+  std::string_view rest;
+};
+
+/// Nothing where what stands in front of `*` is not a number.
+std::optional<Counted> read_count(std::string_view word) {
+  const std::size_t star = word.find('*');
+  if (star == word.npos) return Counted{1, word};
+  std::int32_t count[1];
+  if (!read_numbers(word.substr(0, star), ',', count)) return std::nullopt;
+  return Counted{count[0], word.substr(star + 1)};
+}
+
+Status check_count(std::int32_t count, std::size_t before) {
+  if (count >= 1 && static_cast<std::int64_t>(before) + count <= most_problems) return {};
+  return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
+}
+
 /// One word of a list: how many, and of what extents.
 Status read_problems(std::string_view word, std::vector<ListExtents>& list) {
-  const auto fault = [&] {
+  const std::optional<Counted> counted = read_count(word);
+  std::int32_t extents[list_extents];
+  if (!counted || !read_numbers(counted->rest, 'x', extents)) {
     return wrong("expected MxNxK or COUNT*MxNxK, whole numbers of 32 bits, found " +
                  detail::quoted(word.substr(0, 40)));
-  };
-  std::int32_t count[1] = {1};
-  const std::size_t star = word.find('*');
-  if (star != word.npos && !read_numbers(word.substr(0, star), ',', count)) return fault();
-  std::int32_t extents[list_extents];
-  if (!read_numbers(star == word.npos ? word : word.substr(star + 1), 'x', extents)) return fault();
-  if (count[0] < 1 || static_cast<std::int64_t>(list.size()) + count[0] > most_problems)
-    return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
-  list.insert(list.end(), static_cast<std::size_t>(count[0]), {extents[0], extents[1], extents[2]});
+  }
+  if (Status s = check_count(counted->count, list.size()); !s) return s;
+  list.insert(list.end(), static_cast<std::size_t>(counted->count), {extents[0], extents[1], extents[2]});
   return {};
+}
+
+/// The text of a list, between commas: neighbours that are the same stand once, behind their number and `*`.
+template <class Item, class Same, class Text>
+std::string text_of_runs(const std::vector<Item>& list, const Same& is_same, const Text& text_of) {
+  std::string text;
+  for (std::size_t i = 0; i < list.size();) {
+    std::size_t end = i + 1;
+    while (end < list.size() && is_same(list[i], list[end])) ++end;
+    if (i > 0) text += ",";
+    if (end - i > 1) text += std::to_string(end - i) + "*";
+    text += text_of(list[i]);
+    i = end;
+  }
+  return text;
 }
 
 bool is_list(std::string_view text) {
@@ -76,43 +108,46 @@ Result<std::vector<ListExtents>> parse_problems(std::string_view text) {
 
 Result<std::vector<ListExtents>> parse_list(std::string_view text) {
   if (is_list(text)) return parse_problems(text);
-  std::ifstream file{std::string(text)};
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    return wrong("expected problems (64x64x64,128x32x512) or a file of such, and " + detail::quoted(text) +
-                 " cannot be read");
+  const Result<std::string> content = detail::read_file(std::string(text));
+  if (!content) {
+    return wrong("expected problems (64x64x64,128x32x512) or a file of such, got " + detail::quoted(text) +
+                 ": " + content.status().message());
   }
-  return parse_problems(content.str());
+  return parse_problems(*content);
 }
 
 std::string list_text(const std::vector<ListExtents>& list) {
-  std::string text;
-  for (const ListExtents& e : list) {
-    text += (text.empty() ? "" : ",") + std::to_string(e.m) + "x" + std::to_string(e.n) + "x" +
-            std::to_string(e.k);
-  }
-  return text;
+  const auto is_same = [](const ListExtents& x, const ListExtents& y) {
+    return x.m == y.m && x.n == y.n && x.k == y.k;
+  };
+  return text_of_runs(list, is_same, [](const ListExtents& e) {
+    return std::to_string(e.m) + "x" + std::to_string(e.n) + "x" + std::to_string(e.k);
+  });
 }
 
 Result<std::vector<Leading>> parse_leading(std::string_view text) {
   std::vector<Leading> all;
   for (const std::string_view word : words_of(text)) {
-    Leading& leading = all.emplace_back();
-    if (!read_numbers(word, ':', leading)) {
-      return wrong("expected A:B:C:OUT for each problem, whole numbers of 32 bits, or packed; found " +
-                   detail::quoted(word.substr(0, 40)));
+    const std::optional<Counted> counted = read_count(word);
+    Leading leading;
+    if (!counted || !read_numbers(counted->rest, ':', leading)) {
+      return wrong(
+          "expected A:B:C:OUT or COUNT*A:B:C:OUT for each problem, whole numbers of 32 bits, or packed; "
+          "found " +
+          detail::quoted(word.substr(0, 40)));
     }
+    if (Status s = check_count(counted->count, all.size()); !s) return s;
+    all.insert(all.end(), static_cast<std::size_t>(counted->count), leading);
   }
   return all;
 }
 
 std::string leading_text(const std::vector<Leading>& leading) {
-  std::string text;
-  for (const Leading& each : leading) {
-    text += text.empty() ? "" : ",";
+  return text_of_runs(leading, std::equal_to<>(), [](const Leading& each) {
+    std::string text;
     for (std::size_t i = 0; i < each.size(); ++i) text += (i == 0 ? "" : ":") + std::to_string(each[i]);
-  }
-  return text;
+    return text;
+  });
 }
 
 ListExtents bounds_of(const std::vector<ListExtents>& list) {

@@ -142,10 +142,10 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   if (!sizes) return sizes.status();
   problem.groups = (*sizes)[0];
   if (problem.groups == 0)
-    return Status(StatusCode::parse_error, "shape " + std::string(shape) + ": expected 1 group or more");
+    return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected 1 group or more");
   constexpr std::int64_t most_groups = 1 << 20;
   if (problem.groups > most_groups) {
-    return Status(StatusCode::parse_error, "shape " + std::string(shape) + ": expected " +
+    return Status(StatusCode::parse_error, "shape " + detail::quoted(shape) + ": expected " +
                                                std::to_string(most_groups) + " groups at most");
   }
   problem.n = (*sizes)[is_ragged ? 2 : 1];

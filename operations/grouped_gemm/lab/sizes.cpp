@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <numeric>
-#include <sstream>
 
+#include "basic/read_file.hpp"
 #include "basic/text.hpp"
 
 namespace quarry::lab::grouped_gemm {
@@ -92,14 +91,11 @@ Result<std::vector<std::int32_t>> distributed(std::string_view name, std::int64_
 
 Result<std::vector<std::int32_t>> parse_size_list(std::string_view text) {
   if (is_list(text)) return parse_numbers(text);
-  std::ifstream file{std::string(text)};
-  std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
-    return wrong("expected numbers (3,0,5) or a file of such, and " + detail::quoted(std::string(text)) +
-                 " cannot be read");
-  }
-  const std::string numbers = content.str();
-  return parse_numbers(numbers);
+  const Result<std::string> numbers = detail::read_file(std::string(text));
+  if (!numbers)
+    return wrong("expected numbers (3,0,5) or a file of such, got " + detail::quoted(text) + ": " +
+                 numbers.status().message());
+  return parse_numbers(*numbers);
 }
 
 std::string size_list_text(std::span<const std::int32_t> sizes) {

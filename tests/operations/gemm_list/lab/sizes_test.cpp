@@ -13,7 +13,8 @@ using namespace quarry::lab::gemm_list;
 TEST_CASE("lists are read from text and files, and written back", "[gemm_list]") {
   const auto list = parse_list("64x32x16,2*1x2x3,-5x0x7");
   REQUIRE(list);
-  CHECK(list_text(*list) == "64x32x16,1x2x3,1x2x3,-5x0x7");
+  CHECK(list->size() == 4);
+  CHECK(list_text(*list) == "64x32x16,2*1x2x3,-5x0x7");
   const detail::TestFolder folder;
   const std::string path = folder / "list.txt";
   std::ofstream(path) << "64x32x16 1x2x3\n1x2x3,\n-5x0x7\n";
@@ -30,10 +31,12 @@ TEST_CASE("lists are read from text and files, and written back", "[gemm_list]")
 }
 
 TEST_CASE("leading dimensions are read and written back", "[gemm_list]") {
-  const auto leading = parse_leading("1:2:3:4,-5:6:7:8");
+  const auto leading = parse_leading("1:2:3:4,3*-5:6:7:8");
   REQUIRE(leading);
-  CHECK(leading_text(*leading) == "1:2:3:4,-5:6:7:8");
-  for (const char* const text : {"1:2:3", "1:2:3:4:5", "a", "1;2;3;4"})
+  CHECK(leading->size() == 4);
+  CHECK(leading_text(*leading) == "1:2:3:4,3*-5:6:7:8");
+  for (const char* const text :
+       {"1:2:3", "1:2:3:4:5", "a", "1;2;3;4", "0*1:2:3:4", "*1:2:3:4", "99999999*1:2:3:4"})
     CHECK(parse_leading(text).status().code() == StatusCode::parse_error);
 }
 

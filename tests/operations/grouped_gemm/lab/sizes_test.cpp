@@ -45,7 +45,7 @@ TEST_CASE("sizes are read from lists and files", "[grouped_gemm]") {
   CHECK(*parse_size_list(path) == Sizes{3, 0, 7, 2});
   std::ofstream(path) << "3 x";
   CHECK(parse_size_list(path).status().message().find("`x`") != std::string::npos);
-  CHECK(parse_size_list(folder / "none").status().message().find("cannot be read") != std::string::npos);
+  CHECK(parse_size_list(folder / "none").status().message().find("cannot read it") != std::string::npos);
 }
 
 TEST_CASE("ends are the sums of counts", "[grouped_gemm]") {
