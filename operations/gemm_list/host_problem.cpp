@@ -114,7 +114,7 @@ class Maker {
     const std::string entry =
         "problem " + std::to_string(number_) + " of operand `" + std::string(to_string(name)) + "`";
     if (matrix.data == nullptr) return invalid("Null pointer: " + entry);
-    const auto bytes = static_cast<std::uintptr_t>(elements * bytes_of(type));
+    const auto bytes = static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(bytes_of(type));
     if (reinterpret_cast<std::uintptr_t>(matrix.data) % bytes == 0) return {};
     return invalid("Misaligned pointer: " + entry + ": it is not a multiple of the " + std::to_string(bytes) +
                    " bytes that the kernel needs");
