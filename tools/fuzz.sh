@@ -59,7 +59,7 @@ fuzz() {
   local folders=("$corpus" "$tests/corpus/$name")
   [[ -d $tests/findings/$name ]] && folders+=("$tests/findings/$name")
   [[ -f $dictionary ]] && options+=("-dict=$dictionary")
-  QUARRY_FUZZ_HARNESS=$name "${run[@]}" "$build/quarry_fuzz" -max_len=512 -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
+  QUARRY_FUZZ_HARNESS=$name "${run[@]}" "$build/quarry_fuzz" -max_len=512 -timeout=60 -report_slow_units=60 -rss_limit_mb=4096 -print_final_stats=1 \
     "-artifact_prefix=$build/findings/$name-" "${options[@]}" "${folders[@]}" >"$build/logs/$name" 2>&1 ||
     touch "$build/logs/$name.failed"
   sed -n 's/^stat::number_of_executed_units: *//p' "$build/logs/$name"
