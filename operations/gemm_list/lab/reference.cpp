@@ -99,7 +99,12 @@ class ListedProblem {
     if (!list_.has_leading) return {row, column};
     const MatrixParams& view = list_.gemm.out.matrix;
     const std::int64_t at = row * gemm_.out.row_stride + column * gemm_.out.column_stride;
-    if (is_by_columns(list_.list, ListMatrix::out)) return {at % view.column_stride, at / view.column_stride};
+    // The stride from one line to the next says nothing where the view has one line: it may be 1.
+    if (is_by_columns(list_.list, ListMatrix::out)) {
+      if (list_.gemm.n == 1) return {at, 0};
+      return {at % view.column_stride, at / view.column_stride};
+    }
+    if (list_.gemm.m == 1) return {0, at};
     return {at / view.row_stride, at % view.row_stride};
   }
 
