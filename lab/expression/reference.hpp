@@ -12,6 +12,10 @@
 
 namespace quarry::lab {
 
+/// What a node of an expression costs for one element, in multiplications of a sum (see ReferenceOptions):
+/// each value comes with an interval, and the interpreter goes from node to node.
+inline constexpr std::int64_t node_cost = 50;
+
 /// The values of an output, by outer extents, rows and columns, of which a reduction leaves 1, or one for
 /// each group of columns.
 struct ExpectedOutput {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -81,58 +82,64 @@ class Definition {
   Extents x_, w_, y_;
 };
 
-/// Output (n, p, q, k) of fprop.
-Sum output_at(const Definition& d, const Numbers& x, const Numbers& w, const Extents& at) {
-  const auto [n, p, q, k] = at;
-  const std::int64_t first = k / d.filters() * d.channels();
-  Sum sum;
+/// The place of a line of outputs.
+using Place = std::array<std::int64_t, 3>;
+
+/// Outputs (n, p, q, ...) of fprop.
+void add_outputs(const Definition& d, const Numbers& x, const Numbers& w, const Place& at, Sum* sums) {
+  const auto [n, p, q] = at;
   for (std::int64_t r = 0; r < d.w()[1]; ++r) {
     for (std::int64_t s = 0; s < d.w()[2]; ++s) {
       const std::int64_t row = d.row(p, r);
       const std::int64_t column = d.column(q, s);
       if (!d.is_inside(row, column)) continue;
-      for (std::int64_t c = 0; c < d.channels(); ++c)
-        sum.add(x.line(n, row, column)[first + c], w.line(k, r, s)[c]);
+      for (std::int64_t k = 0; k < d.w()[0]; ++k) {
+        const double* const channels = x.line(n, row, column) + k / d.filters() * d.channels();
+        const double* const filter = w.line(k, r, s);
+        for (std::int64_t c = 0; c < d.channels(); ++c) sums[k].add(channels[c], filter[c]);
+      }
     }
   }
-  return sum;
 }
 
-/// Gradient of activation (n, h, w, c): what all outputs that it is part of have of it.
-Sum activation_at(const Definition& d, const Numbers& y, const Numbers& w, const Extents& at) {
-  const auto [n, h, column, c] = at;
-  const std::int64_t first = c / d.channels() * d.filters();
-  Sum sum;
+/// Gradients of activations (n, h, w, ...): what all outputs that they are part of have of them.
+void add_activations(const Definition& d, const Numbers& y, const Numbers& w, const Place& at, Sum* sums) {
+  const auto [n, h, column] = at;
+  const auto add_tap = [&](std::int64_t r, std::int64_t s, const double* outputs) {
+    for (std::int64_t k = 0; k < d.w()[0]; ++k) {
+      Sum* const group = sums + k / d.filters() * d.channels();
+      const double* const filter = w.line(k, r, s);
+      for (std::int64_t c = 0; c < d.channels(); ++c) group[c].add(outputs[k], filter[c]);
+    }
+  };
   for (std::int64_t r = 0; r < d.w()[1]; ++r) {
     for (std::int64_t p = 0; p < d.y()[1]; ++p) {
       if (d.row(p, r) != h) continue;
       for (std::int64_t s = 0; s < d.w()[2]; ++s) {
         for (std::int64_t q = 0; q < d.y()[2]; ++q) {
-          if (d.column(q, s) != column) continue;
-          for (std::int64_t k = 0; k < d.filters(); ++k)
-            sum.add(y.line(n, p, q)[first + k], w.line(first + k, r, s)[c % d.channels()]);
+          if (d.column(q, s) == column) add_tap(r, s, y.line(n, p, q));
         }
       }
     }
   }
-  return sum;
 }
 
-/// Gradient of filter element (k, r, s, c).
-Sum filter_at(const Definition& d, const Numbers& y, const Numbers& x, const Extents& at) {
-  const auto [k, r, s, c] = at;
-  const std::int64_t channel = k / d.filters() * d.channels() + c;
-  Sum sum;
+/// Gradients of filter elements (k, r, s, ...).
+void add_filters(const Definition& d, const Numbers& y, const Numbers& x, const Place& at, Sum* sums) {
+  const auto [k, r, s] = at;
+  const std::int64_t first = k / d.filters() * d.channels();
   for (std::int64_t n = 0; n < d.y()[0]; ++n) {
     for (std::int64_t p = 0; p < d.y()[1]; ++p) {
       for (std::int64_t q = 0; q < d.y()[2]; ++q) {
         const std::int64_t row = d.row(p, r);
         const std::int64_t column = d.column(q, s);
-        if (d.is_inside(row, column)) sum.add(y.line(n, p, q)[k], x.line(n, row, column)[channel]);
+        if (!d.is_inside(row, column)) continue;
+        const double output = y.line(n, p, q)[k];
+        const double* const channels = x.line(n, row, column) + first;
+        for (std::int64_t c = 0; c < d.channels(); ++c) sums[c].add(output, channels[c]);
       }
     }
   }
-  return sum;
 }
 
 double products_of_output(const Conv2dArguments& args) {
@@ -162,18 +169,19 @@ Reference Lab::reference(const Conv2dArguments& args, const ReferenceOptions& op
   const TensorView none = TensorView::strided(nullptr, DType::f32, Extents{}, Extents{});
   const Numbers a(multiplies ? args.a : none);
   const Numbers b(multiplies ? args.b : none);
-  const auto at = args.direction == Direction::fprop   ? output_at
-                  : args.direction == Direction::dgrad ? activation_at
-                                                       : filter_at;
+  const auto add_line = args.direction == Direction::fprop   ? add_outputs
+                        : args.direction == Direction::dgrad ? add_activations
+                                                             : add_filters;
   const std::int64_t inner = args.out.extents[1];
   std::vector<double> squares(static_cast<std::size_t>(epilogue.batch()));
   const int threads = options.threads > 0 ? options.threads : host::default_threads();
   host::parallel_for(epilogue.batch(), threads, [&](int, std::int64_t entry) {
     for (std::size_t i = 0; multiplies && i < epilogue.rows().size(); ++i) {
-      for (std::int64_t column = 0; column < epilogue.columns(); ++column) {
-        const Sum sum = at(definition, a, b, {entry / inner, entry % inner, epilogue.rows()[i], column});
-        *epilogue.sums(entry, i, column) = sum.value;
-        squares[static_cast<std::size_t>(entry)] += sum.squares;
+      std::vector<Sum> sums(static_cast<std::size_t>(epilogue.columns()));
+      add_line(definition, a, b, {entry / inner, entry % inner, epilogue.rows()[i]}, sums.data());
+      for (std::size_t column = 0; column < sums.size(); ++column) {
+        *epilogue.sums(entry, i, static_cast<std::int64_t>(column)) = sums[column].value;
+        squares[static_cast<std::size_t>(entry)] += sums[column].squares;
       }
     }
     epilogue.finish(entry, 0, static_cast<int>(epilogue.columns()));

@@ -85,7 +85,7 @@ Reference Lab::reference(const ElementwiseArguments& args, const ReferenceOption
   if (problem.reductions.has_any()) return reference_of_all(problem, operands);
   const long long* const extents = problem.params.extents;
   const double of_a_row = static_cast<double>(extents[0] * extents[1] * extents[3]) *
-                          static_cast<double>(args.expression.graph().nodes.size());
+                          static_cast<double>(node_cost * std::ssize(args.expression.graph().nodes));
   const Lines lines = {problem, chosen_rows(extents[2], of_a_row, options)};
   for (int i = problem.inputs; i < problem.tensors; ++i) {
     const Operand name = problem.operands[i].name;

@@ -30,7 +30,7 @@ double relative_error(const GemmArguments& args, std::int64_t k) {
   return 4 * most;
 }
 
-/// One row of sums, and how far each may be off.
+/// One row of sums, and how far each output's may be off: with gated pairs the larger one of both.
 struct RowSums {
   std::vector<double> sums;
   std::vector<double> radii;
@@ -50,8 +50,9 @@ std::vector<double> values_of(const Matrix& b, std::int64_t entry) {
   return values;
 }
 
+/// @param columns of B  @param outputs columns of the output: as many, or half of them
 RowSums row_sums(const Matrix& a, std::int64_t entry, std::int64_t row, const std::vector<double>& b,
-                 std::int64_t columns, double error) {
+                 std::int64_t columns, std::int64_t outputs, double error) {
   RowSums result = {std::vector<double>(static_cast<std::size_t>(columns)),
                     std::vector<double>(static_cast<std::size_t>(columns))};
   for (std::int64_t k = 0; k < a.columns; ++k) {
@@ -64,7 +65,16 @@ RowSums row_sums(const Matrix& a, std::int64_t entry, std::int64_t row, const st
     }
   }
   for (double& radius : result.radii) radius = std::isfinite(radius) ? radius * error : 0;
+  const auto kept = static_cast<std::size_t>(outputs);
+  for (std::size_t n = kept; n < result.radii.size(); ++n)
+    result.radii[n - kept] = std::max(result.radii[n - kept], result.radii[n]);
+  result.radii.resize(kept);
   return result;
+}
+
+/// The sums of a place in a row, and of its pair, where there is one.
+host::PartSums part_of(const double* sums, const double* radii, std::int64_t column, std::int64_t outputs) {
+  return {.sum = sums + column, .up = sums + column + outputs, .radius = radii + column};
 }
 
 /// A tensor of the expression, and the strides of its elements.
@@ -121,19 +131,18 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
                 std::int64_t entry, std::int64_t row, std::int64_t line, std::vector<Expected>& outputs) {
   std::vector<HostOperand> lines;
   for (const Input& input : inputs) lines.push_back(input.line(entry, row));
-  const auto columns = static_cast<std::int64_t>(sums.sums.size());
+  const auto columns = static_cast<std::int64_t>(sums.radii.size());
   const std::vector<ExpectedOutput> values = expression_reference(
       *args.expression, {1, 1, 1, columns}, lines,
       [](const void* context, const host::ElementPlace& place) {
         const RowSums& all = *static_cast<const RowSums*>(context);
-        return host::PartSums{
-            .sum = all.sums.data() + place[3], .up = nullptr, .radius = all.radii.data() + place[3]};
+        return part_of(all.sums.data(), all.radii.data(), place[3], std::ssize(all.radii));
       },
       &sums);
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
-/// All sums of a problem, and how far each output's may be off: with gated pairs the larger one of both.
+/// All sums of a problem, a row after another.
 struct AllSums {
   std::int64_t rows;
   std::int64_t columns;  ///< of B
@@ -143,35 +152,37 @@ struct AllSums {
 
   host::PartSums part(const host::ElementPlace& place) const {
     const std::int64_t line = place[1] * rows + place[2];
-    const double* const first = sums.data() + line * columns + place[3];
-    return {.sum = first, .up = first + outputs, .radius = radii.data() + line * outputs + place[3]};
+    return part_of(sums.data() + line * columns, radii.data() + line * outputs, place[3], outputs);
   }
 };
 
-AllSums all_sums(const GemmArguments& args, std::int64_t outputs) {
+AllSums all_sums(const GemmArguments& args, std::int64_t outputs, int threads) {
   const Matrix a(args.a);
   const Matrix b(args.b);
   const Matrix out(args.out);
   const double error = relative_error(args, a.columns);
-  AllSums all = {out.rows, b.columns, outputs, {}, {}};
+  const std::int64_t lines = out.batch * out.rows;
+  AllSums all = {.rows = out.rows,
+                 .columns = b.columns,
+                 .outputs = outputs,
+                 .sums = std::vector<double>(static_cast<std::size_t>(lines * b.columns)),
+                 .radii = std::vector<double>(static_cast<std::size_t>(lines * outputs))};
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
     const std::vector<double> values = values_of(b, entry);
-    for (std::int64_t row = 0; row < out.rows; ++row) {
-      const RowSums sums = row_sums(a, entry, row, values, b.columns, error);
-      all.sums.insert(all.sums.end(), sums.sums.begin(), sums.sums.end());
-      for (std::int64_t i = 0; i < outputs; ++i) {
-        const double second = b.columns > outputs ? sums.radii[static_cast<std::size_t>(i + outputs)] : 0;
-        all.radii.push_back(std::max(sums.radii[static_cast<std::size_t>(i)], second));
-      }
-    }
+    host::parallel_for(out.rows, threads, [&](int, std::int64_t row) {
+      const RowSums sums = row_sums(a, entry, row, values, b.columns, outputs, error);
+      const std::int64_t line = entry * out.rows + row;
+      std::ranges::copy(sums.sums, all.sums.begin() + line * b.columns);
+      std::ranges::copy(sums.radii, all.radii.begin() + line * outputs);
+    });
   }
   return all;
 }
 
-/// With gated pairs and reductions all elements count.
-Reference reference_of_all(const GemmArguments& args) {
+/// With reductions all elements count.
+Reference reference_of_all(const GemmArguments& args, int threads) {
   const Matrix out(args.out);
-  const AllSums sums = all_sums(args, out.columns);
+  const AllSums sums = all_sums(args, out.columns, threads);
   std::vector<HostOperand> inputs;
   for (const Input& input : inputs_of(args)) inputs.push_back(input.operand);
   const std::vector<ExpectedOutput> values = expression_reference(
@@ -192,24 +203,25 @@ Reference reference_of_all(const GemmArguments& args) {
 }  // namespace
 
 Reference reference_with_expression(const GemmArguments& args, const ReferenceOptions& options) {
-  if (detail::is_wide(*args.expression)) return reference_of_all(args);
+  const int threads = options.threads > 0 ? options.threads : host::default_threads();
+  if (detail::has_reductions(*args.expression)) return reference_of_all(args, threads);
   const Matrix a(args.a);
   const Matrix b(args.b);
   const Matrix out(args.out);
-  const double of_a_row = static_cast<double>(out.batch * out.columns) *
-                          static_cast<double>(a.columns + std::ssize(args.expression->graph().nodes));
+  const std::int64_t of_an_element =
+      a.columns * (b.columns > out.columns ? 2 : 1) + node_cost * std::ssize(args.expression->graph().nodes);
+  const double of_a_row = static_cast<double>(out.batch * out.columns) * static_cast<double>(of_an_element);
   const std::vector<std::int64_t> rows = chosen_rows(out.rows, of_a_row, options);
   Reference reference;
   for (const expression::Output& output : args.expression->outputs())
     reference.outputs.push_back(expected_of(args, output, rows));
   const double error = relative_error(args, a.columns);
   const std::vector<Input> inputs = inputs_of(args);
-  const int threads = options.threads > 0 ? options.threads : host::default_threads();
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
     const std::vector<double> values = values_of(b, entry);
     host::parallel_for(std::ssize(rows), threads, [&](int, std::int64_t i) {
       const std::int64_t row = rows[static_cast<std::size_t>(i)];
-      const RowSums sums = row_sums(a, entry, row, values, out.columns, error);
+      const RowSums sums = row_sums(a, entry, row, values, b.columns, out.columns, error);
       finish_row(args, inputs, sums, entry, row, entry * std::ssize(rows) + i, reference.outputs);
     });
   }
