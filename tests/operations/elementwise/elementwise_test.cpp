@@ -192,3 +192,15 @@ TEST_CASE("elementwise: a plan runs on other tensors", "[elementwise]") {
   REQUIRE(plan->run({{tensor_operand(1), other}, {Operand::out, out}}, nullptr));
   CHECK((out[0] == 5 && out[1] == 6 && out[2] == 7));
 }
+
+TEST_CASE("many elements go to wide accesses, one vector a thread", "[elementwise][ranking]") {
+  // Four vectors a thread took twice as long for 2^28 sums on an H200.
+  const Expression sum = parsed("out = x + y", "x=bf16:row,y=bf16:row");
+  const TensorView view = fake({16384, 16384}, DType::bf16);
+  const ElementwiseArguments args = {sum, {{"x", view}, {"y", view}, {"out", view}}};
+  const DeviceModel h200 = *find_device_model("h200");
+  const CandidateList found = get_kernels(args, {}, {.device = &h200});
+  INFO(found.status().message());
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().name() == "elementwise_v16_u1");
+}
