@@ -1,5 +1,7 @@
 #include "conv2d/family.hpp"
 
+#include <algorithm>
+
 #include "conv2d_sm90/config.hpp"
 #include "conv2d_sm90/tensors.hpp"
 #include "gemm/host.hpp"
@@ -25,11 +27,25 @@ GemmProblem ranked_product(const GemmProfile& kernel, const Conv2dProblem& probl
   return p;
 }
 
+/// Clocks of the copy engine for a pixel of a window, of up to 128 bytes: from the times of wgrad's kernels
+/// on an H200, of which those with narrow lines of channels took the longest.
+constexpr double pixel_clocks = 4.5;
+
+/// Pixels that a block loads for a K tile.
+int pixels_of(const Config& c) {
+  const gemm_sm90::Config code = product(c);
+  const gemm_sm90::OperandBox box =
+      c.direction == Direction::wgrad ? gemm_sm90::box_b(code) : gemm_sm90::box_a(code);
+  return box.panels() * box.part_lines();
+}
+
 class Conv2dSm90 final : public Conv2dFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     const Config& c = config_of(config);
     GemmProfile profile = gemm_sm90::profile(product(c), device);
+    // Blocks of a multiprocessor share the engine, as they share the tensor cores.
+    profile.math = std::max(profile.math, pixel_clocks * pixels_of(c) / device.clock);
     // Gradients of filters are few outputs, each the sum over all positions.
     if (c.direction == Direction::wgrad) profile.most_slices = 128;
     return profile;
