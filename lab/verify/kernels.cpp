@@ -17,6 +17,7 @@ struct Progressing {
   Kernel kernel;
   /// Of its problems.
   std::vector<std::int64_t> numbers;
+  std::int64_t runs = 0;
   std::int64_t wrong_problems = 0;
   std::string reason = {};
   std::string replay = {};
@@ -81,7 +82,17 @@ class Verification {
         for (const SharedProblem& problem : problems) run_task(task, problem);
         if (left.empty()) finish(task);
       });
+      if (left.empty() || !is_stopped()) continue;
+      for (const Task& task : tasks) finish(task);
+      left = {};
     }
+  }
+
+  bool is_stopped() const { return options_.is_stopped && options_.is_stopped(); }
+
+  /// Notes that these kernels were not run at all.
+  void leave(const StorageGroups& groups) {
+    for (const auto& [storage, kernels] : groups) report_.left += std::ssize(kernels);
   }
 
   Result<VerifyReport> report() && {
@@ -145,6 +156,7 @@ class Verification {
       const std::string command = replay(with(controls, problem), each.kernel, shared.seed);
       if (options_.say) say(command);
       const Verdict verdict = run_trial(each.kernel, controls, *trial, shared.reference);
+      ++each.runs;
       if (!verdict.right()) note(each, verdict.reason(), command);
       advance();
     }
@@ -173,6 +185,10 @@ class Verification {
         report_.wrong.push_back({kernel.kernel, kernel.wrong_problems, kernel.reason, kernel.replay});
         continue;
       }
+      if (kernel.runs < std::ssize(kernel.numbers)) {
+        ++report_.left;
+        continue;
+      }
       ++report_.right;
       status_ = record_.add(kernel.kernel.name(), std::ssize(kernel.numbers));
       if (status_ && options_.passed) status_ = options_.passed(kernel.kernel, std::ssize(kernel.numbers));
@@ -191,6 +207,7 @@ class Verification {
   }
 
   bool stopped() {
+    if (is_stopped()) return true;
     const std::lock_guard lock(mutex_);
     return !status_;
   }
@@ -233,7 +250,13 @@ Result<VerifyReport> verify_kernels(const std::vector<Kernel>& kernels, const Ve
     groups[{metadata.operation, key}][lab.storage_key(metadata)].push_back({kernel, std::move(numbers)});
   }
   Verification verification(options, record, progress, std::move(report));
-  for (auto& [key, storages] : groups) verification.run_group(key.second, storages);
+  for (auto& [key, storages] : groups) {
+    if (verification.is_stopped()) {
+      verification.leave(storages);
+    } else {
+      verification.run_group(key.second, storages);
+    }
+  }
   return std::move(verification).report();
 }
 

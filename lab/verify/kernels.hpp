@@ -24,6 +24,8 @@ struct VerifyOptions {
   /// Where not empty, is told each kernel that passed, and on how many problems: by one thread at a time. A
   /// failure ends the verification.
   std::function<Status(const Kernel&, std::int64_t problems)> passed = {};
+  /// Where not empty, and once it is true, no further trial begins. Asked by any thread.
+  std::function<bool()> is_stopped = {};
 };
 
 /// A kernel that was wrong.
@@ -37,6 +39,8 @@ struct WrongKernel {
 
 struct VerifyReport {
   std::int64_t right = 0;
+  /// Kernels that were not run on all their problems, and not wrong on the others, because it was stopped.
+  std::int64_t left = 0;
   /// Of all kernels together, and the least and the most of one.
   std::int64_t problems = 0;
   std::int64_t least_problems = 0;

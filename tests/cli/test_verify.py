@@ -1,9 +1,12 @@
 """quarry verify, on the host executor."""
 
 import os
+import re
 import shlex
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from quarry_command import BINARY, CommandTest, run_on_terminal, run_quarry
@@ -48,6 +51,27 @@ class Verifying(CommandTest):
         self.assertEqual(summary["problems"], sum(path["met"] for path in paths.values()) + 3 * summary["kernels"])
         few = self.quarry("verify", "-", *HOST, "--problems", "2", stdin=names)
         self.assertRegex(few.out, r"(?s)^paths met: plain \d.*,\s+array \d")
+
+    def test_an_interrupt_ends_it_with_what_is_known(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = os.path.join(folder, "record")
+            words = ("verify", "--where", "family == gemm_simt", *HOST, "--resume", record)
+            process = subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            for _ in range(6000):
+                if os.path.exists(record) and os.path.getsize(record) > 0:
+                    break
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, err), (1, ""))
+            found = re.search(r"(\d+) kernels, \d+ problems: (\d+) right, 0 wrong, (\d+) left when it was interrupted; ", out)
+            self.assertIsNotNone(found, out)
+            kernels, right, left = map(int, found.groups())
+            self.assertEqual(right + left, kernels)
+            self.assertGreater(right, 0)
+            with open(record, encoding="utf-8") as passed:
+                self.assertEqual(len(passed.readlines()), right)
 
     def test_one_path_alone(self):
         where = "family in (gemm_sm80, gemm_simt) and a.dtype == f64 and tile.m == 64"

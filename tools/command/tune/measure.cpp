@@ -1,6 +1,5 @@
 // Measuring the problems of a tuning.
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -19,23 +18,12 @@
 #include "lab/tune/tuner.hpp"
 #include "quarry/system.hpp"
 #include "quarry/tuning.hpp"
+#include "tools/command/common/interrupts.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/tune/tune.hpp"
 
 namespace quarry::command {
 namespace {
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-/// From now on, an interrupt ends the tuning behind the present problem; a second one ends the process.
-void listen_to_interrupts() {
-  for (const int number : {SIGINT, SIGTERM}) {
-    std::signal(number, [](int signal) {
-      stop_asked = 1;
-      std::signal(signal, SIG_DFL);
-    });
-  }
-}
 
 Result<lab::DeviceMeterOptions> read_options(const TuneFlags& flags) {
   lab::DeviceMeterOptions options;
@@ -105,8 +93,8 @@ std::string report_text(const lab::TuneReport& report, const std::string& table)
 
 int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::TuneSetting setting,
               Shown& shown) {
-  listen_to_interrupts();
-  setting.is_stopped = [] { return stop_asked != 0; };
+  listen_to_interrupts();  // which end the tuning behind the present problem
+  setting.is_stopped = is_interrupted;
   setting.say = [&](const std::string& text) { shown.say(text); };
   setting.progress = std::ref(shown);
   const Result<lab::TuneReport> done = lab::tune(tasks, meter, setting);

@@ -7,6 +7,7 @@
 #include "lab/verify/kernels.hpp"
 #include "quarry/system.hpp"
 #include "tools/command/common/commands.hpp"
+#include "tools/command/common/interrupts.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/paths.hpp"
 #include "tools/command/common/selection.hpp"
@@ -38,7 +39,7 @@ struct Summary {
   std::int64_t resumed = 0;
   lab::VerifyReport report;
 
-  bool good() const { return report.wrong.empty() && report.right + resumed > 0; }
+  bool good() const { return report.wrong.empty() && report.left == 0 && report.right + resumed > 0; }
 };
 
 nlohmann::ordered_json json_of(const Summary& s) {
@@ -52,6 +53,7 @@ nlohmann::ordered_json json_of(const Summary& s) {
           {"wrong", s.report.wrong.size()},
           {"skipped", s.skipped},
           {"resumed", s.resumed},
+          {"left", s.report.left},
           {"paths", paths_json(s.report.paths)}};
 }
 
@@ -71,6 +73,7 @@ std::string text_of(const Summary& s) {
   if (s.skipped > 0)
     text += ", " + std::to_string(s.skipped) + " skipped (not precompiled for this device, and no compiler)";
   if (s.resumed > 0) text += ", " + std::to_string(s.resumed) + " passed before";
+  if (s.report.left > 0) text += ", " + std::to_string(s.report.left) + " left when it was interrupted";
   text += "; " + problems_each(s.report) + " each on ";
   text += s.options.place == lab::Place::host ? "the host executor" : "the device";
   return text + ", seed " + std::to_string(s.options.seed);
@@ -157,6 +160,8 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   Summary summary{.options = std::move(options), .kernels = std::ssize(*kernels), .report = {}};
   set_aside(*kernels, record, summary);
   if (*place == lab::Place::device) lab::compile_missing(*kernels, default_device_model().cc);
+  listen_to_interrupts();
+  summary.options.is_stopped = is_interrupted;
   std::size_t trials = 0;
   for (const Kernel& kernel : *kernels)
     trials += static_cast<std::size_t>(lab::problems_for(kernel, summary.options));
@@ -199,7 +204,8 @@ int verify(const VerifyFlags& flags) {
   const Result<Summary> summary = verify_selected(flags);
   if (!summary) return report(summary.status());
   if (Status printed = print_summary(*summary, flags.listing); !printed) return report(printed);
-  if (summary->report.right + summary->resumed == 0 && summary->report.wrong.empty()) {
+  const lab::VerifyReport& known = summary->report;
+  if (known.right + summary->resumed + known.left == 0 && known.wrong.empty()) {
     message(summary->kernels == 0 ? "no kernel was selected" : "no kernel could be verified");
   }
   return summary->good() ? done : failed;
@@ -225,7 +231,9 @@ void add_verify(CLI::App& app, Action& action) {
            "kernel needs.\n"
            "Outputs are poisoned and guarded. Kernels that are not precompiled are compiled first; where "
            "there is no compiler,\n"
-           "they count as skipped.\n"
+           "they count as skipped. An interrupt ends the verification with what is known by then; with "
+           "--resume "
+           "it can go on.\n"
            "A campaign starts from problems: it draws types, layouts, sizes from 1 to 2000, strides and "
            "controls, and asks the\n"
            "registry for kernels. The first kernel of the answer, another one, and kernels picked at "
