@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Fits the parts of predicted times to measured ones, and says how well predictions keep.
 
-Usage: calibrate.py TIMES... --device NAME [--out FILE] [--date YYYY-MM-DD] [--seed N]
+Usage: calibrate.py TIMES... --device NAME [--base FILE] [--out FILE] [--date YYYY-MM-DD] [--seed N]
 
 TIMES are files of `quarry bench --dump-times`: a line of JSON for each timed kernel, with its measured time and the parts of its prediction
-(docs/performance.md). For each family the script finds a factor for each part. A time is then
+(docs/performance.md). For each kind of kernel (FMA, mma.sync, wgmma) the script finds a factor for each part, and puts the time together from the
+parts as the model does: what happens at the same time hides each other except for a share. The factors minimise the mean square of
+log(predicted / measured) over four fifths of the problems, drawn by the seed; a kernel that is half as fast as the problem's best counts a quarter.
+The last fifth shows what they are worth: for each kind and limit the errors before and after, and over all problems how fast the first choice is and
+how well ranks agree.
 
-    launch + ends + epilogue + exchange + (memory^4 + math^4 + copies^4 + latency^4)^(1/4)
-
-with every part times its factor: parts of the last term overlap, so that about the longest counts. The factors minimise the mean square of
-log(predicted / measured) over four fifths of the problems, drawn by the seed. The last fifth shows what they are worth: for each family and limit
-the errors before and after, and over all problems how fast the first choice is and how well ranks agree. --out writes the factors as JSON, with date and device.
+--out writes the factors as JSON, with date and device: the build takes registry/device/h200_calibration.json. The times' predictions had the
+factors of the library that wrote them: --base names the file that it was built with.
 """
 
 import argparse
@@ -22,10 +23,9 @@ import statistics
 import sys
 from collections import defaultdict
 
-ADDED = ("launch", "ends", "epilogue", "exchange")
-OVERLAPPED = ("memory", "math", "copies", "latency")
-PARTS = ADDED + OVERLAPPED
-POWER = 4
+PARTS = ("launch", "memory", "math", "copies", "latency", "ends", "epilogue", "exchange")
+FACTORS = (*PARTS, "reduction")  # of exchange by a launch of its own
+KINDS = {"simt": "simt", "sm80": "mma", "sm90": "wgmma"}
 LEAST, MOST = 0.2, 5.0  # of a factor
 
 
@@ -36,21 +36,27 @@ class BadInput(Exception):
 def read_line(text, where):
     try:
         line = json.loads(text)
-        sample = {"problem": line["command"], "family": family_of(line["kernel"]), "kernel": line["kernel"], "limit": line["limit"],
-                  "measured": float(line["measured_us"]), "predicted": float(line["predicted_us"]),
-                  "parts": {part: float(line[part + "_us"]) for part in PARTS}}
+        sample = {"problem": line["command"], "kind": kind_of(line["kernel"]), "kernel": line["kernel"], "limit": line["limit"],
+                  "reduces": line["mode"] == "split_k_parallel", "measured": float(line["measured_us"]),
+                  "predicted": float(line["predicted_us"]), "parts": [float(line[part + "_us"]) for part in PARTS]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{where}: not a line of --dump-times: {error!r}") from error
-    numbers = [sample["measured"], sample["predicted"], *sample["parts"].values()]
+    numbers = [sample["measured"], sample["predicted"], *sample["parts"]]
     if not all(math.isfinite(n) and n >= 0 for n in numbers) or sample["measured"] <= 0 or sample["predicted"] <= 0:
         raise BadInput(f"{where}: a time is not a number above 0")
+    if sample["kind"] is None:
+        return None
+    alone = together(sample["kind"], *sample["parts"])
+    if alone <= 0:
+        raise BadInput(f"{where}: all parts are 0")
+    # What the parts do not say, such as two tiles under way at a time.
+    sample["rest"] = sample["predicted"] / alone
     return sample
 
 
-def family_of(kernel):
-    """gemm_sm90 of gemm_sm90_bf16_...: the words up to the first type."""
-    words = kernel.split("_")
-    return "_".join(words[:2]) if len(words) > 2 else kernel
+def kind_of(kernel):
+    """wgmma of gemm_sm90_bf16_...; None of kernels that multiply nothing."""
+    return next((kind for word, kind in KINDS.items() if f"_{word}_" in kernel), None)
 
 
 def read(paths):
@@ -61,9 +67,19 @@ def read(paths):
                 samples += [read_line(text, f"{path}:{number}") for number, text in enumerate(file, 1) if text.strip()]
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"{path}: {error}") from error
+    samples = [sample for sample in samples if sample is not None]
     if len({sample["problem"] for sample in samples}) < 5:
         raise BadInput("fewer than 5 problems: nothing could be held out")
     return samples
+
+
+def weigh(samples):
+    """A kernel counts the less the slower it is than the best one of its problem."""
+    best = defaultdict(lambda: math.inf)
+    for sample in samples:
+        best[sample["problem"]] = min(best[sample["problem"]], sample["measured"])
+    for sample in samples:
+        sample["weight"] = (best[sample["problem"]] / sample["measured"])**2
 
 
 def split(samples, seed):
@@ -74,33 +90,48 @@ def split(samples, seed):
     return [s for s in samples if s["problem"] not in held], [s for s in samples if s["problem"] in held]
 
 
+def both(a, b, unhidden):
+    return max(a, b) + unhidden * min(a, b)
+
+
+def together(kind, launch, memory, math_units, copies, latency, ends, epilogue, exchange):
+    """As kernels/gemm/estimate.cpp and kernels/gemm_sm90/estimate.cpp put the parts together, with their shares of what is not hidden."""
+    if kind == "wgmma":
+        longest = max(math_units, copies, latency)
+        step = longest + 0.39 * (math_units + copies + latency - longest)
+        return launch + both(step + ends + epilogue, memory, 1) + exchange
+    step = both(both(math_units, copies, 0.2), latency, 0.1)
+    return launch + max(step + ends + epilogue, memory) + exchange
+
+
 def seconds(sample, factors):
-    parts = sample["parts"]
-    added = sum(parts[part] * factors[part] for part in ADDED)
-    return added + sum((parts[part] * factors[part])**POWER for part in OVERLAPPED)**(1 / POWER)
+    parts = [part * factor for part, factor in zip(sample["parts"], factors)]
+    if sample["reduces"]:
+        parts[-1] = sample["parts"][-1] * factors[-1]
+    return sample["rest"] * together(sample["kind"], *parts)
 
 
 def error(samples, factors):
-    return statistics.fmean(math.log(max(seconds(s, factors), 1e-9) / s["measured"])**2 for s in samples)
+    return sum(s["weight"] * math.log(max(seconds(s, factors), 1e-9) / s["measured"])**2 for s in samples)
 
 
 def fit(samples):
     """Factors by coordinate descent: each in turn a little up or down, as long as it helps, in ever smaller steps."""
-    factors = dict.fromkeys(PARTS, 1.0)
-    used = [part for part in PARTS if any(s["parts"][part] > 0 for s in samples)]
+    factors = [1.0] * len(FACTORS)
     best = error(samples, factors)
     step = 1.5
-    while step > 1.005:
+    while step > 1.01:
         improved = False
-        for part in used:
+        for i in range(len(factors)):
             for change in (step, 1 / step):
-                tried = dict(factors, **{part: min(MOST, max(LEAST, factors[part] * change))})
-                if (e := error(samples, tried)) < best * (1 - 1e-6):
+                tried = list(factors)
+                tried[i] = min(MOST, max(LEAST, factors[i] * change))
+                if (e := error(samples, tried)) < best * (1 - 1e-4):
                     factors, best, improved = tried, e, True
                     break
         if not improved:
             step = math.sqrt(step)
-    return {part: round(factors[part], 3) for part in used}
+    return factors
 
 
 def ranks(values):
@@ -138,52 +169,66 @@ def spread(samples, predict):
     return {"median": round(math.exp(statistics.median(logs)) - 1, 4), "most": round(math.exp(logs[-1]) - 1, 4)}
 
 
-def calibrate(samples, seed):
+def calibrate(samples, seed, base):
     fitted, held = split(samples, seed)
-    families = {}
-    for family in sorted({s["family"] for s in samples}):
-        own = [s for s in fitted if s["family"] == family]
-        families[family] = dict.fromkeys(PARTS, 1.0) | (fit(own) if own else {})
+    weigh(fitted)
+    kinds = {}
+    for kind in sorted({s["kind"] for s in samples}):
+        own = [s for s in fitted if s["kind"] == kind]
+        kinds[kind] = fit(own) if own else [1.0] * len(FACTORS)
 
     def before(s):
         return s["predicted"]
 
     def after(s):
-        return seconds(s, families[s["family"]])
+        return seconds(s, kinds[s["kind"]])
 
     errors = []
-    for family, limit in sorted({(s["family"], s["limit"]) for s in held}):
-        group = [s for s in held if (s["family"], s["limit"]) == (family, limit)]
-        errors.append({"family": family, "limit": limit, "kernels": len(group), "before": spread(group, before), "after": spread(group, after)})
+    for kind, limit in sorted({(s["kind"], s["limit"]) for s in held}):
+        group = [s for s in held if (s["kind"], s["limit"]) == (kind, limit)]
+        errors.append({"kind": kind, "limit": limit, "kernels": len(group), "before": spread(group, before), "after": spread(group, after)})
+    factors = {kind: {name: round(factor * base.get(kind, {}).get(name, 1.0), 3) for name, factor in zip(FACTORS, kinds[kind])} for kind in kinds}
     return {"problems": len({s["problem"] for s in samples}), "kernels": len(samples), "held_out": len({s["problem"] for s in held}),
-            "factors": families, "errors": errors, "choices": {"before": choices(held, before), "after": choices(held, after)}}
+            "factors": {**base, **factors}, "errors": errors, "choices": {"before": choices(held, before), "after": choices(held, after)}}
 
 
 def report(result):
     print(f"{result['problems']} problems, {result['kernels']} times; {result['held_out']} problems held out\n")
-    print(f"{'family':16} {'limit':10} {'times':>6}  {'median error':>22}  {'largest error':>22}")
+    print(f"{'kind':8} {'limit':10} {'times':>6}  {'median error':>22}  {'largest error':>22}")
     for e in result["errors"]:
         median = f"{e['before']['median']:.1%} -> {e['after']['median']:.1%}"
         most = f"{e['before']['most']:.1%} -> {e['after']['most']:.1%}"
-        print(f"{e['family']:16} {e['limit']:10} {e['kernels']:6}  {median:>22}  {most:>22}")
+        print(f"{e['kind']:8} {e['limit']:10} {e['kernels']:6}  {median:>22}  {most:>22}")
     print()
     for when, c in result["choices"].items():
         print(f"{when + ':':8} first choice / best {c['first_choice_mean']}, lowest {c['first_choice_lowest']}; rank correlation {c['rank_correlation_median']}")
     print()
-    for family, factors in result["factors"].items():
-        print(f"{family}: " + ", ".join(f"{part} {factor}" for part, factor in factors.items() if factor != 1.0))
+    for kind, factors in result["factors"].items():
+        print(f"{kind}: " + ", ".join(f"{name} {factor}" for name, factor in factors.items() if factor != 1.0))
+
+
+def read_base(path):
+    if path is None:
+        return {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            factors = json.load(file)["factors"]
+        return {kind: {name: float(of[name]) for name in FACTORS} for kind, of in factors.items() if kind in KINDS.values()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path}: no factors of a calibration: {error!r}") from error
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("times", nargs="+", metavar="TIMES")
     parser.add_argument("--device", required=True)
+    parser.add_argument("--base")
     parser.add_argument("--out")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--seed", type=int, default=1)
     flags = parser.parse_args(arguments)
     try:
-        result = calibrate(read(flags.times), flags.seed)
+        result = calibrate(read(flags.times), flags.seed, read_base(flags.base))
         report(result)
         if flags.out:
             with open(flags.out, "w", encoding="utf-8") as file:

@@ -97,6 +97,33 @@ struct ExchangeCosts {
   friend constexpr bool operator==(const ExchangeCosts&, const ExchangeCosts&) = default;
 };
 
+/// By how much the parts of measured times are longer than what the model adds up from rates (see TimePart).
+/// `exchange` is that between the blocks of a launch, `reduction` that by a launch of its own
+/// (split_k_parallel).
+struct TimeFactors {
+  double launch = 1;
+  double memory = 1;
+  double math = 1;
+  double copies = 1;
+  double latency = 1;
+  double ends = 1;
+  double epilogue = 1;
+  double exchange = 1;
+  double reduction = 1;
+
+  friend constexpr bool operator==(const TimeFactors&, const TimeFactors&) = default;
+};
+
+/// The factors of kernels that multiply matrices, by what multiplies: FMA instructions, mma.sync, or wgmma.
+/// Fitted by tools/calibrate.py; 1: nothing was measured.
+struct Calibration {
+  TimeFactors simt = {};
+  TimeFactors mma = {};
+  TimeFactors wgmma = {};
+
+  friend constexpr bool operator==(const Calibration&, const Calibration&) = default;
+};
+
 /// Rates and costs of a device by unit. The built-in models use the defaults, so a model made by hand may
 /// keep them. "Fitted to an H200" means: about 300 kernels and orders of tiles on each of 39 bf16 problems.
 /// The fitted numbers are valid only together, and together with the constants of
@@ -110,6 +137,7 @@ struct DeviceRates {
   MemoryRates memory = {};
   LaunchCosts launch = {};
   ExchangeCosts exchange = {};
+  Calibration calibration = {};
 
   friend constexpr bool operator==(const DeviceRates&, const DeviceRates&) = default;
 };

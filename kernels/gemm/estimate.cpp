@@ -112,7 +112,7 @@ inline double kernel_seconds(const Work& w, int blocks, int k_tiles, Account* ac
     (*account)[TimePart::epilogue] = on_one * w.epilogue;
     account->waves = static_cast<double>(blocks) / kernel.resident_on_device;
   }
-  return kernel.rates->launch.first + std::max(seconds, w.memory) * kernel.slowdown;
+  return kernel.launch + std::max(seconds, w.memory) * kernel.slowdown;
 }
 
 /// As many columns of tiles as make the part of the output that runs at one time about square, to share
@@ -130,14 +130,26 @@ Raster raster_of(const GemmProblem& problem) { return problem.controls.raster.va
 
 /// Counters are cleared first. The slices of a tile end at the same time and add one after another.
 SplitKWay serial_way(const Work& w) {
-  return {Mode::split_k_serial, most_automatic_slices, w.kernel.rates->launch.next, w.kernel.turn};
+  return {Mode::split_k_serial, most_automatic_slices, w.kernel.clearing, w.kernel.turn};
+}
+
+/// As many slices as fill the last blocks of all multiprocessors: those with one block more than others take
+/// that much longer.
+int whole_rounds(const Work& w, int slices, int most) {
+  const int all = w.kernel.multiprocessors;
+  const int blocks = w.blocks * slices;
+  if (blocks <= all) return slices;
+  const int rounds = (blocks + all / 2) / all;
+  return std::clamp(rounds * all / w.blocks, 2, std::max(2, most));
 }
 
 /// What SplitKChoice asks.
 struct CutModel {
   const Work& w;
 
-  int slices(const SplitKWork& work, const SplitKWay& way) const { return balanced_slices(work, way); }
+  int slices(const SplitKWork& work, const SplitKWay& way) const {
+    return whole_rounds(w, balanced_slices(work, way), most_filled_slices(work, way));
+  }
   double seconds(const SplitKWay&, int slices, int k_tiles) const {
     return kernel_seconds(w, w.blocks * slices, k_tiles);
   }
@@ -162,8 +174,7 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
 [[gnu::noinline]] void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const SplitKWay serial = serial_way(w);
-  const SplitKWay parallel =
-      parallel_way(w.kernel, w.problem, w.kernel.rates->launch.next, most_automatic_slices);
+  const SplitKWay parallel = parallel_way(w.kernel, w.problem, most_automatic_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
   const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
@@ -192,7 +203,7 @@ double stream_seconds(const Work& w, const StreamShares& shares, int multiproces
   const double ends = pieces * kernel.ends * (running > 1 ? unhidden_ends : 1.0);
   const double seconds = rounds * (k_tiles * step + ends + running * pieces * w.epilogue);
   const double turns = cut > 0 ? running * std::ceil(w.k_tiles / cut) * kernel.turn : 0;
-  const double clearing = cut > 0 ? kernel.rates->launch.next : 0;
+  const double clearing = cut > 0 ? kernel.clearing : 0;
   if (account != nullptr) {
     note_blocks(w, rounds * running, rounds, k_tiles, *account);
     (*account)[TimePart::ends] = rounds * ends;
@@ -200,12 +211,12 @@ double stream_seconds(const Work& w, const StreamShares& shares, int multiproces
     (*account)[TimePart::exchange] = turns * kernel.slowdown + clearing;
     account->waves = static_cast<double>(shares.blocks) / kernel.resident_on_device;
   }
-  return kernel.rates->launch.first + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
+  return kernel.launch + std::max(seconds + turns, w.memory) * kernel.slowdown + clearing;
 }
 
 /// A kernel of Schedule::stream_k in one mode.
 Estimate stream_evaluate(const Work& w, const ChosenControls& controls, Account* account = nullptr) {
-  Estimate result = {controls, w.kernel.rates->launch.first, 0};
+  Estimate result = {controls, w.kernel.launch, 0};
   if (is_empty(w.problem)) return result;
   const GemmTraits& traits = w.kernel.traits;
   const StreamShares shares = gemm_shares(traits, w.problem, controls);
@@ -237,23 +248,29 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
   const double tile_elements = traits.tile.m * traits.tile.n;
   const double partial_bytes = bytes_of(partial_type(traits.accumulator));
   const MemoryRates& memory = device.rates.memory;
+  const LaunchCosts& launch = device.rates.launch;
+  const TimeFactors& factors = cost.factors;
   const double l2_byte = memory.thread_copies.clocks_per_byte;
   const int resident = resident_blocks(traits, cost.registers, device);
+  const double turn = device.rates.exchange.turn + 2 * tile_elements * partial_bytes * l2_byte;
   GemmProfile profile = {
       .traits = traits,
       .resident = resident,
       .resident_on_device = resident * device.multiprocessors,
-      .math = cost.math * cycle,
-      .memory = std::max(cost.shared, cost.copy) * cycle,
-      .latency = cost.latency * cycle,
+      .math = factors.math * cost.math * cycle,
+      .memory = factors.copies * std::max(cost.shared, cost.copy) * cycle,
+      .latency = factors.latency * cost.latency * cycle,
+      .launch = factors.launch * launch.first,
       .alone_root = 0,
-      .ends = waits_of_ends * memory.thread_copies.latency * cycle,
-      .epilogue_byte = tile_elements * l2_byte * cycle,
-      .epilogue_tile = tile_elements * 4 * (1 / memory.shared_bytes_per_clock) * cycle,
-      .turn = (device.rates.exchange.turn + 2 * tile_elements * partial_bytes * l2_byte) * cycle,
+      .ends = factors.ends * waits_of_ends * memory.thread_copies.latency * cycle,
+      .epilogue_byte = factors.epilogue * tile_elements * l2_byte * cycle,
+      .epilogue_tile = factors.epilogue * tile_elements * 4 * (1 / memory.shared_bytes_per_clock) * cycle,
+      .turn = factors.exchange * turn * cycle,
+      .clearing = factors.exchange * launch.next,
+      .reduction = factors.reduction * launch.next,
       .slowdown = std::max(1.0, static_cast<double>(cost.registers) / device.registers_per_thread),
-      .memory_byte = 1 / device.memory_bandwidth,
-      .partial_traffic = 2 / memory.partial_sums_speedup,
+      .memory_byte = factors.memory / device.memory_bandwidth,
+      .partial_byte = factors.reduction * 2 / memory.partial_sums_speedup / device.memory_bandwidth,
       .rates = &device.rates,
       .multiprocessors = device.multiprocessors,
   };
@@ -279,7 +296,7 @@ Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std:
   const ChosenControls& controls = estimate.controls;
   Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
   account.seconds = estimate.seconds;
-  account[TimePart::launch] = kernel.rates->launch.first;
+  account[TimePart::launch] = kernel.launch;
   if (kernel.traits.schedule == Schedule::stream_k) {
     (void)stream_evaluate(w, controls, &account);
   } else {

@@ -61,6 +61,8 @@ struct BlockCost {
   double latency;
   /// Registers that a thread is likely to need.
   int registers;
+  /// Those of the device for this kind of kernel.
+  TimeFactors factors = {};
 };
 
 /// A kernel on a device: all that ranking computes without the problem.
@@ -75,6 +77,8 @@ struct GemmProfile {
   double math;
   double memory;
   double latency;
+  /// Seconds of the launch.
+  double launch;
   /// Square root of the same of a block that is alone, all in all: by it slices are balanced.
   double alone_root;
   /// Seconds of a round that K tiles do not take, for a block that is alone: filling the pipeline, the
@@ -89,12 +93,15 @@ struct GemmProfile {
   double general_tile = 0;
   /// Seconds to hand a tile of split_k_serial from one slice to the next.
   double turn;
+  /// Seconds to clear the counters of slices, and to launch the reduction of split_k_parallel.
+  double clearing;
+  double reduction;
   /// By how much all is slower because code does not fit into registers; 1 where it does.
   double slowdown;
   /// Seconds to move one byte of device memory.
   double memory_byte;
-  /// Bytes that device memory could move while a byte of partial sums is written and read again.
-  double partial_traffic;
+  /// Seconds to write a byte of partial sums and to read it again.
+  double partial_byte;
   /// What the device has for all kernels: the rates of the model that the profile was made for, which
   /// outlives it.
   const DeviceRates* rates;
@@ -108,6 +115,8 @@ struct GemmProfile {
   double cluster_share = 0;
   /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
   double least = 0;
+  /// How much of a copy comes from device memory where that and L2 move as much in the same time.
+  double first_scale = 0;
   /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
   /// adding up costs more than it brings.
   int most_slices = 32;

@@ -36,13 +36,12 @@ struct SplitKWay {
   double share = 0;
 };
 
-/// Partial outputs are written, and read again by the reduction. @param reduction seconds to launch it
-inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, double reduction,
-                              int most_slices) {
+/// Partial outputs are written, and read again by the reduction.
+inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, int most_slices) {
   const int bytes = kernel.traits.accumulator == DType::f64 ? 8 : 4;
   const double outputs = static_cast<double>(problem.m) * problem.n * problem.batch;
-  const double slice = kernel.partial_traffic * outputs * bytes * kernel.memory_byte;
-  return {Mode::split_k_parallel, most_slices, reduction + slice, slice};
+  const double slice = kernel.partial_byte * outputs * bytes;
+  return {Mode::split_k_parallel, most_slices, kernel.reduction + slice, slice};
 }
 
 /// A kernel at work on a problem, as far as all families cut K alike.

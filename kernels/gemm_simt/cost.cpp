@@ -45,7 +45,8 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
           .shared = (read + written) * 4.0 / memory.shared_bytes_per_clock,
           .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
           .latency = memory.thread_copies.latency + step_latency * k_steps(c),
-          .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + other_registers};
+          .registers = (c.thread_m * c.thread_n + c.thread_m + c.thread_n) * words + other_registers,
+          .factors = device.rates.calibration.simt};
 }
 
 }  // namespace quarry::gemm_simt

@@ -100,7 +100,8 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
           .copy = std::max(copied * memory.thread_copies.clocks_per_byte, issue),
           .latency = memory.thread_copies.latency / (c.stages - 1) + step_latency * (warp.k / step_k(c)) +
                      tile_latency,
-          .registers = sums + fragments + other_registers};
+          .registers = sums + fragments + other_registers,
+          .factors = device.rates.calibration.mma};
 }
 
 Status check_lines(const GemmTraits& kernel, const GemmProblem& problem) {

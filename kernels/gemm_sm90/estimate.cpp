@@ -46,11 +46,12 @@ constexpr double element_general = 0.3;
 constexpr double element_general_in_memory = 2.2;
 /// What happens at the same time hides each other except for this share: math, copies and waiting for them,
 /// and all that together with device memory.
-constexpr double unhidden = 0.114;
-/// By how much the cycles of a K tile grow where sums are promoted: 128x128x128 tiles of e4m3 took 850 cycles
-/// where the multipliers need 512 (H200, 8192^3).
-constexpr double promoted_share = 0.65;
-constexpr double unhidden_memory = 0.3;
+constexpr double unhidden = 0.39;
+/// By how much the cycles of a K tile grow where sums are promoted: groups of e4m3 with block scales on an
+/// H200, 128x128x128 tiles of two warpgroups that take turns, and 64x128x128 tiles of one.
+constexpr double promoted_in_turns = 0.47;
+constexpr double promoted_alone = 0.65;
+constexpr double unhidden_memory = 1;
 /// The share of the time so reckoned that is promised. The models of the other families promise more than
 /// their kernels keep on this device, most where device memory decides; with the full time those would come
 /// first.
@@ -136,7 +137,7 @@ int clusters_of(const GemmProfile& kernel, const GemmProblem& problem) {
 /// @param inputs seconds of device memory for the operands
 double first_share(const GemmProfile& kernel, double inputs, double tiles) {
   const double copies = tiles * kernel.traits.cluster * kernel.memory;
-  const double share = first_scale * inputs * kernel.multiprocessors;
+  const double share = kernel.first_scale * inputs * kernel.multiprocessors;
   return share < copies ? share / copies : 1;
 }
 
@@ -247,7 +248,7 @@ double kernel_seconds(const Work& w, const Spread& spread, Account* account = nu
                              : persistent_seconds(w, on_one, spread.k_tiles, copy);
   const double both = std::max(seconds, w.memory) + unhidden_memory * std::min(seconds, w.memory);
   if (account != nullptr) note_tiles(w, spread, on_one, copy, *account);
-  return w.kernel.rates->launch.overlapped + promised * both;
+  return w.kernel.launch + promised * both;
 }
 
 /// In which order tiles are walked.
@@ -345,8 +346,7 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
   // No reduction computes expressions, nor reads all sums.
   const bool may_reduce = w.problem.expressed == nullptr && w.kernel.traits.cuts_in_parallel;
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
-    (void)choice.consider(
-        parallel_way(w.kernel, w.problem, w.kernel.rates->launch.overlapped_reduction, w.kernel.most_slices));
+    (void)choice.consider(parallel_way(w.kernel, w.problem, w.kernel.most_slices));
   }
 }
 
@@ -382,31 +382,40 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
   const bool clustered = blocks_of_cluster(c) > 1;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
   const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored);
+  const TimeFactors& factors = rates.calibration.wgmma;
+  const double promoted = groups > 1 ? promoted_in_turns : promoted_alone;
+  const double math = math_cycles(c, rates) * (promotes(c) ? 1 + promoted : 1) + tile_overhead;
+  const double stored_tile = factors.epilogue * elements / groups * cycle;
+  const double general = has_crowded_registers(c) ? element_general_in_memory : element_general;
   GemmProfile profile = {
       .traits = traits(c),
       .resident = resident,
       .resident_on_device = resident * device.multiprocessors,
-      .math = (math_cycles(c, rates) * (promotes(c) ? 1 + promoted_share : 1) + tile_overhead) * cycle,
-      .memory = copy_cycles(c, rates) * cycle,
-      .latency = rates.memory.bulk_copies.latency / c.stages * cycle,
+      .math = factors.math * math * cycle,
+      .memory = factors.copies * copy_cycles(c, rates) * cycle,
+      .latency = factors.latency * rates.memory.bulk_copies.latency / c.stages * cycle,
+      .launch = factors.launch * rates.launch.overlapped,
       .alone_root = 0,
-      .ends = (block_ends + (clustered ? cluster_ends : 0)) * cycle,
-      .epilogue_byte = elements * byte_stored * cycle,
-      .epilogue_tile = elements / groups * stored * cycle,
-      .activation_tile = elements / groups * element_activated * cycle,
-      .general_tile = elements / groups *
-                      (has_crowded_registers(c) ? element_general_in_memory : element_general) * cycle,
-      .turn = (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
+      .ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle,
+      .epilogue_byte = factors.epilogue * elements * byte_stored * cycle,
+      .epilogue_tile = stored_tile * stored,
+      .activation_tile = stored_tile * element_activated,
+      .general_tile = stored_tile * general,
+      .turn = factors.ends * (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
+      .clearing = 0,
+      .reduction = factors.reduction * rates.launch.overlapped_reduction,
       .slowdown = 1,
-      .memory_byte = 1 / device.memory_bandwidth,
-      .partial_traffic = 2 / rates.memory.partial_sums_speedup,
+      .memory_byte = factors.memory / device.memory_bandwidth,
+      .partial_byte = factors.reduction * 2 / rates.memory.partial_sums_speedup / device.memory_bandwidth,
       .rates = &rates,
       .multiprocessors = device.multiprocessors,
       .clusters = static_cast<int>(clusters_at_once(blocks_of_cluster(c), device.multiprocessors)),
-      .cluster_turn = exchange.cluster_turn * cycle,
-      .cluster_slice = exchange.cluster_slice * cycle,
-      .cluster_share = elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
-      .least = (least_tile + least_instruction * c.tile.k / instruction_k(c.types)) * cycle,
+      .cluster_turn = factors.exchange * exchange.cluster_turn * cycle,
+      .cluster_slice = factors.exchange * exchange.cluster_slice * cycle,
+      .cluster_share =
+          factors.exchange * elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
+      .least = factors.latency * (least_tile + least_instruction * c.tile.k / instruction_k(c.types)) * cycle,
+      .first_scale = first_scale * factors.copies / factors.memory,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
   return profile;
@@ -432,7 +441,7 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
   const int slices = estimate.controls.split_k_slices;
   const Spread way = spread(w, estimate.controls.mode, slices, tiles_along(w.k_tiles, slices));
   account.seconds = estimate.seconds;
-  account[TimePart::launch] = kernel.rates->launch.overlapped;
+  account[TimePart::launch] = kernel.launch;
   account[TimePart::exchange] = estimate.seconds - kernel_seconds(w, way, &account);
   scale_parts(account, promised);
   return account;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "basic/text.hpp"
+#include "h200_calibration.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/properties.hpp"
 #include "registry/device/runtime.hpp"
@@ -29,7 +30,7 @@ constexpr DeviceModel a100 = {
     .tensor_flops_per_clock = 2048,
     .fma_f32_flops_per_clock = 128,
     .fma_f64_flops_per_clock = 64,
-    .rates = {.mma = {.f64_m8n8k4 = 2}},
+    .rates = {.mma = {.f64_m8n8k4 = 2}, .calibration = detail::h200_calibration},
 };
 
 /// Counts and FMA rates: NVIDIA H100 white paper and H200 data sheet.
@@ -45,7 +46,7 @@ constexpr DeviceModel h200 = {
     .tensor_flops_per_clock = 2361,  // measured through mma.sync: 617e12 in all
     .fma_f32_flops_per_clock = 256,
     .fma_f64_flops_per_clock = 128,
-    .rates = {.mma = {.f64_m8n8k4 = 1}},
+    .rates = {.mma = {.f64_m8n8k4 = 1}, .calibration = detail::h200_calibration},
 };
 
 /// The H200's chip with other memory.
@@ -109,6 +110,12 @@ bool is_complete(const MemoryRates& r) {
          r.shared_bytes_per_clock > 0 && r.partial_sums_speedup > 0;
 }
 
+bool is_complete(const TimeFactors& f) {
+  const double all[] = {f.launch, f.memory,   f.math,     f.copies,   f.latency,
+                        f.ends,   f.epilogue, f.exchange, f.reduction};
+  return std::ranges::all_of(all, [](double factor) { return factor > 0; });
+}
+
 bool is_complete(const DeviceRates& r) {
   const MmaRates& mma = r.mma;
   const LaunchCosts& launch = r.launch;
@@ -117,7 +124,9 @@ bool is_complete(const DeviceRates& r) {
          r.wgmma.flops_per_clock > 0 && r.wgmma.tf32 > 0 && r.wgmma.int8 > 0 && r.dp4a_ops_per_clock > 0 &&
          is_complete(r.memory) && launch.first > 0 && launch.next > 0 && launch.overlapped > 0 &&
          launch.overlapped_reduction > 0 && launch.reduction > 0 && exchange.turn > 0 &&
-         exchange.cluster_turn > 0 && exchange.cluster_slice > 0 && exchange.cluster_round > 0;
+         exchange.cluster_turn > 0 && exchange.cluster_slice > 0 && exchange.cluster_round > 0 &&
+         is_complete(r.calibration.simt) && is_complete(r.calibration.mma) &&
+         is_complete(r.calibration.wgmma);
 }
 
 /// Models of this machine's devices. Constant-initialised: nothing happens at start-up.

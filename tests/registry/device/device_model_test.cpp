@@ -2,11 +2,14 @@
 #include "quarry/device_model.hpp"
 #include "support/gemm_rules.hpp"
 
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "quarry/gemm.hpp"
+#include "quarry/registry.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/memory.hpp"
 #include "registry/device/runtime.hpp"
@@ -54,6 +57,35 @@ TEST_CASE("the built-in models describe the devices of the data sheets") {
     CHECK(model.shared_memory_per_block == (model.cc == 80 ? 163 : 227) * 1024);
     CHECK(model.shared_memory_per_multiprocessor == model.shared_memory_per_block + 1024);
   }
+}
+
+TEST_CASE("the factors of the built-in models are those of the calibration's file") {
+  std::ifstream in(std::string(QUARRY_SOURCE_DIR) + "/registry/device/h200_calibration.json");
+  const nlohmann::json factors = nlohmann::json::parse(in).at("factors");
+  const auto check = [&](const char* kind, const TimeFactors& built) {
+    const std::pair<const char*, double> parts[] = {
+        {"launch", built.launch},     {"memory", built.memory},     {"math", built.math},
+        {"copies", built.copies},     {"latency", built.latency},   {"ends", built.ends},
+        {"epilogue", built.epilogue}, {"exchange", built.exchange}, {"reduction", built.reduction}};
+    REQUIRE(factors.at(kind).size() == std::size(parts));
+    for (const auto& [name, value] : parts) CHECK(factors.at(kind).at(name).get<double>() == value);
+  };
+  for (const DeviceModel& model : device_models()) {
+    check("simt", model.rates.calibration.simt);
+    check("mma", model.rates.calibration.mma);
+    check("wgmma", model.rates.calibration.wgmma);
+  }
+}
+
+TEST_CASE("a model's factors make its predictions longer") {
+  DeviceModel model = *find_device_model("h200");
+  const GemmArguments args = problem_in(open, open, open);
+  const auto seconds = [&] { return get_kernels(args, {}, {.device = &model}).front().predicted_seconds(); };
+  const double before = seconds();
+  for (TimeFactors* const factors :
+       {&model.rates.calibration.simt, &model.rates.calibration.mma, &model.rates.calibration.wgmma})
+    factors->launch *= 2;
+  CHECK(seconds() > 1.2 * before);
 }
 
 TEST_CASE("an unknown model is refused with the names there are") {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "gemm_sm90/clusters.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -99,7 +100,7 @@ TEST_CASE("a small output with a long K is cut into slices", "[ranking]") {
   CHECK((best.workspace() > 0) == (best.controls().mode != Mode::split_k_cluster));
   GemmArguments whole = test::plain_problem(256, 256, 8192);
   whole.controls.split_k_slices = 1;
-  CHECK(best_seconds(whole) > 1.2 * best.predicted_seconds());
+  CHECK(best_seconds(whole) > 1.15 * best.predicted_seconds());
   // Where there are tiles for every multiprocessor, or hardly any K, nothing is cut.
   CHECK(ranked(test::plain_problem(4096, 4096, 8192)).front().controls().split_k_slices == 1);
   CHECK(ranked(test::plain_problem(256, 256, 64)).front().controls().split_k_slices == 1);
@@ -179,4 +180,34 @@ TEST_CASE("an exchanged problem is predicted as its transpose", "[ranking]") {
                                     .b = TensorView::column_major(nullptr, DType::f16, {512, 1000}),
                                     .out = TensorView::column_major(nullptr, DType::f16, {300, 1000})};
   CHECK(best_seconds(args) == Approx(best_seconds(transposed)));
+}
+
+TEST_CASE("clusters of six run sixteen at a time, and no more slices of K are chosen", "[ranking]") {
+  CHECK(gemm_sm90::clusters_at_once(6, 132) == 16);
+  CHECK(gemm_sm90::run_at_once(16, 6, 132));
+  CHECK_FALSE(gemm_sm90::run_at_once(17, 6, 132));  // 18 took twice as long on an H200
+  for (const Candidate& c : ranked(test::plain_problem(522, 128, 9600))) {
+    const auto& [m, n, k] = c.metadata().design.tile;
+    const int tiles = ((522 + m - 1) / m) * ((128 + n - 1) / n);
+    CAPTURE(c.name(), tiles);
+    if (c.controls().mode == Mode::split_k_cluster && c.controls().split_k_slices == 6) CHECK(tiles <= 16);
+  }
+}
+
+TEST_CASE("gradients of filters go to tiles of whole lines of channels", "[ranking]") {
+  // Kernels whose tiles of 96 columns load 32 channels at a time took twice as long on an H200.
+  const auto nhwc = [](std::initializer_list<std::int64_t> extents) {
+    return TensorView::row_major(nullptr, DType::bf16, extents);
+  };
+  const Conv2dArguments args = {.direction = Direction::wgrad,
+                                .a = nhwc({32, 14, 14, 256}),
+                                .b = nhwc({32, 14, 14, 256}),
+                                .out = nhwc({256, 3, 3, 256}),
+                                .padding = {1, 1}};
+  const CandidateList found = get_kernels(args, {}, {.device = &h200()});
+  INFO(found.status().message());
+  REQUIRE_FALSE(found.empty());
+  INFO(found.front().name());
+  CHECK(found.front().metadata().family == "conv2d_sm90");
+  CHECK(found.front().metadata().design.tile.n % 64 == 0);
 }
