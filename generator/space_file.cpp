@@ -18,7 +18,9 @@ struct JsonPlace {
   std::string path;
 
   JsonPlace key(std::string_view name) const {
-    return {file, path.empty() ? std::string(name) : path + "." + std::string(name)};
+    const std::string quote = detail::quoted(name);  // without bytes that no message can have
+    const std::string shown = quote.substr(1, quote.size() - 2);
+    return {file, path.empty() ? shown : path + "." + shown};
   }
   JsonPlace element(std::size_t index) const { return {file, path + "[" + std::to_string(index) + "]"}; }
   Status failure(const std::string& message) const {
