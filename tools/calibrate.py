@@ -99,7 +99,7 @@ def together(kind, launch, memory, math_units, copies, latency, ends, epilogue, 
     if kind == "wgmma":
         longest = max(math_units, copies, latency)
         step = longest + 0.39 * (math_units + copies + latency - longest)
-        return launch + both(step + ends + epilogue, memory, 1) + exchange
+        return launch + step + ends + epilogue + memory + exchange
     step = both(both(math_units, copies, 0.2), latency, 0.1)
     return launch + max(step + ends + epilogue, memory) + exchange
 

@@ -11,8 +11,8 @@ namespace quarry {
 namespace {
 
 // The numbers of the model. They were set by hand with the first kernels, so that the first choices were the
-// fastest ones of a few problems on an H200, and are no measurements of their own: NOTES.md, "Known limits",
-// says where they miss.
+// fastest ones of a few problems on an H200. Where they miss, the factors of the calibration were fitted to
+// measured times.
 
 /// By how much the math units are slower that have one warp each, which does not hide the latency of its own
 /// instructions; and warps of a multiprocessor from which on they have two.
