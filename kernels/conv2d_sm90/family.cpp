@@ -54,7 +54,7 @@ class Conv2dSm90 final : public Conv2dFamily {
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
     // Blocks side by side in a cluster have whole lines of 64, so that all of the cluster tells the same.
-    if (Status s = check_tensors(problem, line_channels(kernel.traits.tile.n)); !s) return s;
+    if (Status s = check_tensors(problem, kernel.traits.tile); !s) return s;
     if (is_empty(problem.product)) return {};
     GemmProblem p = matrix_product(problem, kernel.traits.tile.k);
     if (p.k == 0) p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;

@@ -16,16 +16,21 @@ constexpr auto settings = convolution_settings<Config>(
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
          "schedule")});
 
+bool has_byte_types(const Types& t) { return is_byte(t.a) && is_byte(t.b); }
+
 /// What the copies of pixels need beyond what copies of matrices need.
 std::string fault(const Config& c) {
-  if (!has_half_types(c.types)) return "operands must be both f16 or bf16, with sums of f16 or f32";
+  if (!has_half_types(c.types) && !has_byte_types(c.types)) {
+    return "operands must be both f16 or bf16, with sums of f16 or f32, or s8 and u8, with sums of s32";
+  }
   if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;
   if (c.direction == Direction::wgrad) {
     return c.tile.n % 64 == 0 || c.cluster.n == 1
                ? ""
                : "tile.n must be a multiple of 64 for wgrad where a cluster has blocks along N";
   }
-  return c.tile.k == 64 ? "" : "tile.k must be 64: channels come in lines of 64";
+  if (c.tile.k == 64 || (has_byte_types(c.types) && c.tile.k == 128)) return "";
+  return "tile.k must be 64, or 128 with operands of bytes: channels come in lines of up to 128 bytes";
 }
 
 /// A direction has few configs, so their types go together.

@@ -200,7 +200,7 @@ TensorMapFields line_map(const MatrixParams& t, DType type, const LinesOf& lines
 
 }  // namespace
 
-Status check_tensors(const Conv2dProblem& problem, int line_channels) {
+Status check_tensors(const Conv2dProblem& problem, const Tile& tile) {
   const GemmProblem& p = problem.product;
   const Windows& w = problem.windows;
   if (is_empty(p)) return {};
@@ -211,15 +211,16 @@ Status check_tensors(const Conv2dProblem& problem, int line_channels) {
   if (p.has_c && line_stride(problem, p.c.matrix) < 0)
     return refused("Operand `c` is no matrix: this kernel needs its outer extents at even distances");
   if (p.k == 0) return {};
-  if (problem.direction == Direction::wgrad && w.channels.size % line_channels != 0) {
+  if (problem.direction == Direction::wgrad && w.channels.size % line_channels(tile.n) != 0) {
     return refused("There are " + text(w.channels.size) + " channels: this kernel takes multiples of " +
-                   text(line_channels));
+                   text(line_channels(tile.n)));
   }
   if (Status s = check_axis(problem.direction, w.rows, "height"); !s) return s;
   if (Status s = check_axis(problem.direction, w.columns, "width"); !s) return s;
-  constexpr int tile_k = 64;  // of all fprop and dgrad
-  if (padded_k(problem, tile_k) > std::numeric_limits<int>::max() - 2 * max_setting)
-    return refused("Filters have too many elements for this kernel, which counts channels in lines of 64");
+  if (padded_k(problem, tile.k) > std::numeric_limits<int>::max() - 2 * max_setting) {
+    return refused("Filters have too many elements for this kernel, which counts channels in lines of " +
+                   text(tile.k));
+  }
   return check_operands(problem);
 }
 

@@ -11,8 +11,8 @@ namespace quarry::conv2d_sm90 {
 /// Ok when the copy engine can walk over the windows and address the tensors: one group; steps, corners and
 /// distances within its limits; pointers and strides that are multiples of 16 bytes; an output, and C, whose
 /// positions lie at even distances. Otherwise the status says what does not fit.
-/// @param line_channels of wgrad's lines, see the config
-Status check_tensors(const Conv2dProblem& problem, int line_channels);
+/// @param tile of the product
+Status check_tensors(const Conv2dProblem& problem, const Tile& tile);
 
 /// The product as gemm_sm90 computes it: the output and C as matrices, K in whole K tiles of `tile_k`, and
 /// the controls open. @pre check_tensors()

@@ -16,11 +16,10 @@ Kernel kernel_of(const std::string& direction) {
   return *kernel;
 }
 
-TensorView dense(std::array<std::int64_t, 4> e) {
+TensorView dense(std::array<std::int64_t, 4> e, DType type = DType::bf16) {
   const std::int64_t column = e[3];
   const std::int64_t row = e[2] * column;
-  return TensorView::strided(nullptr, DType::bf16, e,
-                             std::array<std::int64_t, 4>{e[1] * row, row, column, 1});
+  return TensorView::strided(nullptr, type, e, std::array<std::int64_t, 4>{e[1] * row, row, column, 1});
 }
 
 /// 2 images of 9 x 8 with 64 channels, 16 filters of 3 x 3, padding 1.
@@ -146,4 +145,55 @@ TEST_CASE("tensors that are no matrices or have no pixels are refused by name", 
   CHECK(status.code() == StatusCode::unsupported);
   CHECK(status.reason() == Reason::overlapping_stride);
   CHECK(status.operand() == Operand::a);
+}
+
+TEST_CASE("convolutions of bytes are taken in all pairs, where positions lie at multiples of 16 bytes",
+          "[conv2d]") {
+  for (const DType a : {DType::s8, DType::u8}) {
+    for (const DType b : {DType::s8, DType::u8}) {
+      for (const DType out : {DType::s32, DType::s8, DType::f32}) {
+        Conv2dArguments args = {.a = dense({2, 9, 8, 256}, a),
+                                .b = dense({64, 3, 3, 256}, b),
+                                .out = dense({2, 9, 8, 64}, out),
+                                .padding = {1, 1}};
+        const auto found = get_kernels(args);
+        REQUIRE_FALSE(found.empty());
+        CHECK(found.front().name().starts_with("conv2d_sm90_"));
+        args.a.extents[3] = args.b.extents[3] = 83;  // of 256
+        CHECK(get_kernels(args).front().name().starts_with("conv2d_sm90_"));
+        args.a = dense({2, 9, 8, 24}, a), args.b = dense({64, 3, 3, 24}, b);
+        for (const Kernel& kernel : get_kernels(args)) CHECK_FALSE(kernel.name().starts_with("conv2d_sm90_"));
+      }
+    }
+  }
+}
+
+TEST_CASE("a kernel of bytes says what it needs", "[conv2d]") {
+  const Result<Kernel> kernel = make_kernel("conv2d_sm90_fprop_s8_s8_s32_s32_128x128x128_c1x1_s6_ping_pong");
+  REQUIRE(kernel);
+  const Conv2dArguments args = {.a = dense({2, 9, 8, 24}, DType::s8),
+                                .b = dense({64, 3, 3, 24}, DType::s8),
+                                .out = dense({2, 9, 8, 64}, DType::s32),
+                                .padding = {1, 1}};
+  CHECK(kernel->supports(args).message() ==
+        "Operand `a` is misaligned: this kernel needs a pointer and strides that are multiples of 16 "
+        "elements");
+}
+
+TEST_CASE("configs of bytes that the copy engine or the product cannot do have a fault", "[conv2d]") {
+  const auto fault = [](const std::string& name) { return make_kernel("conv2d_sm90_" + name).status(); };
+  const auto says = [&](const std::string& name, const std::string& what) {
+    const std::string message = fault(name).message();
+    INFO(message);
+    CHECK(message.find(what) != std::string::npos);
+  };
+  CHECK(fault("fprop_u8_s8_s32_s8_128x256x64_c1x1_s6_cooperative"));
+  CHECK(fault("fprop_u8_s8_s32_s8_128x256x128_c1x1_s3_cooperative"));
+  says("dgrad_s8_s8_s32_s8_128x128x128_c1x1_s4_cooperative", "contiguous along K");
+  says("wgrad_s8_s8_s32_s8_128x128x128_c1x1_s4_cooperative", "contiguous along K");
+  says("fprop_s8_s8_s32_s8_128x128x32_c1x1_s4_cooperative",
+       "tile.k must be 64, or 128 with operands of bytes");
+  says("fprop_bf16_bf16_f32_bf16_128x128x128_c1x1_s3_cooperative", "tile.k must be 64");
+  says("fprop_f32_f32_f32_f32_128x128x64_c1x1_s3_cooperative", "operands must be both f16 or bf16");
+  says("fprop_s8_bf16_f32_bf16_128x128x64_c1x1_s3_cooperative", "operands must be both f16 or bf16");
 }

@@ -175,7 +175,7 @@ TEST_CASE("conv2d: without images nothing is done; without products the epilogue
 
 TEST_CASE("conv2d: kernels say what they are for", "[conv2d]") {
   const std::vector<Kernel> all = convolutions();
-  REQUIRE(all.size() == 189 + 123);
+  REQUIRE(all.size() == 261 + 123);
   int directions[3] = {};
   for (const Kernel& kernel : all) {
     const KernelMetadata& m = kernel.metadata();
