@@ -370,6 +370,15 @@ Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& 
   return epilogue;
 }
 
+const OperationArguments& arguments_of(nb::handle object, const char* name) {
+  const OperationArguments* arguments = nullptr;
+  if (nb::try_cast(object, arguments) && arguments != nullptr) return *arguments;
+  const std::string found = nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+  throw nb::type_error(
+      (std::string(name) + ": expected arguments of an operation, such as GemmArguments, got " + found)
+          .c_str());
+}
+
 nb::object OperationArguments::owner(std::string_view name) const {
   for (const auto& [known, held] : held_) {
     if (known == name) return held.owner;

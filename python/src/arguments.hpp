@@ -1,6 +1,8 @@
 /// Arguments of the operations, with the tensors that they hold.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,21 @@
 #include "tensor.hpp"
 
 namespace quarry::python {
+
+/// What get_kernels was asked about arguments, without a filter.
+struct AskedOfArguments {
+  std::optional<int> cc;
+  std::optional<std::size_t> limit;
+  std::optional<std::size_t> max_workspace;
+  bool batch_invariant = false;
+  /// As tuning_changes() when it was asked.
+  std::size_t tuning = 0;
+
+  friend bool operator==(const AskedOfArguments&, const AskedOfArguments&) = default;
+};
+
+/// How often this module loaded or forgot tuning tables: answers before the last time hold no longer.
+std::size_t tuning_changes();
 
 /// Arguments of any operation. They keep the caller's tensors alive.
 class OperationArguments {
@@ -33,9 +50,25 @@ class OperationArguments {
   /// Raises ValueError where the tensor of this name, which a kernel writes to, is read-only.
   void check_written(std::string_view name) const;
 
+  /// The answer that was remembered for this question; an invalid object without one. Views never change, so
+  /// the same question has the same answer.
+  nb::object recall(const AskedOfArguments& asked) const {
+    return answer_.is_valid() && asked_ == asked ? answer_ : nb::object();
+  }
+  /// Remembers an answer in the place of the one before.
+  void remember(const AskedOfArguments& asked, nb::object answer) const {
+    asked_ = asked;
+    answer_ = std::move(answer);
+  }
+
  private:
+  mutable AskedOfArguments asked_;
+  mutable nb::object answer_;
   std::vector<std::pair<std::string, Held>> held_;
 };
+
+/// The arguments that an object is. Raises TypeError for what is none.
+const OperationArguments& arguments_of(nb::handle object, const char* name = "args");
 
 /// The standard parts of an epilogue, whose tensors the arguments hold. Raises as hold().
 Epilogue standard_epilogue(OperationArguments& arguments, const PythonEpilogue& given);

@@ -25,6 +25,7 @@ void bind_artifacts(nb::module_& module);
 void bind_memory_pool(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_registry(nb::module_& module);
+void bind_preparation(nb::module_& module);
 
 /// Raises quarry.Error for a failure.
 [[noreturn]] void raise(const Status& status);

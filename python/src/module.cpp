@@ -17,4 +17,5 @@ NB_MODULE(_quarry, module) {
   bind_memory_pool(module);
   bind_kernels(module);
   bind_registry(module);
+  bind_preparation(module);
 }

@@ -1,5 +1,8 @@
 #include <nanobind/stl/string.h>
 
+#include <exception>
+#include <typeinfo>
+
 #include "bindings.hpp"
 
 namespace quarry::python {
@@ -31,6 +34,14 @@ void bind_status(nb::module_& module) {
                                 "fault, or \"none\".",
                                 PyExc_RuntimeError, nullptr);
   module.attr("Error") = nb::borrow(error_class);
+
+  nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (const std::bad_cast&) {  // in what a caller's object says of itself
+      PyErr_SetString(PyExc_TypeError, "an attribute or element has a type that was not expected");
+    }
+  });
 
   nb::class_<Status>(module, "Status", "The outcome of a question: true, or false with an `error`.")
       .def("__bool__", [](const Status& status) { return static_cast<bool>(status); })

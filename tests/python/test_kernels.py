@@ -209,6 +209,18 @@ class Queries(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "metadata_filter"):
             quarry.get_kernels(metadata_filter=3)
 
+    def test_what_is_no_arguments_is_told(self):
+        for wrong in (3, "gemm", [gemm()[0]], quarry.GemmArguments):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "args: expected arguments of an operation"):
+                quarry.get_kernels(wrong)
+        args, _, _ = gemm()
+        kernel = quarry.get_kernels(args)[0]
+        for call in (kernel.supports, kernel.run, kernel.prepare, kernel.get_workspace_size, kernel.prepare(args).run):
+            with self.subTest(call=call), self.assertRaises(TypeError):
+                call(3)
+        with self.assertRaises(TypeError):
+            quarry.utils.is_device_cc_supported(["80"])
+
     def test_names_that_do_not_exist_are_errors(self):
         with self.assertRaises(quarry.Error) as caught:
             quarry.find_kernel("gemm_sm99")

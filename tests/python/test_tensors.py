@@ -80,6 +80,9 @@ class Tensors(unittest.TestCase):
             fits(Device((4, 4), strides=(17, 4)), Device((4, 4)), Device((4, 4)))
         with self.assertRaisesRegex(TypeError, "<c8"):
             fits(Device((4, 4), typestr="<c8"), Device((4, 4)), Device((4, 4)))
+        for wrong in ({"typestr": 4}, {"data": 7}, {"data": ("x", False)}, {"strides": "x"}, {"shape": 4}, {"shape": (4, "4")}):
+            with self.subTest(wrong=wrong), self.assertRaises((TypeError, ValueError)):
+                fits(Device(**{"shape": (4, 4)} | wrong), Device((4, 4)), Device((4, 4)))
 
     def test_tensors_that_cannot_be_taken_are_named(self):
         good = ones(8, 8)
