@@ -37,6 +37,12 @@ sanitize() {
   shown build/asan/quarry verify --campaign 100 --on host || status=1
 }
 
+# The wheel, built twice, in one state of the sources of eight.
+if [[ -n $all ]] || ((seed % 8 == 3)); then
+  say "the wheel of the Python package, twice"
+  shown tools/wheel_test.sh || status=1
+fi
+
 has_fuzzed=
 if fuzz; then has_fuzzed=yes; else say "FUZZING IS SKIPPED: no clang with libFuzzer here, and it could not be installed"; fi
 if [[ -n $all || -z $has_fuzzed ]] || ((seed % 4 == 1)); then sanitize; fi
