@@ -113,6 +113,42 @@ class Runs(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class Threads(unittest.TestCase):
+    def assertOthersGoOn(self, call):
+        """While a call runs, this thread runs, too. With the interpreter's lock held, it would begin after the call."""
+        started, done, failed = threading.Event(), threading.Event(), []
+
+        def work():
+            started.set()
+            try:
+                call()
+            except quarry.Error as error:
+                failed.append(error)
+            done.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        started.wait()
+        turns = 0
+        while not done.is_set() and turns < 10000:
+            turns += 1
+        thread.join()
+        if failed and failed[0].code == "no_compiler":
+            self.skipTest("no compiler here")
+        self.assertEqual(failed, [])
+        self.assertEqual(turns, 10000)
+
+    def test_others_go_on_while_a_kernel_runs_on_the_host(self):
+        args, _, _ = gemm(512, 512, 512, "float64", "float64")
+        kernel, plan = quarry.get_kernels(args)[0], quarry.get_kernels(args)[0].prepare(args)
+        self.assertOthersGoOn(lambda: kernel.run(args))
+        self.assertOthersGoOn(lambda: plan.run(args))
+
+    def test_others_go_on_while_a_kernel_is_compiled(self):
+        kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f64")[0]
+        self.assertOthersGoOn(lambda: kernel.compile(cc=80, force=True))
+
+
 class Queries(unittest.TestCase):
     def test_all_kernels_and_filters_agree(self):
         everything = quarry.get_kernels()
@@ -246,6 +282,15 @@ class Code(unittest.TestCase):
         self.assertEqual(caught.exception.code, "invalid_artifact")
         with self.assertRaises(quarry.Error):
             kernel.compile(cc=70)
+        whole = artifact.serialize()
+        for at in random.sample(range(len(whole)), 100):
+            damaged = whole[:at] + bytes([whole[at] ^ 1 << random.randrange(8)]) + whole[at + 1:]
+            with self.subTest(at=at), self.assertRaises(quarry.Error) as caught:
+                quarry.Artifact.deserialize(damaged)
+            self.assertEqual(caught.exception.code, "invalid_artifact")
+        args, _, _ = gemm()
+        with self.assertRaises(quarry.Error):  # of another kernel
+            quarry.get_kernels(args, "family == gemm_simt and tile.m != 7")[-1].run(args, artifact)
         with self.assertRaises(quarry.Error):
             kernel.compile(backend="gcc")
 

@@ -1,0 +1,200 @@
+"""No call keeps memory: tracemalloc, resident memory and, where there is a GPU and torch, memory of the device stay flat.
+
+QUARRY_CALLS is how often each call is made.
+"""
+import ctypes
+import gc
+import os
+import pickle
+import tracemalloc
+import unittest
+
+import numpy
+import quarry
+from quarry.expression import relu
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+CALLS = int(os.environ.get("QUARRY_CALLS", 1500))
+ROUNDS = 3
+# What the measurement itself and the allocators take, whatever the number of calls.
+TRACED_BYTES = 3000
+RESIDENT_BYTES = 1 << 19
+
+
+def resident_bytes():
+    """Bytes of memory of this process, without what the allocator only keeps."""
+    ctypes.CDLL(None).malloc_trim(0)
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Refused(Exception):
+    pass
+
+
+def refuse(_):
+    raise Refused
+
+
+def raises(kind, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except kind:
+        return
+    raise AssertionError(f"no {kind.__name__}")
+
+
+class Calls:
+    """Every kind of call on tensors of one library."""
+
+    def __init__(self, tensor):
+        """`tensor(rows, columns, dtype)` makes one of ones."""
+        self.a, self.b, self.out = (tensor(16, 16, "float32") for _ in range(3))
+        self.bias, self.deep, self.wide = tensor(1, 16, "float32")[0], tensor(8, 512, "float32"), tensor(512, 8, "float32")
+        self.small, self.other = tensor(8, 8, "float32"), tensor(16, 16, "float16")
+        self.args = self.fresh()
+        self.kernel = quarry.get_kernels(self.args)[0]
+        self.plan = self.kernel.prepare(self.args)
+        split = quarry.Controls(mode="split_k_parallel", split_k_slices=4)
+        self.split = quarry.GemmArguments(self.deep, self.wide, self.small, performance=split)
+        self.splitting = quarry.get_kernels(self.split)[0]
+        self.fake = self.fake_arguments()
+
+    def fresh(self):
+        return quarry.GemmArguments(self.a, self.b, self.out, epilogue=quarry.EpilogueArguments(alpha=2, bias=self.bias))
+
+    @staticmethod
+    def fake_arguments():
+        return quarry.GemmArguments(*(quarry.FakeTensor((64, 64), "f32") for _ in range(3)))
+
+    def find(self):
+        quarry.get_kernels(self.fresh())[0]
+
+    def find_again(self):
+        quarry.get_kernels(self.args)[-1].metadata.design.tile_shape
+
+    def find_by_text_and_by_predicate(self):
+        quarry.get_kernels(self.args, "tile.m <= 64", explain=True).rejections
+        quarry.get_kernels(self.args, lambda m: m.design.tile_shape[0] <= 64, limit=4)[:2]
+
+    def supports(self):
+        self.kernel.supports(self.args).error
+        self.kernel.supports(self.split)
+
+    def run(self):
+        self.kernel.run(self.args)
+        self.kernel.run(self.fresh(), assume_supported_args=True)
+
+    def run_plan(self):
+        self.plan.run(self.args)
+        self.kernel.prepare(self.args).run(self.args)
+
+    def run_with_workspace(self):
+        self.splitting.get_workspace_size(self.split)
+        self.splitting.run(self.split)
+
+    def run_expressions(self):
+        for expression in ("out = relu(sum + bias) * s", lambda sum, bias, s: relu(sum + bias) * s):
+            args = quarry.GemmArguments(self.a, self.b, self.out, epilogue=quarry.EpilogueArguments(expression, bias=self.bias, s=3))
+            quarry.get_kernels(args, limit=1)[0].run(args)
+
+    def run_other_operations(self):
+        for args in (quarry.ReorderArguments(self.a, self.out), quarry.ElementwiseArguments("out = x * s", x=self.a, s=2, out=self.out),
+                     quarry.ReduceSplitKArguments(self.a.reshape(2, 8, 16), self.out[:8])):
+            quarry.get_kernels(args, limit=1)[0].run(args)
+
+    def find_for_fake_tensors(self):
+        fake = self.fake_arguments()
+        kernel = quarry.get_kernels(fake, cc=90)[0]
+        kernel.supports(fake)
+        raises(quarry.Error, kernel.run, fake)
+
+    def fail(self):
+        raises(Refused, quarry.get_kernels, self.args, refuse)
+        raises(Refused, quarry.get_kernels, None, refuse)
+        raises(quarry.Error, quarry.get_kernels, None, "tile.q == 3")
+        raises(quarry.Error, quarry.get_kernels, quarry.GemmArguments(self.a, self.wide, self.out))
+        raises(quarry.Error, self.kernel.run, quarry.GemmArguments(self.other, self.other, self.other))
+        raises(TypeError, quarry.GemmArguments, self.a, None, self.out)
+        raises(TypeError, quarry.get_kernels, 3)
+        raises(ValueError, self.kernel.run, self.args, workspace=self.wide[::2])
+
+    def pickle(self):
+        pickle.loads(pickle.dumps(self.kernel.metadata))
+        pickle.loads(pickle.dumps(quarry.find_kernel(self.kernel.name)))
+
+
+ALL = [name for name in vars(Calls) if not name.startswith("_") and name not in ("fresh", "fake_arguments")]
+
+
+class Leaks(unittest.TestCase):
+    def assertFlat(self, name, call):
+        """Of some rounds, one takes nothing: what a table takes when it grows, it takes once, and a leak in each of them."""
+        for _ in range(50):
+            call()
+        tracemalloc.start()
+        rounds = [self.taken(call) for _ in range(ROUNDS)]
+        tracemalloc.stop()
+        traced, resident = (min(sizes) for sizes in zip(*rounds, strict=True))
+        with self.subTest(call=name, rounds=rounds):
+            self.assertLess(traced, TRACED_BYTES)
+            self.assertLess(resident, RESIDENT_BYTES)
+
+    def taken(self, call):
+        """By how many bytes the traced and the resident memory grow in a round."""
+        gc.collect()
+        traced, resident = tracemalloc.get_traced_memory()[0], resident_bytes()
+        for _ in range(-(-CALLS // ROUNDS)):
+            call()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - traced, resident_bytes() - resident
+
+    def test_calls_on_numpy_arrays_keep_nothing(self):
+        calls = Calls(lambda rows, columns, dtype: numpy.ones((rows, columns), dtype))
+        for name in ALL:
+            self.assertFlat(name, getattr(calls, name))
+
+    def test_artifacts_keep_nothing(self):
+        kernel = quarry.get_kernels(metadata_filter="family == gemm_simt and a.dtype == f32")[0]
+        try:
+            artifact = kernel.compile(cc=80)
+        except quarry.Error as error:
+            if error.code == "no_compiler":
+                self.skipTest("no compiler here")
+            raise
+        data = artifact.serialize()
+
+        def handle():
+            kernel.compile(cc=80)
+            pickle.loads(pickle.dumps(artifact))
+            raises(quarry.Error, quarry.Artifact.deserialize, data[:-9])
+
+        self.assertFlat("artifacts", handle)
+
+    @unittest.skipIf(torch is None, "no torch here")
+    def test_calls_on_tensors_of_torch_keep_nothing(self):
+        for device in ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]:
+            calls = Calls(lambda rows, columns, dtype, device=device: torch.ones((rows, columns), dtype=getattr(torch, dtype), device=device))
+            for name in ALL:
+                with self.subTest(device=device):
+                    self.assertFlatOnDevice(device, f"{name} of {device}", getattr(calls, name))
+
+    def assertFlatOnDevice(self, device, name, call):
+        if device == "cpu":
+            self.assertFlat(name, call)
+            return
+        for _ in range(50):
+            call()
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[0]
+        self.assertFlat(name, call)
+        torch.cuda.synchronize()
+        self.assertEqual((torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[0]), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
