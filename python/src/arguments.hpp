@@ -67,7 +67,7 @@ class OperationArguments {
   std::vector<std::pair<std::string, Held>> held_;
 };
 
-/// The arguments that an object is. Raises TypeError for what is none.
+/// An object of Python as arguments. Raises TypeError for objects of other classes.
 const OperationArguments& arguments_of(nb::handle object, const char* name = "args");
 
 /// The standard parts of an epilogue, whose tensors the arguments hold. Raises as hold().

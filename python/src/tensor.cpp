@@ -198,6 +198,8 @@ Held hold(nb::handle tensor, const char* word, bool written) {
     held.view = *view;
   } else if (is_fake_of_torch(tensor)) {
     held.view = view_of_fake(tensor, name);
+  } else if (const auto exchanged = written ? std::nullopt : view_by_exchange(tensor, word)) {
+    held.view = *exchanged;
   } else {
     hold_array(tensor, written, name, held);
   }

@@ -37,6 +37,11 @@ std::optional<Held> hold_layout(nb::handle operand, const char* name, bool writt
 /// for tensors that have no view.
 std::optional<TensorView> view_of_torch(nb::handle tensor);
 
+/// The view of a tensor whose type has the C exchange API of DLPack (exchange_api.cpp); nothing for other
+/// objects. Raises what the tensor's library raises, and ValueError for tensors that no view describes. It
+/// does not say whether memory is read-only.
+std::optional<TensorView> view_by_exchange(nb::handle tensor, const char* name);
+
 /// A tensor of rank 0 as one of one element; all else as it is.
 nb::object with_rank(nb::handle tensor);
 

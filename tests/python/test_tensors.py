@@ -1,4 +1,5 @@
 """What may stand for a tensor, and what is refused with a reason."""
+import ctypes
 import gc
 import tracemalloc
 import unittest
@@ -27,7 +28,79 @@ class Device:
         self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (Device.address, False), "version": 3, **more}
 
 
+class Fields(ctypes.Structure):
+    """DLTensor of DLPack."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64)]
+
+
+def exchanging(fill, major=1):
+    """A class of matrices of f32 whose type has the C exchange API; `fill(object, fields)` is its function."""
+
+    class Exchanging:
+        calls = 0
+
+        def __init__(self, array):
+            self.array, self.shape, self.strides = array, (ctypes.c_int64 * 2)(*array.shape), (ctypes.c_int64 * 2)(*(s // 4 for s in array.strides))
+
+        def __dlpack__(self, **given):
+            return self.array.__dlpack__(**given)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class Table(ctypes.Structure):
+        _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p), ("owned", ctypes.c_void_p * 3),
+                    ("view", ctypes.c_void_p), ("stream", ctypes.c_void_p)]
+
+    function = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Fields))(fill)
+    Exchanging.table = Table(major, 3, None, (None, None, None), ctypes.cast(function, ctypes.c_void_p).value, None)
+    Exchanging.function = function
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+    Exchanging.name = ctypes.create_string_buffer(b"dlpack_exchange_api")
+    Exchanging.__dlpack_c_exchange_api__ = make(ctypes.addressof(Exchanging.table), ctypes.addressof(Exchanging.name), None)
+    return Exchanging
+
+
+def fill_fields(tensor, fields):
+    type(tensor).calls += 1
+    fields[0] = Fields(tensor.array.ctypes.data, (1, 0), 2, 2, 32, 1, tensor.shape, tensor.strides, 0)
+    return 0
+
+
 class Tensors(unittest.TestCase):
+    def test_the_c_exchange_api_of_a_type_is_used(self):
+        kind = exchanging(fill_fields)
+        big = numpy.arange(200, dtype="float32").reshape(10, 20)
+        a, b, out = big[:4, 2:8], big[3:10, 3:9].T[:, :5], ones(4, 5)
+        args = quarry.GemmArguments(kind(a), kind(b), kind(out))
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue(numpy.array_equal(out, a @ b))
+        self.assertEqual(kind.calls, 2)  # the protocol says of the output whether it is read-only
+        out.flags.writeable = False
+        with self.assertRaisesRegex((ValueError, TypeError, BufferError), "out"):
+            quarry.GemmArguments(kind(a), kind(b), kind(out))
+
+    def test_a_c_exchange_api_that_fails_or_is_of_another_version(self):
+        good = ones(4, 4)
+        newer = exchanging(fill_fields, major=2)  # unknown: the protocol is used
+        fits(newer(good), newer(good), ones(4, 4))
+        self.assertEqual(newer.calls, 0)
+        silent = exchanging(lambda tensor, fields: -1)
+        with self.assertRaisesRegex(TypeError, "B: its library gave no view"):
+            fits(good, silent(good), ones(4, 4))
+
+        def fill_complex(tensor, fields):
+            fill_fields(tensor, fields)
+            fields[0].code = 5
+            return 0
+
+        with self.assertRaisesRegex(ValueError, "A: .*code 5"):
+            fits(exchanging(fill_complex)(good), good, ones(4, 4))
+
     def test_tensors_live_as_long_as_the_arguments(self):
         args, _, _ = gemm()
         del _

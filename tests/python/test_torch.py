@@ -368,6 +368,74 @@ class Registered(TorchTest):
             self.assertClose(compiled(a, b), a.double() @ b.double() + 1)
 
 
+class OnDevices(TorchTest):
+    """What goes wrong with memory and streams of devices."""
+
+    def setUp(self):
+        if not torch.cuda.is_available():
+            self.skipTest("no GPU here")
+
+    def arguments(self, device="cuda", **others):
+        tensors = {name: torch.ones((64, 64), dtype=torch.float16, device=others.get(name, device)) for name in "abo"}
+        return quarry.GemmArguments(tensors["a"], tensors["b"], tensors["o"])
+
+    def assertRefused(self, message, call):
+        with self.assertRaisesRegex(quarry.Error, message):
+            call()
+        torch.cuda.synchronize()  # nothing was launched that failed
+
+    def test_host_memory_beside_a_device_s_is_refused(self):
+        good = self.arguments()
+        kernel = quarry.get_kernels(good, limit=1)[0]
+        for name in "abo":
+            mixed = self.arguments(**{name: "cpu"})
+            with self.subTest(name=name):
+                self.assertRefused("(?i)host|device", lambda mixed=mixed: kernel.run(mixed))
+                self.assertRefused("(?i)host|device", lambda mixed=mixed: kernel.prepare(good).run(mixed))
+
+    def test_freed_memory_is_refused(self):
+        tensors = [torch.ones((64, 64), dtype=torch.float16, device="cuda") for _ in range(3)]
+        kernel = quarry.get_kernels(quarry.GemmArguments(*tensors), limit=1)[0]
+        for tensor in tensors:
+            tensor.untyped_storage().resize_(0)
+            with self.assertRaises((quarry.Error, ValueError, TypeError)):
+                kernel.run(quarry.GemmArguments(*tensors))
+            tensor.untyped_storage().resize_(64 * 64 * 2)
+
+    def test_two_devices_do_not_mix(self):
+        if torch.cuda.device_count() < 2:
+            self.skipTest("one GPU here")
+        good = self.arguments("cuda:1")
+        kernel = quarry.get_kernels(good, limit=1)[0]
+        for name in "abo":
+            mixed = self.arguments("cuda:1", **{name: "cuda:0"})
+            with self.subTest(name=name):
+                self.assertRefused("device", lambda mixed=mixed: kernel.run(mixed))
+        self.assertRefused("stream belongs to CUDA device 0", lambda: kernel.run(good, stream=torch.cuda.Stream(0)))
+        self.assertRefused("stream belongs to CUDA device 0", lambda: kernel.prepare(good).run(good, stream=torch.cuda.Stream(0)))
+        with torch.cuda.device(1):
+            kernel.run(good, stream=torch.cuda.current_stream())
+            torch.cuda.synchronize()
+        self.assertTrue((good.out == 64).all())
+
+    def test_graphs_capture_runs_and_plans(self):
+        args = self.arguments()
+        kernel = quarry.get_kernels(args, limit=1)[0]
+        plan = kernel.prepare(args)
+        kernel.run(args)
+        for run in (kernel.run, plan.run):
+            graph = torch.cuda.CUDAGraph()
+            args.out.zero_()
+            torch.cuda.synchronize()
+            with torch.cuda.graph(graph):
+                run(args, stream=torch.cuda.current_stream())
+            torch.cuda.synchronize()
+            self.assertTrue((args.out == 0).all())
+            graph.replay()
+            torch.cuda.synchronize()
+            self.assertTrue((args.out == 64).all())
+
+
 class Streams(TorchTest):
     def setUp(self):
         if not torch.cuda.is_available():
