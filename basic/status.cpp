@@ -83,7 +83,10 @@ Refusal operand_refusal(Reason reason, const std::string& operand, std::int64_t 
     case Reason::no_operand: return {operand + " is unsupported", "none", "a tensor"};
     case Reason::granularity:
       if (got < 0) return {operand + " is missing", "scales of A or B", "none"};
-      return {operand + " is unsupported", "one value, or one for each row of A or column of B",
+      return {operand + " is unsupported",
+              expected > 0
+                  ? "no scales that change more often than every " + std::to_string(expected) + " of K"
+                  : "one value, or one for each row of A or column of B",
               "blocks of " + word(detail::granularity_words, got)};
     default: {
       const std::string output = "`" + std::string(to_string(static_cast<Operand>(got))) + "`";

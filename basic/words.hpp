@@ -43,8 +43,10 @@ inline constexpr std::string_view iterator_words[] = {"analytic", "few_channels"
                                                       "fixed_channels"};
 inline constexpr std::string_view strides_words[] = {"any", "unity", "strided"};
 inline constexpr std::string_view filter_words[] = {"any", "one"};
-inline constexpr std::string_view granularity_words[] = {"tensor", "row", "column", "1x128", "128x128"};
-inline constexpr std::string_view scale_support_words[] = {"none", "vector_scales", "block_scales"};
+inline constexpr std::string_view granularity_words[] = {"tensor",  "row",  "column", "1x128",
+                                                         "128x128", "1x32", "1x64"};
+inline constexpr std::string_view scale_support_words[] = {"none", "vector_scales", "block_scales",
+                                                           "group_scales"};
 inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle", "raster",
                                                      "multiprocessors"};
 inline constexpr std::string_view status_words[] = {

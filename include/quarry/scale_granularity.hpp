@@ -15,9 +15,11 @@ enum class ScaleGranularity : std::uint8_t {
   column,         ///< a column of B
   block_1x128,    ///< 128 positions of K in one row of A or one column of B
   block_128x128,  ///< 128 positions of K in 128 columns of B
+  block_1x32,     ///< 32 positions of K in one row of A or one column of B
+  block_1x64,     ///< 64 positions of K in one row of A or one column of B
 };
 
-/// "tensor", "row", "column", "1x128" or "128x128"; and back.
+/// "tensor", "row", "column", "1x128", "128x128", "1x32" or "1x64"; and back.
 std::string_view to_string(ScaleGranularity granularity);
 Result<ScaleGranularity> parse_scale_granularity(std::string_view word);
 

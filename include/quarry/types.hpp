@@ -129,6 +129,9 @@ constexpr double unit_roundoff(DType type) {
 /// Whether elements of this type are whole numbers of one byte. One instruction multiplies four of them.
 constexpr bool is_byte(DType type) { return is_integer(type) && bits_of(type) == 8; }
 
+/// Whether elements are whole numbers of half a byte.
+constexpr bool is_half_byte(DType type) { return bits_of(type) == 4; }
+
 /// Whether elements of this type are floating-point numbers of 16 bits.
 constexpr bool is_half(DType type) { return is_floating(type) && bits_of(type) == 16; }
 
@@ -240,6 +243,7 @@ enum class ScaleSupport : unsigned char {
   none,
   vector_scales,  ///< one value, one for each row of A, one for each column of B
   block_scales,   ///< these, and one for every 128 positions of K
+  group_scales,   ///< these, and one for every 32 or 64 positions of K
 };
 
 /// Function of the epilogue, applied before residual and clamp. `gelu` is exact (erf), `gelu_tanh` its usual

@@ -47,6 +47,17 @@ constexpr bool has_mixed_types(const Types& t) {
          (t.out == wide || t.out == DType::f32);
 }
 
+/// Whether elements are weights that become numbers of a 16-bit type beside it: whole numbers of 4 or 8 bits,
+/// and e4m3.
+constexpr bool is_weight(DType type) { return is_half_byte(type) || is_byte(type) || type == DType::e4m3; }
+
+/// Whether operands of weights and a 16-bit type are summed in f32, to an output of the 16-bit type or f32.
+constexpr bool has_weight_types(const Types& t) {
+  const DType wide = is_weight(t.a) ? t.b : t.a;
+  return is_weight(t.a) != is_weight(t.b) && is_half(wide) && t.accumulator == DType::f32 &&
+         (t.out == wide || t.out == DType::f32);
+}
+
 /// Whether operands of one 16-bit type are summed in f32, to an output of that type or f32, or are f16 like
 /// their sums and the output.
 constexpr bool has_half_types(const Types& t) {

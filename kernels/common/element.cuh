@@ -48,6 +48,22 @@ struct ElementType<DType::e5m2> {
   using Type = arch::E5M2;
 };
 
+/// A whole number of half a byte, out of the byte that it shares (common/element_pointer.cuh).
+struct S4 {
+  signed char value;
+};
+struct U4 {
+  unsigned char value;
+};
+template <>
+struct ElementType<DType::s4> {
+  using Type = S4;
+};
+template <>
+struct ElementType<DType::u4> {
+  using Type = U4;
+};
+
 /// What an element is stored as.
 template <DType type>
 using Element = typename ElementType<type>::Type;
@@ -94,6 +110,15 @@ QUARRY_DEVICE C to_compute(signed char x) {
 template <class C>
 QUARRY_DEVICE C to_compute(unsigned char x) {
   return static_cast<C>(x);
+}
+
+template <class C>
+QUARRY_DEVICE C to_compute(S4 x) {
+  return static_cast<C>(x.value);
+}
+template <class C>
+QUARRY_DEVICE C to_compute(U4 x) {
+  return static_cast<C>(x.value);
 }
 
 /// Both have the bits of a wider type with fewer exponents: a product moves the exponent, and is

@@ -10,7 +10,7 @@ namespace quarry {
 /// The use of a matrix operand whose address must be a multiple of so many elements.
 constexpr PlanOperandNeed matrix_use(Operand operand, DType type, const MatrixParams& matrix, int elements) {
   const bool is_array = is_pointer_array(matrix);
-  const int bytes = is_array ? static_cast<int>(sizeof(void*)) : elements * bytes_of(type);
+  const int bytes = is_array ? static_cast<int>(sizeof(void*)) : static_cast<int>(bytes_for(type, elements));
   return {operand, type, is_array, static_cast<std::uint16_t>(bytes)};
 }
 

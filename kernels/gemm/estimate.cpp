@@ -76,7 +76,8 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
   const double line_bytes =
-      m * bytes_of(problem.types.a) / problem.repeats_a + n * bytes_of(problem.types.b) / problem.repeats_b;
+      (m * bits_of(problem.types.a) / problem.repeats_a + n * bits_of(problem.types.b) / problem.repeats_b) /
+      8;
   const double input_bytes = line_bytes * problem.k;
   return {.kernel = kernel,
           .problem = problem,

@@ -47,7 +47,7 @@ Status misaligned(const GemmProblem& problem, Operand name, Layout layout, int n
   const int given = operand.alignment[static_cast<int>(layout)];
   const Operand who = callers(name, problem);
   if (given > 0) {
-    const int bytes = needed * bytes_of(is_a ? problem.types.a : problem.types.b);
+    const int bytes = static_cast<int>(bytes_for(is_a ? problem.types.a : problem.types.b, needed));
     const bool has_aligned_pointer = operand.pointer_bytes % bytes == 0;
     const std::int64_t leading = leading_dimension(operand.matrix, layout, is_a ? problem.m : problem.k,
                                                    is_a ? problem.k : problem.n, has_aligned_pointer);
@@ -274,6 +274,7 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
 
 void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem) {
   const auto add = [&](const OperandScale& scale, ScaleParams& to, Operand callers_name) {
+    to.k_log2 = std::countr_zero(static_cast<unsigned>(k_positions(scale.granularity)));
     if (!scale.is_given) return;
     to.values = {scale.data, scale.line_stride, scale.k_stride, scale.batch_stride};
     to.lines_log2 = scale.granularity == ScaleGranularity::block_128x128

@@ -31,9 +31,19 @@ constexpr bool is_pointer_array(const OperandScale& scale) {
   return scale.batch_stride == pointer_array_stride;
 }
 
+/// Positions of K that share a scale where scales differ along K; of others, scale_block.
+constexpr int k_positions(ScaleGranularity granularity) {
+  if (granularity == ScaleGranularity::block_1x32) return 32;
+  return granularity == ScaleGranularity::block_1x64 ? 64 : scale_block;
+}
+
+/// Whether scales change more often along K than every scale_block.
+constexpr bool is_grouped(ScaleGranularity granularity) { return k_positions(granularity) < scale_block; }
+
 /// Whether scales differ along K.
 constexpr bool is_blocked(ScaleGranularity granularity) {
-  return granularity == ScaleGranularity::block_1x128 || granularity == ScaleGranularity::block_128x128;
+  return granularity == ScaleGranularity::block_1x128 || granularity == ScaleGranularity::block_128x128 ||
+         is_grouped(granularity);
 }
 
 /// Whether sums are promoted every 128 of K, where some scale changes.
@@ -42,10 +52,18 @@ constexpr bool is_blocked(const OperandScales& scales) {
          (scales.b.is_given && is_blocked(scales.b.granularity));
 }
 
+/// Positions of K after which some scale may change.
+constexpr int k_positions(const OperandScales& scales) {
+  const int a = scales.a.is_given ? k_positions(scales.a.granularity) : scale_block;
+  const int b = scales.b.is_given ? k_positions(scales.b.granularity) : scale_block;
+  return a < b ? a : b;
+}
+
 /// The index of a value from the first one of its batch entry on. @param line row of A, column of B
 constexpr long long index_of(const OperandScale& scale, long long line, long long k) {
   const bool by_block = scale.granularity == ScaleGranularity::block_128x128;
-  return (by_block ? line / scale_block : line) * scale.line_stride + k / scale_block * scale.k_stride;
+  return (by_block ? line / scale_block : line) * scale.line_stride +
+         k / k_positions(scale.granularity) * scale.k_stride;
 }
 
 /// The same granularity as the transposed problem names it: rows and columns exchanged.

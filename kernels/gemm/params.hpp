@@ -47,12 +47,16 @@ struct GemmParams {
 /// Positions of K, and columns of B, that a block of scales covers; the last block may be short.
 inline constexpr int scale_block = 128;
 
+/// The least positions of K that share a scale where scales change along K.
+inline constexpr int least_scale_group = 32;
+
 /// The scales of one operand: the scale of its line (row of A, column of B) `line` at `k` lies in row line >>
-/// lines_log2 and column k / scale_block.
+/// lines_log2 and column k >> k_log2 (k / scale_block, for kernels that take no finer scales).
 struct ScaleParams {
   MatrixParams
       values;  ///< f32; strides of 0 where lines, or all of K, share a value; data is null: all are 1
   int lines_log2;
+  int k_log2;
 };
 
 /// The scales of both operands of a launch.

@@ -23,6 +23,9 @@ class ScaleView {
     return first_ + (row * params_.values.row_stride + block * params_.values.column_stride);
   }
 
+  /// The number of the block of K that a position lies in.
+  QUARRY_DEVICE int block_at(int k) const { return k >> params_.k_log2; }
+
   QUARRY_DEVICE float at(int line, int lines, int block) const {
     const float* const from = place(line, lines, block);
     return from == nullptr ? 1 : arch::global_load<float>(from);

@@ -3,6 +3,7 @@
 
 #include "common/config_parts.hpp"
 #include "common/epilogue_layout.hpp"
+#include "gemm/params.hpp"
 
 namespace quarry::gemm_simt {
 
@@ -15,7 +16,7 @@ struct Config {
   /// Output elements that one thread computes along M and N.
   int thread_m;
   int thread_n;
-  /// Sums are multiplied by scales, and promoted, every 128 of K.
+  /// Sums are multiplied by scales, and promoted, every 128 of K; with group_scales every 32.
   ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -24,6 +25,11 @@ struct Config {
 /// for s32.
 constexpr bool has_partials(const Config& c) {
   return c.scales == ScaleSupport::none || !is_integer(c.types.accumulator);
+}
+
+/// Positions of K after which sums are promoted.
+constexpr int promoted_k(const Config& c) {
+  return c.scales == ScaleSupport::group_scales ? least_scale_group : scale_block;
 }
 
 /// Threads of a block.

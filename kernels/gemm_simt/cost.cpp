@@ -36,7 +36,7 @@ BlockCost block_cost(const Config& c, const DeviceModel& device) {
   const Tile& t = c.tile;
   const int words = compute_bytes(c) / 4;
   const double rate = operations_per_clock(c, device);
-  const int copied = t.k * (t.m * bytes_of(c.types.a) + t.n * bytes_of(c.types.b));
+  const int copied = t.k * (t.m * bits_of(c.types.a) + t.n * bits_of(c.types.b)) / 8;
   const int read = threads(c) * (c.thread_m + c.thread_n) * k_steps(c) * words;
   const int written = k_steps(c) * (t.m + t.n) * words;
   const double issue = t.k * (t.m + t.n) / 32 * copy_clocks;

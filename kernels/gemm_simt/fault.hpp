@@ -37,18 +37,21 @@ inline std::string byte_fault(const Types& t) {
 }
 
 inline std::string type_fault(const Types& t) {
+  if (has_weight_types(t)) return "";
+  if (is_half_byte(t.a) || is_half_byte(t.b))
+    return "s4 and u4 operands go with f16 or bf16, are summed in f32, and have an output of f32 or the "
+           "16-bit type";
   if (is_byte(t.a) && is_byte(t.b)) return byte_fault(t);
   if (!is_mixed(t)) return float_fault(t);
-  return has_mixed_types(t)
-             ? ""
-             : "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
+  return "beside bytes, an operand is f16 or bf16, sums are f32, the output is one of the two";
 }
 
 inline std::string scale_fault(const Config& c) {
   if (c.scales == ScaleSupport::none) return "";
   if (compute_type(c.types.accumulator, c.types.out) == DType::s32)
     return "an s32 output is computed in s32, which is not scaled";
-  return scale_block % c.tile.k == 0 ? "" : "tile.k must divide 128, after which scales change";
+  if (promoted_k(c) % c.tile.k == 0) return "";
+  return "tile.k must divide " + std::to_string(promoted_k(c)) + ", after which scales change";
 }
 
 /// Why there can be no such kernel, "" where there can.

@@ -4,6 +4,7 @@
 
 #include "arch/arch.hpp"
 #include "common/element.cuh"
+#include "common/element_pointer.cuh"
 #include "common/epilogue.cuh"
 #include "common/interleaved.hpp"
 #include "common/operand_part.cuh"
@@ -21,10 +22,10 @@ namespace quarry::gemm_simt {
 /// `count` exist; the others are zero. One element becomes what is computed with; four bytes share a word,
 /// the first one in its lowest bits.
 /// @param is_word whether four bytes can be read at once
-template <class Stored, class Item, int packed>
-QUARRY_DEVICE Item load_item(const Stored* first, long long k_stride, int count, bool is_word) {
+template <class Item, int packed, class Pointer>
+QUARRY_DEVICE Item load_item(Pointer first, long long k_stride, int count, bool is_word) {
   if constexpr (packed == 1) {
-    return to_compute<Item>(arch::global_load<Stored>(first));
+    return to_compute<Item>(load_element(first));
   } else {
     if (is_word && count >= packed) return {arch::global_load<unsigned>(first)};
     unsigned word = 0;
@@ -119,10 +120,10 @@ class OperandLoader {
       const int along_extent = is_second ? place.along_extent - extent / 2 : place.along_extent;
       if (place.exists && along_extent < extent_left_ && along_k < k_left_) {
         const int column = is_second ? place.along_extent + second_half_ : place.along_extent;
-        const Stored* const from = next_ + (distance<walk.extent_grouped>(column, extent_stride_) +
-                                            distance<walk.k_grouped>(along_k, k_stride_));
-        fetched_[i] = load_item<Stored, Item, packed>(from, walk.k_grouped ? 1 : k_stride_, k_left_ - along_k,
-                                                      words_aligned_);
+        const Pointer from = next_ + (distance<walk.extent_grouped>(column, extent_stride_) +
+                                      distance<walk.k_grouped>(along_k, k_stride_));
+        fetched_[i] =
+            load_item<Item, packed>(from, walk.k_grouped ? 1 : k_stride_, k_left_ - along_k, words_aligned_);
       }
     }
     next_ += distance<walk.k_grouped>(steps * packed, k_stride_);
@@ -134,21 +135,27 @@ class OperandLoader {
 
  private:
   using Items = TileItems<extent, steps, threads, walk.k_contiguous>;
+  using Pointer = typename ElementPointer<Stored>::Type;
 
   /// The first element of the first tile.
-  QUARRY_DEVICE static const Stored* first_of(const OperandPart& part) {
-    return static_cast<const Stored*>(part.matrix.data) +
-           (batch_offset(part.matrix, part.batch, sizeof(Stored)) +
-            distance<walk.extent_grouped>(part.extent.base + part.extent.first, part.extent.stride) +
+  QUARRY_DEVICE static Pointer first_of(const OperandPart& part) {
+    return element_at<Stored>(
+        part.matrix, part.batch,
+        distance<walk.extent_grouped>(part.extent.base + part.extent.first, part.extent.stride) +
             distance<walk.k_grouped>(part.k.base + part.k.first, part.k.stride));
   }
 
+  /// Elements of half a byte are read one by one.
+  template <class T>
+  QUARRY_DEVICE static bool is_multiple_of_4(HalfBytePointer<T>, long long) {
+    return false;
+  }
   QUARRY_DEVICE static bool is_multiple_of_4(const Stored* first, long long stride) {
     const auto address = reinterpret_cast<unsigned long long>(first);
     return (address | static_cast<unsigned long long>(stride)) % 4 == 0;
   }
 
-  const Stored* next_;
+  Pointer next_;
   long long extent_stride_;
   long long k_stride_;
   int extent_left_;
@@ -297,18 +304,28 @@ using Promoted = Compute<compute_type(config.types.accumulator, DType::f32)>;
 template <Config config>
 using PromotedSums = ThreadSums<Promoted<config>, config.thread_m, config.thread_n>;
 
-/// The scales of both operands for a block of 128 of K.
+/// The scales of both operands for a block of K: the numbers of the block that has them.
 struct BlockScales {
   const ScaleView& a;
   const ScaleView& b;
-  int block;
+  int block_a;
+  int block_b;
 };
+template <Config config>
+QUARRY_DEVICE BlockScales scales_at(int k, const ScaleView& a, const ScaleView& b) {
+  if constexpr (config.scales == ScaleSupport::group_scales) {
+    return {a, b, a.block_at(k), b.block_at(k)};
+  } else {
+    return {a, b, k / scale_block, k / scale_block};
+  }
+}
 
 /// Whether a K tile of the problem is the last one of a block.
 template <Config config>
 QUARRY_DEVICE bool ends_block(int k_tile) {
-  static_assert(scale_block % config.tile.k == 0);
-  constexpr int tiles = scale_block / config.tile.k;
+  constexpr int block = promoted_k(config);
+  static_assert(block % config.tile.k == 0);
+  constexpr int tiles = block / config.tile.k;
   return k_tile % tiles == tiles - 1;
 }
 
@@ -325,12 +342,12 @@ QUARRY_DEVICE void promote(const Work& work, const BlockScales& scales, int thre
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
     const int base = work.a().row;
-    of_row[i] = scales.a.at(base + first_row + i, base + work.m(), scales.block);
+    of_row[i] = scales.a.at(base + first_row + i, base + work.m(), scales.block_a);
   }
   QUARRY_UNROLL
   for (int j = 0; j < config.thread_n; ++j) {
     const int column = first_column + column_of<config>(thread_column, j);
-    of_column[j] = scales.b.at(column, work.n(), scales.block);
+    of_column[j] = scales.b.at(column, work.n(), scales.block_b);
   }
   QUARRY_UNROLL
   for (int i = 0; i < config.thread_m; ++i) {
@@ -375,15 +392,14 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
     const ScaleView a_scales(scales.a, work.a().batch);
     const ScaleView b_scales(scales.b, work.b().batch);
     Sums<config> sums;
-    mainloop<config>(
-        typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
-        thread_column, sums, [&](int tile) {
-          const int k_tile = work.first_k_tile + tile;
-          if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
-            const int block = k_tile * config.tile.k / scale_block;
-            promote<config>(work, {a_scales, b_scales, block}, thread_row, thread_column, sums, promoted);
-          }
-        });
+    mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
+                     thread_column, sums, [&](int tile) {
+                       const int k_tile = work.first_k_tile + tile;
+                       if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
+                         promote<config>(work, scales_at<config>(k_tile * config.tile.k, a_scales, b_scales),
+                                         thread_row, thread_column, sums, promoted);
+                       }
+                     });
   }
   write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, promoted);
 }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr auto settings =
     gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
-                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales>(
-                               "scales", ScaleSupport::none)});
+                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales,
+                                        ScaleSupport::group_scales>("scales", ScaleSupport::none)});
 
 /// A type has few configs, so their layouts go together.
 std::string unit_group(const Config& c) { return name_of(c.types); }

@@ -41,8 +41,8 @@ TensorView random_interleaved(DType dtype, const Storage& storage, std::int64_t 
                               std::int64_t columns, Dice& dice) {
   constexpr int alignments[] = {1, 4, 16, 16, 16};
   const bool by_rows = storage.tag == LayoutTag::row_interleaved32;
-  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
-  const std::int64_t unit = bytes / bytes_of(dtype);
+  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), unit_bytes(dtype));
+  const std::int64_t unit = bytes * 8 / bits_of(dtype);
   const auto padded = [&](std::int64_t elements) {
     return rounded_up(elements + (dice.one_in(2) ? 0 : dice.between(1, 100)), unit);
   };
@@ -75,16 +75,18 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
     return random_interleaved(dtype, storage, batch, rows, columns, dice);
   constexpr int alignments[] = {1, 2, 4, 8, 16, 16};
   const bool row_major = dice.one_in(2);
-  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), bytes_of(dtype));
-  const std::int64_t unit = bytes / bytes_of(dtype);
+  const int bytes = std::max(storage.plain ? 16 : dice.one_of(alignments), unit_bytes(dtype));
+  const std::int64_t unit = bytes * 8 / bits_of(dtype);
   // Without rows or columns, strides are as with one.
   const std::int64_t line = std::max<std::int64_t>(1, row_major ? columns : rows);
   const std::int64_t lines = std::max<std::int64_t>(1, row_major ? rows : columns);
   const int line_axis = row_major ? 1 : 0;
   const bool may_repeat_along = storage.distinct_along != line_axis;
   const bool may_repeat_across = storage.distinct_along != 1 - line_axis;
+  Storage stored = storage;
+  stored.plain |= is_half_byte(dtype);  // whose other strides than 1 are even
   const Strides strides =
-      random_strides(line, lines, unit, storage, may_repeat_along, may_repeat_across, dice);
+      random_strides(line, lines, unit, stored, may_repeat_along, may_repeat_across, dice);
 
   const std::int64_t span = (line - 1) * strides.along + (lines - 1) * strides.across + 1;
   std::int64_t batch_stride = rounded_up(span + (dice.one_in(2) ? 0 : dice.between(1, 40)), unit);
@@ -96,7 +98,7 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
   TensorView view =
       TensorView::strided(nullptr, dtype, std::span(extents).subspan(first), std::span(all).subspan(first));
   const bool misaligned = !storage.plain && dice.one_in(8);
-  view.assumed_alignment = static_cast<std::uint16_t>(misaligned ? bytes_of(dtype) : bytes);
+  view.assumed_alignment = static_cast<std::uint16_t>(misaligned ? unit_bytes(dtype) : bytes);
   view.overlapping = strides.along == 1 && strides.across > 0 && strides.across < line;
   if (batch == 0 || !storage.may_be_array || dice.one_in(2)) return view;
   view.is_pointer_array = true;
@@ -111,7 +113,7 @@ std::string described(std::string_view name, const TensorView& view) {
     text += (i == 0 ? "" : ",") + (is_array ? "array" : std::to_string(view.strides[i]));
   }
   if (view.tag != LayoutTag::strided) text.append(") ").append(to_string(view.tag)).append(" (");
-  return text + ") align " + std::to_string(view.assumed_alignment / std::max(bytes_of(view.dtype), 1));
+  return text + ") align " + std::to_string(view.assumed_alignment * 8 / std::max(bits_of(view.dtype), 1));
 }
 
 }  // namespace quarry::lab

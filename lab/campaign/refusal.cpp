@@ -65,7 +65,7 @@ bool promises_too_much(const Arguments& arguments) {
   return std::ranges::any_of(operands, [](const detail::OperandRef& operand) {
     const TensorView& view = *operand.view;
     return view.is_pointer_array &&
-           (!std::has_single_bit(view.assumed_alignment) || view.assumed_alignment < bytes_of(view.dtype));
+           (!std::has_single_bit(view.assumed_alignment) || view.assumed_alignment < unit_bytes(view.dtype));
   });
 }
 

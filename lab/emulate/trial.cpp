@@ -23,7 +23,7 @@ Status out_of_memory() { return {StatusCode::device_error, "there is no memory f
 
 /// A tensor's own bytes, from its first element to the end of its last; of an array: each matrix's.
 std::size_t span_bytes(const TensorView& view) {
-  return static_cast<std::size_t>(Matrices(view).span() * bytes_of(view.dtype));
+  return static_cast<std::size_t>(bytes_for(view.dtype, Matrices(view).span()));
 }
 
 /// Copies of a problem's operands in guarded memory, and what the kernel may do with each.

@@ -20,9 +20,9 @@ constexpr double most_bytes = 0x1p46;
 
 /// 0xfff5 over and over: a NaN in every floating-point type of 2, 4 and 8 bytes, and not the one that
 /// conversions make; of 1 byte it is 0xff. Integers have no such thing: -655,371 in s32, of bytes 0xf5, which
-/// is no number that saturation makes.
+/// is no number that saturation makes; two elements of half a byte have one of these between them.
 constexpr unsigned char poison_byte(DType type, std::size_t position) {
-  if (bytes_of(type) == 1) return is_floating(type) ? 0xff : 0xf5;
+  if (unit_bytes(type) == 1) return is_floating(type) ? 0xff : 0xf5;
   return position % 2 == 0 ? 0xf5 : 0xff;
 }
 
@@ -51,7 +51,7 @@ Result<GuardedTensor> GuardedTensor::make(const TensorView& shape) {
     }
   }
   const double guards = (m.is_array() ? static_cast<double>(m.count()) : 1) * guard_bytes;
-  if (shape.rank < 1 || shape.rank > TensorView::max_rank || bytes_of(shape.dtype) == 0 ||
+  if (shape.rank < 1 || shape.rank > TensorView::max_rank || bits_of(shape.dtype) == 0 ||
       memory_bytes(shape) + guards > most_bytes || (m.is_array() && shape.rank != 3)) {
     return Status(StatusCode::invalid_arguments,
                   "A tensor of this rank, type or size cannot be given memory");
@@ -59,8 +59,7 @@ Result<GuardedTensor> GuardedTensor::make(const TensorView& shape) {
 
   GuardedTensor tensor;
   try {
-    const auto element = static_cast<std::size_t>(bytes_of(shape.dtype));
-    tensor.place(shape, static_cast<std::size_t>(m.span()) * element);
+    tensor.place(shape, static_cast<std::size_t>(bytes_for(shape.dtype, m.span())));
   } catch (const std::exception&) {
     return Status(StatusCode::device_error, "Out of memory for a tensor");
   }
@@ -106,14 +105,16 @@ void GuardedTensor::poison() {
 /// between them.
 Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const {
   const Matrices m(view_);
-  const auto element = static_cast<std::size_t>(bytes_of(m.type()));
-  std::vector<bool> inside(static_cast<std::size_t>(m.span()));
+  // Elements, or bytes that two of them share.
+  const auto element = static_cast<std::size_t>(unit_bytes(m.type()));
+  const std::int64_t shared = is_half_byte(m.type()) ? 2 : 1;
+  std::vector<bool> inside(static_cast<std::size_t>((m.span() + shared - 1) / shared));
   const std::byte* const first = storage_.get() + offsets_[piece];
   for (std::int64_t matrix = 0; matrix < (m.is_array() ? 1 : m.count()); ++matrix) {
     for (std::int64_t row = 0; row < m.rows(); ++row) {
       for (std::int64_t column = 0; column < m.columns(); ++column) {
         const std::int64_t index = (m.is_array() ? 0 : m.start(matrix)) + m.index(row, column);
-        const auto at = static_cast<std::size_t>(index);
+        const auto at = static_cast<std::size_t>(index / shared);
         inside[at] = true;
         if (told_by_poison && is_poison(m.type(), first + at * element, element, at * element)) {
           const std::int64_t number = m.is_array() ? static_cast<std::int64_t>(piece) : matrix;
@@ -134,7 +135,7 @@ Status GuardedTensor::check_matrix(std::size_t piece, bool told_by_poison) const
 
 Status GuardedTensor::check(bool elements_poisoned) const {
   const Matrices m(view_);
-  const std::size_t span = static_cast<std::size_t>(m.span()) * static_cast<std::size_t>(bytes_of(m.type()));
+  const auto span = static_cast<std::size_t>(bytes_for(m.type(), m.span()));
   const bool told_by_poison = elements_poisoned && !is_integer(m.type());
   std::size_t end = 0;  // of what has been checked
   for (std::size_t piece = offsets_.size(); piece-- > 0;) {

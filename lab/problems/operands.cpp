@@ -40,10 +40,6 @@ Status Operands::make_tensors(const OperandOptions& options) {
       view = tensors_.front().tensor.view();  // outputs stand in front
       return {};
     }
-    if (bytes_of(view.dtype) == 0) {
-      return {StatusCode::unsupported,
-              "There are no random values of type " + std::string(to_string(view.dtype))};
-    }
     Result<GuardedTensor> tensor = GuardedTensor::make(view);
     if (!tensor) return tensor.status();
     view = tensor->view();

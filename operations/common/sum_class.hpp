@@ -27,7 +27,8 @@ constexpr std::optional<SumClass> sum_class_of(const KernelMetadata& kernel) {
   const DesignMetadata& design = kernel.design;
   if (!is_product(kernel.operation)) return std::nullopt;
   // It promotes sums that kernels without scales do not.
-  if (kernel.operands.scales == ScaleSupport::block_scales) return std::nullopt;
+  const ScaleSupport scales = kernel.operands.scales;
+  if (scales == ScaleSupport::block_scales || scales == ScaleSupport::group_scales) return std::nullopt;
   if (kernel.operands.accumulator == DType::s32) return SumClass::exact;
   if (design.math_unit == MathUnit::simt) return SumClass::fma;
   if (!design.instruction || (design.warps && design.warps->k > 1)) return std::nullopt;

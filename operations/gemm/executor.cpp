@@ -76,10 +76,11 @@ class Positions {
     return k < k_ ? static_cast<std::int32_t>(k) : -1;
   }
 
-  /// The first position behind p that lies in another block of scales, in steps of an instruction.
-  std::int64_t end_of_block(std::int64_t p, int step) const {
-    const std::int64_t block = k_at(p) / scale_block;
-    while (p < count_ && k_at(p) / scale_block == block) p += step;
+  /// The first position behind p that lies in another block of so many positions, which share their scales,
+  /// in steps of an instruction.
+  std::int64_t end_of_block(std::int64_t p, int step, int size) const {
+    const std::int64_t block = k_at(p) / size;
+    while (p < count_ && k_at(p) / size == block) p += step;
     return p;
   }
 
@@ -237,7 +238,7 @@ class Executor {
   void sum_promoted(const Block& block, const Positions& positions, Scratch<T, S>& scratch) const {
     clear(scratch.promoted);
     for (std::int64_t begin = 0; begin < positions.count() && positions.index(begin) >= 0;) {
-      const std::int64_t end = positions.end_of_block(begin, chunk_);
+      const std::int64_t end = positions.end_of_block(begin, chunk_, k_positions(scales_));
       clear(scratch.group);
       sum_group(block, positions, begin, end, scratch);
       promote(block, positions.index(begin), scratch);

@@ -16,19 +16,26 @@ Status no_scales(const GemmProblem& problem) {
   return {unsupported, Reason::no_operand, of_a.is_given ? Operand::a_scale : Operand::b_scale};
 }
 
+/// The granularity of scales that kernels read by blocks.
+ScaleGranularity granularity_of(const ScaleParams& params) {
+  if (params.lines_log2 > 0) return ScaleGranularity::block_128x128;
+  for (const auto grouped : {ScaleGranularity::block_1x32, ScaleGranularity::block_1x64}) {
+    if (1 << params.k_log2 == k_positions(grouped)) return grouped;
+  }
+  return ScaleGranularity::block_1x128;
+}
+
 /// The scales of an operand in an image of a launch, which has their parameters where it has their pointer.
 OperandScale launched_scale(const Launch& launch, const std::byte* image, Operand name, bool by_block) {
   for (const Relocation& relocation : launch.relocations) {
     if (relocation.source != name) continue;
     const auto& params = *reinterpret_cast<const ScaleParams*>(image + relocation.at);
-    const auto blocks =
-        params.lines_log2 > 0 ? ScaleGranularity::block_128x128 : ScaleGranularity::block_1x128;
     return {.data = params.values.data,
             .line_stride = params.values.row_stride,
             .k_stride = params.values.column_stride,
             .batch_stride = params.values.batch_stride,
             .is_given = true,
-            .granularity = by_block ? blocks : ScaleGranularity::row};
+            .granularity = by_block ? granularity_of(params) : ScaleGranularity::row};
   }
   return {};
 }
@@ -41,14 +48,22 @@ Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
   if (kernel == ScaleSupport::none) return has_scales ? no_scales(problem) : Status();
   if (kernel == ScaleSupport::block_scales && problem.must_promote) return {};
   if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
-  if (kernel == ScaleSupport::block_scales || !is_blocked(problem.scales)) return {};
-  const bool of_a = a.is_given && is_blocked(a.granularity);
+  const auto is_taken = [&](const OperandScale& scale) {
+    if (!scale.is_given || kernel == ScaleSupport::group_scales) return true;
+    return kernel == ScaleSupport::block_scales ? !is_grouped(scale.granularity)
+                                                : !is_blocked(scale.granularity);
+  };
+  if (is_taken(a) && is_taken(b)) return {};
+  const bool of_a = !is_taken(a);
   const ScaleGranularity granularity = of_a ? a.granularity : b.granularity;
-  return {unsupported, Reason::granularity, scale_name(problem, of_a), 0, static_cast<int>(granularity)};
+  const int expected = kernel == ScaleSupport::block_scales ? scale_block : 0;
+  return {unsupported, Reason::granularity, scale_name(problem, of_a), expected,
+          static_cast<int>(granularity)};
 }
 
 OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image) {
-  const bool by_block = row.metadata.operands.scales == ScaleSupport::block_scales;
+  const ScaleSupport support = row.metadata.operands.scales;
+  const bool by_block = support == ScaleSupport::block_scales || support == ScaleSupport::group_scales;
   const OperandScale a = launched_scale(launch, image, Operand::a_scale, by_block);
   const OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
   return row.exchanged ? OperandScales{b, a} : OperandScales{a, b};

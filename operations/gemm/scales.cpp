@@ -40,8 +40,8 @@ GivenScale scales_of_b(const GemmArguments& args) {
           args.out.rank,    entries_of(args)};
 }
 
-std::int64_t blocks(std::int64_t extent) {
-  return extent / scale_block + (extent % scale_block != 0 ? 1 : 0);
+std::int64_t blocks(std::int64_t extent, int size = scale_block) {
+  return extent / size + (extent % size != 0 ? 1 : 0);
 }
 
 std::string quoted(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
@@ -117,6 +117,8 @@ OperandScale operand_scale(const GivenScale& scale) {
 bool permits(Operand scale, ScaleGranularity granularity) {
   switch (granularity) {
     case ScaleGranularity::tensor:
+    case ScaleGranularity::block_1x32:
+    case ScaleGranularity::block_1x64:
     case ScaleGranularity::block_1x128: return true;
     case ScaleGranularity::row: return scale == Operand::a_scale;
     case ScaleGranularity::column:
@@ -128,7 +130,8 @@ bool permits(Operand scale, ScaleGranularity granularity) {
 MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const MatrixExtents& of) {
   const bool of_a = scale == Operand::a_scale;
   const std::int64_t lines = of_a ? of.rows : of.columns;
-  const std::int64_t along_k = is_blocked(granularity) ? blocks(of_a ? of.columns : of.rows) : 1;
+  const std::int64_t k = of_a ? of.columns : of.rows;
+  const std::int64_t along_k = is_blocked(granularity) ? blocks(k, k_positions(granularity)) : 1;
   std::int64_t along_lines = lines;
   if (granularity == ScaleGranularity::tensor) along_lines = 1;
   if (granularity == ScaleGranularity::block_128x128) along_lines = blocks(lines);

@@ -75,7 +75,7 @@ const void* start_of(const Piece& piece, std::int64_t entry) {
   const TensorView& view = piece.view;
   if (piece.entry != all_entries) return view.data;
   if (view.rank != 3 || (view.extents[0] > 1 && view.strides[0] == 0)) return nullptr;
-  return static_cast<const char*>(view.data) + entry * view.strides[0] * bytes_of(view.dtype);
+  return static_cast<const char*>(view.data) + entry * view.strides[0] * bits_of(view.dtype) / 8;
 }
 
 /// Whether C or a residual is the output itself there, of one batch entry.

@@ -43,10 +43,10 @@ Status check_pointers(const Launch& launch, const PlanOperands& pointers) {
 /// What is wrong with an operand that is less aligned than the launch needs.
 static Status misaligned(const PlanOperandNeed& use, const void* data) {
   if (use.is_array) return check_array_address(use.name, data);
-  const int element = bytes_of(use.dtype);
   const auto got = std::int64_t{1} << std::countr_zero(reinterpret_cast<std::uintptr_t>(data));
-  return {StatusCode::unsupported, Reason::pointer_alignment, use.name, use.alignment / element,
-          got / element};
+  const int bits = bits_of(use.dtype);
+  return {StatusCode::unsupported, Reason::pointer_alignment, use.name, use.alignment * 8 / bits,
+          got * 8 / bits};
 }
 
 Status check_alignments(const Launch& launch, const PlanOperands& pointers) {

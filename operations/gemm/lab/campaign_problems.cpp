@@ -141,8 +141,9 @@ std::set<TypeKey> served_always(const Fallbacks& fallbacks) {
 /// Scales of A, of B or of both, stored in any way.
 void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage, Dice& dice) {
   using enum ScaleGranularity;
-  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
-  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128, block_1x32, block_1x64};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128, block_1x32, block_1x64};
+  const bool has_groups = is_half(args.a.dtype) && is_weight(args.b.dtype);
   const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
     const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
     const std::int64_t batch = dice.one_in(3) ? 0 : sizes.batch;
@@ -150,11 +151,11 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   };
   const std::int64_t which = dice.between(0, 2);
   if (which != 1) {
-    args.a_scale_granularity = dice.one_of(of_a);
+    args.a_scale_granularity = of_a[dice.between(0, has_groups ? 4 : 2)];
     args.a_scale = view(Operand::a_scale, args.a_scale_granularity, {sizes.m, sizes.k});
   }
   if (which != 2) {
-    args.b_scale_granularity = dice.one_of(of_b);
+    args.b_scale_granularity = of_b[dice.between(0, has_groups ? 5 : 3)];
     args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
   }
 }

@@ -11,9 +11,9 @@ constexpr Setting operand_settings[] = {
     {"type", "TYPE", "Element type of all operands: f16, bf16, f32, f64, s8 or u8"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
-    {"a-scale", "tensor|row|1x128",
+    {"a-scale", "tensor|row|1x128|1x64|1x32",
      "Scales of A, in f32: one for all, for each row, or for 128 of K in a row"},
-    {"b-scale", "tensor|column|1x128|128x128",
+    {"b-scale", "tensor|column|1x128|128x128|1x64|1x32",
      "Scales of B, in f32: one for all, for each column, or for 128 of K in 1 or 128 columns"},
 };
 constexpr Setting sum_settings[] = {

@@ -59,8 +59,11 @@ void scale(Problem& problem, const Extent3& tile, Dice& dice) {
 }
 
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+bool takes_groups(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::group_scales;
+}
 bool takes_blocks(const KernelMetadata& kernel) {
-  return kernel.operands.scales == ScaleSupport::block_scales;
+  return kernel.operands.scales == ScaleSupport::block_scales || takes_groups(kernel);
 }
 
 bool promotes(const KernelMetadata& kernel) {
@@ -117,6 +120,8 @@ constexpr OwnPath own_paths[] = {
     {{"scales_vector", takes_scales}, scale<row, column>},
     {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
+    {{"scales_1x32", takes_groups}, scale<row, block_1x32>},
+    {{"scales_1x64_1x32", takes_groups}, scale<block_1x64, block_1x32>},
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
     {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},

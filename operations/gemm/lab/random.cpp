@@ -98,19 +98,22 @@ int least_multiprocessors(const DesignMetadata& design) {
 }
 
 /// Bytes are read one by one, or as words where they are so aligned: both are met.
-int words_of_bytes(DType dtype, Dice& dice) { return is_byte(dtype) && dice.one_in(2) ? 4 : 1; }
+int words_of_bytes(DType dtype, Dice& dice) {
+  if (is_half_byte(dtype)) return 2;  // lines begin at whole bytes
+  return is_byte(dtype) && dice.one_in(2) ? 4 : 1;
+}
 
 /// Scales of A or B or both, of any granularity that the kernel takes. Half of the problems are long enough
 /// for several blocks.
 void draw_scales(ScaleSupport kernel, Problem& problem, Dice& dice) {
-  constexpr ScaleGranularity of_a[] = {ScaleGranularity::tensor, ScaleGranularity::row,
-                                       ScaleGranularity::block_1x128};
-  constexpr ScaleGranularity of_b[] = {ScaleGranularity::tensor, ScaleGranularity::column,
-                                       ScaleGranularity::block_1x128, ScaleGranularity::block_128x128};
-  const bool has_blocks = kernel == ScaleSupport::block_scales;
+  using enum ScaleGranularity;
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128, block_1x32, block_1x64};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128, block_1x32, block_1x64};
+  const bool has_groups = kernel == ScaleSupport::group_scales;
+  const bool has_blocks = has_groups || kernel == ScaleSupport::block_scales;
   const std::int64_t which = dice.between(0, 3);
-  if (which != 1) problem.a_scale = of_a[dice.between(0, has_blocks ? 2 : 1)];
-  if (which != 2) problem.b_scale = of_b[dice.between(0, has_blocks ? 3 : 1)];
+  if (which != 1) problem.a_scale = of_a[dice.between(0, has_groups ? 4 : has_blocks ? 2 : 1)];
+  if (which != 2) problem.b_scale = of_b[dice.between(0, has_groups ? 5 : has_blocks ? 3 : 1)];
   if (has_blocks && problem.k > 0 && dice.one_in(2)) problem.k += scale_block;
 }
 

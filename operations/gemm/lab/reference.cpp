@@ -20,7 +20,7 @@ using host::read_element;
 /// A worker computes some columns at a time, over so much of K, four rows at once.
 constexpr int block_k = 512;
 constexpr int block_rows = 4;
-static_assert(block_k % scale_block == 0);
+static_assert(block_k % scale_block == 0 && scale_block % least_scale_group == 0);
 
 /// The part of the reference that one worker computes at a time: all chosen rows of some columns of one batch
 /// entry.
@@ -64,7 +64,7 @@ class Product {
     const void* const first = b_.first(strip.entry);
     host::with_element(b_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
-        if (i % scale_block == 0) {
+        if (i % least_scale_group == 0) {
           for (int j = 0; j < strip.columns; ++j)
             scales[j] = b_scales_.at(strip.entry, k + i, strip.column + j);
         }
@@ -93,7 +93,7 @@ class Product {
       for (int i = 0; i < depth; ++i) {
         for (int r = 0; r < rows; ++r) {
           const std::int64_t row = chosen[first + static_cast<std::size_t>(r)];
-          if (i % scale_block == 0) scales[r] = a_scales_.at(strip.entry, row, k + i);
+          if (i % least_scale_group == 0) scales[r] = a_scales_.at(strip.entry, row, k + i);
           const double value = scales[r] * read_element<E>(matrix, a_.index(row, k + i));
           const double scaled = value * epilogue_.row_scale(row);
           squares += scaled * scaled;

@@ -54,7 +54,7 @@ bool is_other_layout(const TensorView& view, Layout wanted) {
 
 /// Whether a view's pointer is less aligned than a kernel needs.
 bool has_misaligned_pointer(const TensorView& view, const OperandMetadata& wanted) {
-  return view.assumed_alignment % (wanted.alignment * bytes_of(view.dtype)) != 0;
+  return view.assumed_alignment % bytes_for(view.dtype, wanted.alignment) != 0;
 }
 
 /// Whether an operand has what it was refused for.
@@ -112,8 +112,9 @@ bool has_other_scales(const Status& status, const KernelMetadata& kernel, const 
   if (view_of(args, operand) == nullptr) return false;
   if (status.reason() == Reason::no_operand) return support == ScaleSupport::none;
   const bool of_a = operand == Operand::a_scale;
-  return support == ScaleSupport::vector_scales &&
-         is_blocked(of_a ? args.a_scale_granularity : args.b_scale_granularity);
+  const ScaleGranularity given = of_a ? args.a_scale_granularity : args.b_scale_granularity;
+  if (support == ScaleSupport::block_scales) return is_grouped(given);
+  return support == ScaleSupport::vector_scales && is_blocked(given);
 }
 
 /// Whether the kernel cannot cut K into as many slices as are asked for.

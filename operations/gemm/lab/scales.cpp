@@ -18,11 +18,11 @@ Result<ScaleGranularity> parse_scale(std::string_view text, std::initializer_lis
 }  // namespace
 
 Result<ScaleGranularity> parse_a_scale(std::string_view text) {
-  return parse_scale(text, {"tensor", "row", "1x128"});
+  return parse_scale(text, {"tensor", "row", "1x128", "1x32", "1x64"});
 }
 
 Result<ScaleGranularity> parse_b_scale(std::string_view text) {
-  return parse_scale(text, {"tensor", "column", "1x128", "128x128"});
+  return parse_scale(text, {"tensor", "column", "1x128", "128x128", "1x32", "1x64"});
 }
 
 std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,

@@ -54,7 +54,7 @@ class Scales {
     return granularity == ScaleGranularity::block_128x128 ? scale_block : 1;
   }
   static std::int64_t by_k(ScaleGranularity granularity) {
-    return is_blocked(granularity) ? scale_block : all;
+    return is_blocked(granularity) ? k_positions(granularity) : all;
   }
 
   host::Matrix matrix_;
