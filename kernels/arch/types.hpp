@@ -51,6 +51,16 @@ struct U8x4 {
   unsigned bits;
 };
 
+/// Eight neighbouring s4 in a word, the first one in its lowest bits.
+struct S4x8 {
+  unsigned bits;
+};
+
+/// The same of u4.
+struct U4x8 {
+  unsigned bits;
+};
+
 /// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
 /// operand of an m16n8k16 instruction, or the right operands of two. Of 32-bit elements, a 16 x 8 matrix in
 /// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each. Of bytes, a 16 x 32 matrix in four

@@ -45,6 +45,17 @@ QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
   return pair_of<BF16>(static_cast<signed char>(bytes.bits), static_cast<signed char>(bytes.bits >> 8));
 }
 
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
+  const auto value = [&](int at) { return static_cast<int>((numbers.bits >> 4 * at & 15U) ^ 8U) - 8; };
+  return pair_of<T>(static_cast<float>(value(i)), static_cast<float>(value(i + 4)));
+}
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i) {
+  const auto value = [&](int at) { return static_cast<float>(numbers.bits >> 4 * at & 15U); };
+  return pair_of<T>(value(i), value(i + 4));
+}
+
 QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }
 
 /// The whole number nearest to x, ties to even, from `least` to `most`; 0 for NaN.

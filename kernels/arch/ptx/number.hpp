@@ -94,6 +94,49 @@ QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
   return pair_of<BF16>(low - 8388736.0F, high - 8388736.0F);
 }
 
+/// Numbers `i` and `i + 4` of eight half bytes (i from 0 to 3) as numbers of T, which are exact; number `i`
+/// in the lower half of the word.
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i);
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i);
+
+// 0x4300 is 128 in bf16, of which the lowest bits count ones, as in f16 the lowest bits of 0x6400 do. Of a
+// signed number, inverting the highest bit makes an unsigned one that is 8 more.
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<F16>(S4x8 numbers, int i) {
+  unsigned pair;
+  asm("sub.rn.f16x2 %0, %1, %2;"
+      : "=r"(pair)
+      : "r"((numbers.bits >> 4 * i & 0x000f000fu) ^ 0x64086408u), "r"(0x64086408u));
+  return pair;
+}
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<F16>(U4x8 numbers, int i) {
+  unsigned pair;
+  asm("sub.rn.f16x2 %0, %1, %2;"
+      : "=r"(pair)
+      : "r"((numbers.bits >> 4 * i & 0x000f000fu) ^ 0x64006400u), "r"(0x64006400u));
+  return pair;
+}
+// (8.0 subtracts bf16 by a fused multiply-add alone.)
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<BF16>(S4x8 numbers, int i) {
+  unsigned pair;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;"
+      : "=r"(pair)
+      : "r"((numbers.bits >> 4 * i & 0x000f000fu) ^ 0x43084308u), "r"(0x3f803f80u), "r"(0xc308c308u));
+  return pair;
+}
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
+  unsigned pair;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;"
+      : "=r"(pair)
+      : "r"((numbers.bits >> 4 * i & 0x000f000fu) ^ 0x43004300u), "r"(0x3f803f80u), "r"(0xc300c300u));
+  return pair;
+}
+
 /// Rounds to the nearest number of 11 significant bits, as f32: what mma<TF32> takes. Ties go to even;
 /// on 8.0, which has no such instruction (PTX ISA, cvt), away from 0.
 QUARRY_DEVICE float to_tf32(float x) {

@@ -71,6 +71,42 @@ QUARRY_DEVICE void bf16_of_u8(const ProbeParams& params) {
 }
 
 template <Block block>
+QUARRY_DEVICE void f16_of_s4(const ProbeParams& params) {
+  map_items<block, arch::S4x8>(params, [](arch::S4x8 x) {
+    return arch::Vector<unsigned, 4>{
+        arch::half_byte_pair<arch::F16>(x, 0), arch::half_byte_pair<arch::F16>(x, 1),
+        arch::half_byte_pair<arch::F16>(x, 2), arch::half_byte_pair<arch::F16>(x, 3)};
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_of_u4(const ProbeParams& params) {
+  map_items<block, arch::U4x8>(params, [](arch::U4x8 x) {
+    return arch::Vector<unsigned, 4>{
+        arch::half_byte_pair<arch::F16>(x, 0), arch::half_byte_pair<arch::F16>(x, 1),
+        arch::half_byte_pair<arch::F16>(x, 2), arch::half_byte_pair<arch::F16>(x, 3)};
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_of_s4(const ProbeParams& params) {
+  map_items<block, arch::S4x8>(params, [](arch::S4x8 x) {
+    return arch::Vector<unsigned, 4>{
+        arch::half_byte_pair<arch::BF16>(x, 0), arch::half_byte_pair<arch::BF16>(x, 1),
+        arch::half_byte_pair<arch::BF16>(x, 2), arch::half_byte_pair<arch::BF16>(x, 3)};
+  });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_of_u4(const ProbeParams& params) {
+  map_items<block, arch::U4x8>(params, [](arch::U4x8 x) {
+    return arch::Vector<unsigned, 4>{
+        arch::half_byte_pair<arch::BF16>(x, 0), arch::half_byte_pair<arch::BF16>(x, 1),
+        arch::half_byte_pair<arch::BF16>(x, 2), arch::half_byte_pair<arch::BF16>(x, 3)};
+  });
+}
+
+template <Block block>
 QUARRY_DEVICE void tf32_of_f32(const ProbeParams& params) {
   map_items<block, float>(params, [](float x) { return arch::to_tf32(x); });
 }

@@ -1,0 +1,51 @@
+/// The compile-time parameters of one gemm_narrow_sm80 kernel, and what follows from them.
+#pragma once
+
+#include "common/config_parts.hpp"
+#include "common/epilogue_layout.hpp"
+
+namespace quarry::gemm_narrow_sm80 {
+
+/// One kernel: weights of half a byte (B, contiguous along K) become f16 or bf16 in registers, where they are
+/// the left operand of the matrix instruction, so that few rows of A fill the short side of it. Each group of
+/// warps along K has a pipeline of its own.
+struct Config {
+  Types types;
+  Layouts layouts;
+  Tile tile;
+  /// One along M; warps along N share the rows of A that they multiply.
+  Warps warps;
+  int stages;
+  ScaleSupport scales = ScaleSupport::group_scales;
+  friend constexpr bool operator==(const Config&, const Config&) = default;
+};
+
+/// Positions of K of a stage of one group of warps: 64 bytes of a column of B, two sectors of memory.
+inline constexpr int stage_k = 128;
+
+/// Threads of a block, and of one group along K.
+constexpr int group_threads(const Config& c) { return 32 * c.warps.n; }
+constexpr int threads(const Config& c) { return group_threads(c) * c.warps.k; }
+
+/// Bytes of a stage: columns of B, rows of A, and the scales of the columns, for each least group of K.
+constexpr int stage_bytes_b(const Config& c) { return c.tile.n * stage_k / 2; }
+constexpr int stage_bytes_a(const Config& c) { return c.tile.m * stage_k * 2; }
+constexpr int stage_bytes_scales(const Config& c) { return c.tile.n * (stage_k / 32) * 4; }
+constexpr int stage_bytes(const Config& c) {
+  return stage_bytes_b(c) + stage_bytes_a(c) + stage_bytes_scales(c);
+}
+
+/// Bytes of the sums of one group of warps in shared memory, on their way to the output.
+constexpr int sums_bytes(const Config& c) { return staging_bytes(c.tile.m, c.tile.n, 4); }
+
+/// Bytes of dynamic shared memory: the stages of all groups, later used again for their sums.
+constexpr int shared_memory_bytes(const Config& c) {
+  const int pipeline = c.warps.k * c.stages * stage_bytes(c);
+  const int epilogue = c.warps.k * sums_bytes(c);
+  return pipeline > epilogue ? pipeline : epilogue;
+}
+
+/// The config whose device code a row runs.
+constexpr Config entry(const Config& c) { return c; }
+
+}  // namespace quarry::gemm_narrow_sm80

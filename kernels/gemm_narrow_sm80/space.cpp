@@ -1,0 +1,49 @@
+/// gemm_narrow_sm80 configs as text: gemm_narrow_sm80_bf16_s4_f32_bf16_rcr_16x64x1024_w1x1x8_s4.
+#include <string>
+
+#include "gemm_narrow_sm80/describe.hpp"
+#include "settings.hpp"
+
+namespace quarry::gemm_narrow_sm80 {
+namespace {
+
+constexpr auto settings = gemm_settings<Config>({
+    setting<&Config::warps>("warps", "w"),
+    setting<&Config::stages>("stages", "s"),
+    word_setting<&Config::scales, ScaleSupport::group_scales>("scales", ScaleSupport::group_scales),
+});
+
+std::string unit_group(const Config& c) { return name_of(c.types); }
+
+/// What is wrong with the tile and the warps, "" where nothing is.
+std::string tile_fault(const Config& c) {
+  if (c.warps.m != 1 || c.warps.n < 1 || c.warps.k < 1 || c.warps.n > 8 || c.warps.k > 8)
+    return "warps must be one along M, and up to 8 along N and K";
+  if (threads(c) > 1024) return "more than 1024 threads";
+  if (c.tile.k != stage_k * c.warps.k)
+    return "tile.k must be " + std::to_string(stage_k) + " for each warp along K";
+  if (c.tile.m % 8 != 0 || c.tile.m < 8 || c.tile.m > 128) return "tile.m must be a multiple of 8 up to 128";
+  if (c.tile.n < 32 || c.tile.n > 256 || c.tile.n % (16 * c.warps.n) != 0 || c.tile.n % group_threads(c) != 0)
+    return "tile.n must be a multiple of 32 a warp, up to 256";
+  if (c.tile.m * 16 % group_threads(c) != 0) return "threads cannot share the copies of A evenly";
+  if (c.tile.m * (c.tile.n / c.warps.n) > 64 * 32) return "a warp's tile has more than 2048 sums";
+  return "";
+}
+
+/// Why there can be no such kernel, "" where there can.
+std::string fault(const Config& c) {
+  if (!has_weight_types(c.types) || !is_half_byte(c.types.b))
+    return "A must be f16 or bf16 and B s4 or u4; sums are f32, the output is f32 or of A's type";
+  if (c.layouts != Layouts{Layout::row, Layout::column, Layout::row})
+    return "A and the output must be row-major, B column-major: weights are contiguous along K";
+  if (std::string why = tile_fault(c); !why.empty()) return why;
+  if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
+  return shared_memory_bytes(c) > 227 * 1024 ? "more shared memory than any device has" : "";
+}
+
+}  // namespace
+
+extern const ConfigSpace space;
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(family_name);
+
+}  // namespace quarry::gemm_narrow_sm80

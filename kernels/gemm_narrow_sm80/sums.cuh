@@ -1,0 +1,133 @@
+/// What a warp multiplies of a stage, and its sums.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "common/element.cuh"
+#include "gemm/scale_view.cuh"
+#include "gemm_narrow_sm80/config.hpp"
+#include "gemm_narrow_sm80/copies.cuh"
+#include "gemm_narrow_sm80/weights.cuh"
+
+namespace quarry::gemm_narrow_sm80 {
+
+/// What follows from a config inside the kernel.
+template <Config config>
+struct Shape {
+  static constexpr int warp_n = config.tile.n / config.warps.n;
+  static constexpr int blocks_n = warp_n / 16;        ///< instructions of a warp along N
+  static constexpr int blocks_m = config.tile.m / 8;  ///< and along M
+};
+
+/// The sums of one warp: of the group of K at hand, and of all groups before it times their scales.
+/// Rows of an instruction's sums are columns of the output.
+template <Config config>
+struct Sums {
+  using S = Shape<config>;
+  arch::AccumulatorF32 group[S::blocks_n][S::blocks_m] = {};
+  arch::AccumulatorF32 all[S::blocks_n][S::blocks_m] = {};
+};
+
+/// One warp's way through the stages of its group.
+template <Config config>
+class WarpProduct {
+  using S = Shape<config>;
+
+ public:
+  /// @param scales_a the scales of A, which few problems have @param row the tile's first row, of `rows`
+  /// @param k_end of the problem
+  QUARRY_DEVICE WarpProduct(int warp_n, const ScaleParams& scales_b, const ScaleView& scales_a, bool has_a,
+                            int row, int rows, int k_end)
+      : column_(warp_n * S::warp_n + arch::lane_index() / 4),
+        has_b_(scales_b.values.data != nullptr),
+        has_a_(has_a),
+        log2_(scales_b.k_log2),
+        scales_a_(scales_a),
+        row_(row),
+        rows_(rows),
+        k_end_(k_end) {}
+
+  /// Adds the products of a stage. Sums are promoted where a scale may change. @param k of its first position
+  QUARRY_DEVICE void multiply(arch::SharedAddress stage, int k, Sums<config>& sums) const {
+    QUARRY_UNROLL
+    for (int part = 0; part < stage_k / 32; ++part) {
+      multiply_part(stage, part, sums);
+      const int end = (part + 1) * 32;
+      if (part == stage_k / 32 - 1 || has_a_ || end % (1 << log2_) == 0) promote(stage, end - 32, k, sums);
+    }
+  }
+
+ private:
+  /// The products of 32 positions of K: of each, four lanes have eight neighbours.
+  QUARRY_DEVICE void multiply_part(arch::SharedAddress stage, int part, Sums<config>& sums) const {
+    const int lane = arch::lane_index();
+    arch::FragmentB rows[S::blocks_m][2];
+    QUARRY_UNROLL
+    for (int m = 0; m < S::blocks_m; ++m) {
+      const int place = place_of_a(m * 8 + lane / 4, part * 4 + lane % 4);
+      activation_fragments(
+          arch::shared_load<arch::Vector<unsigned, 4>>(stage + (stage_bytes_b(config) + place)), rows[m]);
+    }
+    QUARRY_UNROLL
+    for (int n = 0; n < S::blocks_n; ++n) {
+      const arch::SharedAddress word = stage + lane % 4 * 4;
+      const auto upper = arch::shared_load<unsigned>(word + place_of_b(column_ + n * 16, part));
+      const auto lower = arch::shared_load<unsigned>(word + place_of_b(column_ + n * 16 + 8, part));
+      arch::MatrixFragment weights[2];
+      weight_fragments<config.types.a, config.types.b>(upper, lower, weights);
+      QUARRY_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        QUARRY_UNROLL
+        for (int m = 0; m < S::blocks_m; ++m)
+          arch::mma<Element<config.types.a>>(sums.group[n][m], weights[half], rows[m][half]);
+      }
+    }
+  }
+
+  /// all += scales * group, and group becomes 0. @param offset a position of the group in the stage
+  QUARRY_DEVICE void promote(arch::SharedAddress stage, int offset, int k, Sums<config>& sums) const {
+    const arch::SharedAddress scales =
+        stage + (stage_bytes_b(config) + stage_bytes_a(config) + (offset >> log2_) * config.tile.n * 4);
+    if (has_a_ && k + offset < k_end_) scale_rows(k + offset, sums);
+    QUARRY_UNROLL
+    for (int n = 0; n < S::blocks_n; ++n) {
+      float of[2] = {1, 1};
+      if (has_b_) {
+        of[0] = arch::shared_load<float>(scales + (column_ + n * 16) * 4);
+        of[1] = arch::shared_load<float>(scales + (column_ + n * 16 + 8) * 4);
+      }
+      QUARRY_UNROLL
+      for (int m = 0; m < S::blocks_m; ++m) {
+        QUARRY_UNROLL
+        for (int v = 0; v < 4; ++v)
+          sums.all[n][m].v[v] = arch::fma(of[v / 2], sums.group[n][m].v[v], sums.all[n][m].v[v]);
+        sums.group[n][m] = {};
+      }
+    }
+  }
+
+  /// Multiplies the sums of the group by the scales of their rows of A.
+  QUARRY_DEVICE void scale_rows(int k, Sums<config>& sums) const {
+    QUARRY_UNROLL
+    for (int m = 0; m < S::blocks_m; ++m) {
+      const int row = row_ + m * 8 + arch::lane_index() % 4 * 2;
+      const int block = scales_a_.block_at(k);
+      const float of[2] = {scales_a_.at(row, rows_, block), scales_a_.at(row + 1, rows_, block)};
+      QUARRY_UNROLL
+      for (int n = 0; n < S::blocks_n; ++n) {
+        QUARRY_UNROLL
+        for (int v = 0; v < 4; ++v) sums.group[n][m].v[v] *= of[v % 2];
+      }
+    }
+  }
+
+  int column_;
+  bool has_b_;
+  bool has_a_;
+  int log2_;
+  const ScaleView& scales_a_;
+  int row_;
+  int rows_;
+  int k_end_;
+};
+
+}  // namespace quarry::gemm_narrow_sm80
