@@ -14,8 +14,15 @@ struct Config {
   gemm_sm90::ClusterShape cluster;
   int stages;
   Schedule schedule;
+  /// Of dgrad: unity or strided, in phases (conv2d/phases.hpp). Other directions walk with any stride.
+  WindowStrides strides = WindowStrides::unity;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
+
+/// Whether it computes a dgrad in phases.
+constexpr bool is_phased(const Config& c) {
+  return c.direction == Direction::dgrad && c.strides == WindowStrides::strided;
+}
 
 /// The kernel's product: a gemm_sm90 kernel whose operands are tensors.
 constexpr gemm_sm90::Config product(const Config& c) {

@@ -20,11 +20,11 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.cluster = Cluster{c.cluster.m, c.cluster.n};
   kernel.design.schedule = c.schedule;
   kernel.design.copy_engine = code.copy;
-  kernel.design.strides = c.direction == Direction::dgrad ? WindowStrides::unity : WindowStrides::strided;
+  kernel.design.strides = c.direction == Direction::dgrad ? c.strides : WindowStrides::strided;
   kernel.design.filter = WindowFilter::any;
   kernel.design.instruction = gemm_sm90::instruction_shape(code);
   kernel.design.math_unit = MathUnit::tensor_core;
-  kernel.modes = {.split_k_parallel = true, .split_k_cluster = gemm_sm90::adds_up_in_cluster(code)};
+  kernel.modes = {.split_k_parallel = !is_phased(c), .split_k_cluster = gemm_sm90::adds_up_in_cluster(code)};
   return kernel;
 }
 

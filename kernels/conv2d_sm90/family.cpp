@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "conv2d_sm90/config.hpp"
+#include "conv2d_sm90/phases.hpp"
 #include "conv2d_sm90/tensors.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/estimate.hpp"
@@ -14,9 +15,36 @@ namespace {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
+/// What gemm_sm90 says of the product, and which windows the kernel takes. Outputs of phases are tensors,
+/// which no reduction reads.
+GemmTraits product_traits(const Config& c) {
+  GemmTraits traits = gemm_sm90::traits(product(c));
+  traits.strides = c.strides;
+  if (is_phased(c)) traits.cuts_in_parallel = false;
+  return traits;
+}
+
+bool in_phases(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  return problem.direction == Direction::dgrad && kernel.strides == WindowStrides::strided;
+}
+
+/// A tap's channels in whole K tiles.
+int padded_channels(const Conv2dProblem& problem, int tile_k) {
+  return tiles_along(problem.windows.channels.size, tile_k) * tile_k;
+}
+
+/// The product that the grid covers. @pre it is not empty
+GemmProblem covered_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  if (!in_phases(kernel, problem)) return matrix_product(problem, kernel.tile.k);
+  return phased_product(problem, padded_channels(problem, kernel.tile.k));
+}
+
 /// The product as the ranking sees it: its A has lines as the tensor has them, and windows overlap.
 GemmProblem ranked_product(const GemmProfile& kernel, const Conv2dProblem& problem) {
-  GemmProblem p = matrix_product(problem, kernel.traits.tile.k);
+  const GemmTraits& traits = kernel.traits;
+  const bool phased = in_phases(traits, problem);
+  GemmProblem p = phased ? mean_phase(problem, padded_channels(problem, traits.tile.k))
+                         : matrix_product(problem, traits.tile.k);
   const auto lines = [](MatrixParams& m, long long stride, Layout layout) {
     m = layout == Layout::row ? MatrixParams{m.data, stride, 1, 0} : MatrixParams{m.data, 1, stride, 0};
   };
@@ -24,6 +52,10 @@ GemmProblem ranked_product(const GemmProfile& kernel, const Conv2dProblem& probl
   lines(p.b.matrix, p.b.matrix.column_stride, kernel.traits.layouts.b);
   float& repeats = problem.direction == Direction::wgrad ? p.repeats_b : p.repeats_a;
   repeats = window_repeats(problem.windows);
+  if (phased) {  // a stride leaves out most taps
+    const Windows& w = problem.windows;
+    repeats = std::max(1.0F, repeats / static_cast<float>(w.rows.stride.size * w.columns.stride.size));
+  }
   return p;
 }
 
@@ -44,8 +76,11 @@ class Conv2dSm90 final : public Conv2dFamily {
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     const Config& c = config_of(config);
     GemmProfile profile = gemm_sm90::profile(product(c), device);
+    profile.traits = product_traits(c);
     // Blocks of a multiprocessor share the engine, as they share the tensor cores.
     profile.math = std::max(profile.math, pixel_clocks * pixels_of(c) / device.clock);
+    // Lanes store what lies apart: taken to cost what other epilogues beyond the plain one do.
+    if (is_phased(c)) profile.epilogue_tile += profile.general_tile;
     // Gradients of filters are few outputs, each the sum over all positions.
     if (c.direction == Direction::wgrad) profile.most_slices = 128;
     return profile;
@@ -54,9 +89,10 @@ class Conv2dSm90 final : public Conv2dFamily {
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
     // Blocks side by side in a cluster have whole lines of 64, so that all of the cluster tells the same.
-    if (Status s = check_tensors(problem, kernel.traits.tile); !s) return s;
+    const bool phased = in_phases(kernel.traits, problem);
+    if (Status s = check_tensors(problem, kernel.traits.tile, phased); !s) return s;
     if (is_empty(problem.product)) return {};
-    GemmProblem p = matrix_product(problem, kernel.traits.tile.k);
+    GemmProblem p = covered_product(kernel.traits, problem);
     if (p.k == 0) p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;
     if (Status s = gemm_supports(kernel.traits, p, device); !s) return s;
     const std::int64_t blocks = gemm_blocks(kernel.traits, p, 1) * kernel.traits.cluster;
@@ -80,7 +116,8 @@ class Conv2dSm90 final : public Conv2dFamily {
                              const ChosenControls& controls) const override {
     const Config& c = config_of(config);
     if (is_empty(problem.product)) return 0;
-    return gemm_workspace(gemm_sm90::traits(product(c)), matrix_product(problem, c.tile.k), controls).bytes;
+    const GemmTraits traits = product_traits(c);
+    return gemm_workspace(traits, covered_product(traits, problem), controls).bytes;
   }
 
   void launch(const void* config, const Conv2dProblem& problem, const ChosenControls& controls,
@@ -88,18 +125,25 @@ class Conv2dSm90 final : public Conv2dFamily {
     const Config& c = config_of(config);
     if (is_empty(problem.product)) return;
     const gemm_sm90::Config code = product(c);
-    const GemmProblem p = matrix_product(problem, c.tile.k);
-    TensorGemmParams* const begun =
-        gemm_sm90::begin_launch(code, p, controls, sizeof(TensorConv2dParams), launch);
+    const GemmProblem p = covered_product(product_traits(c), problem);
+    const std::size_t bytes = is_phased(c) ? sizeof(PhasedTensorConv2dParams) : sizeof(TensorConv2dParams);
+    TensorGemmParams* const begun = gemm_sm90::begin_launch(code, p, controls, bytes, launch);
     auto& params = static_cast<TensorConv2dParams&>(*begun);
     params.windows = problem.windows;
     if (p.k > 0) add_tensor_maps(c, problem, params, launch);
-    gemm_sm90::add_output_maps(code, p, params, launch);
+    if (is_phased(c)) {
+      add_phases(problem, static_cast<PhasedTensorConv2dParams&>(params));
+      gemm_sm90::add_scattered_output(code, p, params, launch);
+    } else {
+      gemm_sm90::add_output_maps(code, p, params, launch);
+    }
   }
 
   Conv2dParams host_params(const void* config, const Launch& launch, const std::byte* image) const override {
-    const auto& params = params_of<TensorConv2dParams>(image, *kernel_step(launch));
-    return tensor_product(config_of(config).direction, params);
+    const Config& c = config_of(config);
+    const Step& step = *kernel_step(launch);
+    if (is_phased(c)) return whole_product(params_of<PhasedTensorConv2dParams>(image, step));
+    return tensor_product(c.direction, params_of<TensorConv2dParams>(image, step));
   }
 };
 

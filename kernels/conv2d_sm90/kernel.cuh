@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conv2d_sm90/config.hpp"
+#include "conv2d_sm90/phase_sources.cuh"
 #include "conv2d_sm90/sources.cuh"
 #include "gemm_sm90/kernel.cuh"
 
@@ -18,6 +19,17 @@ QUARRY_DEVICE void convolve(const TensorConv2dParams& params) {
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorConv2dParams& params) {
   convolve<product(config), config.direction, Epilogue>(params);
+}
+
+/// The same of a dgrad in phases.
+template <gemm_sm90::Config config, class Epilogue>
+QUARRY_DEVICE void convolve_phases(const PhasedTensorConv2dParams& params) {
+  gemm_sm90::run<config, Epilogue, PhaseSources<config>>(params, nullptr);
+}
+
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const PhasedTensorConv2dParams& params) {
+  convolve_phases<product(config), Epilogue>(params);
 }
 
 }  // namespace quarry::conv2d_sm90

@@ -75,19 +75,24 @@ QUARRY_DEVICE void load_pixels(arch::SharedAddress to, const TensorMap& map, con
   }
 }
 
+/// The first window of a block's part of a tile of windows.
+template <OperandBox box, class Work>
+QUARRY_DEVICE int first_window(const Work& work, int share) {
+  return work.tile_m * box.extent + share * box.part_lines();
+}
+
 /// The windows of fprop and dgrad: lines are windows, elements the channels of a tap.
-template <OperandBox box, Direction direction>
+template <OperandBox box>
 class WindowRows {
  public:
-  /// @param share the block's part of what `sharers` load for each other: blocks, as bits of their ranks
-  QUARRY_DEVICE WindowRows(const TensorMap& map, const Windows& windows, const TileWork& work, int share,
-                           unsigned sharers)
-      : map_(map),
-        place_(pixel_place<direction>(windows, work.tile_m * box.extent + share * box.part_lines())),
-        share_(share),
-        sharers_(sharers) {}
+  /// @param place of the first window. @param share the block's part of what `sharers` load for each other:
+  /// blocks, as bits of their ranks
+  QUARRY_DEVICE WindowRows(const TensorMap& map, const arch::PixelPlace& place, int share, unsigned sharers)
+      : map_(map), place_(place), share_(share), sharers_(sharers) {}
 
-  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, const TapWalk& at) {
+  /// @tparam Walk TapWalk or PhaseWalk
+  template <class Walk>
+  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, const Walk& at) {
     static_assert(box.k_contiguous && box.panels() == 1);
     place_.channel = at.channel;
     place_.columns_on = at.columns_on;
@@ -102,22 +107,27 @@ class WindowRows {
   unsigned sharers_;
 };
 
+/// The tap from which a walk goes backwards; -1: forwards. dgrad looks at outputs from the window's begin on,
+/// whose taps run the other way.
+template <Direction direction>
+QUARRY_DEVICE int last_tap(const Windows& windows) {
+  return (direction == Direction::dgrad) == windows.flips
+             ? -1
+             : windows.rows.taps.size * windows.columns.taps.size - 1;
+}
+
 /// The filters of fprop and dgrad: channels, taps, filters. A K tile is of one tap.
-template <OperandBox box, Direction direction>
+template <OperandBox box>
 class FilterTaps {
  public:
-  QUARRY_DEVICE FilterTaps(const TensorMap& map, const Windows& windows, const TileWork& work, int share,
-                           unsigned sharers)
-      : map_(map),
-        // dgrad looks at outputs from the window's begin on, whose taps run the other way.
-        last_tap_((direction == Direction::dgrad) == windows.flips
-                      ? -1
-                      : windows.rows.taps.size * windows.columns.taps.size - 1),
-        first_(work.tile_n * box.extent),
-        share_(share),
-        sharers_(sharers) {}
+  /// @param last_tap see above
+  template <class Work>
+  QUARRY_DEVICE FilterTaps(const TensorMap& map, int last_tap, const Work& work, int share, unsigned sharers)
+      : map_(map), last_tap_(last_tap), first_(work.tile_n * box.extent), share_(share), sharers_(sharers) {}
 
-  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, const TapWalk& at) const {
+  /// @tparam Walk TapWalk or PhaseWalk
+  template <class Walk>
+  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, const Walk& at) const {
     const int tap = last_tap_ < 0 ? at.tap : last_tap_ - at.tap;
     QUARRY_UNROLL
     for (int panel = 0; panel < box.panels(); ++panel) {
@@ -188,8 +198,11 @@ class TensorSources {
  public:
   QUARRY_DEVICE TensorSources(const TensorGemmParams& params, const TileWork& work, const ClusterPlace& place)
       : walk_(windows_of(params), work.first_k_tile, config.tile.k),
-        a_(params.a, windows_of(params), work, place.n, gemm_sm90::sharers_of_a<config>(place)),
-        b_(params.b, windows_of(params), work, place.m, gemm_sm90::sharers_of_b<config>(place)) {}
+        a_(params.a,
+           pixel_place<direction>(windows_of(params), first_window<gemm_sm90::box_a(config)>(work, place.n)),
+           place.n, gemm_sm90::sharers_of_a<config>(place)),
+        b_(params.b, last_tap<direction>(windows_of(params)), work, place.m,
+           gemm_sm90::sharers_of_b<config>(place)) {}
 
   QUARRY_DEVICE void load(arch::SharedAddress stage, arch::SharedAddress landed, int /*k*/) {
     a_.load(stage, landed, walk_);
@@ -199,8 +212,8 @@ class TensorSources {
 
  private:
   TapWalk walk_;
-  WindowRows<gemm_sm90::box_a(config), direction> a_;
-  FilterTaps<gemm_sm90::box_b(config), direction> b_;
+  WindowRows<gemm_sm90::box_a(config)> a_;
+  FilterTaps<gemm_sm90::box_b(config)> b_;
 };
 
 /// The same of wgrad, whose A is a matrix.

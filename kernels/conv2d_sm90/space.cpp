@@ -14,7 +14,9 @@ namespace {
 constexpr auto settings = convolution_settings<Config>(
     {setting<&Config::cluster>("cluster", "c"), setting<&Config::stages>("stages", "s"),
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
-         "schedule")});
+         "schedule"),
+     word_setting<&Config::strides, WindowStrides::unity, WindowStrides::strided>("strides",
+                                                                                  WindowStrides::unity)});
 
 bool has_byte_types(const Types& t) { return is_byte(t.a) && is_byte(t.b); }
 
@@ -24,6 +26,8 @@ std::string fault(const Config& c) {
     return "operands must be both f16 or bf16, with sums of f16 or f32, or s8 and u8, with sums of s32";
   }
   if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;
+  if (c.strides != WindowStrides::unity && c.direction != Direction::dgrad)
+    return "strided can be chosen only for dgrad: other directions take strides as they are";
   if (c.direction == Direction::wgrad) {
     return c.tile.n % 64 == 0 || c.cluster.n == 1
                ? ""
@@ -33,13 +37,25 @@ std::string fault(const Config& c) {
   return "tile.k must be 64, or 128 with operands of bytes: channels come in lines of up to 128 bytes";
 }
 
+/// Those of dgrad in phases have more parameters.
+std::string_view own_params(const SettingValues& values) {
+  return is_phased(config_of(settings, values)) ? "quarry::PhasedTensorConv2dParams" : "";
+}
+
 /// A direction has few configs, so their types go together.
-std::string unit_group(const Config& c) { return std::string(to_string(c.direction)); }
+std::string unit_group(const Config& c) {
+  return std::string(to_string(c.direction)) + (is_phased(c) ? "_phases" : "");
+}
 
 }  // namespace
 
+constexpr ConfigSpace with_own_params(ConfigSpace space) {
+  space.own_params = own_params;
+  return space;
+}
+
 extern const ConfigSpace space;
-constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group>(family_name, "quarry::TensorConv2dParams", EntryProblem::same);
+constinit const ConfigSpace space = with_own_params(
+    config_space<settings, fault, unit_group>(family_name, "quarry::TensorConv2dParams", EntryProblem::same));
 
 }  // namespace quarry::conv2d_sm90

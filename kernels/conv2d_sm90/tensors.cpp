@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config_text.hpp"
+#include "conv2d_sm90/phases.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/tensor_maps.hpp"
 
@@ -40,20 +41,40 @@ long long upper_corner(Direction direction, const WindowAxis& axis) {
   return last - lead(direction, axis) - (axis.extent - 1);
 }
 
-Status check_axis(Direction direction, const WindowAxis& axis, const char* name) {
+/// How the copy engine walks along an axis: the first and the last window's begin, as a PixelWalk counts
+/// them, and how far from there copies look.
+struct AxisWalk {
+  long long lower;
+  long long upper;
+  long long reach;
+  int step;
+};
+
+AxisWalk axis_walk(const Conv2dProblem& problem, const WindowAxis& axis, bool in_phases) {
+  if (in_phases) {
+    const PhasedAxis phased = phased_axis(problem, axis);
+    return {phased.first, phased.first + static_cast<long long>(phased.places) - axis.extent, phased.reach,
+            1};
+  }
+  const Direction direction = problem.direction;
+  return {-lead(direction, axis), upper_corner(direction, axis),
+          static_cast<long long>(axis.taps.size - 1) * axis.dilation, axis.stride.size};
+}
+
+Status check_axis(const Conv2dProblem& problem, const WindowAxis& axis, const char* name, bool in_phases) {
   const std::string along = std::string(" along the ") + name;
-  const int most = direction == Direction::dgrad ? 1 : most_step;
+  const int most = problem.direction == Direction::dgrad && !in_phases ? 1 : most_step;
   if (axis.stride.size > most) {
     return refused("The stride" + along + " is " + text(axis.stride.size) + ": this kernel takes at most " +
                    text(most));
   }
-  const long long span = static_cast<long long>(axis.taps.size - 1) * axis.dilation;
-  if (span > most_distance) {
-    return refused("The filter" + along + " spans " + text(span + 1) + ": this kernel takes at most " +
+  const AxisWalk walk = axis_walk(problem, axis, in_phases);
+  if (walk.reach > most_distance) {
+    return refused("The filter" + along + " spans " + text(walk.reach + 1) + ": this kernel takes at most " +
                    text(most_distance + 1));
   }
   if (axis.extent < 1) return refused("Images have no pixels: this kernel takes at least one");
-  for (const long long corner : {-lead(direction, axis), upper_corner(direction, axis)}) {
+  for (const long long corner : {walk.lower, walk.upper}) {
     if (corner >= least_corner && corner <= most_corner) continue;
     return refused("Windows" + along + " begin or end " + text(std::abs(corner)) +
                    " from the image's edge: this kernel takes at most " + text(most_corner));
@@ -149,7 +170,7 @@ long long padded_k(const Conv2dProblem& problem, int tile_k) {
 }
 
 /// The images of a tensor, and the walk over a box of `pixels` of `channels`.
-TensorMapFields image_map(const Conv2dProblem& problem, const MatrixParams& t, DType type, int channels,
+TensorMapFields image_map(const Conv2dProblem& problem, const MatrixParams& t, DType type, bool in_phases,
                           const gemm_sm90::OperandBox& box) {
   const Windows& w = problem.windows;
   const auto extent = [](int size) { return static_cast<unsigned long long>(size); };
@@ -157,19 +178,20 @@ TensorMapFields image_map(const Conv2dProblem& problem, const MatrixParams& t, D
     return size <= 1 ? any_stride : extent(bytes_of(type)) * static_cast<unsigned long long>(elements);
   };
   const auto corner = [](long long at) { return static_cast<short>(at); };
-  const auto step = [](const WindowAxis& axis) { return static_cast<unsigned char>(axis.stride.size); };
-  const Direction d = problem.direction;
+  const AxisWalk rows = axis_walk(problem, w.rows, in_phases);
+  const AxisWalk columns = axis_walk(problem, w.columns, in_phases);
   return {
       .data = t.data,
       .dtype = type,
       .swizzle = box.swizzle(),
-      .extent = {extent(channels), extent(w.columns.extent), extent(w.rows.extent), extent(images(problem))},
+      .extent = {extent(w.channels.size), extent(w.columns.extent), extent(w.rows.extent),
+                 extent(images(problem))},
       .stride = {stride(w.columns.extent, t.column_stride), stride(w.rows.extent, t.row_stride),
                  stride(images(problem), t.batch_stride)},
       .box = {static_cast<unsigned>(box.panel_line_elements()), static_cast<unsigned>(box.part_lines()), 1},
-      .walk = {.lower = {corner(-lead(d, w.columns)), corner(-lead(d, w.rows))},
-               .upper = {corner(upper_corner(d, w.columns)), corner(upper_corner(d, w.rows))},
-               .step = {step(w.columns), step(w.rows)}}};
+      .walk = {.lower = {corner(columns.lower), corner(rows.lower)},
+               .upper = {corner(columns.upper), corner(rows.upper)},
+               .step = {static_cast<unsigned char>(columns.step), static_cast<unsigned char>(rows.step)}}};
 }
 
 /// A matrix of lines: `middle` lines of each of `outer`.
@@ -200,23 +222,23 @@ TensorMapFields line_map(const MatrixParams& t, DType type, const LinesOf& lines
 
 }  // namespace
 
-Status check_tensors(const Conv2dProblem& problem, const Tile& tile) {
+Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_phases) {
   const GemmProblem& p = problem.product;
   const Windows& w = problem.windows;
   if (is_empty(p)) return {};
   if (p.batch != 1)
     return refused("There are " + text(p.batch) + " groups: this kernel takes convolutions of one group");
-  if (line_stride(problem, p.out.matrix) < 0)
+  if (!in_phases && line_stride(problem, p.out.matrix) < 0)
     return refused("Operand `out` is no matrix: this kernel needs its outer extents at even distances");
-  if (p.has_c && line_stride(problem, p.c.matrix) < 0)
+  if (!in_phases && p.has_c && line_stride(problem, p.c.matrix) < 0)
     return refused("Operand `c` is no matrix: this kernel needs its outer extents at even distances");
   if (p.k == 0) return {};
   if (problem.direction == Direction::wgrad && w.channels.size % line_channels(tile.n) != 0) {
     return refused("There are " + text(w.channels.size) + " channels: this kernel takes multiples of " +
                    text(line_channels(tile.n)));
   }
-  if (Status s = check_axis(problem.direction, w.rows, "height"); !s) return s;
-  if (Status s = check_axis(problem.direction, w.columns, "width"); !s) return s;
+  if (Status s = check_axis(problem, w.rows, "height", in_phases); !s) return s;
+  if (Status s = check_axis(problem, w.columns, "width", in_phases); !s) return s;
   if (padded_k(problem, tile.k) > std::numeric_limits<int>::max() - 2 * max_setting) {
     return refused("Filters have too many elements for this kernel, which counts channels in lines of " +
                    text(tile.k));
@@ -268,7 +290,7 @@ void add_tensor_maps(const Config& config, const Conv2dProblem& problem, TensorC
     const MatrixParams& a = p.a.matrix;
     const long long stride = position_stride(a, images(problem), w.rows.places.size, w.columns.places.size);
     add_map(launch, params.a, line_map(a, p.types.a, {p.m, p.k, 1, stride, 0}, box_a, false), Operand::a);
-    add_map(launch, params.b, image_map(problem, p.b.matrix, p.types.b, w.channels.size, box_b), Operand::b);
+    add_map(launch, params.b, image_map(problem, p.b.matrix, p.types.b, false, box_b), Operand::b);
     return;
   }
   const MatrixParams& b = p.b.matrix;
@@ -279,7 +301,7 @@ void add_tensor_maps(const Config& config, const Conv2dProblem& problem, TensorC
                            .outer = is_fprop ? p.n : w.channels.size,
                            .middle_stride = position_stride(b, 1, w.rows.taps.size, w.columns.taps.size),
                            .outer_stride = b.batch_stride};
-  add_map(launch, params.a, image_map(problem, p.a.matrix, p.types.a, w.channels.size, box_a), Operand::a);
+  add_map(launch, params.a, image_map(problem, p.a.matrix, p.types.a, is_phased(config), box_a), Operand::a);
   add_map(launch, params.b, line_map(b, p.types.b, filters, box_b, true), Operand::b);
 }
 

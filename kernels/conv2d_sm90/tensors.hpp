@@ -12,7 +12,8 @@ namespace quarry::conv2d_sm90 {
 /// distances within its limits; pointers and strides that are multiples of 16 bytes; an output, and C, whose
 /// positions lie at even distances. Otherwise the status says what does not fit.
 /// @param tile of the product
-Status check_tensors(const Conv2dProblem& problem, const Tile& tile);
+/// @param in_phases a dgrad with strides, whose output and C may lie anywhere
+Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_phases);
 
 /// The product as gemm_sm90 computes it: the output and C as matrices, K in whole K tiles of `tile_k`, and
 /// the controls open. @pre check_tensors()

@@ -19,7 +19,8 @@ QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
       arch::prefetch_tensor_map(params.a);
       arch::prefetch_tensor_map(params.b);
     }
-    if (params.stores_boxes) arch::prefetch_tensor_map(params.out);
+    if (!has_scattered_rows<WorkOfParams<config, Params>> && params.stores_boxes)
+      arch::prefetch_tensor_map(params.out);
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
     Pipeline<config>::init(memory);
     BesideCopies<config, Params>::init(memory);

@@ -64,6 +64,16 @@ class EpilogueStep {
     arch::warp_barrier();
   }
 
+  /// The same of the whole box, in accesses of 16 bytes. In place: around a call, the sums would go to
+  /// memory.
+  /// @pre the step is its first one, and all lines of the matrix allow that
+  QUARRY_DEVICE void write_box(const MatrixParams& matrix) const {
+    constexpr BoxPart whole = {part.box, part.box.columns};
+    arch::warp_barrier();
+    move_accesses<whole, 16, true>(buffer, 0, place(matrix));
+    arch::warp_barrier();
+  }
+
   /// x times a matrix of f32 whose rows, or columns, are all the same.
   QUARRY_DEVICE void scale(Values& x, const MatrixParams& matrix) const {
     const auto* const first = static_cast<const float*>(matrix.data) + work.out().batch * matrix.batch_stride;
@@ -116,7 +126,16 @@ class EpilogueStep {
   QUARRY_DEVICE int columns() const { return work.n() - work.tile_n * config.tile.n - tile_column; }
 
   /// Of the step's part in a matrix of the output's type.
-  QUARRY_DEVICE PartPlace place(const MatrixParams& matrix) const {
+  QUARRY_DEVICE auto place(const MatrixParams& matrix) const {
+    if constexpr (has_scattered_rows<Work>) {
+      static_assert(part.box.row_major);
+      return scattered_place<sizeof(Out)>(work, matrix, row(), rows(), column(), columns());
+    } else {
+      return matrix_place(matrix);
+    }
+  }
+
+  QUARRY_DEVICE PartPlace matrix_place(const MatrixParams& matrix) const {
     constexpr int bytes = sizeof(Out);
     constexpr bool by_rows = part.box.row_major;
     const long long offset =

@@ -163,6 +163,16 @@ void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams
   add_output_maps(config, problem, params, launch, may_fetch);
 }
 
+void add_scattered_output(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                          Launch& launch) {
+  const int elements = 16 / bytes_of(config.types.out);
+  params.is_general = is_general(problem);
+  params.stores_boxes =
+      problem.n % elements == 0 && problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements;
+  if (params.stores_boxes)
+    std::ranges::find(launch.uses, Operand::out, &PlanOperandNeed::name)->alignment = 16;
+}
+
 void add_output_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
                      Launch& launch, bool may_fetch) {
   const auto map_of_boxes = [&](const MatrixParams& matrix) {

@@ -28,6 +28,11 @@ constexpr bool has_plain_strides(const Layouts& layouts, const GemmProblem& prob
 /// 31 bits, a map's have 32.)
 Status check_maps(const Layouts& layouts, const GemmProblem& problem);
 
+/// What add_output_maps does, where rows lie apart in the output: lanes store boxes, as far as its alignment
+/// allows, and no map is needed.
+void add_scattered_output(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                          Launch& launch);
+
 /// Adds the maps of what the epilogue writes and reads, where it does so by boxes, and says which these are.
 /// @param may_fetch as in add_maps
 void add_output_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params,

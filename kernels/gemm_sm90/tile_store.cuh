@@ -38,6 +38,8 @@ class TileStore {
   using Sum = SumType<config>;
   using Value = ValueType<config>;
   using Values = StepValues<count, Value>;
+  /// Rows lie apart in the output: lanes store boxes, where the engine else does.
+  static constexpr bool scatters = has_scattered_rows<Work>;
   static constexpr bool is_whole =
       is_integer(partial_type(config.types.accumulator)) && config.types.out == DType::s32;
 
@@ -156,6 +158,16 @@ class TileStore {
     return params().stores_boxes && params().gemm.mode == Mode::gemm && !is_general();
   }
 
+  /// Hands over a box whose values are all there.
+  QUARRY_DEVICE void leave_box(const Work& work, int index, arch::SharedAddress buffer, int lane) {
+    if constexpr (scatters) {
+      step_at(work, index, 0, buffer, lane).write_box(params().gemm.out);
+      ring_.advance();
+    } else {
+      ring_.store(box_at(work, index));
+    }
+  }
+
   /// The short way. @tparam by_column columns have an addend each; else rows may
   template <bool by_column>
   QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const Work& work, int lane) {
@@ -182,7 +194,7 @@ class TileStore {
             put_values<box, Out>(buffer, column, lane, x);
           }
         }
-        ring_.store(box_at(work, block * block_boxes + i));
+        leave_box(work, block * block_boxes + i, buffer, lane);
       }
     }
   }
@@ -204,7 +216,7 @@ class TileStore {
         store_step<general>(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
       }
       if (!general || stores_box(work, index)) {
-        ring_.store(box_at(work, index));
+        leave_box(work, index, buffer, lane);
         if (general && fetches()) fetch_next(work, index);
       } else if (Work::has_neighbours) {
         ring_.pass();

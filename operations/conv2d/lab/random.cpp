@@ -22,9 +22,11 @@ bool is_pieced(const KernelMetadata& kernel) {
 bool takes_odd_groups(const KernelMetadata& kernel) { return !walks(kernel) && takes_bias(kernel); }
 bool takes_groups(const KernelMetadata& kernel) { return !walks(kernel); }
 bool takes_anything(const KernelMetadata& kernel) { return !walks(kernel) && !is_pieced(kernel); }
-bool takes_steps(const KernelMetadata& kernel) {
-  return !walks(kernel) || kernel.direction != Direction::dgrad;
+/// The greatest stride of kernels that walk over pixels.
+std::int64_t most_step(const KernelMetadata& kernel) {
+  return kernel.design.strides == WindowStrides::unity ? 1 : 8;
 }
+bool takes_steps(const KernelMetadata& kernel) { return !walks(kernel) || most_step(kernel) > 1; }
 bool takes_odd_channels(const KernelMetadata& kernel) {
   return walks(kernel) ? kernel.direction != Direction::wgrad : !is_pieced(kernel);
 }
@@ -127,14 +129,12 @@ std::int64_t walked_lines(const KernelMetadata& kernel) {
 }
 
 /// Makes of a problem one that kernels take whose copies walk over pixels.
-/// @param lines channels of wgrad come in multiples of it
-void fit_walk(std::int64_t lines, Problem& p, Dice& dice) {
-  constexpr std::int64_t most_step = 8;
+void fit_walk(const KernelMetadata& kernel, Problem& p, Dice& dice) {
+  const std::int64_t lines = walked_lines(kernel);  // channels of wgrad come in multiples of it
+  const std::int64_t most = most_step(kernel);
   p.groups = 1;
   if (p.direction == Direction::wgrad) p.c = lines * dice.between(1, 128 / lines);
-  p.stride = p.direction == Direction::dgrad
-                 ? ImageAxes{1, 1}
-                 : ImageAxes{std::min(p.stride.height, most_step), std::min(p.stride.width, most_step)};
+  p.stride = {std::min(p.stride.height, most), std::min(p.stride.width, most)};
 }
 
 /// Makes of a problem one that kernels take which know strides, filters or channels beforehand.
@@ -179,7 +179,7 @@ std::string windows_text(const DesignMetadata& design) {
 
 /// Makes of a problem one that the kernel takes.
 void fit(const KernelMetadata& kernel, Problem& p, Dice& dice) {
-  if (walks(kernel)) return fit_walk(walked_lines(kernel), p, dice);
+  if (walks(kernel)) return fit_walk(kernel, p, dice);
   fit_windows(kernel, p);
   fit_pieces(kernel, p);
 }

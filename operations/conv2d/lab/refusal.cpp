@@ -122,10 +122,6 @@ constexpr Rule walk_rules[] = {
      [](const Conv2dArguments& a, const Roles& r) {
        return a.direction == Direction::wgrad && r.filters.extents[3] % 64 != 0;
      }},
-    {"The stride along",
-     [](const Conv2dArguments& a, const Roles&) {
-       return std::max(a.stride.height, a.stride.width) > (a.direction == Direction::dgrad ? 1 : 8);
-     }},
     {"The filter along",
      [](const Conv2dArguments& a, const Roles& r) {
        return spanned(r.filters.extents[1], a.dilation.height) > 256 ||
@@ -183,7 +179,7 @@ std::optional<bool> breaks_pieces(const std::string& message, const KernelMetada
 std::optional<bool> breaks_windows(const std::string& message, const KernelMetadata& kernel,
                                    const Conv2dArguments& args) {
   const DesignMetadata& design = kernel.design;
-  if (design.copy_engine) return std::nullopt;
+  const bool walks = design.copy_engine.has_value();
   const Roles roles = detail::conv2d::roles_of(args);
   const auto& w = roles.filters.extents;
   if (message.starts_with("The stride along")) {
@@ -191,6 +187,7 @@ std::optional<bool> breaks_windows(const std::string& message, const KernelMetad
     return (design.strides == WindowStrides::unity && stride > 1) ||
            (design.strides == WindowStrides::strided && stride > 8);
   }
+  if (walks) return std::nullopt;
   if (message.find("filters of 1x1 without padding") != message.npos) {
     const bool is_one = w[1] == 1 && w[2] == 1 && args.padding == ImageAxes{0, 0};
     return design.filter == WindowFilter::one && !is_one;

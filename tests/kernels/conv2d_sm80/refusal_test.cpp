@@ -232,7 +232,8 @@ TEST_CASE("tensor cores come before plain multiplication, and the copy engine be
   Conv2dArguments args = problem(Direction::dgrad);
   args.stride = {2, 2};
   args.a = dense({2, 5, 4, 32});
-  CHECK(first_choice(args, "h200") == "conv2d_sm80");
+  CHECK(first_choice(args, "h200") == "conv2d_sm90");
+  CHECK(first_choice(args, "a100") == "conv2d_sm80");
 }
 
 TEST_CASE("K is cut where an output has few tiles, in slices that add up in turn", "[conv2d]") {

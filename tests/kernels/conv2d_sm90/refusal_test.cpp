@@ -16,6 +16,14 @@ Kernel kernel_of(const std::string& direction) {
   return *kernel;
 }
 
+Kernel phased_kernel() {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm90_dgrad_bf16_bf16_f32_bf16_128x128x64_c1x1_s6_ping_pong_strided");
+  INFO(kernel.status().message());
+  REQUIRE(kernel);
+  return *kernel;
+}
+
 TensorView dense(std::array<std::int64_t, 4> e, DType type = DType::bf16) {
   const std::int64_t column = e[3];
   const std::int64_t row = e[2] * column;
@@ -96,7 +104,9 @@ TEST_CASE("convolutions that the copy engine cannot address are refused by name"
   args = problem(Direction::dgrad);
   args.stride = {2, 1};
   args.a = dense({2, 5, 8, 16});
-  check_refused(args, "The stride along the height is 2: this kernel takes at most 1");
+  const Status strided = kernel_of("dgrad").supports(args);
+  CHECK(strided.code() == StatusCode::unsupported);
+  CHECK(strided.message() == "The stride along the height is 2: this kernel takes at most 1");
 
   args = problem(Direction::fprop);
   args.a = dense({1, 300, 8, 64}), args.out = dense({1, 44, 8, 16});
@@ -196,4 +206,41 @@ TEST_CASE("configs of bytes that the copy engine or the product cannot do have a
   says("fprop_bf16_bf16_f32_bf16_128x128x128_c1x1_s3_cooperative", "tile.k must be 64");
   says("fprop_f32_f32_f32_f32_128x128x64_c1x1_s3_cooperative", "operands must be both f16 or bf16");
   says("fprop_s8_bf16_f32_bf16_128x128x64_c1x1_s3_cooperative", "operands must be both f16 or bf16");
+}
+
+TEST_CASE("a dgrad with strides is taken in phases, wherever its output lies", "[conv2d]") {
+  const auto with_stride = [](std::int64_t height, std::int64_t width) {
+    Conv2dArguments args = problem(Direction::dgrad);
+    args.stride = {height, width};
+    args.a = dense({2, 8 / height + 1, 7 / width + 1, 16});
+    return args;
+  };
+  const Kernel kernel = phased_kernel();
+  const auto check = [&](const Conv2dArguments& args, const std::string& why) {
+    const Status status = kernel.supports(args);
+    CHECK(status.code() == (why.empty() ? StatusCode::ok : StatusCode::unsupported));
+    CHECK(status.message() == (why.empty() ? "ok" : why));
+    CHECK_FALSE(get_kernels(args).empty());
+  };
+  for (const auto& [height, width] : {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 1}, std::pair{8, 8}})
+    check(with_stride(height, width), "");
+  check(with_stride(9, 1), "The stride along the height is 9: this kernel takes at most 8");
+  Conv2dArguments args = with_stride(2, 2);
+  CHECK(get_kernels(args).front().metadata().design.strides == WindowStrides::strided);
+  args.out.strides[0] += 24;  // no matrix, and not aligned
+  args.out.assumed_alignment = 2;
+  check(args, "");
+  args.epilogue.beta = 1;
+  args.c = args.out;
+  check(args, "");
+  args.a.assumed_alignment = 8;
+  check(
+      args,
+      "Operand `a` is misaligned: this kernel needs a pointer and strides that are multiples of 8 elements");
+  args.epilogue.alpha = 0;  // nothing is read
+  check(args, "");
+  args = with_stride(2, 2);
+  args.groups = 2;
+  args.b = dense({16, 3, 3, 32});
+  check(args, "There are 2 groups: this kernel takes convolutions of one group");
 }
