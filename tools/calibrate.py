@@ -18,7 +18,9 @@ import argparse
 import datetime
 import json
 import math
+import os
 import random
+import re
 import statistics
 import sys
 from collections import defaultdict
@@ -94,13 +96,33 @@ def both(a, b, unhidden):
     return max(a, b) + unhidden * min(a, b)
 
 
+def constant(path, name):
+    """A number of the model, from where it stands."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", path)
+    with open(path, encoding="utf-8") as file:
+        found = re.search(rf"^constexpr double {name} = ([0-9.e-]+);", file.read(), re.MULTILINE)
+    if not found:
+        raise BadInput(f"{path}: there is no constant {name}")
+    return float(found.group(1))
+
+
+def unhidden_shares():
+    """Of what happens at the same time, the shares that are not hidden, by kind of kernel."""
+    common = "kernels/gemm/estimate.cpp"
+    return {"wgmma": (constant("kernels/gemm_sm90/estimate.cpp", "unhidden"),),
+            "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"))}
+
+
+UNHIDDEN = unhidden_shares()
+
+
 def together(kind, launch, memory, math_units, copies, latency, ends, epilogue, exchange):
     """As kernels/gemm/estimate.cpp and kernels/gemm_sm90/estimate.cpp put the parts together, with their shares of what is not hidden."""
     if kind == "wgmma":
         longest = max(math_units, copies, latency)
-        step = longest + 0.39 * (math_units + copies + latency - longest)
+        step = longest + UNHIDDEN["wgmma"][0] * (math_units + copies + latency - longest)
         return launch + step + ends + epilogue + memory + exchange
-    step = both(both(math_units, copies, 0.2), latency, 0.1)
+    step = both(both(math_units, copies, UNHIDDEN["mma"][0]), latency, UNHIDDEN["mma"][1])
     return launch + max(step + ends + epilogue, memory) + exchange
 
 

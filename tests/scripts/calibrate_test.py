@@ -66,6 +66,13 @@ class Calibrate(unittest.TestCase):
                 status = stop.code
         return status, out.getvalue(), err.getvalue()
 
+    def test_the_shares_come_from_the_models_sources(self):
+        self.assertEqual(sorted(calibrate.UNHIDDEN), ["mma", "wgmma"])
+        for share in (*calibrate.UNHIDDEN["mma"], *calibrate.UNHIDDEN["wgmma"]):
+            self.assertTrue(0 < share < 1, share)
+        with self.assertRaises(calibrate.BadInput):
+            calibrate.constant("kernels/gemm/estimate.cpp", "no_such_constant")
+
     def test_it_finds_what_times_were_made_with(self):
         file = self.write("times", times(self.dice, 120))
         status, out, err = self.run_it(file, "--device", "a device", "--date", "2026-01-02", "--out", self.path("out"))
