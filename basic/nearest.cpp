@@ -22,6 +22,9 @@ bool same(char a, char b) { return lower(a) == lower(b); }
 /// both at most most_length
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t over = limit + 1;
+  // What both begin or end with costs nothing.
+  while (!a.empty() && !b.empty() && same(a.front(), b.front())) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && same(a.back(), b.back())) a.remove_suffix(1), b.remove_suffix(1);
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return over;
   using Line = std::array<std::size_t, most_length + 1>;
   std::array<Line, 3> lines;
@@ -53,33 +56,77 @@ bool contains(std::string_view name, std::string_view text) {
   return std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end();
 }
 
+/// How often each letter is in a text, upper and lower case alike: texts are as far apart as these say, at
+/// least.
+using Letters = std::array<int, 256>;
+
+Letters letters_of(std::string_view text) {
+  Letters letters = {};
+  for (const char c : text) ++letters[static_cast<unsigned char>(lower(c))];
+  return letters;
+}
+
+/// No edit distance of a text to a name is less: one step adds, removes or replaces one letter.
+std::size_t least_distance(Letters of_text, std::size_t length, std::string_view name) {
+  std::size_t shared = 0;
+  for (const char c : name) shared += of_text[static_cast<unsigned char>(lower(c))]-- > 0 ? 1 : 0;
+  return std::max(length, name.size()) - shared;
+}
+
+/// A name, and how near it is at most, until its distance is known.
 struct Near {
   std::size_t distance = 0;
+  bool is_known = false;
   std::string_view name;
 };
+
+/// The names that may be within the limit of a text.
+std::vector<Near> possible_names(std::string_view text, std::span<const std::string_view> names,
+                                 std::size_t limit) {
+  const Letters letters = letters_of(text);
+  std::vector<Near> possible;
+  for (const std::string_view name : names) {
+    if (name.size() > most_length) continue;
+    // A part of a name is as good as a name with one letter wrong.
+    const std::size_t distance = least_distance(letters, text.size(), name);
+    const bool is_longer = text.size() >= 3 && name.size() > text.size();
+    const bool may_be_part = is_longer && distance == name.size() - text.size();
+    if (may_be_part && contains(name, text)) {
+      possible.push_back({1, true, name});
+    } else if (distance <= limit) {
+      possible.push_back({distance, false, name});
+    }
+  }
+  return possible;
+}
+
+/// Settles the distances up to a limit. Returns how many names are within it.
+std::size_t settle(std::string_view text, std::vector<Near>& names, std::size_t limit) {
+  std::size_t count = 0;
+  for (Near& near : names) {
+    if (near.distance > limit) continue;
+    if (!near.is_known) near.distance = edit_distance(text, near.name, limit);
+    near.is_known = near.distance <= limit;
+    count += near.is_known ? 1 : 0;
+  }
+  return count;
+}
 
 }  // namespace
 
 std::vector<std::string_view> nearest_names(std::string_view text, std::span<const std::string_view> names) {
-  std::vector<Near> nearest;
   if (text.empty() || text.size() > most_length) return {};
-  std::size_t limit = 1 + text.size() / 4;
-  for (const std::string_view name : names) {
-    if (name.size() > most_length) continue;
-    // A part of a name is as good as a name with one letter wrong.
-    const bool part = text.size() >= 3 && name.size() > text.size() && contains(name, text);
-    const std::size_t distance = part ? 1 : edit_distance(text, name, limit);
-    if (distance > limit) continue;
-    if (distance == 0) return {name};
-    const auto later = std::find_if(nearest.begin(), nearest.end(),
-                                    [&](const Near& other) { return other.distance > distance; });
-    nearest.insert(later, {distance, name});
-    if (nearest.size() > most_names) nearest.pop_back();
-    // Only a name that is nearer than the last of three can still enter.
-    if (nearest.size() == most_names) limit = std::min(limit, nearest.back().distance - 1);
-  }
+  const std::size_t most = 1 + text.size() / 4;
+  std::vector<Near> possible = possible_names(text, names, most);
+  // Small distances are computed much sooner than large ones, and mostly are all that is asked for.
+  std::size_t limit = std::min<std::size_t>(2, most);
+  while (settle(text, possible, limit) < most_names && limit < most) limit = std::min(2 * limit, most);
+  std::erase_if(possible, [&](const Near& near) { return !near.is_known; });
+  std::ranges::stable_sort(possible, {}, &Near::distance);
+  if (!possible.empty() && possible.front().distance == 0) possible.resize(1);
+  possible.resize(std::min(possible.size(), most_names));
   std::vector<std::string_view> found;
-  for (const Near& near : nearest) found.push_back(near.name);
+  for (const Near& near : possible) found.push_back(near.name);
   return found;
 }
 
