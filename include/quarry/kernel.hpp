@@ -151,6 +151,9 @@ class Kernel {
 
   /// For the library: a handle to a row, with entry_controls().
   explicit Kernel(const detail::Row& row, const Controls& controls = {}) : row_(&row), controls_(controls) {}
+  /// The same, part by part.
+  Kernel(const detail::Row& row, Mode mode, int split_k_slices, int swizzle, Raster raster)
+      : row_(&row), controls_{mode, split_k_slices, swizzle, raster, std::nullopt} {}
 
  private:
   const detail::Row* row_;
@@ -174,6 +177,13 @@ class Candidate : public Kernel {
   Candidate(const detail::Row& row, const Controls& controls, double seconds, std::size_t workspace,
             double measured = 0)
       : Kernel(row, controls), seconds_(seconds), workspace_(workspace), measured_(measured) {}
+  /// The same, part by part: a list of candidates is written once, and where it stays.
+  Candidate(const detail::Row& row, Mode mode, int split_k_slices, int swizzle, Raster raster, double seconds,
+            std::size_t workspace, double measured)
+      : Kernel(row, mode, split_k_slices, swizzle, raster),
+        seconds_(seconds),
+        workspace_(workspace),
+        measured_(measured) {}
 
  private:
   double seconds_;

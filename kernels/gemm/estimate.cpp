@@ -70,22 +70,17 @@ struct Work {
   double memory;
 };
 
-Work work(const GemmProfile& kernel, const GemmProblem& problem) {
-  const double m = problem.m;
-  const double n = problem.n;
+inline Work work(const GemmProfile& kernel, const GemmProblem& problem) {
+  std::optional<GemmTraffic> computed;
+  const GemmTraffic& traffic = problem.traffic ? *problem.traffic : computed.emplace(traffic_of(problem));
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
-  const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
-  const double line_bytes =
-      (m * bits_of(problem.types.a) / problem.repeats_a + n * bits_of(problem.types.b) / problem.repeats_b) /
-      8;
-  const double input_bytes = line_bytes * problem.k;
   return {.kernel = kernel,
           .problem = problem,
           .tiles_n = tiles_n,
           .blocks = tiles_along(problem.m, kernel.traits.tile.m) * tiles_n * problem.batch,
           .k_tiles = tiles_along(problem.k, kernel.traits.tile.k),
-          .epilogue = kernel.epilogue_tile + kernel.epilogue_byte * out_bytes,
-          .memory = (input_bytes + m * n * out_bytes) * problem.batch * kernel.memory_byte};
+          .epilogue = kernel.epilogue_tile + kernel.epilogue_byte * traffic.element,
+          .memory = traffic.all * kernel.memory_byte};
 }
 
 /// Notes what so many blocks of a multiprocessor need, `rounds` of them after the one before.

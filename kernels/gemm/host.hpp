@@ -88,18 +88,24 @@ Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const 
 /// Whether a kernel computes the gated pair and the reductions of a problem's expression.
 Status check_wide(const GemmTraits& kernel, const GemmProblem& problem);
 
-/// Family::supports for a GEMM kernel. A query asks it of every kernel of a key, so it is there for the
-/// families to inline.
-inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device) {
+/// Whether gemm_supports accepts a problem without gated pairs and reductions. A query asks it of every
+/// kernel of a key, so it is there for the families to inline.
+inline bool gemm_takes(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device) {
   const int slices = problem.controls.split_k_slices.value_or(1);
-  const bool supported = problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
-                         problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
-                         kernel.shared_memory <= device.shared_memory_per_block &&
-                         (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
-                         (slices == 1 || slices <= most_slices(kernel, problem)) &&
-                         gemm_blocks(kernel, problem, slices) <= grid_limit;
-  if (supported && problem.wide.has_any()) return check_wide(kernel, problem);
-  return supported ? Status() : gemm_refusal(kernel, problem, device);
+  const bool fits_any_grid = slices == 1 && problem.traffic && problem.traffic->fits_any_grid;
+  return problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
+         problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
+         kernel.shared_memory <= device.shared_memory_per_block &&
+         (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
+         (slices == 1 || slices <= most_slices(kernel, problem)) &&
+         (fits_any_grid || gemm_blocks(kernel, problem, slices) <= grid_limit);
+}
+
+/// Family::supports for a GEMM kernel.
+inline Status gemm_supports(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device) {
+  if (!gemm_takes(kernel, problem, device)) return gemm_refusal(kernel, problem, device);
+  if (problem.wide.has_any()) return check_wide(kernel, problem);
+  return {};
 }
 
 /// The caller's name of an operand a or b of a problem in the config's orientation, and the other way round.

@@ -44,6 +44,7 @@ GemmProblem exchanged(const GemmProblem& problem) {
   result.n = problem.m;
   result.controls = exchanged(problem.controls);
   result.is_exchanged = !problem.is_exchanged;
+  result.traffic.reset();
   return result;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "chosen_controls.hpp"
 #include "common/config_parts.hpp"
 #include "gemm/operand_scale.hpp"
 #include "gemm/params.hpp"
+#include "gemm/traffic.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
 
@@ -77,6 +79,8 @@ struct GemmProblem {
   bool is_exchanged = false;
   /// What the caller fixed; unset parts are the family's to choose.
   Controls controls = {};
+  /// traffic_of this problem, where many kernels are ranked for it; absent: whoever asks computes it.
+  std::optional<GemmTraffic> traffic = std::nullopt;
 };
 
 /// Matrices of the output's size that an epilogue reads or writes: the output, and C, residual and aux, or

@@ -7,6 +7,8 @@
 
 namespace quarry {
 
+class GemmFamily;
+
 /// What follows from the config alone, whatever the family.
 struct GemmTraits {
   /// Of a block, or of a whole cluster.
@@ -68,6 +70,8 @@ struct BlockCost {
 /// A kernel on a device: all that ranking computes without the problem.
 struct GemmProfile {
   GemmTraits traits;
+  /// Whose kernel it is, where that is a GEMM's; the registry knows it and saves asking the row.
+  const GemmFamily* family = nullptr;
   /// Blocks that a multiprocessor holds at once.
   int resident;
   /// Blocks that the device holds at once.

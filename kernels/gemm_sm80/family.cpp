@@ -11,7 +11,10 @@ class GemmSm80 final : public CommonGemmFamily {
  public:
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
-    if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    const bool is_plain = gemm_takes(kernel.traits, problem, device) && !problem.wide.has_any();
+    if (!is_plain) {
+      if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    }
     return check_lines(kernel.traits, problem);
   }
 

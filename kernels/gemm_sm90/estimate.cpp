@@ -114,18 +114,7 @@ struct Work {
   double memory;
 };
 
-/// The share of an operand's lines that begin in the middle of a line of L2, and so touch one more.
-double split_share(const ProblemOperand& operand, Layout layout, DType type) {
-  constexpr unsigned line = 128;
-  const MatrixParams& matrix = operand.matrix;
-  const long long stride = layout == Layout::row ? matrix.row_stride : matrix.column_stride;
-  const auto bytes = static_cast<unsigned long long>(stride) * static_cast<unsigned>(bytes_of(type));
-  const auto step = static_cast<unsigned>(bytes & (~bytes + 1) & (line - 1));  // a power of two, or 0
-  if (step == 0 || step == bytes) return 0;  // in the latter case, lines of L2 hold several
-  return 1 - step * (1.0 / line);
-}
-
-int clusters_of(const GemmProfile& kernel, const GemmProblem& problem) {
+inline int clusters_of(const GemmProfile& kernel, const GemmProblem& problem) {
   if (!problem.controls.multiprocessors) return kernel.clusters;
   const int allowed = std::min(*problem.controls.multiprocessors, kernel.multiprocessors);
   return static_cast<int>(clusters_at_once(static_cast<unsigned>(kernel.traits.cluster), allowed));
@@ -133,33 +122,27 @@ int clusters_of(const GemmProfile& kernel, const GemmProblem& problem) {
 
 /// How much of the copies of K tiles comes from device memory: the rest was brought to L2 for other tiles.
 /// @param inputs seconds of device memory for the operands
-double first_share(const GemmProfile& kernel, double inputs, double tiles) {
+inline double first_share(const GemmProfile& kernel, double inputs, double tiles) {
   const double copies = tiles * kernel.traits.cluster * kernel.memory;
   const double share = kernel.first_scale * inputs * kernel.multiprocessors;
   return share < copies ? share / copies : 1;
 }
 
-Work work(const GemmProfile& kernel, const GemmProblem& problem) {
-  const double m = problem.m;
-  const double n = problem.n;
+inline Work work(const GemmProfile& kernel, const GemmProblem& problem) {
+  std::optional<GemmTraffic> computed;
+  const GemmTraffic& traffic = problem.traffic ? *problem.traffic : computed.emplace(traffic_of(problem));
   const int tiles_m = tiles_along(problem.m, kernel.traits.tile.m);
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   const int k_tiles = tiles_along(problem.k, kernel.traits.tile.k);
   const int tiles = tiles_m * tiles_n * problem.batch;
-  const int out_bytes = bytes_of(problem.types.out) * epilogue_matrices(problem);
   const double second = problem.batch * kernel.memory_byte;
-  const double lines =
-      m * bytes_of(problem.types.a) / problem.repeats_a + n * bytes_of(problem.types.b) / problem.repeats_b;
-  const double inputs = lines * problem.k * second;
+  const double inputs = traffic.inputs * second;
   const double first = first_share(kernel, inputs, static_cast<double>(tiles) * k_tiles);
-  const double split = split_share(problem.a, kernel.traits.layouts.a, problem.types.a) +
-                       split_share(problem.b, kernel.traits.layouts.b, problem.types.b);
-  const double drain = kernel.epilogue_byte * out_bytes;
-  const EpilogueParams& e = problem.epilogue;
-  const bool is_general =
-      epilogue_matrices(problem) > 1 || problem.expressed != nullptr || problem.has_scale || e.clamps;
-  const double beside = (e.activation != Activation::identity ? kernel.activation_tile : 0) +
-                        (is_general ? kernel.general_tile : 0);
+  const double split =
+      traffic.split_a.of(kernel.traits.layouts.a) + traffic.split_b.of(kernel.traits.layouts.b);
+  const double drain = kernel.epilogue_byte * traffic.element;
+  const double beside =
+      (traffic.has_activation ? kernel.activation_tile : 0) + (traffic.is_general ? kernel.general_tile : 0);
   return {
       .kernel = kernel,
       .problem = problem,
@@ -172,11 +155,11 @@ Work work(const GemmProfile& kernel, const GemmProblem& problem) {
       .drain = drain,
       .copy = kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
-      .memory = inputs + m * n * out_bytes * second};
+      .memory = inputs + traffic.outputs * second};
 }
 
 /// Seconds of a K tile while so many blocks share a multiprocessor: all of them together. @param copy for one
-double step_seconds(const GemmProfile& kernel, int running, double copy, double latency) {
+inline double step_seconds(const GemmProfile& kernel, int running, double copy, double latency) {
   const double math = running * kernel.math;
   const double memory = running * copy;
   const double longest = std::max({math, memory, latency});
@@ -184,7 +167,7 @@ double step_seconds(const GemmProfile& kernel, int running, double copy, double 
 }
 
 /// Seconds of a multiprocessor for so many tiles, one after another, by one persistent block.
-double persistent_seconds(const Work& w, int tiles, int k_tiles, double copy) {
+inline double persistent_seconds(const Work& w, int tiles, int k_tiles, double copy) {
   const GemmProfile& kernel = w.kernel;
   const double main = k_tiles * step_seconds(kernel, 1, copy, w.latency);
   const double around = kernel.ends + (tiles - 1) * kernel.turn + w.drain;
@@ -197,7 +180,7 @@ double persistent_seconds(const Work& w, int tiles, int k_tiles, double copy) {
 }
 
 /// The same where blocks of one tile each come and go.
-double one_tile_seconds(const Work& w, int tiles, int k_tiles, double copy) {
+inline double one_tile_seconds(const Work& w, int tiles, int k_tiles, double copy) {
   const GemmProfile& kernel = w.kernel;
   const int rounds = tiles / kernel.resident;
   const int rest = tiles - rounds * kernel.resident;
@@ -217,7 +200,7 @@ struct Spread {
 };
 
 /// The share of Work::copy that is left while so many clusters are at work.
-double way_share(const Work& w, double busy) {
+inline double way_share(const Work& w, double busy) {
   if (busy >= w.clusters) return 1;
   const double alone = w.kernel.rates->memory.alone_share;
   return std::max(alone, busy / w.clusters);
@@ -238,7 +221,7 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Acc
 }
 
 /// Seconds of the kernel itself. @param account null, or where the parts are noted
-double kernel_seconds(const Work& w, const Spread& spread, Account* account = nullptr) {
+inline double kernel_seconds(const Work& w, const Spread& spread, Account* account = nullptr) {
   const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
   const int on_one = tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
@@ -257,7 +240,7 @@ struct Order {
 /// Where the smaller operand stays in L2, tiles that share a part of the larger one follow one another. Else
 /// those that run at one time make up a square, about: groups eight tiles wide, where that leaves no narrow
 /// one.
-Order balanced_order(const Work& w) {
+inline Order balanced_order(const Work& w) {
   constexpr int widest = 8;
   const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};

@@ -27,7 +27,8 @@ Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
   if (multiprocessors < kernel.cluster) {
     return {code, Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
   }
-  if (kernel.cluster > 1) {
+  const bool fits = slices == 1 && problem.traffic && problem.traffic->fits_any_grid;
+  if (kernel.cluster > 1 && !fits) {
     const std::int64_t blocks = gemm_blocks(kernel, problem, slices) * kernel.cluster;
     if (blocks > grid_limit) return {code, Reason::grid_limit, Operand::none, grid_limit, blocks};
   }
@@ -50,7 +51,10 @@ class GemmSm90 final : public CommonGemmFamily {
 
   Status supports(const GemmProfile& kernel, const GemmProblem& problem,
                   const DeviceModel& device) const override {
-    if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    const bool is_plain = gemm_takes(kernel.traits, problem, device) && !problem.wide.has_any();
+    if (!is_plain) {
+      if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
+    }
     return check_hopper(kernel.traits, problem);
   }
 

@@ -93,9 +93,6 @@ Status check_scale(const Given& args, DType compute) {
 
 }  // namespace
 
-std::int64_t rows(const TensorView& matrix) { return matrix.extents[matrix.rank - 2U]; }
-std::int64_t columns(const TensorView& matrix) { return matrix.extents[matrix.rank - 1U]; }
-
 /// Checks an input against the shape that `out` and `a` give it.
 Status check_extents(const TensorView& input, Operand name, std::int64_t m, std::int64_t n,
                      const TensorView& out) {

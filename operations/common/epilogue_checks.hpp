@@ -11,8 +11,8 @@
 namespace quarry::detail {
 
 /// Extents of a matrix, or of each of a batch.
-std::int64_t rows(const TensorView& matrix);
-std::int64_t columns(const TensorView& matrix);
+inline std::int64_t rows(const TensorView& matrix) { return matrix.extents[matrix.rank - 2U]; }
+inline std::int64_t columns(const TensorView& matrix) { return matrix.extents[matrix.rank - 1U]; }
 
 /// Checks an input against the shape that the other operands give it.
 Status check_extents(const TensorView& input, Operand name, std::int64_t m, std::int64_t n,

@@ -28,6 +28,7 @@ Status check_scalar(const Scalar& scalar, Operand name, DType compute) {
     return invalid("Operand `" + std::string(to_string(name)) + "` is " + number_text(scalar.value) +
                    ", and an s32 output is computed in s32, which takes whole numbers of 32 bits");
   }
+  if (scalar.pointer == nullptr) return {};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(compute));
   if (reinterpret_cast<std::uintptr_t>(scalar.pointer) % bytes == 0) return {};
   return invalid("Operand `" + std::string(to_string(name)) +
@@ -80,8 +81,6 @@ bool only_multiplies(const Epilogue& e) {
 }
 
 }  // namespace
-
-bool is_zero(const Scalar& scalar) { return scalar.pointer == nullptr && scalar.value == 0; }
 
 Status check_epilogue(const Epilogue& epilogue, DType compute) {
   if (epilogue.activation > Activation::gelu_tanh) {

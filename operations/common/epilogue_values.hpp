@@ -8,7 +8,7 @@
 namespace quarry::detail {
 
 /// A host value that is exactly zero, and so takes its term out of the problem.
-bool is_zero(const Scalar& scalar);
+inline bool is_zero(const Scalar& scalar) { return scalar.pointer == nullptr && scalar.value == 0; }
 
 /// Checks activation, axes, clamp, alpha and beta of an epilogue that is computed in `compute`
 /// (compute_type): invalid_arguments that names what is wrong.

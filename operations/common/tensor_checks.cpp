@@ -20,6 +20,12 @@ constexpr unsigned widest_copy = 16;  // bytes
 constexpr unsigned pointer_bytes = sizeof(void*);
 static_assert(pointer_bytes == 8);
 
+/// unit_bytes, a power of two: what is divided by it in every check of every operand needs no division.
+unsigned unit_size(DType type) { return static_cast<unsigned>(unit_bytes(type)); }
+int log2_bits(DType type) { return std::countr_zero(static_cast<unsigned>(bits_of(type))); }
+static_assert(std::ranges::all_of(type_table().rows,
+                                  [](const TypeInfo& type) { return (type.bits & (type.bits - 1)) == 0; }));
+
 std::string quoted_operand(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
 /// The address by which alignment is judged: the data's, or one that is aligned as a fake tensor is
@@ -48,7 +54,7 @@ bool reach(const TensorView& view, int64_t& elements) {
     if (__builtin_mul_overflow(view.extents[i] - 1, view.strides[i], &along)) return false;
     if (__builtin_add_overflow(elements, along, &elements)) return false;
   }
-  return elements < std::numeric_limits<int64_t>::max() / unit_bytes(view.dtype);
+  return elements < std::numeric_limits<int64_t>::max() >> std::countr_zero(unit_size(view.dtype));
 }
 
 /// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
@@ -125,8 +131,7 @@ std::uint8_t alignment(const TensorView& view, size_t leading, int64_t lines) {
   if (lines > 1) bits |= bytes_for(view, view.strides[leading]);
   const bool has_batch_stride = view.rank == 3 && view.extents[0] > 1 && !view.is_pointer_array;
   if (has_batch_stride) bits |= bytes_for(view, view.strides[0]);
-  return static_cast<std::uint8_t>((8U << std::countr_zero(bits)) /
-                                   static_cast<unsigned>(bits_of(view.dtype)));
+  return static_cast<std::uint8_t>((8U << std::countr_zero(bits)) >> log2_bits(view.dtype));
 }
 
 /// The same of a strided view whose `contiguous` extent has to be that.
@@ -216,11 +221,54 @@ Status check_array(const TensorView& view, Operand name) {
   return check_array_address(name, view.data);
 }
 
+/// Whether elements of a strided output lie at different places.
+Status check_no_overlap(const TensorView& view, Operand name) {
+  if (!has_elements(view)) return {};
+  std::array<size_t, TensorView::max_rank> order = {};
+  size_t count = 0;
+  for (size_t i = first_strided(view); i < view.rank; ++i) {  // insertion sort by stride
+    if (view.extents[i] <= 1) continue;
+    size_t at = count++;
+    for (; at > 0 && view.strides[order[at - 1]] > view.strides[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  int64_t reached = 0;  // elements that all smaller strides reach
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t stride = view.strides[order[i]];
+    if (stride <= reached) {
+      return {StatusCode::invalid_arguments, Reason::overlapping_stride, name, reached + 1, stride};
+    }
+    reached += (view.extents[order[i]] - 1) * stride;
+  }
+  return {};
+}
+
+// Messages are composed out of the way of those who have nothing to say.
+
+[[gnu::noinline, gnu::cold]] Status no_type(Operand name) {
+  return invalid(quoted_operand(name) + " has no data type");
+}
+
+[[gnu::noinline, gnu::cold]] Status too_long(Operand name) {
+  return invalid(quoted_operand(name) + " spans more bytes than an address can count");
+}
+
+/// @param is_fake it assumes an alignment that there is not; otherwise its address is misaligned
+[[gnu::noinline, gnu::cold]] Status bad_address(const TensorView& view, Operand name, bool is_fake) {
+  if (is_fake)
+    return invalid(quoted_operand(name) + " assumes an alignment of " +
+                   std::to_string(view.assumed_alignment) + " bytes, which is no power of two");
+  return invalid(quoted_operand(name) + " is misaligned: its pointer is not a multiple of the " +
+                 std::to_string(unit_bytes(view.dtype)) + " bytes of " + std::string(to_string(view.dtype)));
+}
+
 }  // namespace
 
 bool has_elements(const TensorView& view) {
-  return std::find(view.extents.begin(), view.extents.begin() + view.rank, 0) ==
-         view.extents.begin() + view.rank;
+  for (size_t i = 0; i < view.rank; ++i) {
+    if (view.extents[i] == 0) return false;
+  }
+  return true;
 }
 
 Status check_array_address(Operand name, const void* pointers) {
@@ -274,7 +322,7 @@ bool may_overlap(const TensorView& one, const TensorView& other) {
 Status check_tensor(const TensorView& view, Operand name, int least_rank, int most_rank) {
   constexpr auto code = StatusCode::invalid_arguments;
   if (view.rank == 0 && view.dtype == DType::none) return {code, Reason::missing, name};
-  if (bits_of(view.dtype) == 0) return invalid(quoted_operand(name) + " has no data type");
+  if (bits_of(view.dtype) == 0) return no_type(name);
   if (view.rank < least_rank || view.rank > most_rank) {
     return {code, Reason::rank, name, view.rank < least_rank ? least_rank : most_rank, view.rank};
   }
@@ -284,46 +332,25 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
       return {code, Reason::extent_limit, name, extent_limit, view.extents[i]};
     if (view.strides[i] < 0) return {code, Reason::negative_stride, name, 0, view.strides[i]};
   }
-  if (Status s = check_interleaving(view, name); !s) return s;
+  if (view.tag != LayoutTag::strided) {
+    if (Status s = check_interleaving(view, name); !s) return s;
+  }
   if (bytes_of(view.dtype) == 0) {
     if (Status s = check_shared_bytes(view, name); !s) return s;
   }
   int64_t elements = 0;
-  if (!reach(unfolded(view), elements))
-    return invalid(quoted_operand(name) + " spans more bytes than an address can count");
+  const bool is_strided = view.tag == LayoutTag::strided;
+  if (!(is_strided ? reach(view, elements) : reach(unfolded(view), elements))) return too_long(name);
   if (view.is_pointer_array) return check_array(view, name);
-  if (view.data == nullptr && !std::has_single_bit(view.assumed_alignment)) {
-    return invalid(quoted_operand(name) + " assumes an alignment of " +
-                   std::to_string(view.assumed_alignment) + " bytes, which is no power of two");
-  }
-  if (address_of(view) % static_cast<unsigned>(unit_bytes(view.dtype)) != 0) {
-    return invalid(quoted_operand(name) + " is misaligned: its pointer is not a multiple of the " +
-                   std::to_string(unit_bytes(view.dtype)) + " bytes of " +
-                   std::string(to_string(view.dtype)));
-  }
+  const bool is_odd_fake = view.data == nullptr && !std::has_single_bit(view.assumed_alignment);
+  const bool is_misaligned = (address_of(view) & (unit_size(view.dtype) - 1)) != 0;
+  if (is_odd_fake || is_misaligned) return bad_address(view, name, is_odd_fake);
   return {};
 }
 
 Status check_output_strides(const TensorView& output, Operand name) {
-  const TensorView view = unfolded(output);
-  if (!has_elements(view)) return {};
-  std::array<size_t, TensorView::max_rank> order = {};
-  size_t count = 0;
-  for (size_t i = first_strided(view); i < view.rank; ++i) {  // insertion sort by stride
-    if (view.extents[i] <= 1) continue;
-    size_t at = count++;
-    for (; at > 0 && view.strides[order[at - 1]] > view.strides[i]; --at) order[at] = order[at - 1];
-    order[at] = i;
-  }
-  int64_t reached = 0;  // elements that all smaller strides reach
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t stride = view.strides[order[i]];
-    if (stride <= reached) {
-      return {StatusCode::invalid_arguments, Reason::overlapping_stride, name, reached + 1, stride};
-    }
-    reached += (view.extents[order[i]] - 1) * stride;
-  }
-  return {};
+  if (output.tag == LayoutTag::strided) return check_no_overlap(output, name);
+  return check_no_overlap(unfolded(output), name);
 }
 
 Status check_input_strides(const TensorView& view, Operand name) {

@@ -1,6 +1,8 @@
 #include "operations/gemm/normalise.hpp"
 
+#include <new>
 #include <string>
+#include <type_traits>
 
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
@@ -63,26 +65,29 @@ Status check_controls(const Controls& controls) {
 void describe(const GemmArguments& args, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;
   const DType accumulator = accumulator_of(args);
-  problem = {};
-  problem.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
-  problem.math = args.math;
-  problem.a = problem_operand(args.a);
-  problem.b = problem_operand(args.b);
-  problem.out = problem_operand(args.out);
-  if (has_scales(args) && !is_zero(e.alpha) && columns(args.a) > 0) problem.scales = operand_scales(args);
-  problem.has_c = !is_zero(e.beta);
-  if (problem.has_c) problem.c = problem_operand(*args.c);
-  problem.has_bias = e.bias.has_value();
-  problem.has_scale = e.scale.has_value();
-  problem.has_residual = e.residual.has_value();
-  problem.has_aux = e.aux.has_value();
-  problem.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
-  problem.m = static_cast<int>(rows(args.out));
-  problem.n = static_cast<int>(columns(args.out));
-  problem.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
-  problem.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
-  problem.must_promote = args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && problem.k > 0;
-  problem.controls = args.controls;
+  const int k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
+  static_assert(std::is_trivially_destructible_v<GemmProblem>);
+  // In place, each part once: every query and every run waits for this.
+  new (&problem)
+      GemmProblem{.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype},
+                  .math = args.math,
+                  .a = problem_operand(args.a),
+                  .b = problem_operand(args.b),
+                  .c = is_zero(e.beta) ? ProblemOperand() : problem_operand(*args.c),
+                  .out = problem_operand(args.out),
+                  .must_promote = args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && k > 0,
+                  .scales = has_scales(args) && k > 0 ? operand_scales(args) : OperandScales(),
+                  .has_c = !is_zero(e.beta),
+                  .has_bias = e.bias.has_value(),
+                  .has_scale = e.scale.has_value(),
+                  .has_residual = e.residual.has_value(),
+                  .has_aux = e.aux.has_value(),
+                  .epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype)),
+                  .m = static_cast<int>(rows(args.out)),
+                  .n = static_cast<int>(columns(args.out)),
+                  .k = k,
+                  .batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1,
+                  .controls = args.controls};
   if (args.expression) describe_expression(args, problem);
   problem.has_arrays = array_operand(problem) != Operand::none;
 }

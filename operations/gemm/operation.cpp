@@ -39,6 +39,14 @@ bool permits(const ModesMetadata& modes, const Controls& controls) {
   }
 }
 
+/// Whether check_wishes has nothing to refuse: a problem asks for nothing that only some of a family's
+/// kernels have: most do not, and a query asks this of every kernel.
+bool asks_little(const KernelMetadata& kernel, const GemmProblem& problem) {
+  const Controls& c = problem.controls;
+  return kernel.operands.scales == ScaleSupport::none && !problem.scales.a.is_given &&
+         !problem.scales.b.is_given && !problem.must_promote && !c.mode && !c.split_k_slices;
+}
+
 /// Whether a kernel finds the matrices of the problem's batch.
 bool permits_batch(const ModesMetadata& modes, const GemmProblem& problem) {
   return problem.has_arrays ? modes.array : modes.batched || problem.batch == 1;
@@ -83,6 +91,13 @@ Status wrong_mode(const GemmProblem& problem) {
   if (!controls.mode)
     return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
   return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
+}
+
+/// Whether a kernel has the scales, the exact sums and the mode that a problem asks for.
+Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
+  if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
+  if (Status s = check_accumulation(kernel, problem); !s) return s;
+  return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);
 }
 
 /// The arguments' controls, with the kernel's where they leave something open; both in the orientation of the
@@ -130,23 +145,28 @@ void Rules::describe(const GemmArguments& arguments, GemmProblem& problem) {
 GemmProblem Rules::exchanged(const GemmProblem& problem) { return quarry::exchanged(problem); }
 
 GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
-  return family_of(row).profile(row.entry_config, device);
+  const GemmFamily& family = family_of(row);
+  GemmProfile profile = family.profile(row.entry_config, device);
+  profile.family = &family;
+  return profile;
 }
+
+void Rules::weigh(GemmProblem& problem) { problem.traffic = traffic_of(problem); }
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
-  if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
-  if (Status s = check_accumulation(kernel, problem); !s) return s;
-  if (!permits(modes_for(problem, kernel.modes), problem.controls)) return wrong_mode(problem);
+  if (!asks_little(kernel, problem)) {
+    if (Status s = check_wishes(kernel, problem); !s) return s;
+  }
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
   if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
-  return family_of(row).supports(profile, problem, device);
+  return profile.family->supports(profile, problem, device);
 }
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                          const DeviceModel&, std::size_t max_workspace) {
-  Estimate estimate = family_of(row).estimate(profile, problem, max_workspace);
+  Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
   if (is_empty(problem)) estimate.seconds = 0;
   if (problem.wide.has_lines()) {

@@ -89,6 +89,7 @@ struct Rules {
 
   static Status check_signature(const Row& row, const GemmProblem& problem);
   static GemmProblem exchanged(const GemmProblem& problem);
+  static void weigh(GemmProblem& problem);
   static GemmProfile profile(const Row& row, const DeviceModel& device);
   static Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                   const DeviceModel& device);

@@ -17,19 +17,16 @@ Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter&
   return filter(row.metadata) ? Verdict::taken : Verdict::filtered;
 }
 
-std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order) {
+std::vector<RankKey> ranked(std::span<const Offer> offers, Order order) {
   // Bits of positive floats are ordered as the floats are; the index below them settles ties.
-  std::vector<std::uint64_t> keys(offers.size());
+  std::vector<RankKey> keys(offers.size());
   for (std::size_t i = 0; i < offers.size(); ++i) {
     const std::uint64_t time =
         order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds) : 0;
     keys[i] = time << 32 | i;
   }
   if (order == Order::best_first) std::sort(keys.begin(), keys.end());
-  std::vector<std::uint32_t> indexes(offers.size());
-  std::transform(keys.begin(), keys.end(), indexes.begin(),
-                 [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
-  return indexes;
+  return keys;
 }
 
 const DeviceModel& model_for(const OperandList& operands) {

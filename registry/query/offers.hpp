@@ -30,8 +30,12 @@ struct Offer {
 Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
                         const FindOptions& options);
 
-/// The order in which offers are answered, as indexes: by predicted time, then as registered.
-std::vector<std::uint32_t> ranked(std::span<const Offer> offers, Order order);
+/// An offer's place in an answer: smaller numbers come first. The low half is the offer's index.
+using RankKey = std::uint64_t;
+constexpr std::uint32_t index_of(RankKey key) { return static_cast<std::uint32_t>(key); }
+
+/// The order in which offers are answered: by predicted time, then as registered.
+std::vector<RankKey> ranked(std::span<const Offer> offers, Order order);
 
 /// The model by which controls are chosen for these operands: the model of the first one that is said to lie
 /// on a device, default_device_model() otherwise. Does not ask the driver about pointers, so that what a

@@ -53,9 +53,13 @@ struct Prepared {
     return {};
   }
 
-  /// Makes both orientations. Not needed for an answer that is remembered.
+  /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.
   Search<Rules> search(const Wishes& wishes) {
-    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    if constexpr (Exchanges<Rules>) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
+    if constexpr (Weighs<Rules>) {
+      Rules::weigh(problem.as_asked);
+      if constexpr (Exchanges<Rules>) Rules::weigh(*problem.as_exchanged);
+    }
     return {problem, *device, wishes, profiles};
   }
 };
@@ -64,7 +68,9 @@ struct Prepared {
 template <class Rules>
 Status why_none(const Search<Rules>& search, const RowRanges& ranges, Tally& tally) {
   if (ranges.empty()) return Rules::no_kernel(search.problem.as_asked);
-  search.each(ranges, &tally, [](const Offer&) {});
+  Offer none;
+  search.each(
+      ranges, &tally, [&]() -> Offer& { return none; }, [] {});
   return tally.why_empty();
 }
 
@@ -73,11 +79,14 @@ template <class Rules>
 Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tally) {
   Answer answer;
   const Order order = search.wishes.options.order;
-  search.each(ranges, tally, [&](const Offer& offer) {
-    const bool first = answer.offer.row == nullptr;
-    if (first || (order == Order::best_first && offer.seconds < answer.offer.seconds)) answer.offer = offer;
-    ++answer.matched;
-  });
+  Offer offer;
+  search.each(
+      ranges, tally, [&]() -> Offer& { return offer; },
+      [&] {
+        const bool first = answer.matched++ == 0;
+        if (first || (order == Order::best_first && offer.seconds < answer.offer.seconds))
+          answer.offer = offer;
+      });
   return answer;
 }
 
@@ -94,7 +103,7 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   if (!Rules::check_controls(controls)) return false;
   if (!Rules::check_signature(row, problem.as_asked)) return false;
   if constexpr (Exchanges<Rules>) {
-    if (row.exchanged) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    if (row.exchanged) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
   }
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
@@ -156,24 +165,28 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
   const FindOptions& options = wishes.options;
   Tally tally;
-  std::vector<Offer> offers;
-  offers.reserve(ranges.rows());
-  search.each(ranges, options.explain ? &tally : nullptr,
-              [&](const Offer& offer) { offers.push_back(offer); });
+  std::vector<Offer> offers(ranges.rows());
+  std::size_t found = 0;
+  search.each(
+      ranges, options.explain ? &tally : nullptr, [&]() -> Offer& { return offers[found]; },
+      [&] { ++found; });
+  offers.resize(found);
   if (offers.empty()) {
     Tally all;
     Status why = why_none(search, ranges, all);
     return CandidateList(std::move(why), options.explain ? all.rejections() : std::vector<Rejection>());
   }
-  const std::vector<std::uint32_t> order = ranked(offers, options.order);
+  const std::vector<RankKey> order = ranked(offers, options.order);
   const std::size_t count = std::min(options.limit, order.size());
   std::vector<Candidate> candidates;
   candidates.reserve(count);
   Offer measured;
   if (count > 0 && find_measured<Rules>(prepared, wishes, measured))
     candidates.push_back(candidate_of<Rules>(measured));
+  const auto add = [&](const auto&... parts) { candidates.emplace_back(parts...); };
   for (std::size_t i = 0; candidates.size() < count && i < order.size(); ++i) {
-    if (offers[order[i]].row != measured.row) candidates.push_back(candidate_of<Rules>(offers[order[i]]));
+    const Offer& offer = offers[index_of(order[i])];
+    if (offer.row != measured.row) with_candidate_of<Rules>(offer, add);
   }
   return CandidateList(std::move(candidates), offers.size(),
                        options.explain ? tally.rejections() : std::vector<Rejection>());
@@ -269,7 +282,7 @@ struct Calls {
     const DeviceModel& device = options.device != nullptr ? *options.device : model_for(operands);
     if (Status s = check_model(device); !s) return s;
     if (Status s = Rules::check_signature(row, problem.as_asked); !s) return s;
-    if constexpr (Exchanges<Rules>) problem.as_exchanged = Rules::exchanged(problem.as_asked);
+    if constexpr (Exchanges<Rules>) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
     const Filter any;
     const Wishes wishes = {any, options};
     const Search<Rules> search = {problem, device, wishes};

@@ -23,6 +23,10 @@ concept Exchanges = requires(const typename Rules::Problem& problem) {
   Rules::exchanged(problem);
 };
 template <class Rules>
+concept Weighs = requires(typename Rules::Problem& problem) {
+  Rules::weigh(problem);
+};
+template <class Rules>
 concept HasControls = requires {
   &Rules::settle;
 };

@@ -1,6 +1,9 @@
 /// The loop over the rows of a checked problem, made of the rules of its operation.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "operations/common/row_checks.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/index.hpp"
@@ -15,11 +18,11 @@ template <class Rules>
 struct CheckedProblem {
   typename Rules::Problem as_asked;
   /// For rows with exchanged operands. Only where the operation has such; made when a query needs both.
-  typename Rules::Problem as_exchanged;
+  std::optional<typename Rules::Problem> as_exchanged;
 
   const typename Rules::Problem& of(const Row& row) const {
     if constexpr (Exchanges<Rules>) {
-      return row.exchanged ? as_exchanged : as_asked;
+      return row.exchanged ? *as_exchanged : as_asked;
     } else {
       return as_asked;
     }
@@ -64,7 +67,7 @@ struct Search {
   const void* profiles = nullptr;
 
   /// What becomes of a row of the problem's keys: fills the offer of one that is taken, and why another one
-  /// does not support the problem.
+  /// does not support the problem. Of an offer, measured_seconds stays as it was.
   Verdict judge(const Row& row, Offer& offer, Status& why) const {
     if constexpr (HasProfile<Rules>) {
       if (profiles != nullptr)
@@ -91,16 +94,16 @@ struct Search {
     return estimate.workspace > most ? Verdict::over_workspace : Verdict::taken;
   }
 
-  /// Calls `take` for each offer, in registry order. @param tally where not null, counts what became of every
-  /// row
-  template <class Take>
-  void each(const RowRanges& ranges, Tally* tally, const Take& take) const {
+  /// Each offer, in registry order: fills `place()`, and calls `take()` if the row was taken. So an offer is
+  /// written where it stays: a copy of what was just written would wait for it.
+  /// @param tally where not null, counts what became of every row: of an unsupported one, why
+  template <class Place, class Take>
+  void each(const RowRanges& ranges, Tally* tally, const Place& place, const Take& take) const {
+    Status why;
     for (const KeyRange& range : ranges) {
       for (const Row& row : rows().subspan(range.begin, range.end - range.begin)) {
-        Status why;
-        Offer offer;
-        const Verdict verdict = judge(row, offer, why);
-        if (verdict == Verdict::taken) take(offer);
+        const Verdict verdict = judge(row, place(), why);
+        if (verdict == Verdict::taken) take();
         if (tally != nullptr) tally->count(verdict, why);
       }
     }
@@ -109,23 +112,30 @@ struct Search {
  private:
   template <class... Profile>
   Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
-    why = check_row<Rules>(row, problem.of(row), device, profile...);
-    if (!why) return Verdict::unsupported;
+    if (Status s = check_row<Rules>(row, problem.of(row), device, profile...); !s) {
+      why = std::move(s);
+      return Verdict::unsupported;
+    }
     const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
     return verdict == Verdict::taken ? estimate(row, offer, profile...) : verdict;
   }
 };
 
-/// The candidate of an offer, with its controls where the operation has any. A limit of multiprocessors is
-/// the caller's, not a choice.
-template <class Rules>
-Candidate candidate_of(const Offer& offer) {
-  Controls controls;
+/// Calls `make` with what a candidate of an offer is made of: with its controls, where the operation has any.
+/// A limit of multiprocessors is the caller's, not a choice.
+template <class Rules, class Make>
+decltype(auto) with_candidate_of(const Offer& offer, const Make& make) {
   if constexpr (HasControls<Rules>) {
     const ChosenControls& c = offer.controls;
-    controls = {c.mode, c.split_k_slices, c.swizzle, c.raster};
+    return make(*offer.row, c.mode, c.split_k_slices, c.swizzle, c.raster, offer.seconds, offer.workspace,
+                offer.measured_seconds);
+  } else {
+    return make(*offer.row, Controls(), offer.seconds, offer.workspace, offer.measured_seconds);
   }
-  return {*offer.row, controls, offer.seconds, offer.workspace, offer.measured_seconds};
+}
+template <class Rules>
+Candidate candidate_of(const Offer& offer) {
+  return with_candidate_of<Rules>(offer, [](const auto&... parts) { return Candidate(parts...); });
 }
 
 /// The rows of the problem's keys.

@@ -1,0 +1,52 @@
+#include "gemm/traffic.hpp"
+
+#include "gemm/host.hpp"
+
+namespace quarry {
+namespace {
+
+/// @param stride in elements, from line to line
+double split_share(long long stride, DType type) {
+  constexpr unsigned line = 128;
+  const auto bytes = static_cast<unsigned long long>(stride) * static_cast<unsigned>(bytes_of(type));
+  const auto step = static_cast<unsigned>(bytes & (~bytes + 1) & (line - 1));  // a power of two, or 0
+  if (step == 0 || step == bytes) return 0;  // in the latter case, lines of L2 hold several
+  return 1 - step * (1.0 / line);
+}
+
+SplitLines split_lines(const ProblemOperand& operand, DType type) {
+  return {split_share(operand.matrix.row_stride, type), split_share(operand.matrix.column_stride, type)};
+}
+
+/// Tiles have at least one element each, and clusters have at most 16 blocks.
+bool has_few_elements(const GemmProblem& problem) {
+  constexpr std::int64_t most = grid_limit / 16;
+  const std::int64_t elements = static_cast<std::int64_t>(problem.m) * problem.n;
+  return elements <= most && elements * problem.batch <= most;
+}
+
+}  // namespace
+
+GemmTraffic traffic_of(const GemmProblem& problem) {
+  const double m = problem.m;
+  const double n = problem.n;
+  const int matrices = epilogue_matrices(problem);
+  const int element = bytes_of(problem.types.out) * matrices;
+  const double lines =
+      (m * bits_of(problem.types.a) / problem.repeats_a + n * bits_of(problem.types.b) / problem.repeats_b) /
+      8;
+  const double inputs = lines * problem.k;
+  const double outputs = m * n * element;
+  return {.inputs = inputs,
+          .outputs = outputs,
+          .all = (inputs + outputs) * problem.batch,
+          .element = element,
+          .split_a = split_lines(problem.a, problem.types.a),
+          .split_b = split_lines(problem.b, problem.types.b),
+          .has_activation = problem.epilogue.activation != Activation::identity,
+          .is_general =
+              matrices > 1 || problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps,
+          .fits_any_grid = has_few_elements(problem)};
+}
+
+}  // namespace quarry
