@@ -106,10 +106,6 @@ Result<std::optional<Shard>> slurm_shard() {
   return std::optional(Shard{static_cast<std::size_t>(index), static_cast<std::size_t>(**count)});
 }
 
-Shard nested(const Shard& shard, const Shard& inner) {
-  return {shard.index + shard.count * inner.index, shard.count * inner.count};
-}
-
 bool is_in(const TuneTask& task, const Shard& shard) {
   return detail::digest_of(task_text(task)).low % shard.count == shard.index;
 }

@@ -50,8 +50,6 @@ Result<Shard> parse_shard(std::string_view text);
 /// SLURM_ARRAY_TASK_COUNT. Absent outside of such an array; fails with parse_error where the variables make
 /// no sense.
 Result<std::optional<Shard>> slurm_shard();
-/// Part `inner` of `shard`.
-Shard nested(const Shard& shard, const Shard& inner);
 
 bool is_in(const TuneTask& task, const Shard& shard);
 std::vector<TuneTask> tasks_in(std::span<const TuneTask> tasks, const Shard& shard);

@@ -94,7 +94,11 @@ class Tuning {
       : meter_(meter), setting_(setting), known_(std::move(known)), start_(meter.now()) {}
 
   Result<TuneReport> run(std::span<const TuneTask> tasks) {
-    const std::vector<TuneTask> open = open_tasks(tasks);
+    return setting_.sharing ? run_shared(distinct(tasks)) : run_all(open_tasks(tasks));
+  }
+
+ private:
+  Result<TuneReport> run_all(const std::vector<TuneTask>& open) {
     expect(open);
     std::size_t done = 0;
     show(done, open.size());
@@ -108,14 +112,45 @@ class Tuning {
     return report_;
   }
 
- private:
+  Result<TuneReport> run_shared(const std::vector<TuneTask>& tasks) {
+    const Sharing& sharing = *setting_.sharing;
+    std::vector<TuneTask> mine;
+    for (const std::size_t number : sharing.ahead) {
+      if (!is_done(tasks.at(number))) mine.push_back(tasks[number]);
+    }
+    expect(mine);
+    while (const std::optional<Sharing::Taken> taken = sharing.take()) {
+      const TuneTask& task = tasks.at(taken->task);
+      if (is_done(task)) {
+        ++report_.known;
+        continue;
+      }
+      const Result<bool> finished = run_task(task);
+      if (!finished) return finished.status();
+      if (!*finished) return stop_sharing(tasks);
+      show(taken->place + 1, tasks.size());
+    }
+    return report_;
+  }
+
+  /// Takes the other tasks, so that they are counted.
+  TuneReport stop_sharing(const std::vector<TuneTask>& tasks) {
+    ++report_.left;
+    while (const std::optional<Sharing::Taken> taken = setting_.sharing->take())
+      ++(is_done(tasks.at(taken->task)) ? report_.known : report_.left);
+    return report_;
+  }
+
+  /// Whether the table had all of a task when the tuning began, and it is not to be measured again.
+  bool is_done(const TuneTask& task) const {
+    const Result<std::optional<Probe>> next = next_of(task, known_);
+    return next && !*next && !setting_.again;
+  }
+
   std::vector<TuneTask> open_tasks(std::span<const TuneTask> tasks) {
     std::vector<TuneTask> open;
-    std::set<std::string> seen;
-    for (const TuneTask& task : tasks) {
-      if (!seen.insert(task_text(task)).second) continue;
-      const Result<std::optional<Probe>> next = next_of(task, known_);
-      if (next && !*next && !setting_.again) {
+    for (const TuneTask& task : distinct(tasks)) {
+      if (is_done(task)) {
         ++report_.known;
       } else {
         open.push_back(task);
@@ -219,6 +254,14 @@ class Tuning {
 };
 
 }  // namespace
+
+std::vector<TuneTask> distinct(std::span<const TuneTask> tasks) {
+  std::vector<TuneTask> each;
+  std::set<std::string> seen;
+  std::ranges::copy_if(tasks, std::back_inserter(each),
+                       [&](const TuneTask& task) { return seen.insert(task_text(task)).second; });
+  return each;
+}
 
 Status check_tuned(Operation operation) {
   const detail::OperationInfo& info = detail::info_of(operation);

@@ -24,6 +24,20 @@ struct TuneProgress {
   std::optional<double> seconds_left;
 };
 
+/// One of several tunings side by side, that take tasks from one list.
+struct Sharing {
+  struct Taken {
+    /// The task's number among all, and its place in the list.
+    std::size_t task = 0;
+    std::size_t place = 0;
+  };
+  /// Takes the next task for this tuning; absent where none is left.
+  std::function<std::optional<Taken>()> take;
+  /// Tasks whose kernels this tuning compiles ahead: each is one tuning's, whoever comes to measure it. What
+  /// one has compiled, the others find in the cache on disk.
+  std::vector<std::size_t> ahead;
+};
+
 struct TuneSetting {
   /// The file that measurements are added to.
   std::string table;
@@ -34,6 +48,8 @@ struct TuneSetting {
   bool again = false;
   /// No task begins after so many seconds of the meter's clock.
   std::optional<double> budget_seconds;
+  /// Absent: all tasks are this tuning's, in their order.
+  std::optional<Sharing> sharing;
   /// Seconds since 1970, asked behind each problem and kept with its measurements; absent: 0, unknown.
   std::function<std::int64_t()> date;
   /// Whether somebody asked to stop; asked before each problem.
@@ -57,9 +73,13 @@ struct TuneReport {
 /// Ok for an operation whose kernels are tuned; parse_error otherwise.
 Status check_tuned(Operation operation);
 
-/// Measures the tasks in their order. Measurements of each problem are added to the table at once, so that a
-/// tuning that was killed goes on where it was. Fails where the table cannot be read or written and where the
-/// device fails.
+/// Each task once, in the order of the first ones.
+std::vector<TuneTask> distinct(std::span<const TuneTask> tasks);
+
+/// Measures the tasks in their order, or those that it takes. Who stops takes all others, to count them as left:
+/// tasks are shared among tunings that stop together. Measurements of each problem are added to the table at
+/// once, so that a tuning that was killed goes on where it was. Fails where the table cannot be read or
+/// written and where the device fails.
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting);
 
 /// The tasks that a table has no measurements of (of a range: not all), made on any device if `device` is

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -208,9 +209,49 @@ class Parts(TuneTest):
         done = self.tune("--log", log, "--devices", "3")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 3)
+        self.assertEqual(self.sums(done.stdout), (8, 0, 0, 0))
+        self.assertEqual(self.sums(self.tune("--log", log, "--devices", "2").stdout), (0, 8, 0, 0))
         self.assertIn("0 measured, 8 known already", self.tune("--log", log).stdout)
         self.tune("--log", log, output="whole.jsonl")
         self.assertEqual(self.lines("table.jsonl"), self.lines("whole.jsonl"))
+
+
+    @staticmethod
+    def sums(output):
+        """What all processes measured, knew, failed at and left."""
+        numbers = re.findall(r"(\d+) measured, (\d+) known already, (\d+) failed, (\d+) left", output)
+        return tuple(sum(int(each) for each in column) for column in zip(*numbers))
+
+    def test_devices_of_a_host_share_its_part(self):
+        problems = [f"gemm {8 * m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 9)]
+        self.times(problems)
+        log = self.log(problems)
+        measured = 0
+        for host in range(2):
+            done = self.tune("--log", log, "--shard", f"{host}/2", "--devices", "2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            measured += self.sums(done.stdout)[0]
+        self.assertEqual(measured, 8)
+        self.assertEqual(self.sums(self.tune("--log", log, "--devices", "2").stdout), (0, 8, 0, 0))
+        for bad in ("1:0/2", "999:0/1", "x"):
+            self.assertNotEqual(self.tune("--log", log, "--queue", bad).returncode, 0)
+
+
+class Choices(TuneTest):
+    def test_the_quality_of_choices(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/choice_quality.py")
+        times = self.times()
+        self.tune("--log", self.log())
+        arguments = (script, times, "--quarry", BINARY, "--device-model", "h200", "--table", self.path("table.jsonl"))
+        done = subprocess.run([*arguments, "--least", "0.999"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ranking, table = done.stdout.splitlines()
+        self.assertRegex(ranking, r"^ranking: chosen / best 0\.759, .* 3 problems, 0 of them by the table$")  # 5.5 / 7.25
+        self.assertRegex(table, r"^table: chosen / best 1\.000, 5th percentile 1\.000, lowest 1\.000 .* 3 problems, 3 of them by the table$")
+        self.assertEqual(subprocess.run([*arguments, "--least", "1.1"], capture_output=True).returncode, 1)
+        bad = subprocess.run([script, self.write("bad", "{}\n"), *arguments[2:]], capture_output=True, text=True)
+        self.assertEqual((bad.returncode, bad.stdout), (2, ""))
+        self.assertIn("not a line of --dump-times", bad.stderr)
 
 
 class Tables(TuneTest):

@@ -76,18 +76,6 @@ TEST_CASE("each task is in one part, whatever the others are") {
   }
 }
 
-TEST_CASE("a part of a part: one for each device of each host") {
-  const auto all = tasks(200);
-  const Shard host = {2, 5};
-  std::multiset<std::string> of_devices;
-  for (std::size_t device = 0; device < 4; ++device) {
-    for (const TuneTask& task : tasks_in(all, nested(host, {device, 4}))) of_devices.insert(task_text(task));
-  }
-  std::multiset<std::string> of_host;
-  for (const TuneTask& task : tasks_in(all, host)) of_host.insert(task_text(task));
-  CHECK(of_devices == of_host);
-}
-
 TEST_CASE("parts as text") {
   const Result<Shard> shard = parse_shard("3/16");
   REQUIRE(shard);

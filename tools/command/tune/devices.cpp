@@ -1,4 +1,4 @@
-// One process for each device: each sees one, and does a part of the tasks.
+// One process for each device: each sees one, and takes tasks from one list.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace quarry::command {
 namespace {
 
-/// The words of this command line, less the flags that say which part of the work is done where.
+/// The words of this command line, less the one that says how many processes there are.
 std::vector<std::string> own_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string all(std::istreambuf_iterator<char>(file), {});
@@ -27,8 +27,8 @@ std::vector<std::string> own_words() {
     const std::size_t end = std::min(all.find('\0', begin), all.size());
     const std::string word = all.substr(begin, end - begin);
     begin = end + 1;
-    const bool is_flag = word == "--devices" || word == "--shard";
-    const bool is_both = word.starts_with("--devices=") || word.starts_with("--shard=");
+    const bool is_flag = word == "--devices";
+    const bool is_both = word.starts_with("--devices=");
     if (!is_value && !is_flag && !is_both) words.push_back(word);
     is_value = !is_value && is_flag;
   }
@@ -75,14 +75,14 @@ int wait_for(pid_t process) {
 
 }  // namespace
 
-int tune_on_devices(std::size_t count, const lab::Shard& shard) {
+int tune_on_devices(std::size_t count, const lab::TaskQueue& queue) {
   const std::vector<std::string> words = own_words();
   std::vector<pid_t> processes;
   int exit = done;
   for (std::size_t device = 0; device < count; ++device) {
-    const lab::Shard part = lab::nested(shard, {device, count});
     std::vector<std::string> own = words;
-    own.push_back("--shard=" + std::to_string(part.index) + "/" + std::to_string(part.count));
+    own.push_back("--queue=" + std::to_string(queue.file()) + ":" + std::to_string(device) + "/" +
+                  std::to_string(count));
     std::vector<std::string> environment = environment_for(device);
     pid_t process = 0;
     const int error = posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, pointers_to(own).data(),

@@ -14,6 +14,7 @@
 #include "lab/trials/trial.hpp"
 #include "lab/tune/device_meter.hpp"
 #include "lab/tune/recorded_times.hpp"
+#include "lab/tune/sharing.hpp"
 #include "lab/tune/tables.hpp"
 #include "lab/tune/tuner.hpp"
 #include "quarry/system.hpp"
@@ -171,6 +172,37 @@ Result<std::size_t> read_devices(const TuneFlags& flags) {
   return static_cast<std::size_t>(*count);
 }
 
+int share_tasks(std::size_t processes, const std::vector<lab::TuneTask>& tasks,
+                const lab::DeviceMeterOptions& options, const DeviceModel& device) {
+  const Result<lab::TaskQueue> queue = lab::TaskQueue::make(lab::longest_first(tasks, options, device));
+  if (!queue) return report(queue.status());
+  return tune_on_devices(processes, *queue);
+}
+
+/// Has a process that --devices started take its tasks from the queue. @param queue outlives the setting
+Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::TaskQueue>& queue,
+                  lab::TuneSetting& setting) {
+  if (flags.queue.empty()) return {};
+  const Result<lab::QueuePlace> place = lab::parse_queue_place(flags.queue);
+  if (!place) return place.status();
+  Result<lab::TaskQueue> opened = lab::TaskQueue::open(place->file);
+  if (!opened) return opened.status();
+  queue.emplace(*std::move(opened));
+  lab::Sharing sharing;
+  for (std::size_t i = 0; i < queue->size(); ++i) {
+    if ((*queue)[i] >= tasks)
+      return {StatusCode::invalid_arguments, "the problems changed while processes were started"};
+    if (i % place->process.count == place->process.index) sharing.ahead.push_back((*queue)[i]);
+  }
+  sharing.take = [&queue]() -> std::optional<lab::Sharing::Taken> {
+    const std::size_t next = queue->take();
+    if (next >= queue->size()) return std::nullopt;
+    return lab::Sharing::Taken{(*queue)[next], next};
+  };
+  setting.sharing = std::move(sharing);
+  return {};
+}
+
 }  // namespace
 
 int tune_problems(const TuneFlags& flags) {
@@ -180,7 +212,7 @@ int tune_problems(const TuneFlags& flags) {
   if (!shard) return report(shard.status());
   const Result<std::vector<lab::TuneTask>> all = read_tasks(flags);
   if (!all) return report(all.status());
-  const Result<lab::TuneSetting> setting = read_setting(flags);
+  Result<lab::TuneSetting> setting = read_setting(flags);
   if (!setting) return report(setting.status());
   lab::RecordedProblems records;
   if (!flags.times.empty()) {
@@ -194,8 +226,11 @@ int tune_problems(const TuneFlags& flags) {
   if (!device) return report(device.status());
   const Result<std::size_t> devices = read_devices(flags);
   if (!devices) return report(devices.status());
-  if (*devices > 1) return tune_on_devices(*devices, *shard);
-  const std::vector<lab::TuneTask> tasks = lab::tasks_in(*all, *shard);
+  const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
+  const std::size_t processes = std::min(*devices, tasks.size());
+  if (processes > 1) return share_tasks(processes, tasks, *options, *device);
+  std::optional<lab::TaskQueue> queue;
+  if (Status s = join_queue(flags, tasks.size(), queue, *setting); !s) return report(s);
   if (!flags.times.empty()) return tune_from_records(tasks, std::move(records), *device, *setting);
   return tune_here(tasks, *options, *setting);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/tune/sharing.hpp"
 #include "lab/tune/tasks.hpp"
 #include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/table.hpp"
@@ -19,6 +20,8 @@ struct TuneFlags {
   std::string budget;
   std::string shard;
   std::string devices;
+  /// Of a process that another one started: see lab::QueuePlace.
+  std::string queue;
   std::string top = "32";
   std::string prune = "3";
   std::string repeats = "11";
@@ -45,8 +48,8 @@ Result<lab::Shard> read_shard(const TuneFlags& flags);
 
 /// Measures, in this process or in one process for each device.
 int tune_problems(const TuneFlags& flags);
-/// Runs this command once for each of `count` devices, each with a part of the shard.
-int tune_on_devices(std::size_t count, const lab::Shard& shard);
+/// Runs this command once for each of `count` devices. They take their tasks from the queue.
+int tune_on_devices(std::size_t count, const lab::TaskQueue& queue);
 
 /// --merge, --export and --show.
 int merge_tuning(const TuneFlags& flags);
