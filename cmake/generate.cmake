@@ -26,8 +26,14 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --build "${generator_build}" --parall
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 quarry_check("Building the generator" "${result}" "${output}")
 list(JOIN QUARRY_CUDA_ARCHS "," generator_targets)
+set(aot "${QUARRY_AOT}")
+if(aot MATCHES "^@(.+)$") # a list of kernels
+  file(REAL_PATH "${CMAKE_MATCH_1}" aot_list BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${aot_list}")
+  set(aot "@${aot_list}")
+endif()
 execute_process(COMMAND "${QUARRY_GENERATE}" table --kernels "${PROJECT_SOURCE_DIR}/kernels" --out "${QUARRY_GENERATED_DIR}"
-                        --aot "${QUARRY_AOT}" --targets "${generator_targets}"
+                        --aot "${aot}" --targets "${generator_targets}"
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE)
 quarry_check("Generating the kernels" "${result}" "${output}")
 message(STATUS "${output}")

@@ -23,7 +23,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set(default_aot false)
 endif()
 set(QUARRY_AOT "${default_aot}" CACHE STRING
-    "Filter expression: which registered kernels are precompiled ('true': all, 'false': none)")
+    "Which registered kernels are precompiled: a filter expression ('true': all, 'false': none), or @FILE with their names")
 set(QUARRY_CUDA_ARCHS "80;90" CACHE STRING "Compute capabilities to precompile for: 80, 90 or both")
 option(QUARRY_BUILD_TOOLS "Build the quarry command" ${PROJECT_IS_TOP_LEVEL})
 option(QUARRY_BUILD_TESTS "Build the tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})

@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +27,8 @@ constexpr std::string_view usage =
 
   quarry_generate table --kernels DIR [--out DIR] [--aot FILTER] [--targets 80,90] [--explain]
       Reads DIR/<family>/space.json of every family and writes table.cpp, embed.S, manifest.json and units/*.cu below
-      --out, but only what changed. --aot chooses the kernels to precompile ('true' is all, 'false' none; default: all),
+      --out, but only what changed. --aot chooses the kernels to precompile ('true' is all, 'false' none; default: all;
+      '@FILE': those whose names FILE lists, one a line, except lines that begin with #),
       among those that are for one of the --targets (default: 80,90).
       --explain prints each config that the axes make and that is not registered, and why.
 
@@ -106,25 +111,70 @@ Result<std::vector<int>> parse_targets(std::string_view text) {
   return Status(StatusCode::parse_error, "--targets: expected ascending numbers with commas between them");
 }
 
+/// The kernels of a list: --aot @FILE.
+Result<std::set<std::string>> read_names(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return Status(StatusCode::file_error, "--aot: cannot read " + detail::quoted(path));
+  std::set<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') names.insert(line);
+  }
+  return names;
+}
+
+/// Fails for a list that names kernels which there are not.
+Status check_names(const std::set<std::string>& names, std::span<const Expansion> expansions) {
+  std::set<std::string_view> missing(names.begin(), names.end());
+  for (const Expansion& expansion : expansions) {
+    for (const auto& config : expansion.configs) missing.erase(config.name);
+  }
+  if (missing.empty()) return {};
+  return {StatusCode::not_found, "--aot: the list names " + std::to_string(missing.size()) +
+                                     " kernels that there are not, such as " +
+                                     detail::quoted(*missing.begin()) +
+                                     ": make it again (tools/earned.py --again LIST)"};
+}
+
+/// What --aot chooses: a filter expression, or the names of a list.
+Result<Filter> parse_aot(std::string_view aot, std::span<const Expansion> expansions) {
+  if (!aot.starts_with('@')) {
+    Result<Filter> filter = Filter::parse(aot);
+    if (!filter) return Status(StatusCode::parse_error, "--aot: " + filter.status().message());
+    return filter;
+  }
+  Result<std::set<std::string>> names = read_names(std::string(aot.substr(1)));
+  if (!names) return names.status();
+  if (Status s = check_names(*names, expansions); !s) return s;
+  return Filter([names = *std::move(names)](const KernelMetadata& kernel) {
+    return names.contains(std::string(kernel.name));
+  });
+}
+
+/// What the manifest says of --aot: of a list its name, wherever it lies.
+std::string shown_aot(std::string_view aot) {
+  if (!aot.starts_with('@')) return std::string(aot);
+  return "@" + std::filesystem::path(aot.substr(1)).filename().string();
+}
+
 Status run_table(std::span<const std::string_view> words) {
   constexpr std::string_view known[] = {"--kernels", "--out", "--aot", "--targets", "--explain"};
   const Result<Options> options = parse_options(words, known);
   if (!options) return options.status();
   if (Status ok = require(*options, std::span(known).first(1)); !ok) return ok;
   const std::string_view aot = options->contains("--aot") ? options->at("--aot") : "true";
-  const Result<Filter> precompile = Filter::parse(aot);
-  if (!precompile) return {StatusCode::parse_error, "--aot: " + precompile.status().message()};
   const Result<std::vector<int>> targets =
       parse_targets(options->contains("--targets") ? options->at("--targets") : "80,90");
   if (!targets) return targets.status();
   const Result<std::vector<Expansion>> expansions = expand_all(options->at("--kernels"));
   if (!expansions) return expansions.status();
+  const Result<Filter> precompile = parse_aot(aot, *expansions);
+  if (!precompile) return precompile.status();
   if (options->contains("--explain")) explain(*expansions);
   if (!options->contains("--out")) return {};
   const Table table = make_table(*expansions, *precompile, *targets);
   Files files = {{"table.cpp", emit_table(table)},
                  {"embed.S", emit_embedding(table)},
-                 {"manifest.json", emit_manifest(table, aot)}};
+                 {"manifest.json", emit_manifest(table, shown_aot(aot))}};
   emit_units(table, files);
   if (Status ok = write_files(options->at("--out"), files); !ok) return ok;
   std::size_t compiled = 0;

@@ -7,7 +7,7 @@
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-quarry=build/release/quarry
+quarry=build/all/quarry
 logs=build/gpu_logs
 mkdir -p "$logs"
 failed=0
@@ -27,8 +27,8 @@ step() {
   fi
 }
 
-build() { step build sh -c 'cmake --preset release && cmake --build build/release'; }
-tests() { step tests ctest --test-dir build/release --label-regex gpu --output-on-failure; }
+build() { step build sh -c 'cmake --preset all && cmake --build build/all'; }
+tests() { step tests ctest --test-dir build/all --label-regex gpu --output-on-failure; }
 verify() { step verify "$quarry" verify --on device; }
 campaign() { step campaign "$quarry" verify --campaign 20000 --on device; }
 

@@ -372,3 +372,35 @@ ptxas info    : Used 255 registers, used 1 barriers, 584 bytes cmem[0]
   CHECK_THAT(hole.error, Catch::Contains("third") && Catch::Contains("sm_80"));
   CHECK(read_file(out) == text);
 }
+
+TEST_CASE("a list names the kernels that are precompiled", "[generator]") {
+  const ScratchFolder scratch;
+  write_file(scratch.path() / "kernels" / "gemm_sm80" / "space.json", sm80_with(""));
+  const std::string name = "gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s2_m16n8k16_a8x8";
+  write_file(scratch.path() / "list.txt", "# some kernels\n\n" + name + "\n");
+  generate(scratch, scratch.path() / "kernels", scratch.path() / "out",
+           "@" + (scratch.path() / "list.txt").string());
+  const nlohmann::json json = manifest(scratch.path() / "out");
+  CHECK(json["aot"] == "@list.txt");
+  std::set<std::string> precompiled;
+  for (const auto& entry : json["entries"]) {
+    if (!entry["unit"].is_null()) precompiled.insert(entry["name"].get<std::string>());
+  }
+  CHECK(precompiled == std::set<std::string>{name});
+  write_file(scratch.path() / "list.txt", name + "\nno_such_kernel\n");
+  for (const std::string list : {"list.txt", "no_such_file"}) {
+    const Outcome outcome = run_generator(
+        scratch.path(), {"table", "--kernels", scratch.path() / "kernels", "--out", scratch.path() / "out",
+                         "--aot", "@" + (scratch.path() / list).string()});
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.error,
+               Catch::Contains(list == "list.txt" ? "1 kernels that there are not, such as `no_such_kernel`"
+                                                  : "cannot read"));
+  }
+}
+
+TEST_CASE("the release's list names kernels that there are", "[generator]") {
+  const ScratchFolder scratch;
+  generate(scratch, real_spaces, scratch.path() / "out",
+           "@" + (fs::path(QUARRY_SOURCE_DIR) / "registry" / "precompiled.txt").string());
+}
