@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "common/config_parts.hpp"
@@ -73,8 +74,11 @@ RowSums row_sums(const Matrix& a, std::int64_t entry, std::int64_t row, const st
 }
 
 /// The sums of a place in a row, and of its pair, where there is one.
-host::PartSums part_of(const double* sums, const double* radii, std::int64_t column, std::int64_t outputs) {
-  return {.sum = sums + column, .up = sums + column + outputs, .radius = radii + column};
+/// @param sums of a row, as many as B has columns: one or two for each column of the output
+host::PartSums part_of(std::span<const double> sums, const double* radii, std::int64_t column,
+                       std::int64_t outputs) {
+  const double* const sum = sums.data() + column;
+  return {.sum = sum, .up = std::ssize(sums) > outputs ? sum + outputs : nullptr, .radius = radii + column};
 }
 
 /// A tensor of the expression, and the strides of its elements.
@@ -136,7 +140,7 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
       *args.expression, {1, 1, 1, columns}, lines,
       [](const void* context, const host::ElementPlace& place) {
         const RowSums& all = *static_cast<const RowSums*>(context);
-        return part_of(all.sums.data(), all.radii.data(), place[3], std::ssize(all.radii));
+        return part_of(all.sums, all.radii.data(), place[3], std::ssize(all.radii));
       },
       &sums);
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
@@ -152,7 +156,8 @@ struct AllSums {
 
   host::PartSums part(const host::ElementPlace& place) const {
     const std::int64_t line = place[1] * rows + place[2];
-    return part_of(sums.data() + line * columns, radii.data() + line * outputs, place[3], outputs);
+    const std::span row(sums.data() + line * columns, static_cast<std::size_t>(columns));
+    return part_of(row, radii.data() + line * outputs, place[3], outputs);
   }
 };
 
