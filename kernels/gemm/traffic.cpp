@@ -8,7 +8,7 @@ namespace {
 /// @param stride in elements, from line to line
 double split_share(long long stride, DType type) {
   constexpr unsigned line = 128;
-  const auto bytes = static_cast<unsigned long long>(stride) * static_cast<unsigned>(bytes_of(type));
+  const auto bytes = static_cast<unsigned long long>(stride) * static_cast<unsigned>(bits_of(type)) / 8;
   const auto step = static_cast<unsigned>(bytes & (~bytes + 1) & (line - 1));  // a power of two, or 0
   if (step == 0 || step == bytes) return 0;  // in the latter case, lines of L2 hold several
   return 1 - step * (1.0 / line);
