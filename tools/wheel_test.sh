@@ -40,6 +40,9 @@ if ! cmp "$first" "$second"; then
 fi
 bytes=$(stat -c %s "$first")
 ((bytes <= most_bytes)) || die "the wheel has $bytes bytes, more than $most_bytes"
+if [[ $first == *-abi3-* ]]; then
+  python3 -m zipfile -l "$first" | grep -q '_quarry\.abi3\.so' || die "the wheel says that it is of the stable ABI, and its module is not"
+fi
 
 python3 -m venv --without-pip "$scratch/bare"
 python3 -m zipfile -e "$first" "$(echo "$scratch"/bare/lib/python*/site-packages)"
