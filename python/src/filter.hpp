@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <exception>
 #include <string>
 
@@ -35,18 +36,20 @@ class PythonFilter {
 
  private:
   bool ask(const KernelMetadata& kernel) {
+    if (has_raised_) return false;
     const nb::gil_scoped_acquire held;  // warm_up asks from a thread without it
-    if (raised_) return false;
     try {
       return nb::cast<bool>(nb::bool_(callable_(nb::cast(&kernel, nb::rv_policy::reference))));
     } catch (...) {
-      raised_ = std::current_exception();
+      if (!has_raised_) raised_ = std::current_exception();
+      has_raised_ = true;
       return false;
     }
   }
 
   nb::object callable_;
   Filter filter_;
+  std::atomic<bool> has_raised_ = false;
   std::exception_ptr raised_;
 };
 
