@@ -188,7 +188,7 @@ class Data(unittest.TestCase):
             self.assertAlmostEqual(shown["us"][at] / (best.predicted_seconds * 1e6), 1, delta=1e-3)
 
     def test_bad_maps_and_times_are_refused(self):
-        for maps, error in (([("bf16", 0)], ValueError), ([("bf17", 64)], quarry.Error), (["bf16"], RuntimeError), (3, TypeError)):
+        for maps, error in (([("bf16", 0)], ValueError), ([("bf17", 64)], quarry.Error), (["bf16"], TypeError), (3, TypeError)):
             with self.subTest(maps=maps), self.assertRaises(error):
                 quarry.explorer(maps=maps)
         with tempfile.TemporaryDirectory() as folder:
