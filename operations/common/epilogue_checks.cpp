@@ -106,6 +106,9 @@ Status check_extents(const TensorView& input, Operand name, std::int64_t m, std:
 
 Status check_epilogue_operands(const TensorView& out, const std::optional<TensorView>& c,
                                const Epilogue& epilogue, DType compute) {
+  const bool has_operands =
+      !is_zero(epilogue.beta) || epilogue.residual || epilogue.aux || epilogue.bias || epilogue.scale;
+  if (!has_operands) return check_epilogue(epilogue, compute);
   const Given args = {out, c, epilogue};
   if (Status s = check_matrices_of_epilogue(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;

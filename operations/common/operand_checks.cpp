@@ -51,6 +51,10 @@ Status check_overlap(const OperandRef& other, const OperandRef& output) {
   return output_overlap(other.name, output.name);
 }
 
+[[gnu::noinline, gnu::cold]] Status unknown_memory(Operand name) {
+  return invalid("Operand `" + std::string(to_string(name)) + "` has an unknown kind of memory");
+}
+
 }  // namespace
 
 Status output_overlap(Operand operand, Operand output) {
@@ -64,7 +68,7 @@ Status check_memory(const OperandList& operands) {
   for (const OperandRef& operand : operands) {
     const TensorView& view = *operand.view;
     if (view.memory.kind > MemoryKind::pinned || view.memory.device < 0) {
-      return invalid("Operand `" + std::string(to_string(operand.name)) + "` has an unknown kind of memory");
+      return unknown_memory(operand.name);
     }
     if (!place.admits(view)) return placing.elsewhere(view, view.memory.kind, operand.name);
     placing.note(view, view.memory.kind, operand.name);

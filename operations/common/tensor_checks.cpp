@@ -26,6 +26,9 @@ int log2_bits(DType type) { return std::countr_zero(static_cast<unsigned>(bits_o
 static_assert(std::ranges::all_of(type_table().rows,
                                   [](const TypeInfo& type) { return (type.bits & (type.bits - 1)) == 0; }));
 
+/// std::has_single_bit without a call: it counts bits, for which the least processors have no instruction.
+bool is_power_of_two(unsigned number) { return number != 0 && (number & (number - 1)) == 0; }
+
 std::string quoted_operand(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
 /// The address by which alignment is judged: the data's, or one that is aligned as a fake tensor is
@@ -153,7 +156,7 @@ bool may_interleave(DType type, Operand name) {
 
 /// Checks that lines of elements which share bytes begin at whole bytes.
 /// @pre extents and strides are not negative
-Status check_shared_bytes(const TensorView& view, Operand name) {
+[[gnu::noinline]] Status check_shared_bytes(const TensorView& view, Operand name) {
   bool has_contiguous = false;
   for (size_t i = first_strided(view); i < view.rank; ++i) {
     if (view.extents[i] <= 1 || view.strides[i] % 2 == 0) continue;
@@ -169,7 +172,7 @@ Status check_shared_bytes(const TensorView& view, Operand name) {
 }
 
 /// Checks what a layout tag promises, of extents and strides that are not negative.
-Status check_interleaving(const TensorView& view, Operand name) {
+[[gnu::noinline]] Status check_interleaving(const TensorView& view, Operand name) {
   constexpr auto code = StatusCode::invalid_arguments;
   if (view.tag == LayoutTag::strided) return {};
   if (view.tag > LayoutTag::column_interleaved32) {
@@ -201,7 +204,7 @@ Status check_interleaving(const TensorView& view, Operand name) {
 }
 
 /// Checks what an array of pointers is, and what it promises.
-Status check_array(const TensorView& view, Operand name) {
+[[gnu::noinline]] Status check_array(const TensorView& view, Operand name) {
   if (view.rank != 3) return {StatusCode::invalid_arguments, Reason::rank, name, 3, view.rank};
   if (view.tag != LayoutTag::strided) {
     return invalid(quoted_operand(name) +
@@ -342,7 +345,7 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   const bool is_strided = view.tag == LayoutTag::strided;
   if (!(is_strided ? reach(view, elements) : reach(unfolded(view), elements))) return too_long(name);
   if (view.is_pointer_array) return check_array(view, name);
-  const bool is_odd_fake = view.data == nullptr && !std::has_single_bit(view.assumed_alignment);
+  const bool is_odd_fake = view.data == nullptr && !is_power_of_two(view.assumed_alignment);
   const bool is_misaligned = (address_of(view) & (unit_size(view.dtype) - 1)) != 0;
   if (is_odd_fake || is_misaligned) return bad_address(view, name, is_odd_fake);
   return {};
