@@ -375,28 +375,37 @@ ptxas info    : Used 255 registers, used 1 barriers, 584 bytes cmem[0]
 
 TEST_CASE("a list names the kernels that are precompiled", "[generator]") {
   const ScratchFolder scratch;
-  write_file(scratch.path() / "kernels" / "gemm_sm80" / "space.json", sm80_with(""));
-  const std::string name = "gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s2_m16n8k16_a8x8";
-  write_file(scratch.path() / "list.txt", "# some kernels\n\n" + name + "\n");
-  generate(scratch, scratch.path() / "kernels", scratch.path() / "out",
-           "@" + (scratch.path() / "list.txt").string());
-  const nlohmann::json json = manifest(scratch.path() / "out");
+  const Spaces spaces(scratch.path() / "kernels");
+  const fs::path out = scratch.path() / "out";
+  const fs::path list = scratch.path() / "list.txt";
+  generate(scratch, spaces.folder(), out, "false");
+  std::string name;
+  std::string entry_name;
+  const nlohmann::json all = manifest(out);
+  for (const auto& kernel : all["kernels"]) {
+    if (!kernel["name"].get<std::string>().starts_with("gemm_simt_")) continue;
+    name = kernel["name"].get<std::string>();
+    entry_name = kernel["entry"].get<std::string>();
+  }
+  REQUIRE(!name.empty());
+  write_file(list, "# some kernels\n\n" + name + "\n");
+  generate(scratch, spaces.folder(), out, "@" + list.string());
+  const nlohmann::json json = manifest(out);
   CHECK(json["aot"] == "@list.txt");
   std::set<std::string> precompiled;
   for (const auto& entry : json["entries"]) {
     if (!entry["unit"].is_null()) precompiled.insert(entry["name"].get<std::string>());
   }
-  CHECK(precompiled == std::set<std::string>{name});
-  write_file(scratch.path() / "list.txt", name + "\nno_such_kernel\n");
-  for (const std::string list : {"list.txt", "no_such_file"}) {
+  CHECK(precompiled == std::set<std::string>{entry_name, "reduce_split_k_f32_f32"});
+  const auto error_of = [&](const fs::path& path) {
     const Outcome outcome = run_generator(
-        scratch.path(), {"table", "--kernels", scratch.path() / "kernels", "--out", scratch.path() / "out",
-                         "--aot", "@" + (scratch.path() / list).string()});
+        scratch.path(), {"table", "--kernels", spaces.folder(), "--out", out, "--aot", "@" + path.string()});
     CHECK(outcome.exit_code == 1);
-    CHECK_THAT(outcome.error,
-               Catch::Contains(list == "list.txt" ? "1 kernels that there are not, such as `no_such_kernel`"
-                                                  : "cannot read"));
-  }
+    return outcome.error;
+  };
+  write_file(list, name + "\nno_such_kernel\n");
+  CHECK_THAT(error_of(list), Catch::Contains("1 kernels that there are not, such as `no_such_kernel`"));
+  CHECK_THAT(error_of(scratch.path() / "missing"), Catch::Contains("cannot read"));
 }
 
 TEST_CASE("the release's list names kernels that there are", "[generator]") {
