@@ -40,7 +40,7 @@ inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong"
 inline constexpr std::string_view copy_engine_words[] = {"tma", "cp_async"};
 inline constexpr std::string_view orientation_words[] = {"direct", "exchanged"};
 inline constexpr std::string_view iterator_words[] = {"analytic", "few_channels", "optimized",
-                                                      "fixed_channels"};
+                                                      "fixed_channels", "window"};
 inline constexpr std::string_view strides_words[] = {"any", "unity", "strided"};
 inline constexpr std::string_view filter_words[] = {"any", "one"};
 inline constexpr std::string_view granularity_words[] = {"tensor",  "row",  "column", "1x128",

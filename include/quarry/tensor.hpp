@@ -169,7 +169,7 @@ std::string_view to_string(Schedule schedule);
 std::string_view to_string(CopyEngine engine);
 /// "direct" or "exchanged".
 std::string_view to_string(Orientation orientation);
-/// "analytic", "few_channels", "optimized" or "fixed_channels".
+/// "analytic", "few_channels", "optimized", "fixed_channels" or "window".
 std::string_view to_string(WindowIterator iterator);
 /// "any", "unity" or "strided".
 std::string_view to_string(WindowStrides strides);

@@ -26,14 +26,54 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// The kernel's product: a gemm_sm80 kernel whose operands are gathered.
+/// The kernel's product: a gemm_sm80 kernel whose operands are gathered. With Iterator::window it has no
+/// pipeline: the least number of stages stands for that.
 constexpr gemm_sm80::Config product(const Config& c) {
-  return {c.types, convolution_layouts(c.direction), c.tile, c.warps, c.stages, c.alignment, c.math};
+  const int stages = c.iterator == Iterator::window ? 2 : c.stages;
+  return {c.types, convolution_layouts(c.direction), c.tile, c.warps, stages, c.alignment, c.math};
 }
 
-/// Threads of a block, and bytes of its dynamic shared memory.
 constexpr int threads(const Config& c) { return threads(product(c)); }
-constexpr int shared_memory_bytes(const Config& c) { return shared_memory_bytes(product(c)); }
+
+/// Where things lie in shared memory with Iterator::window, in bytes from its start: the filters of a tile's
+/// columns, where their K lies in the patch, the patch, which the epilogue uses later. K has as many elements
+/// as all stages together.
+struct WindowMemory {
+  int k;
+  int filter_line;  ///< of a column: half a chunk more than a multiple of 32 bytes, as matrix loads want
+  int places;
+  int patch;
+  int patch_bytes;
+};
+
+/// The largest patch that kernels have room for, in bytes. @param k of their filters, at most
+constexpr int most_patch(int k) { return (k <= 256 ? 18 : 36) * 1024; }
+
+constexpr WindowMemory window_memory(const Config& c) {
+  const int k = c.stages * c.tile.k;
+  const int line = (k + 8) * bytes_of(c.types.b);
+  const int places = c.tile.n * line;
+  const int patch = most_patch(k);
+  const gemm_sm80::Config code = product(c);
+  const int staging = staging_bytes(staging_rows(c.tile, c.warps), c.tile.n, compute_bytes(code));
+  return {k, line, places, places + k / 2 * 4, patch > staging ? patch : staging};
+}
+
+/// Bytes of a block's dynamic shared memory.
+constexpr int shared_memory_bytes(const Config& c) {
+  if (c.iterator != Iterator::window) return shared_memory_bytes(product(c));
+  const WindowMemory memory = window_memory(c);
+  return memory.patch + memory.patch_bytes;
+}
+
+/// Blocks that a multiprocessor must hold at once; 0: as many as the compiler makes room for. With
+/// Iterator::window as many as have their memory on 9.0: while some wait for their patches, others multiply.
+constexpr int least_blocks(const Config& c) {
+  if (c.iterator != Iterator::window) return 0;
+  const int by_memory = 227 * 1024 / (shared_memory_bytes(c) + 1024);
+  const int by_registers = 512 / threads(c);  // of 128 registers each
+  return by_memory < by_registers ? by_memory : by_registers;
+}
 
 /// How the place of an element of A or B follows from its two indices.
 enum class Bounds : unsigned char {

@@ -14,6 +14,8 @@ inline constexpr std::string_view family_name = "conv2d_sm80";
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   const gemm_sm80::Config code = product(c);
   KernelMetadata kernel = describe_conv2d(family_name, c.direction, code, name);
+  kernel.design.stages = c.stages;
+  kernel.design.shared_memory = shared_memory_bytes(c);
   const Tile instruction = instruction_shape(code);
   kernel.design.warps = Extent3{c.warps.m, c.warps.n, c.warps.k};
   kernel.design.instruction = Extent3{instruction.m, instruction.n, instruction.k};
@@ -22,7 +24,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.iterator = c.iterator;
   kernel.design.strides = c.strides;
   kernel.design.filter = c.filter;
-  kernel.modes = {.split_k_serial = true};
+  kernel.modes = {.split_k_serial = c.iterator != Iterator::window};
   return kernel;
 }
 

@@ -1,9 +1,12 @@
 #include "conv2d/family.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "common/piece_map.hpp"
+#include "conv2d/patches.hpp"
 #include "conv2d/phases.hpp"
 #include "conv2d_sm80/config.hpp"
 #include "gemm/estimate.hpp"
@@ -23,6 +26,8 @@ GemmTraits product_traits(const Config& c) {
   traits.iterator = c.iterator;
   traits.strides = c.strides;
   traits.filter = c.filter;
+  traits.shared_memory = shared_memory_bytes(c);
+  if (c.iterator == Iterator::window) traits.most_k = window_memory(c).k;
   return traits;
 }
 
@@ -54,9 +59,28 @@ double find_clocks(const OperandTile& tile, Bounds bounds, const Gathering& g, i
   return static_cast<double>(instructions) * threads / (32 * issued_per_clock);
 }
 
+/// Words and instructions of lanes that a multiprocessor moves and issues in a clock.
+constexpr int lanes_per_clock = 128;
+/// Clocks of a step of 16 along K that only waits: for places, then for operands.
+constexpr int window_step_latency = 60;
+
+/// Iterator::window: K tiles copy nothing. What tiles copy follows from the problem.
+BlockCost window_cost(const Config& c, const DeviceModel& device) {
+  const gemm_sm80::Config code = product(c);
+  BlockCost cost = gemm_sm80::block_cost(code, device);
+  const int read =
+      c.tile.k * (bytes_of(c.types.a) * c.tile.m * c.warps.n + bytes_of(c.types.b) * c.tile.n * c.warps.m);
+  cost.shared = read / device.rates.memory.shared_bytes_per_clock;
+  cost.copy = 0;
+  cost.latency = window_step_latency * (c.tile.k / step_k(code));
+  cost.registers = device.registers_per_multiprocessor / (threads(c) * least_blocks(c));
+  return cost;
+}
+
 /// The product's, and finding. Instructions are issued beside the matrix unit's, which take one turn
 /// in many.
 BlockCost cost(const Config& c, const DeviceModel& device) {
+  if (c.iterator == Iterator::window) return window_cost(c, device);
   const gemm_sm80::Config code = product(c);
   BlockCost cost = gemm_sm80::block_cost(code, device);
   const Gathering g = gathering(c);
@@ -101,6 +125,35 @@ Status check_axis(const GemmTraits& kernel, const WindowAxis& axis, const char* 
   return {};
 }
 
+/// Images of an fprop or a dgrad.
+int images_of(const Conv2dProblem& problem) {
+  const int pixels = problem.windows.rows.places.size * problem.windows.columns.places.size;
+  return pixels == 0 ? 0 : problem.product.m / pixels;
+}
+
+/// The tiles of Iterator::window. @pre the output is not empty
+Patches patches_for(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  return patches_of(problem.windows, images_of(problem), problem.product.k > 0, kernel.tile.m,
+                    most_patch(kernel.most_k) / 4);
+}
+
+/// Filters and patches that shared memory has room for.
+Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  const Windows& w = problem.windows;
+  if (is_empty(problem.product) || problem.product.k == 0) return {};
+  const std::int64_t pairs =
+      std::int64_t{w.rows.taps.size} * w.columns.taps.size * channel_pairs(w.channels.size);
+  if (2 * pairs > kernel.most_k) {
+    return refused("A filter of a group has " + std::to_string(2 * pairs) +
+                   " elements, where channels are even: this kernel takes at most " +
+                   std::to_string(kernel.most_k));
+  }
+  if (patches_for(kernel, problem).rows > 0) return {};
+  return refused("A window spans " + std::to_string(4 * patch_words(w, 1, 1)) +
+                 " bytes of an image: this kernel takes at most " +
+                 std::to_string(most_patch(kernel.most_k)));
+}
+
 Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
   const Windows& windows = problem.windows;
   if (Status s = check_axis(kernel, windows.rows, "height"); !s) return s;
@@ -111,6 +164,7 @@ Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
     if (entries > grid_limit)
       return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, entries};
   }
+  if (kernel.iterator == Iterator::window) return check_patches(kernel, problem);
   if (problem.product.k == 0) return {};
   const int channels = windows.channels.size;
   const std::string has = "A group has " + std::to_string(channels) + " channels along K: this kernel takes ";
@@ -123,12 +177,6 @@ Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
 
 /// The most that steps of `stride` find in `count`.
 int most_steps(int count, int stride) { return count / stride + (count % stride != 0); }
-
-/// Images of a dgrad.
-int images_of(const Conv2dProblem& problem) {
-  const int pixels = problem.windows.rows.places.size * problem.windows.columns.places.size;
-  return pixels == 0 ? 0 : problem.product.m / pixels;
-}
 
 /// Rows, and taps of a phase, of the largest one: the product that the grid of Strides::strided covers.
 GemmProblem phased_product(const Conv2dProblem& problem) {
@@ -182,6 +230,47 @@ GemmProblem open_product(const GemmTraits& kernel, const Conv2dProblem& problem)
   return p;
 }
 
+/// The same of Iterator::window: rows of tiles, whether outputs or not, and K in whole steps.
+GemmProblem window_product(const GemmTraits& kernel, const Conv2dProblem& problem, const Patches& patches) {
+  GemmProblem p = open_product(kernel, problem);
+  const std::int64_t rows = std::int64_t{patches.tiles} * kernel.tile.m;
+  p.m = static_cast<int>(std::min<std::int64_t>(rows, std::numeric_limits<int>::max() - kernel.tile.m));
+  p.k = (2 * patches.k_pairs + 15) / 16 * 16;
+  p.controls.mode = Mode::gemm;
+  p.controls.split_k_slices = 1;
+  return p;
+}
+
+/// What ranking knows of a kernel of Iterator::window, with the copies of a tile of the problem.
+GemmProfile with_patches(const GemmProfile& kernel, const Conv2dProblem& problem, const Patches& patches) {
+  GemmProfile profile = kernel;
+  const Tile& tile = kernel.traits.tile;
+  if (problem.product.k == 0) return profile;
+  const double words = patches.patch_rows * patches.words.size;
+  const double copied = words * PatchCosts{}.words;
+  profile.epilogue_tile *= 1 + copied / (static_cast<double>(tile.m) * tile.n * lanes_per_clock / 32);
+  return profile;
+}
+
+/// The launch of Iterator::window: blocks that share the tiles, as many as run at once.
+void launch_windows(const Config& c, const Conv2dProblem& problem, const ChosenControls& controls,
+                    Launch& launch) {
+  const GemmTraits traits = product_traits(c);
+  gemm_launch(traits, problem.product, controls, launch, sizeof(WindowConv2dParams));
+  if (launch.is_empty()) return;
+  Step& step = *std::find_if(launch.steps.begin(), launch.steps.end(),
+                             [](const Step& each) { return each.kind == Step::Kind::kernel; });
+  auto& params = params_of<WindowConv2dParams>(launch, step);
+  params.windows = problem.windows;
+  params.patches = patches_for(traits, problem);
+  const std::int64_t columns = std::int64_t{params.tiles_n} * params.batch;
+  const std::int64_t at_once = std::int64_t{controls.multiprocessors} * least_blocks(c);
+  const std::int64_t share =
+      at_once <= 0 ? params.patches.tiles : std::max<std::int64_t>(1, at_once / columns);
+  params.patches.blocks = static_cast<int>(std::min<std::int64_t>(params.patches.tiles, share));
+  step.grid = static_cast<unsigned>(columns * params.patches.blocks);
+}
+
 class Conv2dSm80 final : public Conv2dFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
@@ -205,12 +294,22 @@ class Conv2dSm80 final : public Conv2dFamily {
   Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
                     std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (kernel.traits.iterator == Iterator::window) {
+      const Patches patches = patches_for(kernel.traits, problem);
+      return gemm_estimate(with_patches(kernel, problem, patches),
+                           window_product(kernel.traits, problem, patches), max_workspace);
+    }
     return gemm_estimate(kernel, open_product(kernel.traits, problem), max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem,
                   std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (kernel.traits.iterator == Iterator::window) {
+      const Patches patches = patches_for(kernel.traits, problem);
+      return gemm_account(with_patches(kernel, problem, patches),
+                          window_product(kernel.traits, problem, patches), max_workspace);
+    }
     return gemm_account(kernel, open_product(kernel.traits, problem), max_workspace);
   }
 
@@ -223,6 +322,8 @@ class Conv2dSm80 final : public Conv2dFamily {
   void launch(const void* config, const Conv2dProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const GemmTraits traits = product_traits(config_of(config));
+    if (traits.iterator == Iterator::window)
+      return launch_windows(config_of(config), problem, controls, launch);
     const bool has_phases = traits.strides == Strides::strided;
     const std::size_t bytes = has_phases ? sizeof(PhasedConv2dParams) : sizeof(Conv2dParams);
     gemm_launch(traits, covered_product(traits, problem), controls, launch, bytes);

@@ -7,6 +7,8 @@
 #include "conv2d/work.cuh"
 #include "conv2d_sm80/config.hpp"
 #include "conv2d_sm80/sources.cuh"
+#include "conv2d_sm80/window.cuh"
+#include "conv2d_sm80/window_output.cuh"
 #include "gemm_sm80/kernel.cuh"
 
 namespace quarry::conv2d_sm80 {
@@ -60,6 +62,59 @@ QUARRY_DEVICE void convolve_phase(const PhasedConv2dParams& all) {
   convolve<config, g, Epilogue>(params, work, work.group, memory);
 }
 
+/// Writes the sums of a tile of Iterator::window. @param staging memory that nobody reads any more
+template <gemm_sm80::Config config, class Epilogue>
+QUARRY_DEVICE void write_window_sums(const WindowConv2dParams& params, const TileOrigin& origin, int group,
+                                     int first_column, arch::SharedAddress staging,
+                                     const gemm_sm80::Sums<config>& sums) {
+  using S = gemm_sm80::Shape<config>;
+  using C = Compute<config.types.accumulator>;
+  using Finish = typename Epilogue::template For<C, Element<config.types.out>, EpilogueForm{}>;
+  constexpr StagedRows rows = {staging_rows(config.tile, config.warps), 16, S::warp.m, 16, S::blocks_m};
+  const WindowTile tile = {params.epilogue,
+                           params.c,
+                           params.out,
+                           origin,
+                           params.patches.columns_log2,
+                           has_whole_quads<Direction::fprop>(params)};
+  const WindowWriter<C, Finish> writer(params, tile, config.tile, group, first_column);
+  const gemm_sm80::WarpPlace place = gemm_sm80::warp_place<config>();
+  write_tile<C, config.tile.n, rows, S::threads>(staging, writer, [&](int pass, const auto& staged) {
+    gemm_sm80::stage_sums<config, C>(sums, place, pass, staged);
+  });
+}
+
+/// The same of Iterator::window: a block brings the filters of its columns once, then computes every so
+/// manieth tile.
+template <gemm_sm80::Config config, WindowMemory layout, class Epilogue>
+QUARRY_DEVICE void convolve_windows(const WindowConv2dParams& params) {
+  constexpr int threads = gemm_sm80::threads(config);
+  const arch::SharedAddress memory = arch::shared_memory();
+  const Patches& patches = params.patches;
+  const Parts part = in_parts(arch::block_index(), static_cast<unsigned>(params.tiles_n * params.batch));
+  const Parts column = in_parts(part.rest, static_cast<unsigned>(params.tiles_n));
+  const int group = static_cast<int>(column.whole);
+  const int tile_n = static_cast<int>(column.rest);
+  const int steps = steps_of(patches);
+  if (steps > 0) {
+    load_filters<config, layout>(params, group, tile_n, memory);
+    write_places<threads>(params, memory + layout.places);
+  }
+  const PatchLoader<threads> loader(params, group);
+  const WindowReader<config, layout> reader(params, memory);
+  QUARRY_ROLLED
+  for (int tile = static_cast<int>(part.whole); tile < patches.tiles; tile += patches.blocks) {
+    const TileOrigin origin = tile_origin(patches, tile);
+    if (steps > 0) loader.load(memory + layout.patch, origin);
+    arch::block_barrier();
+    gemm_sm80::Sums<config> sums;
+    multiply_windows<config>(reader, steps, sums);
+    arch::block_barrier();  // the epilogue uses the patch's memory
+    write_window_sums<config, Epilogue>(params, origin, group, tile_n * config.tile.n, memory + layout.patch,
+                                        sums);
+  }
+}
+
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
 template <Config config, class Epilogue = ConvolutionChain<config.direction>>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
@@ -70,6 +125,12 @@ QUARRY_DEVICE void kernel(const Conv2dParams& params) {
 template <Config config, class Epilogue = ConvolutionChain<config.direction>>
 QUARRY_DEVICE void kernel(const PhasedConv2dParams& params) {
   convolve_phase<product(config), gathering(config), Epilogue>(params);
+}
+
+/// Likewise, of Iterator::window.
+template <Config config, class Epilogue = WindowChain>
+QUARRY_DEVICE void kernel(const WindowConv2dParams& params) {
+  convolve_windows<product(config), window_memory(config), Epilogue>(params);
 }
 
 }  // namespace quarry::conv2d_sm80

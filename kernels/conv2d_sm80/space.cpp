@@ -54,9 +54,30 @@ std::string windows_fault(const Config& c) {
   return "";
 }
 
-/// Those of Strides::strided have more parameters.
+/// Why a config cannot have Iterator::window, "" where it can. @param code of its product, without fault
+std::string window_fault(const Config& c, const gemm_sm80::Config& code) {
+  const bool is_single = c.alignment.a == 1 && c.alignment.b == 1 && is_half(c.types.a);
+  if (c.direction != Direction::fprop || !is_single)
+    return "window can be chosen only for fprop of f16 and bf16, with alignments of 1";
+  if (c.warps.k != 1) return "window has no warps along K";
+  if (c.stages < 1 || c.stages > 16) return "stages must be 1 to 16";
+  const int warps = threads(c) / 32;
+  if (c.tile.n % warps != 0 || c.tile.n / warps > most_single_elements)
+    return "the warps cannot share the columns of a tile evenly, at most " +
+           std::to_string(most_single_elements) + " each";
+  if ((c.tile.m & (c.tile.m - 1)) != 0) return "tile.m must be a power of two for window";
+  // 128 registers of a thread must do for its sums, the operands of a step and what else there is.
+  const Tile warp = gemm_sm80::warp_tile(code);
+  if (warp.m * warp.n / 32 > 64 || threads(c) > 512)
+    return "a thread of window has 64 sums at most, a block 512 threads";
+  return shared_memory_bytes(c) <= 227 * 1024 ? "" : "more shared memory than any device has";
+}
+
+/// Those of Strides::strided and of Iterator::window have more parameters.
 std::string_view own_params(const SettingValues& values) {
-  return config_of(settings, values).strides == Strides::strided ? "quarry::PhasedConv2dParams" : "";
+  const Config c = config_of(settings, values);
+  if (c.iterator == Iterator::window) return "quarry::WindowConv2dParams";
+  return c.strides == Strides::strided ? "quarry::PhasedConv2dParams" : "";
 }
 
 std::string fault(const Config& c) {
@@ -66,6 +87,7 @@ std::string fault(const Config& c) {
   if (c.iterator == Iterator::few_channels && (c.direction != Direction::fprop || !is_single))
     return "few_channels can be chosen only for fprop of f16 and bf16, with alignments of 1";
   if (std::string why = windows_fault(c); !why.empty()) return why;
+  if (c.iterator == Iterator::window) return window_fault(c, code);
   std::string why = gather_fault("a", tile_a(code), threads(c));
   if (why.empty()) why = gather_fault("b", tile_b(code), threads(c));
   return why;

@@ -137,6 +137,21 @@ void fit_walk(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   p.stride = {std::min(p.stride.height, most), std::min(p.stride.width, most)};
 }
 
+/// Elements along K that shared memory has room for, in kernels that bring all pixels of a tile at once.
+std::int64_t most_filter(const KernelMetadata& kernel) {
+  return std::int64_t{kernel.design.stages.value_or(1)} * kernel.design.tile.k;
+}
+
+/// Makes of a problem one whose filters are small enough, with an even number of channels.
+void fit_patches(const KernelMetadata& kernel, Problem& p) {
+  const std::int64_t most = most_filter(kernel);
+  p.r = std::min<std::int64_t>(p.r, 11), p.s = std::min<std::int64_t>(p.s, 11);
+  while (p.r * p.s * 2 > most) (p.r > p.s ? p.r : p.s) -= 1;
+  const std::int64_t channels = p.c / p.groups;
+  const std::int64_t most_channels = most / (p.r * p.s) / 2 * 2;
+  p.c = p.groups * std::min(channels, most_channels);
+}
+
 /// Makes of a problem one that kernels take which know strides, filters or channels beforehand.
 void fit_windows(const KernelMetadata& kernel, Problem& p) {
   const DesignMetadata& design = kernel.design;
@@ -149,6 +164,7 @@ void fit_windows(const KernelMetadata& kernel, Problem& p) {
     p.padding = {0, 0};
   }
   std::int64_t& along_k = p.direction == Direction::fprop ? p.c : p.k;
+  if (design.iterator == WindowIterator::window) return fit_patches(kernel, p);
   if (design.iterator == WindowIterator::fixed_channels) along_k = p.groups * kernel.operands.a.alignment;
   if (design.iterator != WindowIterator::optimized) return;
   const std::int64_t unit = p.groups * design.tile.k;
@@ -171,6 +187,8 @@ void fit_pieces(const KernelMetadata& kernel, Problem& p) {
 std::string windows_text(const DesignMetadata& design) {
   std::string text;
   if (design.iterator == WindowIterator::fixed_channels) text += "fixed ";
+  if (design.iterator == WindowIterator::window)
+    text += "patches of " + std::to_string(design.stages.value_or(1) * design.tile.k) + " ";
   if (design.iterator == WindowIterator::optimized) text += "tiles of " + std::to_string(design.tile.k) + " ";
   if (design.strides) text += std::string(to_string(*design.strides)) + " ";
   if (design.filter) text += std::string(to_string(*design.filter));

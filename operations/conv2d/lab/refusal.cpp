@@ -192,6 +192,15 @@ std::optional<bool> breaks_windows(const std::string& message, const KernelMetad
     const bool is_one = w[1] == 1 && w[2] == 1 && args.padding == ImageAxes{0, 0};
     return design.filter == WindowFilter::one && !is_one;
   }
+  if (message.find("elements, where channels are even") != message.npos)
+    return design.iterator == WindowIterator::window &&
+           w[1] * w[2] * (w[3] + w[3] % 2) > std::int64_t{design.stages.value_or(1)} * design.tile.k;
+  if (message.starts_with("A window spans ")) {
+    const std::int64_t pixels =
+        (args.dilation.height * (w[1] - 1) + 1) * (args.dilation.width * (w[2] - 1) + 1);
+    constexpr std::int64_t least_room = 18 * 1024;
+    return design.iterator == WindowIterator::window && 2 * pixels * (w[3] + w[3] % 2) > least_room;
+  }
   if (message.find("channels along K") == message.npos) return std::nullopt;
   const std::int64_t channels = args.direction == Direction::dgrad ? w[0] / args.groups : w[3];
   if (design.iterator == WindowIterator::optimized) return channels % design.tile.k != 0;

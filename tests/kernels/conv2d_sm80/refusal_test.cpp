@@ -200,13 +200,38 @@ TEST_CASE("configs that no kernel can have are refused by name", "[conv2d]") {
   check_fault("fprop_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a2x2",
               "the alignment of bytes must be 4, 8 or 16");
   check_fault("wgrad_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16", "bytes must be contiguous along K");
+  check_fault("dgrad_bf16_bf16_f32_bf16_128x64x32_w4x1x1_s2_window_a1x1",
+              "window can be chosen only for fprop");
+  check_fault("fprop_bf16_bf16_f32_bf16_128x64x32_w4x1x1_s2_window_a8x8",
+              "window can be chosen only for fprop");
+  check_fault("fprop_bf16_bf16_f32_bf16_128x64x32_w2x1x2_s2_window_a1x1", "window has no warps along K");
+  check_fault("fprop_bf16_bf16_f32_bf16_96x64x32_w2x1x1_s2_window_a1x1", "tile.m must be a power of two");
+  check_fault("fprop_bf16_bf16_f32_bf16_128x128x32_w4x1x1_s2_window_a1x1", "64 sums at most");
+  check_fault("fprop_bf16_bf16_f32_bf16_128x64x64_w4x1x1_s32_window_a1x1", "stages must be 1 to 16");
 }
 
-TEST_CASE("first layers step from channel to channel", "[conv2d]") {
+TEST_CASE("first layers bring the pixels of all windows of a tile at once", "[conv2d]") {
   Conv2dArguments args = problem(Direction::fprop, 3, 64);
   const auto found = get_kernels(args, *Filter::parse("family == conv2d_sm80"));
   REQUIRE_FALSE(found.empty());
-  CHECK(found.front().name().find("few_channels") != std::string_view::npos);
+  CHECK(found.front().metadata().design.iterator == WindowIterator::window);
+}
+
+TEST_CASE("kernels of patches say which filters and windows they have no room for", "[conv2d]") {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x64x32_w4x1x1_s2_window_a1x1");
+  REQUIRE(kernel);
+  Conv2dArguments args = problem(Direction::fprop, 3, 64);  // 3x3
+  CHECK(kernel->supports(args));
+  args.a = dense({2, 9, 8, 64}), args.b = dense({64, 3, 3, 64});
+  CHECK(kernel->supports(args).message() ==
+        "A filter of a group has 576 elements, where channels are even: this kernel takes at most 64");
+  args = {.a = dense({1, 400, 400, 3}), .b = dense({8, 2, 2, 3}), .out = dense({1, 102, 102, 8})};
+  args.dilation = {298, 298};
+  CHECK(kernel->supports(args).message() ==
+        "A window spans 715208 bytes of an image: this kernel takes at most 18432");
+  args.epilogue.alpha = 0;  // nothing is read
+  CHECK(kernel->supports(args));
 }
 
 TEST_CASE("what rounds its operands must be allowed", "[conv2d]") {
