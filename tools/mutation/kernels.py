@@ -134,6 +134,9 @@ CONV2D_SM80 = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_analytic
                "conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x32_w2x2x1_s4_fixed_channels_a2x2",
                "conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_analytic_one_a8x8")
 CONV2D_SM80 += CONV2D_SM80_WGRAD + CONV2D_SM80_STRIDED
+# Patches of pixels; and blocks that have more than one tile.
+CONV2D_SM80_PATCHES = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x32x32_w4x1x1_s8_window_a1x1",
+                       "conv2d_sm80_fprop_f16_f16_f32_f16_128x64x32_w4x1x1_s2_window_a1x1")
 # Windows by the copy engine: parts that blocks of a cluster share, slices of a cluster, filters in both orders, lines of 64 and 32 channels.
 CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_dgrad_f16_f16_f32_f16_128x64x64_c1x1_s4_one_tile",
                "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
@@ -160,7 +163,10 @@ STAGES = [
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED),
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
-    Stage(r"kernels/conv2d_sm80/.*", CONV2D_SM80),
+    Stage(r"kernels/conv2d_sm80/(?!window).*", CONV2D_SM80),
+    Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES),
+    Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES[1:], ("3x9x9x128", "128x2x2", "--groups", "128")),
+    Stage(r"kernels/conv2d_sm80/window\.cuh", CONV2D_SM80_PATCHES[1:], ("1x9x19x8", "64x2x4")),  # K as long as there is room
     Stage(r"kernels/conv2d_sm90/.*", CONV2D_SM90),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),

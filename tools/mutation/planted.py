@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
+from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_PATCHES, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
                               SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
@@ -178,6 +178,11 @@ PLANTED = [
             [(GATHERER, "is_in(extent.row + k.row, w.rows)", "(extent.row + k.row == w.rows.extent || is_in(extent.row + k.row, w.rows))")]),
     Planted("plain", "the end of K is not looked at", CONV2D_SM80_WGRAD, [(GATHERER, "share(Matrix::along_k(params_, k), k < k_end_)", "share(Matrix::along_k(params_, k), true)")]),
     Planted("groups", "all groups read the first", CONV2D_SM80, [(GATHERER, " + part.group_offset * element_bytes)", " + 0 * part.group_offset)")]),
+    # Patches of pixels.
+    Planted("whole_tiles", "plain outputs lie in one line of the tile", CONV2D_SM80_PATCHES,
+            [("kernels/conv2d_sm80/window_output.cuh", "epilogue.place(row + rows_below, column)", "epilogue.place(row, column)")]),
+    Planted("whole_tiles_bias", "regular outputs lie in one line of the tile", CONV2D_SM80_PATCHES,
+            [(EPILOGUE, "place(row + i * row_step, column),", "place(row, column),")]),
 ]
 
 

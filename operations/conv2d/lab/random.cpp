@@ -32,6 +32,15 @@ bool takes_odd_channels(const KernelMetadata& kernel) {
 }
 bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
 
+bool brings_patches(const KernelMetadata& kernel) { return kernel.design.iterator == WindowIterator::window; }
+
+/// Outputs and filters that are whole tiles, in whole quads.
+void draw_whole_tiles(Problem& p, Dice& dice) {
+  p.h = p.w = 16, p.c = dice.between(1, 4), p.k = 64;
+  p.out.alignment = wide_alignment(p.out.dtype);
+  p.padding = {1, 1};
+}
+
 /// 3x3 windows over small images; some more than a tile of channels.
 void plain_windows(Problem& p, Dice& dice) {
   p.n = dice.between(1, 3), p.h = dice.between(5, 9), p.w = dice.between(5, 9);
@@ -114,6 +123,13 @@ constexpr OwnPath own_paths[] = {
     {{"bias", takes_bias}, [](Problem& p, Dice&) { p.epilogue.bias = BiasAxis::column; }},
     {{"activation", every_kernel}, draw_activation},
     {{"clamp", every_kernel}, [](Problem& p, Dice&) { draw_clamp(p); }},
+    {{"whole_tiles", brings_patches}, draw_whole_tiles},
+    {{"whole_tiles_bias", brings_patches},
+     [](Problem& p, Dice& dice) {
+       draw_whole_tiles(p, dice);
+       p.epilogue.bias = BiasAxis::column;
+       p.epilogue.activation = Activation::relu;
+     }},
     {{"alpha_0", every_kernel},
      [](Problem& p, Dice& dice) {
        draw_c(p, dice);
