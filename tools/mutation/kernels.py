@@ -140,6 +140,8 @@ CONV2D_SM80_PATCHES = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x32x32_w4x1x1_s8
 # Windows by the copy engine: parts that blocks of a cluster share, slices of a cluster, filters in both orders, lines of 64 and 32 channels.
 CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_dgrad_f16_f16_f32_f16_128x64x64_c1x1_s4_one_tile",
                "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
+CONV2D_SM90_STRIDED = ("conv2d_sm90_dgrad_f16_f16_f32_f16_64x64x64_c1x1_s6_one_tile_strided",
+                       "conv2d_sm90_dgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong_strided")
 # What mistakes on one path alone are looked for in: mutation/planted.py.
 SM80_PATHS = SM80_FIRST[:1] + SM80_REST[3:5] + SM80_REST[6:7] + SM80_F64[:1] + SM80_BYTES[:1]
 STREAM_PATHS = SM80_STREAM
@@ -167,7 +169,10 @@ STAGES = [
     Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES),
     Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES[1:], ("3x9x9x128", "128x2x2", "--groups", "128")),
     Stage(r"kernels/conv2d_sm80/window\.cuh", CONV2D_SM80_PATCHES[1:], ("1x9x19x8", "64x2x4")),  # K as long as there is room
-    Stage(r"kernels/conv2d_sm90/.*", CONV2D_SM90),
+    Stage(r"kernels/conv2d_sm90/(?!phase_).*", CONV2D_SM90),
+    Stage(r"kernels/conv2d_sm90/(phase_.*|kernel\.cuh)", CONV2D_SM90_STRIDED),
+    Stage(r"kernels/conv2d_sm90/phase_.*", CONV2D_SM90_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
+    Stage(rf"{SM90}/(box_lanes|step|tile_store)\.cuh", CONV2D_SM90_STRIDED),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
