@@ -4,7 +4,7 @@
 # all is covered; the seed is printed. The sanitizers build everything once more. They run in one state of the sources of four, by the
 # seed, and where the machine cannot fuzz. The fuzzers have the same sanitizers.
 #
-# Usage: tools/long_test.sh [--all] [SEED]   (--all: also the sanitizers; the seed is by default made of the sources as committed)
+# Usage: tools/long_test.sh [--all] [SEED]   (--all: also the sanitizers and the wheel; the seed is by default made of the sources as committed)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
