@@ -14,7 +14,10 @@ namespace {
 constexpr auto settings =
     convolution_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
 
-std::string fault(const Config& c) { return gemm_simt::fault(product(c)); }
+std::string fault(const Config& c) {
+  if (std::string why = gemm_simt::half_byte_fault(c.types); !why.empty()) return why;
+  return gemm_simt::fault(product(c));
+}
 
 /// A direction has few configs, so their types go together.
 std::string unit_group(const Config& c) { return std::string(to_string(c.direction)); }

@@ -54,6 +54,11 @@ inline std::string scale_fault(const Config& c) {
   return "tile.k must divide " + std::to_string(promoted_k(c)) + ", after which scales change";
 }
 
+/// What families say that address elements by whole bytes.
+inline std::string half_byte_fault(const Types& t) {
+  return is_half_byte(t.a) || is_half_byte(t.b) ? "s4 and u4 operands are for GEMM kernels" : "";
+}
+
 /// Why there can be no such kernel, "" where there can.
 inline std::string fault(const Config& c) {
   if (std::string wrong = type_fault(c.types); !wrong.empty()) return wrong;

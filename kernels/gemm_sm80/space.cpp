@@ -20,7 +20,8 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::epilogue>("epilogue", EpilogueKind::standard),
     word_setting<&Config::schedule, Schedule::one_tile, Schedule::stream_k>("schedule", Schedule::one_tile),
     setting<&Config::alignment>("alignment", "a"),
-    word_setting<&Config::scales>("scales", ScaleSupport::none),
+    word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales,
+                 ScaleSupport::block_scales>("scales", ScaleSupport::none),
 });
 
 std::string unit_group(const Config& c) {

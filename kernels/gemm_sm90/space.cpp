@@ -17,7 +17,8 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::orientation>("orientation", Orientation::direct),
     word_setting<&Config::math>("math", Math::exact),
     setting<&Config::alignment>("alignment", "a"),
-    word_setting<&Config::scales>("scales", ScaleSupport::none),
+    word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales,
+                 ScaleSupport::block_scales>("scales", ScaleSupport::none),
 });
 
 /// The same device code for the transposed problem: the other orientation of everything.

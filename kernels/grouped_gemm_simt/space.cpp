@@ -14,6 +14,7 @@ constexpr auto settings =
 std::string fault(const Config& c) {
   if (is_interleaved(c.layouts)) return "grouped kernels take no interleaved operands";
   if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
+  if (std::string why = gemm_simt::half_byte_fault(c.types); !why.empty()) return why;
   return gemm_simt::fault(tile_config(c));
 }
 

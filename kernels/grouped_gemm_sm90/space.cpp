@@ -11,7 +11,8 @@ constexpr auto settings = gemm_settings<Config>(
     {setting<&Config::cluster>("cluster", "c"), setting<&Config::stages>("stages", "s"),
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong>("schedule"),
      setting<&Config::alignment>("alignment", "a"),
-     word_setting<&Config::scales>("scales", ScaleSupport::none)});
+     word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales,
+                  ScaleSupport::block_scales>("scales", ScaleSupport::none)});
 
 std::string fault(const Config& c) {
   const bool has_blocks = c.scales == ScaleSupport::block_scales;

@@ -57,10 +57,10 @@ std::string unknown_type(const Types& t) {
 /// Which rule about types of 8 bits and integers they break; empty where none.
 std::string_view broken_rule(const Types& t, bool interleaved) {
   const auto is_no_byte = [](DType type) { return is_integer(type) && !is_byte(type); };
-  if (has_weight_types(t)) return "";
+  if (has_weight_types(t) && (is_byte(t.a) || is_half(t.a))) return "";
   if (is_half_byte(t.a) || is_half_byte(t.b)) {
-    return "s4 and u4 operands go with f16 or bf16; with these, sums are f32 and the output is f32 or the "
-           "16-bit type";
+    return "s4 and u4 are types of B, beside f16 or bf16 of A; sums are f32, the output is f32 or of A's "
+           "type";
   }
   if (is_no_byte(t.a) || is_no_byte(t.b)) return "integer operands are s8 or u8";
   if (is_mixed(t)) {

@@ -57,9 +57,9 @@ class Scales(CommandTest):
         self.assertIn("--b f32:row --a-scale row --b-scale tensor --out", done.lines[0])
 
     def test_what_is_wrong_is_said(self):
-        for flags, says in ((("--a-scale", "column"), "--a-scale: scales: expected tensor, row or 1x128, got `column`"),
-                            (("--b-scale", "row"), "--b-scale: scales: expected tensor, column, 1x128 or 128x128, got `row`"),
-                            (("--a-scale", "1x64"), "--a-scale: scales: expected tensor, row or 1x128, got `1x64`"),
+        for flags, says in ((("--a-scale", "column"), "--a-scale: scales: expected tensor, row, 1x128, 1x32 or 1x64, got `column`"),
+                            (("--b-scale", "row"), "--b-scale: scales: expected tensor, column, 1x128, 128x128, 1x32 or 1x64, got `row`"),
+                            (("--a-scale", "1x16"), "--a-scale: scales: expected tensor, row, 1x128, 1x32 or 1x64, got `1x16`"),
                             (("--b-scale", ""), "--b-scale: ")):
             with self.subTest(flags=flags):
                 self.refused("find", *PROBLEM, *flags, says=says)

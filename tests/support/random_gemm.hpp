@@ -84,7 +84,7 @@ inline TensorView padded_matrix(Random& random, DType type, Layout layout, int a
   const std::size_t first = batch == 0 ? 1 : 0;
   TensorView view = TensorView::strided(nullptr, type, std::span(extents).subspan(first),
                                         std::span(strides).subspan(first));
-  view.assumed_alignment = static_cast<std::uint16_t>(alignment * bytes_of(type));
+  view.assumed_alignment = static_cast<std::uint16_t>(bytes_for(type, alignment));
   return view;
 }
 

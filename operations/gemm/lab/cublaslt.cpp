@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/config_parts.hpp"
+#include "gemm/operand_scale.hpp"
 #include "operations/common/host/element.hpp"
 
 namespace quarry::lab::gemm {
@@ -76,7 +77,7 @@ Status check_problem(const Problem& problem) {
 /// those another way. Its sums stay promoted. @param lacks what it is without
 Problem without_blocks(const Problem& problem, std::string& lacks) {
   const auto has_blocks = [](const std::optional<ScaleGranularity>& scale) {
-    return scale == ScaleGranularity::block_1x128 || scale == ScaleGranularity::block_128x128;
+    return scale && is_blocked(*scale);
   };
   if (!has_blocks(problem.a_scale) && !has_blocks(problem.b_scale)) return problem;
   Problem made = problem;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -241,15 +242,36 @@ TEST_CASE("the reference takes 8-bit floating-point operands, and outputs that s
   }
 }
 
-TEST_CASE("operands that share bytes get no memory, and the refusal says so") {
+TEST_CASE("operands that share bytes have memory, random values of their whole range, and guards") {
   for (const DType type : {DType::s4, DType::u4}) {
-    const GemmArguments shape{.a = TensorView::row_major(nullptr, type, {8, 8}),
-                              .b = TensorView::row_major(nullptr, type, {8, 8}),
-                              .out = TensorView::row_major(nullptr, DType::s32, {8, 8})};
+    INFO(to_string(type));
+    const GemmArguments shape{.a = TensorView::row_major(nullptr, DType::f16, {8, 50}),
+                              .b = TensorView::column_major(nullptr, type, {50, 40}, 62),
+                              .out = TensorView::row_major(nullptr, DType::f16, {8, 40}),
+                              .accumulator = DType::f32};
     const Result<RandomProblem> problem = RandomProblem::make(shape, {});
-    REQUIRE_FALSE(problem);
-    CHECK(problem.status().message() == "There are no random values of type " + std::string(to_string(type)));
-    CHECK_FALSE(GuardedTensor::make(shape.a));
+    REQUIRE(problem);
+    std::set<double> values;
+    for (int k = 0; k < 50; ++k) {
+      for (int column = 0; column < 40; ++column) values.insert(at(problem->arguments.b, 0, k, column));
+    }
+    CHECK(*values.begin() == (type == DType::s4 ? -8 : 0));
+    CHECK(*values.rbegin() == (type == DType::s4 ? 7 : 15));
+    CHECK(values.size() == 16);
+
+    // 40 columns of 25 bytes that lie 31 bytes apart: what lies between them, and behind the last one.
+    Result<GuardedTensor> tensor = GuardedTensor::make(shape.b);
+    REQUIRE(tensor);
+    auto* const bytes = static_cast<std::uint8_t*>(const_cast<void*>(tensor->view().data));
+    CHECK(tensor->check(false));
+    bytes[24] ^= 0xf0;  // of the last two elements of a column
+    CHECK(tensor->check(false));
+    for (const int outside : {25, 30, 39 * 31 + 25, -1}) {
+      bytes[outside] ^= 0x10;
+      CHECK_FALSE(tensor->check(false));
+      bytes[outside] ^= 0x10;
+    }
+    CHECK(tensor->check(false));
   }
 }
 

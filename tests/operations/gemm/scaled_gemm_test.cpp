@@ -39,13 +39,13 @@ class Stored {
     std::size_t elements = 1;
     for (std::size_t i = rows; i < view.rank; ++i)
       elements += static_cast<std::size_t>(view.extents[i] * view.strides[i]);
-    bytes_.resize((elements + entries * stride) * static_cast<std::size_t>(bytes_of(view.dtype)) + 16);
+    bytes_.resize(bytes_up_to(elements + entries * stride) + 16);
     view_.data = bytes_.data();
     if (!as_array) return;
     for (std::size_t i = entries; i-- > 0;) pointers_.push_back(first(static_cast<int>(i)));  // backwards
     view_.is_pointer_array = true;
     view_.data = pointers_.data();
-    view_.assumed_alignment = static_cast<std::uint16_t>(bytes_of(view.dtype));
+    view_.assumed_alignment = static_cast<std::uint16_t>(unit_bytes(view.dtype));
   }
   Stored(Stored&&) = default;
   Stored& operator=(Stored&&) = default;
@@ -71,10 +71,13 @@ class Stored {
   }
 
  private:
+  std::size_t bytes_up_to(std::size_t element) const {
+    return static_cast<std::size_t>(bytes_for(view_.dtype, static_cast<std::int64_t>(element)));
+  }
   const void* first(int entry) const {
     if (view_.is_pointer_array) return pointers_[static_cast<std::size_t>(entry)];
     const std::int64_t stride = view_.rank == 3 ? view_.strides[0] : 0;
-    return bytes_.data() + entry * stride * bytes_of(view_.dtype);
+    return bytes_.data() + bytes_up_to(static_cast<std::size_t>(entry * stride));
   }
   std::int64_t index(std::int64_t row, std::int64_t column) const {
     return row * view_.strides[view_.rank - 2U] + column * view_.strides[view_.rank - 1U];
@@ -98,27 +101,37 @@ constexpr Types all_types[] = {
     {DType::bf16, DType::bf16, DType::f32, DType::f32},  {DType::f32, DType::f32, DType::f32, DType::f32},
     {DType::f64, DType::f64, DType::f64, DType::f64},    {DType::s8, DType::s8, DType::s32, DType::f32},
     {DType::s8, DType::u8, DType::s32, DType::s8},       {DType::e4m3, DType::e5m2, DType::f32, DType::bf16},
-    {DType::e4m3, DType::e4m3, DType::f32, DType::e4m3},
+    {DType::e4m3, DType::e4m3, DType::f32, DType::e4m3}, {DType::f16, DType::s4, DType::f32, DType::f16},
+    {DType::bf16, DType::u4, DType::f32, DType::f32},    {DType::bf16, DType::s4, DType::f32, DType::bf16},
+    {DType::f16, DType::e4m3, DType::f32, DType::f32},   {DType::bf16, DType::u8, DType::f32, DType::bf16},
 };
+
+/// Positions of K that a scale is for.
+int group_of(ScaleGranularity granularity) {
+  if (granularity == ScaleGranularity::block_1x32) return 32;
+  return granularity == ScaleGranularity::block_1x64 ? 64 : 128;
+}
 
 /// Extents of the scales, as the documentation of GemmArguments gives them.
 std::array<int, 2> extents_of_a(ScaleGranularity granularity, int m, int k) {
   if (granularity == ScaleGranularity::tensor) return {1, 1};
-  return {m, granularity == ScaleGranularity::row ? 1 : (k + 127) / 128};
+  const int group = group_of(granularity);
+  return {m, granularity == ScaleGranularity::row ? 1 : (k + group - 1) / group};
 }
 std::array<int, 2> extents_of_b(ScaleGranularity granularity, int k, int n) {
   if (granularity == ScaleGranularity::tensor) return {1, 1};
   if (granularity == ScaleGranularity::column) return {1, n};
-  return {(k + 127) / 128, granularity == ScaleGranularity::block_1x128 ? n : (n + 127) / 128};
+  const int group = group_of(granularity);
+  return {(k + group - 1) / group, granularity == ScaleGranularity::block_128x128 ? (n + 127) / 128 : n};
 }
 
-/// Which row or column of scales an element's is in, of so many.
-std::int64_t place(std::int64_t index, std::int64_t elements, std::int64_t scales) {
-  return scales == 1 ? 0 : scales == elements ? index : index / 128;
+/// Which row or column of scales an element's is in, of so many; each is for `group` elements, or for one.
+std::int64_t place(std::int64_t index, std::int64_t elements, std::int64_t scales, int group) {
+  return scales == 1 ? 0 : scales == elements ? index : index / group;
 }
 
 /// One batch entry of an operand times its scales, row by row.
-std::vector<double> scaled(const Stored& operand, const Stored& scale, int entry) {
+std::vector<double> scaled(const Stored& operand, const Stored& scale, int group, int entry) {
   const TensorView& view = operand.view();
   const TensorView& of = scale.view();
   const std::int64_t rows = view.extents[view.rank - 2U];
@@ -128,8 +141,8 @@ std::vector<double> scaled(const Stored& operand, const Stored& scale, int entry
     for (std::int64_t j = 0; j < columns; ++j) {
       double factor = 1;
       if (of.rank > 0) {
-        factor = scale.read(of.rank == 3 ? entry : 0, place(i, rows, of.extents[of.rank - 2U]),
-                            place(j, columns, of.extents[of.rank - 1U]));
+        factor = scale.read(of.rank == 3 ? entry : 0, place(i, rows, of.extents[of.rank - 2U], group),
+                            place(j, columns, of.extents[of.rank - 1U], group));
       }
       values.push_back(factor * operand.read(view.rank == 3 ? entry : 0, i, j));
     }
@@ -142,7 +155,8 @@ Stored make(Random& random, DType type, int batch, int rows, int columns, bool i
   const int entries = is_output || coin(random) ? batch : 0;
   const Layout layout = coin(random) ? Layout::row : Layout::column;
   const bool as_array = entries > 0 && random() % 4 == 0;
-  return {test::padded_matrix(random, type, layout, 1, entries, rows, columns), as_array};
+  const int alignment = is_half_byte(type) ? 2 : 1;  // lines begin at whole bytes
+  return {test::padded_matrix(random, type, layout, alignment, entries, rows, columns), as_array};
 }
 
 /// @param exact values and scales of which no sum is rounded
@@ -158,9 +172,11 @@ void draw(Random& random, bool exact, Problem& p) {
   p.out = make(random, p.types.out, p.batch, p.m, p.n, true);
   p.args = {.a = p.a.view(), .b = p.b.view(), .out = p.out.view(), .accumulator = p.types.accumulator};
   constexpr ScaleGranularity of_a[] = {ScaleGranularity::tensor, ScaleGranularity::row,
-                                       ScaleGranularity::block_1x128};
-  constexpr ScaleGranularity of_b[] = {ScaleGranularity::tensor, ScaleGranularity::column,
-                                       ScaleGranularity::block_1x128, ScaleGranularity::block_128x128};
+                                       ScaleGranularity::block_1x128, ScaleGranularity::block_1x32,
+                                       ScaleGranularity::block_1x64};
+  constexpr ScaleGranularity of_b[] = {ScaleGranularity::tensor,      ScaleGranularity::column,
+                                       ScaleGranularity::block_1x128, ScaleGranularity::block_128x128,
+                                       ScaleGranularity::block_1x32,  ScaleGranularity::block_1x64};
   const bool both = coin(random);
   const bool only_a = coin(random);
   if (both || only_a) {
@@ -254,8 +270,8 @@ template <class Check>
 void for_each_output(const Problem& p, const Check& check) {
   const auto [m, n, k] = std::array{p.m, p.n, p.k};
   for (int entry = 0; entry < std::max(p.batch, 1); ++entry) {
-    const std::vector<double> a = scaled(p.a, p.a_scale, entry);
-    const std::vector<double> b = scaled(p.b, p.b_scale, entry);
+    const std::vector<double> a = scaled(p.a, p.a_scale, group_of(p.args.a_scale_granularity), entry);
+    const std::vector<double> b = scaled(p.b, p.b_scale, group_of(p.args.b_scale_granularity), entry);
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
         double sum = 0;

@@ -74,16 +74,19 @@ GemmArguments taken_by(const detail::Row& row) {
 
 TEST_CASE("granularities have words, and words granularities", "[scales]") {
   for (const auto granularity : {ScaleGranularity::tensor, ScaleGranularity::row, ScaleGranularity::column,
-                                 ScaleGranularity::block_1x128, ScaleGranularity::block_128x128}) {
+                                 ScaleGranularity::block_1x128, ScaleGranularity::block_128x128,
+                                 ScaleGranularity::block_1x32, ScaleGranularity::block_1x64}) {
     const Result<ScaleGranularity> parsed = parse_scale_granularity(to_string(granularity));
     REQUIRE(parsed);
     CHECK(*parsed == granularity);
   }
   CHECK(to_string(ScaleGranularity::block_1x128) == "1x128");
   CHECK(to_string(static_cast<ScaleGranularity>(9)) == "unknown");
-  const Status unknown = parse_scale_granularity("1x64").status();
+  CHECK(to_string(ScaleGranularity::block_1x32) == "1x32");
+  CHECK(to_string(ScaleGranularity::block_1x64) == "1x64");
+  const Status unknown = parse_scale_granularity("1x16").status();
   CHECK(unknown.code() == StatusCode::parse_error);
-  CHECK_THAT(unknown.message(), Catch::Contains("1x64") && Catch::Contains("1x128"));
+  CHECK_THAT(unknown.message(), Catch::Contains("1x16") && Catch::Contains("1x128"));
 }
 
 TEST_CASE("scales of every granularity have the extents that belong to it", "[scales]") {
@@ -113,15 +116,26 @@ TEST_CASE("scales of every granularity have the extents that belong to it", "[sc
   CHECK(squares.scales.b.k_stride == 3);
   CHECK(index_of(squares.scales.b, 127, 127) == 0);
   CHECK(index_of(squares.scales.b, 128, 999) == 22);
+
+  // 1000 are 32 groups of 32, and 16 of 64.
+  const GemmProblem groups = accepted(with_b(ScaleGranularity::block_1x32, scale_view({32, 384})));
+  CHECK(is_blocked(groups.scales));
+  CHECK(k_positions(groups.scales) == 32);
+  CHECK(index_of(groups.scales.b, 5, 31) == 5);
+  CHECK(index_of(groups.scales.b, 5, 32) == 384 + 5);
+  const GemmProblem both = accepted(with_a(ScaleGranularity::block_1x64, scale_view({256, 16})));
+  CHECK(k_positions(both.scales) == 64);
+  CHECK(index_of(both.scales.a, 2, 999) == 2 * 16 + 15);
 }
 
 TEST_CASE("extents that do not fit are refused with those that do", "[scales]") {
-  CHECK(refused(with_a(ScaleGranularity::block_1x128, scale_view({256, 7}))).message() ==
-        "Operand `a_scale` does not fit: expected tensor {1, 1}, row {256, 1} or 1x128 {256, 8}, got 1x128 "
-        "{256, 7}");
+  CHECK(
+      refused(with_a(ScaleGranularity::block_1x128, scale_view({256, 7}))).message() ==
+      "Operand `a_scale` does not fit: expected tensor {1, 1}, row {256, 1}, 1x128 {256, 8}, 1x32 {256, 32} "
+      "or 1x64 {256, 16}, got 1x128 {256, 7}");
   CHECK(refused(with_b(ScaleGranularity::row, scale_view({1, 1}))).message() ==
-        "Operand `b_scale` does not fit: expected tensor {1, 1}, column {1, 384}, 1x128 {8, 384} or 128x128 "
-        "{8, 3}, got row {1, 1}");
+        "Operand `b_scale` does not fit: expected tensor {1, 1}, column {1, 384}, 1x128 {8, 384}, 128x128 "
+        "{8, 3}, 1x32 {32, 384} or 1x64 {16, 384}, got row {1, 1}");
   const auto wrong_a = [](ScaleGranularity granularity, std::initializer_list<std::int64_t> extents) {
     CHECK_THAT(refused(with_a(granularity, scale_view(extents))).message(),
                Catch::Contains("`a_scale` does not fit"));
@@ -142,6 +156,11 @@ TEST_CASE("extents that do not fit are refused with those that do", "[scales]") 
   wrong_b(ScaleGranularity::block_1x128, {8, 3});
   wrong_b(ScaleGranularity::block_128x128, {8, 384});
   wrong_b(ScaleGranularity::block_128x128, {3, 8});
+  wrong_b(ScaleGranularity::block_1x32, {31, 384});
+  wrong_b(ScaleGranularity::block_1x32, {384, 32});
+  wrong_b(ScaleGranularity::block_1x64, {32, 384});
+  wrong_a(ScaleGranularity::block_1x64, {256, 15});
+  wrong_a(ScaleGranularity::block_1x32, {32, 256});
 }
 
 TEST_CASE("only extents that the granularity gives are taken, whatever the problem", "[scales]") {
@@ -154,11 +173,11 @@ TEST_CASE("only extents that the granularity gives are taken, whatever the probl
     const std::int64_t m = extent();
     const std::int64_t n = extent();
     const std::int64_t k = extent() + 1;
-    const auto blocks = [](std::int64_t x) { return (x + 127) / 128; };
-    const std::int64_t guesses[] = {1, m, n, blocks(m), blocks(n), blocks(k)};
+    const auto blocks = [](std::int64_t x, std::int64_t size = 128) { return (x + size - 1) / size; };
+    const std::int64_t guesses[] = {1, m, n, blocks(m), blocks(n), blocks(k), blocks(k, 32), blocks(k, 64)};
     const std::int64_t rows = test::one_of(random, guesses);
     const std::int64_t columns = test::one_of(random, guesses);
-    const auto granularity = static_cast<ScaleGranularity>(between(random, 0, 4));
+    const auto granularity = static_cast<ScaleGranularity>(between(random, 0, 6));
     const bool of_a = coin(random);
     GemmArguments args{.a = TensorView::row_major(nullptr, DType::f16, {m, k}),
                        .b = TensorView::row_major(nullptr, DType::f16, {k, n}),
@@ -171,6 +190,10 @@ TEST_CASE("only extents that the granularity gives are taken, whatever the probl
     if (granularity == ScaleGranularity::row) fits = of_a && is(m, 1);
     if (granularity == ScaleGranularity::column) fits = !of_a && is(1, n);
     if (granularity == ScaleGranularity::block_1x128) fits = of_a ? is(m, blocks(k)) : is(blocks(k), n);
+    if (granularity == ScaleGranularity::block_1x32)
+      fits = of_a ? is(m, blocks(k, 32)) : is(blocks(k, 32), n);
+    if (granularity == ScaleGranularity::block_1x64)
+      fits = of_a ? is(m, blocks(k, 64)) : is(blocks(k, 64), n);
     if (granularity == ScaleGranularity::block_128x128) fits = !of_a && is(blocks(k), blocks(n));
     GemmProblem problem;
     const Status status = test::normalise(args, problem);

@@ -275,14 +275,16 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
     const std::string types = type + "_" + type + "_f32_f32";
     check("no matrix instruction", "gemm_sm80_" + types + "_rcr_64x64x64_w2x2x1_s3_a8x8");
     check("no matrix instruction", "gemm_sm80_f16_f16_f32_" + type + "_rcr_64x64x64_w2x2x1_s3_a8x8");
-    if (type.front() != 'e')
-      check("both f16, bf16, f32 or f64, or both s8 or u8", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
+    const bool is_half_byte = type.front() != 'e';
+    const std::string half_bytes = "s4 and u4 operands go with f16 or bf16";
+    if (is_half_byte) check(half_bytes, "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
     check("must be f16, bf16, f32 or f64", "gemm_simt_f16_f16_f32_" + type + "_rcr_64x64x16_t4x4");
     check("must be s32, s8, u8 or f32", "gemm_simt_s8_s8_s32_" + type + "_rcr_64x64x16_t4x4");
-    check("beside bytes, an operand is f16 or bf16", "gemm_simt_s8_" + type + "_f32_f32_rcr_64x64x16_t4x4");
+    check(is_half_byte ? half_bytes : "beside bytes, an operand is f16 or bf16",
+          "gemm_simt_s8_" + type + "_f32_f32_rcr_64x64x16_t4x4");
   }
   for (const std::string types :
-       {"e4m3_f16_f32_f16", "f32_e5m2_f32_f32", "e4m3_e4m3_f16_f16", "e4m3_e5m2_f32_f64"})
+       {"e5m2_f16_f32_f16", "f32_e5m2_f32_f32", "e4m3_e4m3_f16_f16", "e4m3_e5m2_f32_f64"})
     check("e4m3 and e5m2 operands go with one another", "gemm_simt_" + types + "_rcr_64x64x16_t4x4");
   check("must be s32, s8, u8 or f32", "gemm_simt_u8_s8_s32_f16_rcr_64x64x16_t4x4");
   check("multiple of 4 along K", "gemm_simt_s8_s8_s32_s8_rcr_64x64x18_t4x4");
@@ -301,6 +303,54 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("64 elements", simt + "8x64x64_t4x4");
   check("tile.k must divide 128", simt + "64x64x48_t4x4_block_scales");
   check("an s32 output is computed in s32", "gemm_simt_s8_s8_s32_s32_rcr_64x64x64_t4x4_block_scales");
+  check("tile.k must divide 32", simt + "64x64x64_t4x4_group_scales");
+  for (const std::string weights : {"s4", "u4"}) {
+    const std::string types = "f16_" + weights + "_f32_f16_";
+    check("are for GEMM kernels", "grouped_gemm_simt_" + types + "rcr_64x64x16_t4x4");
+    check("are for GEMM kernels", "gemm_list_simt_" + types + "rcr_64x64x16_t4x4");
+    check("are for GEMM kernels", "conv2d_simt_fprop_" + types + "64x64x16_t4x4");
+  }
+}
+
+TEST_CASE("a family that reads no groups of scales has no word for them", "[own]") {
+  for (const std::string name :
+       {"gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a8x8",
+        "gemm_sm90_bf16_bf16_f32_bf16_rcr_64x64x64_c1x1_s6_one_tile_a8x8",
+        "grouped_gemm_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4",
+        "grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s4_ping_pong_a16x16"}) {
+    INFO(name);
+    CHECK(make_kernel(name + "_block_scales").status().code() != StatusCode::parse_error);
+    CHECK_FALSE(make_kernel(name + "_group_scales"));
+  }
+}
+
+TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with the constraint", "[own]") {
+  const auto check = [](const std::string& what, const std::string& name) {
+    const Result<Kernel> kernel = make_kernel("gemm_narrow_sm80_" + name);
+    INFO(name);
+    REQUIRE(!kernel);
+    CHECK(kernel.status().code() == StatusCode::unsupported);
+    CHECK_THAT(kernel.status().message(), Catch::Contains(what));
+  };
+  CHECK(make_kernel("gemm_narrow_sm80_bf16_u4_f32_f32_rcr_24x96x384_w1x1x3_s5"));
+  for (const std::string types : {"s4_f16_f32_f16", "f16_s8_f32_f16", "f16_s4_f16_f16", "f16_s4_f32_bf16",
+                                  "f16_f16_f32_f16", "f32_s4_f32_f32", "f16_s4_f32_s8"})
+    check("A must be f16 or bf16 and B s4 or u4", types + "_rcr_16x64x512_w1x1x4_s4");
+  const std::string types = "f16_s4_f32_f16_";
+  for (const std::string layouts : {"rrr", "ccr", "rcc"})
+    check("weights are contiguous along K", types + layouts + "_16x64x512_w1x1x4_s4");
+  check("one along M", types + "rcr_16x64x512_w2x1x4_s4");
+  check("tile.k must be 128 for each warp", types + "rcr_16x64x256_w1x1x4_s4");
+  check("more than 1024 threads", types + "rcr_64x256x640_w1x8x5_s2");
+  check("multiple of 8 up to 128", types + "rcr_12x64x512_w1x1x4_s4");
+  check("multiple of 8 up to 128", types + "rcr_136x64x512_w1x1x4_s4");
+  check("multiple of 32 a warp", types + "rcr_16x48x512_w1x1x4_s4");
+  check("multiple of 32 a warp", types + "rcr_16x512x128_w1x8x1_s2");
+  check("cannot share the copies of A", types + "rcr_8x96x128_w1x3x1_s2");
+  check("more than 2048 sums", types + "rcr_128x32x128_w1x1x1_s2");
+  check("stages must be 2 to 8", types + "rcr_16x64x512_w1x1x4_s9");
+  check("stages must be 2 to 8", types + "rcr_16x64x512_w1x1x4_s1");
+  check("more shared memory", types + "rcr_128x256x128_w1x8x1_s6");
 }
 
 TEST_CASE("a gemm_sm90 config with scales that breaks a constraint is refused with the constraint", "[own]") {

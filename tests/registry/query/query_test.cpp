@@ -292,8 +292,12 @@ TEST_CASE("types that no kernel takes are refused by name", "[query]") {
   CHECK(why(e4m3, e4m3, s32) == pairs);
   CHECK(why(e4m3, e5m2, f64) == pairs);
   CHECK(why(f16, f16, e4m3) == "only e4m3 and e5m2 operands have an output of e4m3 or e5m2");
-  CHECK(why(s4, s4, s32) == "integer operands are s8 or u8");
-  CHECK(why(u4, f16, f16) == "integer operands are s8 or u8");
+  const std::string half_bytes =
+      "s4 and u4 are types of B, beside f16 or bf16 of A; sums are f32, the output is f32 or of A's type";
+  CHECK(why(s4, s4, s32) == half_bytes);
+  CHECK(why(u4, f16, f16) == half_bytes);
+  CHECK(why(f32, s4, f32) == half_bytes);
+  CHECK(why(f16, s4, bf16) == half_bytes);
   CHECK(why(s8, s8, s4) == "s8 and u8 operands have an output of s32, s8, u8 or f32");
   CHECK(why(f16, f16, u4) == "only s8 and u8 operands have an integer output");
 }

@@ -90,6 +90,7 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
     {"grouped_gemm_sm80",
      {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
     {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
+    {"gemm_narrow_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "scales"}},
     {"gemm_list_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
     {"gemm_list_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
 

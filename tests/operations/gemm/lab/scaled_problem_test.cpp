@@ -44,8 +44,8 @@ std::vector<double> values_of(const Operands& operands, Operand name) {
 }  // namespace
 
 TEST_CASE("scales are settings, which make operands, and which a problem's text gives back", "[scales]") {
-  for (const std::string a : {"", "tensor", "row", "1x128"}) {
-    for (const std::string b : {"", "tensor", "column", "1x128", "128x128"}) {
+  for (const std::string a : {"", "tensor", "row", "1x128", "1x32", "1x64"}) {
+    for (const std::string b : {"", "tensor", "column", "1x128", "128x128", "1x32", "1x64"}) {
       for (const std::string batch : {"", "3"}) {
         SettingTexts settings;
         if (!a.empty()) settings["a-scale"] = a;
@@ -83,10 +83,13 @@ TEST_CASE("a granularity that an operand cannot have is refused with those that 
   const auto why = [](const char* flag, const char* word) {
     return parsed("8x8x8", {{flag, word}}).status().message();
   };
-  CHECK(why("a-scale", "column") == "--a-scale: scales: expected tensor, row or 1x128, got `column`");
-  CHECK(why("a-scale", "128x128") == "--a-scale: scales: expected tensor, row or 1x128, got `128x128`");
-  CHECK(why("b-scale", "row") == "--b-scale: scales: expected tensor, column, 1x128 or 128x128, got `row`");
-  CHECK(why("b-scale", "") == "--b-scale: scales: expected tensor, column, 1x128 or 128x128, got ``");
+  const std::string of_a = "--a-scale: scales: expected tensor, row, 1x128, 1x32 or 1x64, got ";
+  const std::string of_b = "--b-scale: scales: expected tensor, column, 1x128, 128x128, 1x32 or 1x64, got ";
+  CHECK(why("a-scale", "column") == of_a + "`column`");
+  CHECK(why("a-scale", "128x128") == of_a + "`128x128`");
+  CHECK(why("b-scale", "row") == of_b + "`row`");
+  CHECK(why("b-scale", "") == of_b + "``");
+  CHECK(why("b-scale", "1x16") == of_b + "`1x16`");
 }
 
 TEST_CASE("sizes beyond all limits with scales are refused", "[scales]") {
@@ -158,6 +161,11 @@ TEST_CASE("a refusal of granularities, or of no scales, is true of kernels that 
   CHECK(fault(blocked, ScaleSupport::vector_scales, Operand::a_scale, blocks).empty());
   CHECK_FALSE(fault(blocked, ScaleSupport::vector_scales, Operand::b_scale, blocks).empty());
   CHECK_FALSE(fault(blocked, ScaleSupport::block_scales, Operand::a_scale, blocks).empty());
+  const auto groups = static_cast<int>(ScaleGranularity::block_1x64);
+  const GemmArguments grouped = arguments("64x64x64", {{"b-scale", "1x64"}});
+  CHECK(fault(grouped, ScaleSupport::vector_scales, Operand::b_scale, groups).empty());
+  CHECK(fault(grouped, ScaleSupport::block_scales, Operand::b_scale, groups).empty());
+  CHECK_FALSE(fault(grouped, ScaleSupport::group_scales, Operand::b_scale, groups).empty());
   CHECK_FALSE(fault(blocked, ScaleSupport::none, Operand::a_scale, blocks).empty());
   const GemmArguments none = arguments("64x64x64", {});
   CHECK(fault(none, ScaleSupport::vector_scales, Operand::a_scale, -1).empty());
