@@ -163,7 +163,7 @@ inline GemmArguments random_shape(Random& random, const Types& types, const Layo
   const int k = fitted(extent(limits.k), a || b);
   const int batch = coin(random) ? 0 : between(random, 1, 3);
   const auto input = [&](DType type, Layout layout, int rows, int columns) {
-    const int alignment = std::max(limits.alignment_bytes / bytes_of(type), 1);
+    const int alignment = std::max(limits.alignment_bytes * 8 / bits_of(type), is_half_byte(type) ? 2 : 1);
     return padded_matrix(random, type, layout, alignment, coin(random) ? batch : 0, rows, columns);
   };
 

@@ -356,11 +356,13 @@ TEST_CASE("kernels that take no scales say so", "[scales]") {
 }
 
 TEST_CASE("kernels take the granularities that they say, and need scales", "[scales]") {
-  int vectors = 0, blocks = 0;
+  int vectors = 0, blocks = 0, groups = 0;
   for (const detail::Row& row : test::gemm_rows()) {
     if (test::takes_unscaled(row)) continue;
-    const bool takes_blocks = row.metadata.operands.scales == ScaleSupport::block_scales;
-    ++(takes_blocks ? blocks : vectors);
+    const ScaleSupport scales = row.metadata.operands.scales;
+    const bool takes_groups = scales == ScaleSupport::group_scales;
+    const bool takes_blocks = takes_groups || scales == ScaleSupport::block_scales;
+    ++(takes_groups ? groups : takes_blocks ? blocks : vectors);
     GemmArguments args = taken_by(row);
     const Kernel kernel(row);
     CAPTURE(row.metadata.name);
@@ -379,9 +381,19 @@ TEST_CASE("kernels take the granularities that they say, and need scales", "[sca
           "Operand `b_scale` is unsupported: expected one value, or one for each row of A or column of B, "
           "got blocks of 128x128");
     }
+    args.b_scale = scale_view({2, 96});
+    args.b_scale_granularity = ScaleGranularity::block_1x64;
+    const Status grouped = kernel.supports(args);
+    REQUIRE(bool(grouped) == takes_groups);
+    if (!takes_groups && takes_blocks) {
+      REQUIRE(grouped.message() ==
+              "Operand `b_scale` is unsupported: expected no scales that change more often than every 128 of "
+              "K, got blocks of 1x64");
+    }
   }
   CHECK(vectors > 100);
   CHECK(blocks > 100);
+  CHECK(groups > 100);
 }
 
 TEST_CASE("precise sums of 8-bit floats are promoted, or added up by FMA", "[scales]") {

@@ -332,7 +332,7 @@ TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with th
     CHECK(kernel.status().code() == StatusCode::unsupported);
     CHECK_THAT(kernel.status().message(), Catch::Contains(what));
   };
-  CHECK(make_kernel("gemm_narrow_sm80_bf16_u4_f32_f32_rcr_24x96x384_w1x1x3_s5"));
+  CHECK(make_kernel("gemm_narrow_sm80_bf16_u4_f32_f32_rcr_16x96x384_w1x1x3_s5"));
   for (const std::string types : {"s4_f16_f32_f16", "f16_s8_f32_f16", "f16_s4_f16_f16", "f16_s4_f32_bf16",
                                   "f16_f16_f32_f16", "f32_s4_f32_f32", "f16_s4_f32_s8"})
     check("A must be f16 or bf16 and B s4 or u4", types + "_rcr_16x64x512_w1x1x4_s4");
@@ -350,7 +350,7 @@ TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with th
   check("more than 2048 sums", types + "rcr_128x32x128_w1x1x1_s2");
   check("stages must be 2 to 8", types + "rcr_16x64x512_w1x1x4_s9");
   check("stages must be 2 to 8", types + "rcr_16x64x512_w1x1x4_s1");
-  check("more shared memory", types + "rcr_128x256x128_w1x8x1_s6");
+  check("more shared memory", types + "rcr_64x256x128_w1x8x1_s8");
 }
 
 TEST_CASE("a gemm_sm90 config with scales that breaks a constraint is refused with the constraint", "[own]") {
