@@ -32,9 +32,9 @@ struct GemmArguments {
   TensorView out;
   /// Scales of A in f32: the value of an element is the stored number times its scale. A matrix with any
   /// strides. Its extents depend on the granularity: 1 x 1 (tensor), M x 1 (row) or M x ceil(K / 128)
-  /// (block_1x128; the last block may be shorter). Rank 2: the same scales for the whole batch. Rank 3, or an
-  /// array of pointers: scales for each entry, independently of how A has its batch. Not read if alpha is a
-  /// host value of 0. Refused for an s32 output of s32 sums.
+  /// (block_1x128; block_1x64 and block_1x32 likewise; the last block may be shorter). Rank 2: the same
+  /// scales for the whole batch. Rank 3, or an array of pointers: scales for each entry, independently of how
+  /// A has its batch. Not read if alpha is a host value of 0. Refused for an s32 output of s32 sums.
   ///
   /// With block scales of A or B, products are summed in the type of the accumulator within 128 positions of
   /// K. Each such sum is multiplied by its scales and added in f32 (f64 if the accumulator is f64). Otherwise
@@ -43,8 +43,8 @@ struct GemmArguments {
   /// Which scales a kernel takes is metadata: `operands.scales`.
   std::optional<TensorView> a_scale = std::nullopt;
   ScaleGranularity a_scale_granularity = ScaleGranularity::tensor;
-  /// Scales of B, in the same way: 1 x 1 (tensor), 1 x N (column), ceil(K / 128) x N (block_1x128) or ceil(K
-  /// / 128) x ceil(N / 128) (block_128x128).
+  /// Scales of B, in the same way: 1 x 1 (tensor), 1 x N (column), ceil(K / 128) x N (block_1x128;
+  /// block_1x64 and block_1x32 likewise) or ceil(K / 128) x ceil(N / 128) (block_128x128).
   std::optional<TensorView> b_scale = std::nullopt;
   ScaleGranularity b_scale_granularity = ScaleGranularity::tensor;
   /// Type that products are summed in; unset: f64 for f64 operands, s32 for s8 and u8 operands, f32
