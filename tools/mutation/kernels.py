@@ -62,6 +62,9 @@ SIMT = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", "gemm_simt_f64_f64_f64_f6
 # Scales of operands.
 SIMT_SCALES = ("gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4_block_scales", "gemm_simt_s8_s8_s32_f32_crr_64x64x64_t4x4_block_scales")
 
+# Groups of scales, and weights of half a byte.
+SIMT_GROUPS = ("gemm_simt_f16_s4_f32_f16_rcr_64x64x16_t4x4_group_scales", "gemm_simt_bf16_u4_f32_f32_crr_64x64x16_t4x4_group_scales")
+
 # Operands by the copy engine: sums in one go and in slices of a cluster, clusters of both directions, turns of two warpgroups with
 # one and two blocks of rows, warpgroups that share a tile, registers that move, outputs in both orders, in boxes of 16- and of
 # 32-bit elements and of the narrowest columns, sums in f16. And by threads, in pieces of 4 and 8 bytes, both orders of lines.
@@ -174,6 +177,7 @@ STAGES = [
     Stage(r"kernels/conv2d_sm90/phase_.*", CONV2D_SM90_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
     Stage(rf"{SM90}/(box_lanes|step|tile_store)\.cuh", CONV2D_SM90_STRIDED),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
+    Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
     Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),

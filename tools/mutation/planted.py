@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 
 from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_PATCHES, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
-                              SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
+                              SIMT_GROUPS, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
 MATRIX_VIEW = "kernels/common/matrix_view.cuh"
@@ -98,6 +98,8 @@ PLANTED = [
     Planted("scales_vector", "all lines have the first one's scale", SCALED, [(SCALE_VIEW, "row * params_.values.row_stride", "0 * row")]),
     Planted("scales_1x128_128x128", "of 128 columns each has a scale", SCALED, [(SCALE_VIEW, " >> params_.lines_log2", "")]),
     Planted("scales_1x128_1x128", "all blocks of K have the first one's scale", SCALED, [(SCALE_VIEW, "block * params_.values.column_stride", "0 * block")]),
+    *(Planted(path, "128 positions of K share a scale", SIMT_GROUPS, [(SCALE_VIEW, "k >> params_.k_log2", "k >> 7")])
+      for path in ("scales_1x32", "scales_1x64_1x32")),
     # The tile store of gemm_sm90.
     Planted("plain", "a plain tile is not stored", SM90_PATHS,
             [(TILE_STORE, "      store_short<false>(sums, work, lane);", "      if (added() != Added::nothing) store_short<false>(sums, work, lane);")]),
