@@ -191,6 +191,30 @@ QUARRY_DEVICE C gelu_tanh_derivative(C x) {
   return logistic(u) * (1 + x * logistic(-u) * factor * (1 + 3 * cube));
 }
 
+/// Activations with an absolute error of at most 2^-11 |x|, for outputs of at most 16 bits: an instruction of
+/// special functions each, as activate_roughly() has them.
+namespace roughly {
+
+/// x (1 + tanh(u)) / 2.
+QUARRY_DEVICE float gate(float x, float u) {
+  const float half = 0.5F * x;
+  return arch::fma(half, arch::tanh_approximate(u), half);
+}
+QUARRY_DEVICE float tanh(float x) { return arch::tanh_approximate(x); }
+QUARRY_DEVICE float sigmoid(float x) { return arch::fma(0.5F, arch::tanh_approximate(0.5F * x), 0.5F); }
+QUARRY_DEVICE float silu(float x) { return gate(x, 0.5F * x); }
+QUARRY_DEVICE float hardswish(float x) { return x * arch::fma_saturated(x, 1.0F / 6, 0.5F); }
+QUARRY_DEVICE float gelu(float x) {
+  const arch::Vector<float, 2> slope = slope_of(Activation::gelu);
+  return gate(x, x * arch::fma(slope.v[1], x * x, slope.v[0]));
+}
+QUARRY_DEVICE float gelu_tanh(float x) {
+  const arch::Vector<float, 2> slope = slope_of(Activation::gelu_tanh);
+  return gate(x, x * arch::fma(slope.v[1], x * x, slope.v[0]));
+}
+
+}  // namespace roughly
+
 /// What values of an element type are computed in.
 template <DType type>
 struct ComputedIn {

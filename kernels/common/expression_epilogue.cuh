@@ -71,9 +71,10 @@ class ExpressionTensors {
       : params_(params), batch_(batch) {}
 
   /// Reads the inputs of the first `left` of `count` neighbours from (row, column) on.
-  template <int count>
+  /// @tparam but bits of inputs that are read in other ways
+  template <int count, unsigned but = 0>
   QUARRY_DEVICE void load(Held<count>& held, int row, int column, int left) const {
-    load_from<0, count>(held, row, column, left);
+    load_from<0, count, but>(held, row, column, left);
   }
 
   /// Computes the values of neighbours that were read; the output's values are returned.
@@ -114,9 +115,11 @@ class ExpressionTensors {
   }
 
   /// Reads the inputs from `tensor` on.
-  template <int tensor, int count>
+  template <int tensor, int count, unsigned but>
   QUARRY_DEVICE void load_from(Held<count>& held, int row, int column, int left) const {
-    if constexpr (tensor < Code::inputs) {
+    if constexpr (tensor < Code::inputs && (but >> tensor & 1) != 0) {
+      load_from<tensor + 1, count, but>(held, row, column, left);
+    } else if constexpr (tensor < Code::inputs) {
       using T = Element<Code::type(tensor)>;
       const ExpressionTensorParams& params = params_.tensors[tensor];
       auto& to = held.template of<tensor>();
@@ -129,7 +132,7 @@ class ExpressionTensors {
         const auto from = line<const T, count>(params.matrix, row, column, left);
         load_line<T, count>(from.first, from.stride, from.is_whole, left, to);
       }
-      load_from<tensor + 1, count>(held, row, column, left);
+      load_from<tensor + 1, count, but>(held, row, column, left);
     }
   }
 

@@ -60,15 +60,36 @@ QUARRY_DEVICE void load_bias(BiasRing<config>& ring, const GemmParams& params, c
   ring.advance();
 }
 
-/// Loads the biases of all tiles of the block; by one warp.
-template <Config config, class Params>
-QUARRY_DEVICE void produce_biases(const Params& params, arch::SharedAddress memory,
-                                  const ClusterPlace& place) {
-  if (!adds_bias(params.gemm)) return;
+/// The vectors that are loaded ahead for the standard chain.
+template <Config config>
+struct BiasVectors {
+  /// Whether launches of these parameters have any.
+  template <class Params>
+  QUARRY_DEVICE static bool has_any(const Params& params) {
+    return adds_bias(params.gemm);
+  }
+  template <class Params, class Work>
+  QUARRY_DEVICE static void load(BiasRing<config>& ring, const Params& params, const Work& work, int thread,
+                                 int threads) {
+    load_bias<config>(ring, params.gemm, work, thread, threads);
+  }
+};
+
+/// The vectors that are loaded ahead for an epilogue.
+template <Config config, class Epilogue>
+struct VectorsOf {
+  using Type = BiasVectors<config>;
+};
+
+/// Loads the vectors of all tiles of the block; by one warp.
+template <Config config, class Vectors, class Params>
+QUARRY_DEVICE void produce_vectors(const Params& params, arch::SharedAddress memory,
+                                   const ClusterPlace& place) {
+  if (!Vectors::has_any(params)) return;
   BiasRing<config> ring(memory);
   QUARRY_ROLLED
   for (typename WorkListOf<config, Params>::Type list(params, place); list.has_more(); list.advance()) {
-    load_bias<config>(ring, params.gemm, list.current(), arch::lane_index(), 32);
+    Vectors::load(ring, params, list.current(), arch::lane_index(), 32);
   }
 }
 

@@ -139,6 +139,15 @@ constexpr int step_columns(const Config& c) {
   return columns > most && columns % most == 0 ? most : columns;
 }
 
+/// The same where there is a bias and an activation only and the sums leave few registers: of so few values
+/// that the functions of all are computed at one time, in registers of their own. One after another they
+/// would take as long as all of the tile's products.
+constexpr int activated_columns(const Config& c) {
+  if (!has_crowded_registers(c)) return step_columns(c);
+  const int columns = box_out(c).columns;
+  return columns % 16 == 0 ? 16 : columns % 24 == 0 ? 24 : 8;
+}
+
 /// Values of a thread in such a step, of the warp's 16 rows.
 constexpr int step_values(const Config& c) { return step_columns(c) / 2; }
 

@@ -9,6 +9,7 @@
 #include "arch/sm90.hpp"
 #include "common/expression_epilogue.cuh"
 #include "gemm_sm90/expression_sums.cuh"
+#include "gemm_sm90/expression_vectors.cuh"
 #include "gemm_sm90/tile_store.cuh"
 #include "gemm_sm90/wide_store.cuh"
 
@@ -19,7 +20,7 @@ class ExpressionStore {
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
-  static constexpr int columns = expression_columns<config>;
+  static constexpr int columns = light_expression_columns<config, Code>;
   static constexpr int box_steps = box.columns / columns;
   static constexpr int count = columns / 2;
   static constexpr int pairs = count / 2;
@@ -28,6 +29,7 @@ class ExpressionStore {
   using Value = ValueType<config>;
   using Pair = arch::Vector<Sum, 2>;
   using Tensors = typename Code::template Tensors<false>;
+  using Vectors = ExpressionVectors<config, Code>;
 
  public:
   /// @param group the warpgroup among those that multiply. @param first_row row of the tile where its rows
@@ -37,15 +39,18 @@ class ExpressionStore {
       : params_(static_cast<const WithExpression<TensorGemmParams>&>(params)),
         memory_(memory),
         ring_(params, memory, group * 4 + warp_of_group()),
+        vectors_(memory),
         first_row_(first_row + warp_of_group() * OutputBox::rows) {}
 
-  QUARRY_DEVICE void skip() const {}
+  /// Leaves out a tile, which another warpgroup stores.
+  QUARRY_DEVICE void skip() { vectors_.advance(); }
   QUARRY_DEVICE void start(const Work& /*work*/) const {}
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
   /// blocks of the cluster share the boxes.
   QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
     const Tensors tensors(params_.expression, work.out().batch);
+    if constexpr (Vectors::any) vectors_.wait();
     const int turns = shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
     for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
@@ -65,6 +70,8 @@ class ExpressionStore {
         ring_.advance();
       }
     }
+    if constexpr (Vectors::any) vectors_.release();
+    vectors_.advance();
   }
 
   /// Waits until shared memory is not read any more.
@@ -116,8 +123,15 @@ class ExpressionStore {
       }
     };
     each([&](int i, int at_row, int at_column, int left) {
-      tensors.template load<2>(held[i], at_row, at_column, left);
+      tensors.template load<2, Vectors::places.inputs>(held[i], at_row, at_column, left);
     });
+    const int tile_row = first_row_ + index / block_boxes * instruction_m;
+    const int tile_column = index % block_boxes * box.columns + step * columns;
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      Vectors::read(vectors_, params_.expression, tile_row + pair_row(i), tile_column + pair_column(i),
+                    held[i]);
+    }
     StepValues<count, Value> values;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
@@ -134,6 +148,7 @@ class ExpressionStore {
   const WithExpression<TensorGemmParams>& params_;
   arch::SharedAddress memory_;
   BoxRing<config> ring_;
+  BiasRing<config> vectors_;
   int first_row_;  ///< of the warp in its tile
 };
 
@@ -150,6 +165,11 @@ template <class Code>
 constexpr bool has_wide_code() {
   return requires { Code::is_gated; };
 }
+
+template <Config config, class Epilogue>
+requires(Epilogue::is_expression && !has_wide_code<Epilogue>()) struct VectorsOf<config, Epilogue> {
+  using Type = ExpressionVectors<config, Epilogue>;
+};
 
 template <Config config, class Epilogue, class Work>
 requires Epilogue::is_expression struct TileStoreOf<config, Epilogue, Work> {

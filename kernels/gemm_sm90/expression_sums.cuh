@@ -9,6 +9,13 @@ namespace quarry::gemm_sm90 {
 template <Config config>
 constexpr int expression_columns = box_out(config).columns % 16 == 0 ? 16 : 8;
 
+/// The same where that is little for each element: as many as the standard chain evaluates at once, unless
+/// the sums leave few registers.
+template <Config config, class Code>
+constexpr int light_expression_columns =
+    has_crowded_registers(config) || Code::operations > 12 || Code::tensors > 3 ? expression_columns<config>
+                                                                                : step_columns(config);
+
 /// The sums of `2 * count` columns from a place on, which is known when running only: a tree of branches.
 /// @tparam columns of the tile among which it is, from column `first` on: all, or half of them
 /// @tparam from, to the steps of so many columns among which it is

@@ -12,7 +12,8 @@
 namespace quarry::gemm_sm90 {
 
 /// What the block needs before its warpgroups part.
-template <Config config, class Params>
+/// @tparam Vectors those that are loaded ahead
+template <Config config, class Vectors, class Params>
 QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
   if (arch::thread_index() == 0) {
     if (config.copy == CopyEngine::tma) {
@@ -24,7 +25,7 @@ QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
     Pipeline<config>::init(memory);
     BesideCopies<config, Params>::init(memory);
-    if (adds_bias(params.gemm)) BiasRing<config>::init(memory);
+    if (Vectors::has_any(params)) BiasRing<config>::init(memory);
     if constexpr (config.scales == ScaleSupport::vector_scales) ScaleRing<config>::init(memory);
     if (params.fetched != Fetched::none) BoxRing<config>::init(memory);
     arch::mbarrier_init_fence();
@@ -57,7 +58,7 @@ QUARRY_DEVICE void wait_for_readers() {
 }
 
 /// The warpgroup that copies. @param scales null in kernels that take none
-template <Config config, class Sources, class Params>
+template <Config config, class Sources, class Vectors, class Params>
 QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales, arch::SharedAddress memory,
                             const ClusterPlace& place) {
   if constexpr (moves_registers(config)) arch::give_registers<producer_registers>();
@@ -65,7 +66,7 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
     constexpr bool by_warp = WorkListOf<config, Params>::Type::needs_warp;
     if (warp_of_group() == 0 && (by_warp || arch::lane_index() == 0))
       produce<config, Sources>(params, memory, place);
-    if (warp_of_group() == 1) produce_biases<config>(params, memory, place);
+    if (warp_of_group() == 1) produce_vectors<config, Vectors>(params, memory, place);
     if constexpr (promotes(config)) {
       if (warp_of_group() == 2) produce_block_scales<config>(params, *scales, memory, place);
     } else if constexpr (takes_scales(config)) {
@@ -73,7 +74,7 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
     }
     if (warp_of_group() == 3) BesideCopies<config, Params>::run(params, memory, place);
   } else {
-    produce_by_threads<config>(params, memory, place);
+    produce_by_threads<config, Vectors>(params, memory, place);
   }
   arch::warp_barrier();  // the lanes that had nothing to do catch up
   if (shares_k<config>(params.gemm)) {
@@ -165,13 +166,14 @@ template <Config config, class Epilogue, class Sources = MatrixSources<config>, 
 QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   const arch::SharedAddress memory = arch::shared_memory();
   const ClusterPlace place = cluster_place<config>();
-  set_up<config>(params, memory);
+  using Vectors = typename VectorsOf<config, Epilogue>::Type;
+  set_up<config, Vectors>(params, memory);
   arch::wait_for_earlier_kernels();
   arch::let_later_kernels_start();
 
   const int group = warpgroup_index() - 1;
   if (group < 0) {
-    producer<config, Sources>(params, scales, memory, place);
+    producer<config, Sources, Vectors>(params, scales, memory, place);
   } else {
     consumer<config, Epilogue>(params, scales, memory, place, group);
   }

@@ -37,21 +37,20 @@ QUARRY_DEVICE void add_products(StepValues<count, Value>& x, Value factor, const
 }
 
 /// x + factor * sums of step `step`, of the steps [from, to), which is known when running only: a tree of
-/// branches.
-template <Config config, int from = 0, int to = blocks_m(config) * config.tile.n / step_columns(config),
-          int count, class Value>
+/// branches. A step has `2 * count` columns. @tparam to -1: to the last one
+template <Config config, int from = 0, int to = -1, int count, class Value>
 QUARRY_DEVICE void add_step(StepValues<count, Value>& x, Value factor, const FinishedSums<config>& sums,
                             int step) {
-  constexpr int block_steps = config.tile.n / step_columns(config);
-  if constexpr (to - from == 1) {
-    add_products<config, true>(x, factor, sums, from / block_steps,
-                               from % block_steps * step_columns(config));
+  constexpr int block_steps = config.tile.n / (2 * count);
+  constexpr int end = to < 0 ? blocks_m(config) * block_steps : to;
+  if constexpr (end - from == 1) {
+    add_products<config, true>(x, factor, sums, from / block_steps, from % block_steps * (2 * count));
   } else {
-    constexpr int middle = (from + to) / 2;
+    constexpr int middle = (from + end) / 2;
     if (step < middle) {
       add_step<config, from, middle>(x, factor, sums, step);
     } else {
-      add_step<config, middle, to>(x, factor, sums, step);
+      add_step<config, middle, end>(x, factor, sums, step);
     }
   }
 }

@@ -130,7 +130,7 @@ QUARRY_DEVICE void fill(ThreadStages<config>& stages, const SourceA& source_a, c
 }
 
 /// Fills stages for all tiles of the block.
-template <Config config>
+template <Config config, class Vectors>
 QUARRY_DEVICE void produce_by_threads(const TensorGemmParams& tensor, arch::SharedAddress memory,
                                       const ClusterPlace& place) {
   const GemmParams& params = tensor.gemm;
@@ -139,8 +139,8 @@ QUARRY_DEVICE void produce_by_threads(const TensorGemmParams& tensor, arch::Shar
   QUARRY_ROLLED
   for (WorkList<config> list(tensor, place); list.has_more(); list.advance()) {
     const TileWork work = list.current();
-    if (adds_bias(params)) {
-      load_bias<config>(biases, params, work, arch::thread_index() % warpgroup_threads, warpgroup_threads);
+    if (Vectors::has_any(tensor)) {
+      Vectors::load(biases, tensor, work, arch::thread_index() % warpgroup_threads, warpgroup_threads);
     }
     const LineSource<box_a(config), config.alignment.a> source_a(part_of_a(params.a, work, config.tile));
     const LineSource<box_b(config), config.alignment.b> source_b(part_of_b(params.b, work, config.tile));

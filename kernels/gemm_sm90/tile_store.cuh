@@ -77,9 +77,9 @@ class TileStore {
     constexpr bool has_short_columns = boxes <= most_short_boxes;
     const bool is_short = epilogue().activation == Activation::identity && (!by_column || has_short_columns);
     if (!is_simple() || is_cut(work) || (!is_short && !has_simple_steps)) {
-      store_steps<true>(sums, work, lane);
+      store_steps(sums, work, lane);
     } else if (!is_short) {
-      if constexpr (has_simple_steps) store_steps<false>(sums, work, lane);
+      if constexpr (has_simple_steps) store_activated(sums, work, lane);
     } else if (!by_column) {
       store_short<false>(sums, work, lane);
     } else if constexpr (has_short_columns) {
@@ -199,25 +199,52 @@ class TileStore {
     }
   }
 
-  /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
-  /// @tparam general else only a bias and an activation, by boxes
-  template <bool general>
-  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
-    const int turns = general && shares() ? arch::cluster_blocks() : 1;
+  /// The long way with a bias and an activation only, by boxes: a few columns at a time.
+  QUARRY_DEVICE void store_activated(const FinishedSums<config>& sums, const Work& work, int lane) {
+    constexpr int columns = activated_columns(config);
+    constexpr int steps = box.columns / columns;
     QUARRY_ROLLED
-    for (int index = general && shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+    for (int index = 0; index < boxes; ++index) {
       forget();
-      if (general && Work::has_neighbours && rows_left(work, index) <= 0) break;  // nor of those behind it
       const arch::SharedAddress buffer = ring_.acquire();
-      if (general && fetches()) ring_.wait();
+      QUARRY_ROLLED
+      for (int i = 0; i < steps; ++i) {
+        forget();
+        StepValues<columns / 2, Value> x =
+            addends<columns / 2>(first_row_ + index / block_boxes * instruction_m,
+                                 index % block_boxes * box.columns + i * columns, lane);
+        add_step<config>(x, alpha_, sums, index * steps + i);
+        const EpilogueParams& e = epilogue();
+        if constexpr (is_whole) {
+          activate(e.activation, e.leaky_slope, x.v);
+        } else if constexpr (sizeof(Out) != 4) {
+          activate_roughly(e.activation, e.leaky_slope, x.v);
+        }
+        put_values<box, Out>(buffer, i * columns, lane, x);
+        if constexpr (sizeof(Out) == 4 && !is_whole)
+          activate_box<box>(e.activation, e.leaky_slope, buffer, i * columns, columns, lane);
+      }
+      leave_box(work, index, buffer, lane);
+    }
+  }
+
+  /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
+  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
+    const int turns = shares() ? arch::cluster_blocks() : 1;
+    QUARRY_ROLLED
+    for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+      forget();
+      if (Work::has_neighbours && rows_left(work, index) <= 0) break;  // nor of those behind it
+      const arch::SharedAddress buffer = ring_.acquire();
+      if (fetches()) ring_.wait();
       QUARRY_ROLLED
       for (int i = 0; i < box_steps; ++i) {
         forget();
-        store_step<general>(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
+        store_step(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
       }
-      if (!general || stores_box(work, index)) {
+      if (stores_box(work, index)) {
         leave_box(work, index, buffer, lane);
-        if (general && fetches()) fetch_next(work, index);
+        if (fetches()) fetch_next(work, index);
       } else if (Work::has_neighbours) {
         ring_.pass();
       } else {
@@ -226,9 +253,8 @@ class TileStore {
     }
   }
 
-  template <bool general>
   QUARRY_DEVICE void store_step(const FinishedSums<config>& sums, const Step& step, int number) const {
-    const bool is_partial = general && params().gemm.mode == Mode::split_k_parallel;
+    const bool is_partial = params().gemm.mode == Mode::split_k_parallel;
     const int line = box.row_major ? step.work.n() : step.work.m();
     if constexpr (is_integer(config.types.accumulator) && !is_whole) {
       if (is_partial) {  // sums, not values
@@ -240,8 +266,8 @@ class TileStore {
     }
     const Value factor = is_partial ? 1 : alpha_;
     Values x = {};
-    if (!general || adds_first()) x = addends(step);
-    if (general && shares()) {
+    if (adds_first()) x = addends<count>(step.tile_row, step.tile_column, step.lane);
+    if (shares()) {
       if constexpr (adds_up_in_cluster(config)) add_cluster_step<config>(x, factor, memory_, number);
     } else {
       add_step<config>(x, factor, sums, number);
@@ -252,11 +278,11 @@ class TileStore {
         return;
       }
     }
-    if (general && is_general()) before_activation(step, x);
+    if (is_general()) before_activation(step, x);
     if (epilogue().activation != Activation::identity) activate_step(step, x);
-    if (general && is_general()) after_activation(step, x);
+    if (is_general()) after_activation(step, x);
     step.put(x);
-    if (general && !stores_box(step.work, number / box_steps)) step.write(params().gemm.out);
+    if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);
   }
 
   /// Whether blocks of a cluster have left their sums in shared memory.
@@ -307,7 +333,7 @@ class TileStore {
       if constexpr (!is_whole) {
         if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
       }
-      const Values addend = addends(step);
+      const Values addend = addends<count>(step.tile_row, step.tile_column, step.lane);
       QUARRY_UNROLL
       for (int i = 0; i < count; ++i) x.v[i] = quarry::added(x.v[i], addend.v[i]);
     }
@@ -353,11 +379,12 @@ class TileStore {
     }
   }
 
-  /// What is added to the values of a step.
-  QUARRY_DEVICE Values addends(const Step& step) const {
-    if (added() == Added::by_column) return column_addends<count>(step.tile_column, step.lane);
-    const arch::Vector<Value, 2> rows = row_addends(added(), step.tile_row, step.lane);
-    return broadcast_rows<count>(rows.v[0], rows.v[1]);
+  /// What is added to the values of a step. @param row first of the warp's 16 in the tile, and first column
+  template <int n>
+  QUARRY_DEVICE StepValues<n, Value> addends(int row, int column, int lane) const {
+    if (added() == Added::by_column) return column_addends<n>(column, lane);
+    const arch::Vector<Value, 2> rows = row_addends(added(), row, lane);
+    return broadcast_rows<n>(rows.v[0], rows.v[1]);
   }
 
   /// Of the columns from `first` of the tile on.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "operations/common/expression/device_arithmetic.hpp"
+#include "operations/common/expression/rough.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -108,7 +109,8 @@ bool all_known(const Bounded* x, int count) {
 
 }  // namespace
 
-Bounded BoundedArithmetic::call(const Function& function, ValueType type, const Bounded* x) const {
+Bounded BoundedArithmetic::call(const Function& function, ValueType type, const Bounded* x,
+                                bool is_rough) const {
   // The value that is not selected does not count.
   if (function.domain == Domain::selection && x[0].radius == 0) return x[0].value != 0 ? x[1] : x[2];
   double centre[detail::max_operands] = {};
@@ -128,6 +130,7 @@ Bounded BoundedArithmetic::call(const Function& function, ValueType type, const 
   if (!exact) result.radius = reach(function, x, result.value);
   if (gives_condition) return result;
   result.radius += rounding(function, type, result, centre[0]);
+  if (is_rough) result.radius += detail::rough_error * (std::abs(x[0].value) + x[0].radius);
   return limited(type, result);
 }
 

@@ -29,7 +29,8 @@ class BoundedArithmetic {
 
   Bounded exact(double x) const { return {x, 0}; }
   Bounded sum(double x, double radius) const { return {x, radius}; }
-  Bounded call(const detail::Function& function, detail::ValueType type, const Bounded* x) const;
+  Bounded call(const detail::Function& function, detail::ValueType type, const Bounded* x,
+               bool is_rough = false) const;
   Bounded rounded(DType type, const Bounded& x) const;
   Bounded accumulated(bool is_maximum, detail::ValueType type, const Bounded& total, const Bounded& x) const;
 

@@ -34,7 +34,7 @@ struct KeepExpected {
 
 std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
                                                  std::span<const host::HostOperand> inputs, SumsAt sums,
-                                                 const void* context) {
+                                                 const void* context, const std::vector<bool>& rough) {
   std::vector<ExpectedOutput> outputs;
   for (const expression::Output& output : expression.outputs()) {
     const host::Extents4 after = extents_after(output.extent, extents);
@@ -45,7 +45,7 @@ std::vector<ExpectedOutput> expression_reference(const Expression& expression, c
   const std::int64_t parts = extents[0] * extents[1] * extents[2] * groups_of(extents[3]);
   const double terms = static_cast<double>(expression::group_columns + parts);
   host::Interpreter<BoundedArithmetic, KeepExpected> interpreter(expression.graph(), extents, inputs,
-                                                                 BoundedArithmetic(terms), {outputs});
+                                                                 BoundedArithmetic(terms), {outputs}, rough);
   interpreter.run([&](const host::ElementPlace& place) {
     return sums == nullptr ? host::PartSums() : sums(context, place);
   });

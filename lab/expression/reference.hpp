@@ -35,9 +35,11 @@ using SumsAt = host::PartSums (*)(const void* context, const host::ElementPlace&
 
 /// All outputs of an expression, in its order.
 /// @param inputs in its order
+/// @param rough of each node whether kernels compute it roughly (detail::rough_nodes); empty: none
 std::vector<ExpectedOutput> expression_reference(const Expression& expression, const host::Extents4& extents,
                                                  std::span<const host::HostOperand> inputs,
-                                                 SumsAt sums = nullptr, const void* context = nullptr);
+                                                 SumsAt sums = nullptr, const void* context = nullptr,
+                                                 const std::vector<bool>& rough = {});
 
 /// The output of an operation, as expected_output() makes it, of which it will be known how far off each
 /// value may be.

@@ -1,8 +1,10 @@
 #include "operations/gemm/expression_code.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "operations/common/expression/device_code.hpp"
+#include "operations/common/expression/rough.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "quarry/tensor.hpp"
 
@@ -71,13 +73,32 @@ class Writer {
            ";\n  static constexpr int tensors = " + std::to_string(types_.size()) +
            ";\n  static constexpr DType out = " + type_text(out_) +
            ";\n  static constexpr DType type([[maybe_unused]] int i) { return " + type_of_place(types_) +
-           "; }\n  template <class Params>\n  using Parameters = " + params +
+           "; }\n  static constexpr bool is_vector([[maybe_unused]] int i) { return " + is_vector() +
+           "; }\n  static constexpr int operations = " + std::to_string(operations()) +
+           ";\n  template <class Params>\n  using Parameters = " + params +
            "<Params>;\n"
            "  template <bool by_columns>\n  using Tensors = ExpressionTensors<" +
            name_ +
            ", by_columns>;\n  template <class Sum, class Out, EpilogueForm form>\n"
            "  using For = " +
            epilogue + "<" + name_ + ", Sum, Out, form>;\n";
+  }
+
+  /// Whether an input has a value for each row or for each column: "i == 1 || i == 2".
+  std::string is_vector() const {
+    std::string text;
+    for (std::size_t i = 0; i < expression_.inputs().size(); ++i) {
+      const expression::Shape shape = *expression_.inputs()[i].shape;
+      if (shape != expression::Shape::per_row && shape != expression::Shape::per_column) continue;
+      text += (text.empty() ? "i == " : " || i == ") + std::to_string(i);
+    }
+    return text.empty() ? "false" : text;
+  }
+
+  std::ptrdiff_t operations() const {
+    return std::ranges::count_if(expression_.graph().nodes, [](const Node& n) {
+      return n.kind == NodeKind::call || n.kind == NodeKind::convert;
+    });
   }
 
   std::string read_tensors() const {
@@ -146,7 +167,8 @@ class Writer {
 }  // namespace
 
 Result<std::string> code_of(const Expression& expression, std::string_view name) {
-  const Result<ExpressionCode> code = device_code(expression.graph(), std::string(name) + "_values");
+  const Result<ExpressionCode> code = device_code(expression.graph(), std::string(name) + "_values",
+                                                  rough_nodes(expression.graph(), DType::none));
   if (!code) return code.status();
   const Writer writer(expression, *code, name);
   return is_wide(expression) ? writer.wide() : writer.by_element();

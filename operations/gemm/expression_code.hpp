@@ -12,6 +12,8 @@ namespace quarry::detail::gemm {
 /// A struct of this name in namespace quarry, as GEMM kernels take it in the place of StandardChain:
 ///   inputs, tensors       how many inputs there are, and tensors but `out`
 ///   type(tensor), out     element types of the tensors and of `out`
+///   is_vector(input)      whether an input has a value for each row or for each column
+///   operations            how many functions and conversions an element has
 ///   element(lane)         computes an element: reads lane.sum() and lane.input<i>(), writes lane.out(value)
 ///                         and lane.output<i>(value)
 ///   For, Tensors, Parameters    what runs it: see expression_epilogue.cuh

@@ -38,7 +38,8 @@ std::string literal(double value, ValueType type) {
 
 class Writer {
  public:
-  Writer(const ExpressionGraph& graph, std::string_view name) : graph_(graph) {
+  Writer(const ExpressionGraph& graph, std::string_view name, const std::vector<bool>& rough)
+      : graph_(graph), rough_(rough) {
     code_.name = name;
     list_members();
   }
@@ -204,7 +205,9 @@ class Writer {
                arguments(node) + ")";
       case NodeKind::call: break;
     }
-    return "elementary::" + std::string(functions()[node.which].device) + "(" + arguments(node) + ")";
+    const std::string_view form = !rough_.empty() && rough_[id] ? "roughly::" : "";
+    return "elementary::" + std::string(form) + std::string(functions()[node.which].device) + "(" +
+           arguments(node) + ")";
   }
 
   static std::string arguments(const Node& node) {
@@ -215,6 +218,7 @@ class Writer {
   }
 
   const ExpressionGraph& graph_;
+  const std::vector<bool>& rough_;
   ExpressionCode code_;
 };
 
@@ -224,7 +228,8 @@ constexpr DType device_types[] = {DType::f16, DType::bf16, DType::f32,  DType::f
 
 }  // namespace
 
-Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name) {
+Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name,
+                                   const std::vector<bool>& rough) {
   for (const Node& node : graph.nodes) {
     const auto type = static_cast<DType>(node.which);
     const bool known =
@@ -234,7 +239,7 @@ Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_vie
                                                  std::string(to_string(type)) + "; only outputs of it");
     }
   }
-  return Writer(graph, name).code();
+  return Writer(graph, name, rough).code();
 }
 
 }  // namespace quarry::detail

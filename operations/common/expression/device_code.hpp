@@ -55,6 +55,8 @@ struct ExpressionCode {
 /// The code of an expression; equal expressions have equal code. Fails with `unsupported` where it rounds to
 /// a type that device code does not have.
 /// @param name of the struct, an identifier
-Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name);
+/// @param rough of each node whether it is a rough activation (rough_nodes); empty: none is
+Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name,
+                                   const std::vector<bool>& rough = {});
 
 }  // namespace quarry::detail

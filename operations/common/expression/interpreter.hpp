@@ -26,7 +26,7 @@ struct PartSums {
 ///   using Value;  with
 ///   Value exact(double);
 ///   Value sum(double, double radius);
-///   Value call(const detail::Function&, detail::ValueType operands, const Value* x, int count);
+///   Value call(const detail::Function&, detail::ValueType operands, const Value* x, bool is_rough);
 ///   Value rounded(DType, const Value&);
 ///   Value accumulated(bool is_maximum, detail::ValueType, const Value& total, const Value& x);
 /// @tparam Sink called as `sink(output, place, value)`; of a group or a line, the place is its first
@@ -41,13 +41,16 @@ class Interpreter {
   static constexpr int part_columns = expression::group_columns;
 
   /// @param graph and `inputs` (by the graph's order) must live as long as this
+  /// @param rough of each node whether kernels compute it roughly (detail::rough_nodes); empty: none
   Interpreter(const detail::ExpressionGraph& graph, const Extents4& extents,
-              std::span<const HostOperand> inputs, const Arithmetic& arithmetic, Sink sink)
+              std::span<const HostOperand> inputs, const Arithmetic& arithmetic, Sink sink,
+              std::vector<bool> rough = {})
       : graph_(graph),
         extents_(extents),
         inputs_(inputs),
         arithmetic_(arithmetic),
         sink_(std::move(sink)),
+        rough_(std::move(rough)),
         lanes_(graph.nodes.size() * part_columns),
         totals_(graph.nodes.size()) {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -144,7 +147,9 @@ class Interpreter {
     for (std::size_t i = 0; i < node.operand_count; ++i) x[i] = at(node.operands[i], lane);
     // The last operand is no condition, unless all are.
     const detail::ValueType last = graph_.nodes[node.operands[node.operand_count - 1U]].type;
-    return arithmetic_.call(function, last == detail::ValueType::boolean ? detail::ValueType::f32 : last, x);
+    const bool is_rough = !rough_.empty() && rough_[static_cast<std::size_t>(&node - graph_.nodes.data())];
+    return arithmetic_.call(function, last == detail::ValueType::boolean ? detail::ValueType::f32 : last, x,
+                            is_rough);
   }
 
   static double read(const HostOperand& input, const ElementPlace& place) {
@@ -231,6 +236,7 @@ class Interpreter {
   std::span<const HostOperand> inputs_;
   Arithmetic arithmetic_;
   Sink sink_;
+  std::vector<bool> rough_;
   /// A value of each node for each column of a part.
   std::vector<Value> lanes_;
   /// Of reductions that go beyond a part, by node and line.

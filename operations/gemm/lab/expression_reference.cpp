@@ -8,6 +8,7 @@
 #include "common/config_parts.hpp"
 #include "lab/expression/reference.hpp"
 #include "operations/common/expression/graph.hpp"
+#include "operations/common/expression/rough.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -142,7 +143,7 @@ void finish_row(const GemmArguments& args, const std::vector<Input>& inputs, con
         const RowSums& all = *static_cast<const RowSums*>(context);
         return part_of(all.sums, all.radii.data(), place[3], std::ssize(all.radii));
       },
-      &sums);
+      &sums, detail::rough_nodes(args.expression->graph(), args.out.dtype));
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
 
@@ -195,7 +196,7 @@ Reference reference_of_all(const GemmArguments& args, int threads) {
       [](const void* context, const host::ElementPlace& place) {
         return static_cast<const AllSums*>(context)->part(place);
       },
-      &sums);
+      &sums, detail::rough_nodes(args.expression->graph(), args.out.dtype));
   Reference reference;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const expression::Output& output = args.expression->outputs()[i];
