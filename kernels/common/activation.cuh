@@ -94,11 +94,11 @@ QUARRY_DEVICE void activate(Activation function, float leaky_slope, C (&x)[count
   }
 }
 
-/// v (1 + tanh(v slope)) / 2 of each of these numbers, the slope a polynomial of v^2. A few at a time are on
-/// their way through the special functions: an instruction of these takes as long as twenty others.
-template <int count>
+/// v (1 + tanh(v slope)) / 2 of each of these numbers, the slope a polynomial of v^2.
+/// @tparam together of so many at a time the special functions are on their way: an instruction of these
+/// takes as long as twenty others
+template <int together, int count>
 QUARRY_DEVICE void gate(float (&x)[count], const arch::Vector<float, 2>& slope) {
-  constexpr int together = 4;
   QUARRY_UNROLL
   for (int first = 0; first < count; first += together) {
     float t[together];
@@ -120,17 +120,31 @@ QUARRY_DEVICE void gate(float (&x)[count], const arch::Vector<float, 2>& slope) 
 /// The slope as a polynomial of v^2: first and second coefficient. That of silu and gelu_tanh is as they are
 /// defined; gelu's was fitted to the normal distribution's, to within 1.5e-4.
 QUARRY_DEVICE arch::Vector<float, 2> slope_of(Activation function) {
-  // Numbers that are selected one by one: pairs would be read from a table in memory, each time.
+  if (function == Activation::silu) return {0.5F, 0};
+  if (function == Activation::gelu_tanh) return {0.7978845608F, 0.7978845608F * 0.044715F};
+  return {0.7988F, 0.0353F};
+}
+
+/// The same, selected one by one: the compiler makes a table in memory of pairs, which each step would read
+/// and wait for. This needs some more registers.
+QUARRY_DEVICE arch::Vector<float, 2> selected_slope_of(Activation function) {
+  const arch::Vector<float, 2> of_silu = slope_of(Activation::silu);
+  const arch::Vector<float, 2> of_tanh = slope_of(Activation::gelu_tanh);
+  const arch::Vector<float, 2> of_gelu = slope_of(Activation::gelu);
   const bool is_silu = function == Activation::silu;
   const bool by_tanh = function == Activation::gelu_tanh;
-  const float first = is_silu ? 0.5F : by_tanh ? 0.7978845608F : 0.7988F;
-  const float second = is_silu ? 0 : by_tanh ? 0.7978845608F * 0.044715F : 0.0353F;
-  return {first, second};
+  return {is_silu   ? of_silu.v[0]
+          : by_tanh ? of_tanh.v[0]
+                    : of_gelu.v[0],
+          is_silu   ? of_silu.v[1]
+          : by_tanh ? of_tanh.v[1]
+                    : of_gelu.v[1]};
 }
 
 /// Applies `function`, with an absolute error of at most 2^-11 |v|: for outputs of 16 bits. One instruction
-/// of special functions a value.
-template <int count>
+/// of special functions a value. @tparam hides_latency whether constants are selected, not read from memory,
+/// and several values computed together: for warps that hardly others run beside
+template <bool hides_latency = false, int count>
 QUARRY_DEVICE void activate_roughly(Activation function, float leaky_slope, float (&x)[count]) {
   switch (function) {
     case Activation::identity: break;
@@ -150,7 +164,9 @@ QUARRY_DEVICE void activate_roughly(Activation function, float leaky_slope, floa
     }
     case Activation::silu:
     case Activation::gelu:
-    case Activation::gelu_tanh: gate(x, slope_of(function)); break;
+    case Activation::gelu_tanh:
+      gate<hides_latency ? 4 : 1>(x, hides_latency ? selected_slope_of(function) : slope_of(function));
+      break;
   }
 }
 

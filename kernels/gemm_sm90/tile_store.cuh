@@ -218,7 +218,7 @@ class TileStore {
         if constexpr (is_whole) {
           activate(e.activation, e.leaky_slope, x.v);
         } else if constexpr (sizeof(Out) != 4) {
-          activate_roughly(e.activation, e.leaky_slope, x.v);
+          activate_roughly<true>(e.activation, e.leaky_slope, x.v);
         }
         put_values<box, Out>(buffer, i * columns, lane, x);
         if constexpr (sizeof(Out) == 4 && !is_whole)
@@ -358,7 +358,7 @@ class TileStore {
       x = {};
       step.add(x, 1);
     } else {
-      activate_roughly(e.activation, e.leaky_slope, x.v);
+      activate_roughly<true>(e.activation, e.leaky_slope, x.v);
     }
   }
 

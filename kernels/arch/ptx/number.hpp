@@ -247,7 +247,7 @@ QUARRY_DEVICE float reciprocal_approximate(float x) {
 /// The hyperbolic tangent, relative error at most 2^-11 (PTX ISA, tanh).
 QUARRY_DEVICE float tanh_approximate(float x) {
   float value;
-  asm volatile("tanh.approx.f32 %0, %1;" : "=f"(value) : "f"(x));
+  asm("tanh.approx.f32 %0, %1;" : "=f"(value) : "f"(x));
   return value;
 }
 
