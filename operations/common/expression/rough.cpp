@@ -23,7 +23,8 @@ bool is_one_of(const Node& node, std::span<const std::string_view> names) {
 }
 
 bool is_stored_roughly(const expression::Output& output, DType out) {
-  const DType type = output.tensor.dtype == DType::none ? out : output.tensor.dtype;
+  const bool is_open = output.tensor.dtype == DType::none && output.tensor.name == "out";
+  const DType type = is_open ? out : output.tensor.dtype;
   return output.extent == Extent::element && type != DType::none && bits_of(type) <= 16;
 }
 

@@ -214,3 +214,19 @@ TEST_CASE("gemm: code has the expression's types in the order of parameters", "[
   CHECK(code->find("i == 0 ? DType::bf16 : i == 1 ? DType::f32 : DType::f16") != std::string::npos);
   CHECK(code->find("lane.template output<2>(out.out0);\n    lane.out(out.out1);") != std::string::npos);
 }
+
+TEST_CASE("gemm: code says which inputs are vectors, and computes activations roughly for few bits",
+          "[gemm][expression]") {
+  const auto code_of = [](const char* with) {
+    return *detail::gemm::code_of(parsed("out = gelu(sum + c) * m + r", with), "name");
+  };
+  const std::string code = code_of("m=bf16:row,c=f32:per_column,r=f16:per_row,out=bf16:row");
+  INFO(code);
+  CHECK(code.find("is_vector([[maybe_unused]] int i) { return i == 0 || i == 2; }") != std::string::npos);
+  CHECK(code.find("operations = 4;") != std::string::npos);
+  CHECK(code.find("elementary::roughly::gelu(") != std::string::npos);
+  const std::string whole = code_of("m=bf16:row,c=f32:row,r=f16:col,out=f32:row");
+  CHECK(whole.find("is_vector([[maybe_unused]] int i) { return false; }") != std::string::npos);
+  CHECK(whole.find("elementary::gelu(") != std::string::npos);
+  CHECK(whole.find("roughly") == std::string::npos);
+}

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "lab/expression/reference.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "operations/common/expression/device_arithmetic.hpp"
+#include "operations/common/expression/rough.hpp"
 #include "quarry/tensor.hpp"
 #include "support/catch_compat.hpp"
 
@@ -105,8 +107,9 @@ double random_value(lab::Dice& dice, DType type) {
 }
 
 /// Draws values for an expression's inputs and compares what its code gives. Returns how many outputs of
-/// which something is known were compared.
-std::int64_t check(const Expression& e, const ExpressionCode& code, Compiled::Call call, lab::Dice& dice) {
+/// which something is known were compared. @param rough its rough nodes; empty: none
+std::int64_t check(const Expression& e, const ExpressionCode& code, const std::vector<bool>& rough,
+                   Compiled::Call call, lab::Dice& dice) {
   double sums[2] = {random_value(dice, e.sum_type()), random_value(dice, e.sum_type())};
   std::vector<double> x;
   std::vector<host::HostOperand> inputs;
@@ -124,7 +127,7 @@ std::int64_t check(const Expression& e, const ExpressionCode& code, Compiled::Ca
         const auto* both = static_cast<const double*>(context);
         return host::PartSums{both, both + 1};
       },
-      sums);
+      sums, rough);
   std::vector<double> y(code.outputs.size());
   call(x.data(), y.data());
   std::int64_t known = 0;
@@ -138,10 +141,15 @@ std::int64_t check(const Expression& e, const ExpressionCode& code, Compiled::Ca
   return known;
 }
 
-void check_all(const std::vector<Expression>& expressions, lab::Dice& dice, int rounds) {
+/// @param out by whose type activations are rough; none: they are exact
+void check_all(const std::vector<Expression>& expressions, lab::Dice& dice, int rounds,
+               DType out = DType::none) {
   std::vector<ExpressionCode> codes;
+  std::vector<std::vector<bool>> rough;
   for (const Expression& e : expressions) {
-    const auto code = detail::device_code(e.graph(), "Expression" + std::to_string(codes.size()));
+    rough.push_back(out == DType::none ? std::vector<bool>() : detail::rough_nodes(e.graph(), out));
+    const auto code =
+        detail::device_code(e.graph(), "Expression" + std::to_string(codes.size()), rough.back());
     INFO(code.status().message());
     REQUIRE(code);
     codes.push_back(*code);
@@ -151,7 +159,7 @@ void check_all(const std::vector<Expression>& expressions, lab::Dice& dice, int 
   for (std::size_t i = 0; i < expressions.size(); ++i) {
     INFO(expressions[i].text() << "\nwith " << expressions[i].declarations().text() << "\n" << codes[i].text);
     for (int round = 0; round < rounds; ++round)
-      known += check(expressions[i], codes[i], compiled.call(codes[i]), dice);
+      known += check(expressions[i], codes[i], rough[i], compiled.call(codes[i]), dice);
   }
   CHECK(known > static_cast<std::int64_t>(expressions.size()) * rounds / 2);
 }
@@ -187,6 +195,22 @@ TEST_CASE("The device code of every function is what the interpreter computes", 
   check_all(all, dice, 200);
 }
 
+TEST_CASE("Rough device code is what the reference says of it", "[expression]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  lab::Dice dice(seed);
+  std::vector<Expression> all;
+  for (const char* name : {"tanh", "sigmoid", "silu", "hardswish", "gelu", "gelu_tanh"}) {
+    for (const std::string& text : {"out = " + std::string(name) + "(sum)",
+                                    "out = " + std::string(name) + "(sum * 0.1 + y) * -y + sum"}) {
+      const auto e = Expression::parse(text, {{{"y", DType::f32, expression::Shape::scalar}}});
+      all.push_back(e ? *e : *Expression::parse(text));
+      CHECK(std::ranges::count(detail::rough_nodes(all.back().graph(), DType::f16), true) == 1);
+    }
+  }
+  check_all(all, dice, 300, DType::f16);
+}
+
 TEST_CASE("The device code of random expressions is what the interpreter computes", "[expression]") {
   const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
@@ -197,7 +221,7 @@ TEST_CASE("The device code of random expressions is what the interpreter compute
     Expression e = lab::random_expression(dice, {.sum = sum});
     if (detail::device_code(e.graph(), "x")) all.push_back(std::move(e));
   }
-  check_all(all, dice, 50);
+  check_all(all, dice, 50, dice.one_of({DType::none, DType::bf16}));
 }
 
 TEST_CASE("Device code is named, exact, and refuses types that kernels lack", "[expression]") {
@@ -209,6 +233,9 @@ TEST_CASE("Device code is named, exact, and refuses types that kernels lack", "[
   CHECK(code->text.find("struct Epilogue {") == 0);
   CHECK(code->text.find("(0x1.99999ap-4F)") != std::string::npos);
   CHECK(code->text.find("elementary::gelu(") != std::string::npos);
+  std::vector<bool> all(e->graph().nodes.size(), true);
+  CHECK(detail::device_code(e->graph(), "Epilogue", all)->text.find("elementary::roughly::gelu(") !=
+        std::string::npos);
   REQUIRE(code->lines.size() == 1);
   CHECK(code->text.find("lines." + code->lines[0].name + " = ") != std::string::npos);
   CHECK(code->inputs.size() == 2);
