@@ -20,7 +20,7 @@ enum class TimePart : unsigned char {
   latency,   ///< waiting for copies
   ends,      ///< filling the pipeline and going from tile to tile
   epilogue,  ///< from the sums to the output
-  exchange,  ///< adding up what the slices of K computed
+  exchange,  ///< adding up what the slices of K computed, and what reductions of expressions leave
 };
 inline constexpr int time_part_count = 8;
 

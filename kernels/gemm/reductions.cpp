@@ -100,6 +100,12 @@ std::size_t reduction_bytes(const GemmTraits& kernel, const GemmProblem& problem
   return static_cast<std::size_t>((slots.rows + slots.columns + slots.all) * slot_bytes);
 }
 
+double reduction_seconds(const GemmProfile& kernel, const GemmProblem& problem) {
+  if (!problem.wide.has_lines()) return 0;
+  const double bytes = 2.0 * static_cast<double>(reduction_bytes(kernel.traits, problem));
+  return kernel.rates->launch.next + bytes * kernel.memory_byte;
+}
+
 void add_finish(Launch& launch, const GemmTraits& kernel, const GemmProblem& problem,
                 const ReducedSteps& steps) {
   if (const Step* const first = kernel_step(launch))

@@ -4,12 +4,17 @@
 #include <cstddef>
 
 #include "gemm/host.hpp"
+#include "gemm/profile.hpp"
 #include "launch.hpp"
 
 namespace quarry {
 
 /// Bytes of the workspace that tiles leave parts of reductions in.
 std::size_t reduction_bytes(const GemmTraits& kernel, const GemmProblem& problem);
+
+/// Seconds that the reductions of an expression take beside its values: a second step, and the parts, which
+/// are written and read once. 0 where there are none.
+double reduction_seconds(const GemmProfile& kernel, const GemmProblem& problem);
 
 /// The parameters of a kernel's two steps.
 struct ReducedSteps {

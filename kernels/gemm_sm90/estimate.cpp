@@ -260,6 +260,7 @@ SplitKWay cluster_way(const Work& w) {
 /// Whether slices can be the blocks of a cluster, as many as the caller asked for.
 bool may_cut_by_cluster(const Work& w) {
   const Controls& fixed = w.problem.controls;
+  if (w.problem.wide.has_any()) return false;  // reductions and gated pairs need all of a tile's sums
   if (fixed.mode) return *fixed.mode == Mode::split_k_cluster;
   return w.kernel.traits.cuts_by_cluster && fixed.split_k_slices.value_or(2) <= most_cluster_slices;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gemm/host.hpp"
+#include "gemm/reductions.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/gemm/executor.hpp"
 #include "operations/gemm/expression.hpp"
@@ -168,7 +169,7 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmP
                          const DeviceModel&, std::size_t max_workspace) {
   Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
-  if (is_empty(problem)) estimate.seconds = 0;
+  estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
   if (problem.wide.has_lines()) {
     const std::size_t all = family_of(row).workspace_size(row.entry_config, problem, estimate.controls);
     estimate.workspace = std::max(estimate.workspace, all);
@@ -179,7 +180,11 @@ Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmP
 Account Rules::account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                        const DeviceModel&, std::size_t max_workspace) {
   if (is_empty(problem)) return {};
-  return family_of(row).account(profile, problem, max_workspace);
+  Account account = family_of(row).account(profile, problem, max_workspace);
+  const double reductions = reduction_seconds(profile, problem);
+  account.seconds += reductions;
+  account[TimePart::exchange] += reductions;
+  return account;
 }
 
 ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,

@@ -2,6 +2,7 @@
 /// kernels; what is refused.
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -201,4 +202,45 @@ TEST_CASE("gemm: code of pairs and reductions", "[gemm][expression]") {
                            "using Parameters = WithReductions<Params>", "row_count = 1", "all_count = 1",
                            "lane.template output<DType::f32, 1>(out.out1)", "lane.out(out.out0)"})
     CHECK(code->find(part) != std::string::npos);
+}
+
+TEST_CASE("gemm: nothing with pairs or reductions is cut within a cluster", "[gemm][expression]") {
+  // So small an output of so many products that kernels of clusters cut it by themselves.
+  const auto modes = [](const char* text) {
+    GemmArguments args = {.a = test::matrix(DType::bf16, 256, 8192),
+                          .b = TensorView::column_major(nullptr, DType::bf16, {8192, 256}),
+                          .out = test::matrix(DType::bf16, 256, 256)};
+    args.expression = parsed(text, "");
+    if (args.expression->is_gated()) args.out = test::matrix(DType::bf16, 256, 128);
+    if (args.expression->outputs().size() > 1)
+      args.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 256)}};
+    std::set<Mode> seen;
+    const auto found = get_kernels(args);
+    INFO(text << ": " << found.status().message());
+    REQUIRE_FALSE(found.empty());
+    for (const Candidate& kernel : found) seen.insert(kernel.controls().mode.value_or(Mode::gemm));
+    return seen;
+  };
+  CHECK(modes("out = sum * 2").contains(Mode::split_k_cluster));
+  for (const char* text :
+       {"out = sum; r = row_sum(sum)", "out = sum; r = column_max(sum)", "out = silu(gate(sum)) * up(sum)"})
+    CHECK_FALSE(modes(text).contains(Mode::split_k_cluster));
+}
+
+TEST_CASE("gemm: reductions take time beside the values", "[gemm][expression]") {
+  GemmArguments plain = large("out = sum * 2", "");
+  GemmArguments reduced = large("out = sum * 2; r = row_sum(sum); m = max(sum)", "");
+  reduced.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 64)},
+                     {"m", TensorView::vector(nullptr, DType::f32, 1)}};
+  const auto found = get_kernels(reduced);
+  REQUIRE_FALSE(found.empty());
+  for (const Candidate& kernel : found) {
+    INFO(kernel.name());
+    const auto without = kernel.supports(plain) ? account_of(kernel, plain) : Result<Account>(Status());
+    const Result<Account> account = account_of(kernel, reduced);
+    REQUIRE(account);
+    CHECK(static_cast<float>(account->seconds) == static_cast<float>(kernel.predicted_seconds()));
+    if (kernel.controls().split_k_slices.value_or(1) == 1 && without)
+      CHECK(account->seconds > without->seconds * 0.999);
+  }
 }
