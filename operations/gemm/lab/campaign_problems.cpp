@@ -122,6 +122,29 @@ bool may_have_expression(const GemmArguments& args) {
   return is_summed && detail::is_rounded_to(args.out.dtype) && args.out.tag == LayoutTag::strided;
 }
 
+/// Puts an expression in the place of the epilogue. Every other one may have gated pairs and reductions, of
+/// outputs that are no arrays of pointers; their rows are contiguous, mostly, as no kernel takes others.
+void draw_expression(GemmArguments& args, const Sizes& sizes, bool plain, Dice& dice) {
+  WideParts parts;
+  if (!args.out.is_pointer_array && dice.one_in(2)) {
+    parts = {.lines = dice.one_in(2), .groups = dice.one_in(3), .pairs = sizes.n % 2 == 0 && dice.one_in(3)};
+    const std::int64_t columns = parts.pairs ? sizes.n / 2 : sizes.n;
+    do {
+      args.out = random_matrix(args.out.dtype, {.plain = plain, .is_output = true}, sizes.batch, sizes.m,
+                               columns, dice);
+    } while (args.out.strides[args.out.rank - 1U] != 1 && !dice.one_in(8));
+  }
+  add_random_expression(args, parts, dice);
+}
+
+/// Whether fallbacks take the expression, if there is one: pairs and reductions want an `out` of contiguous
+/// rows and a B that is not interleaved, and some tiles only compute groups.
+bool is_taken_always(const GemmArguments& args) {
+  if (!args.expression || !detail::is_wide(*args.expression)) return true;
+  return args.out.strides[args.out.rank - 1U] == 1 && args.b.tag == LayoutTag::strided &&
+         !wide_parts(*args.expression).groups;
+}
+
 using Fallbacks = std::map<TypeKey, std::set<LayoutKey>>;
 
 /// The types, with the math of any problem that they serve, that have a fallback in all strided layouts.
@@ -191,6 +214,7 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
 }
 
 bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
+  if (!is_taken_always(args)) return false;
   const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
   const auto layouts = [](const TensorView& view) -> std::vector<Layout> {
     if (view.tag != LayoutTag::strided) return {layout_of(view.tag)};
@@ -272,7 +296,7 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
     problem.drawn = {};
     args.c = std::nullopt;
     args.epilogue = {};
-    add_random_expression(args, dice);
+    draw_expression(args, sizes, plain, dice);
   }
   return problem;
 }

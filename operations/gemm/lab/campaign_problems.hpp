@@ -51,9 +51,9 @@ struct CampaignProblem {
 
 /// The problem of a seed: types and layouts, extents that are log-uniform from 1, batches by strides or
 /// through arrays of pointers, padded, broadcast and odd strides, alignment, everything that an epilogue can
-/// have, or an expression in its place, and controls. Some have types that no kernel has, or controls that
-/// hardly any takes; and one in about 200 breaks a rule of the API. One in six has scales of A, of B or of
-/// both and no expression, but where s32 is computed in.
+/// have, or an expression in its place, gated pairs and reductions among them, and controls. Some have types
+/// that no kernel has, or controls that hardly any takes; and one in about 200 breaks a rule of the API. One
+/// in six has scales of A, of B or of both and no expression, but where s32 is computed in.
 CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed);
 
 /// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".

@@ -39,24 +39,28 @@ TensorView matrix_view(const Problem& p, DType type, Layout layout) {
   return view_of(spec, p.batch, p.m, p.output_columns());
 }
 
+/// Extents of an output.
+struct OutputExtents {
+  std::int64_t batch, rows, columns;
+};
+
 /// The tensor of an output for a batch: a line for each entry.
-TensorView lines_view(const Problem& p, DType type, std::int64_t length) {
-  return p.batch > 1 ? TensorView::row_major(nullptr, type, {p.batch, length})
-                     : TensorView::vector(nullptr, type, length);
+TensorView lines_view(std::int64_t batch, DType type, std::int64_t length) {
+  return batch > 1 ? TensorView::row_major(nullptr, type, {batch, length})
+                   : TensorView::vector(nullptr, type, length);
 }
 
 /// The tensor of what a reduction leaves.
-TensorView reduced_view(const Problem& p, const expression::Output& output, DType type) {
-  const std::int64_t columns = p.output_columns();
-  const std::int64_t groups = (columns + expression::group_columns - 1) / expression::group_columns;
+TensorView reduced_view(const OutputExtents& of, const expression::Output& output, DType type) {
+  const std::int64_t groups = (of.columns + expression::group_columns - 1) / expression::group_columns;
   switch (output.extent) {
-    case expression::Extent::row: return lines_view(p, type, p.m);
-    case expression::Extent::column: return lines_view(p, type, columns);
+    case expression::Extent::row: return lines_view(of.batch, type, of.rows);
+    case expression::Extent::column: return lines_view(of.batch, type, of.columns);
     case expression::Extent::all: return TensorView::vector(nullptr, type, 1);
     default: break;
   }
   const Layout layout = *output.tensor.shape == Shape::row ? Layout::row : Layout::column;
-  return view_of({.dtype = type, .layout = layout}, p.batch, p.m, groups);
+  return view_of({.dtype = type, .layout = layout}, of.batch, of.rows, groups);
 }
 
 TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType type) {
@@ -166,7 +170,8 @@ void add_expression(const Problem& p, GemmArguments& args) {
     if (output.name == "out") continue;
     const DType type = type_of(*p.expression, i);
     const bool is_reduced = p.expression->outputs()[i].extent != expression::Extent::element;
-    args.tensors.push_back({output.name, is_reduced ? reduced_view(p, p.expression->outputs()[i], type)
+    const OutputExtents extents = {p.batch, p.m, p.output_columns()};
+    args.tensors.push_back({output.name, is_reduced ? reduced_view(extents, p.expression->outputs()[i], type)
                                                     : fake_view(p, output, type)});
   }
 }
@@ -238,9 +243,16 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
 }
 
-void add_random_expression(GemmArguments& args, Dice& dice) {
+WideParts wide_parts(const Expression& expression) {
+  const detail::ReductionCounts counts = detail::reduction_counts(expression);
+  return {counts.has_lines(), counts.groups > 0, expression.is_gated()};
+}
+
+void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& dice) {
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-  args.expression = random_expression_of(partial_type(accumulator), args.out.dtype, dice);
+  do {
+    args.expression = random_expression_of(partial_type(accumulator), args.out.dtype, dice, parts);
+  } while (!has_parts(*args.expression, parts));
   for (const expression::Tensor& input : args.expression->inputs()) {
     ExpressionTensor tensor = {input.name};
     if (*input.shape != Shape::scalar || is_fp8(input.dtype) || dice.one_in(2)) {
@@ -250,10 +262,17 @@ void add_random_expression(GemmArguments& args, Dice& dice) {
     }
     args.tensors.push_back(tensor);
   }
-  for (const expression::Output& output : args.expression->outputs()) {
+  const TensorView& out = args.out;
+  const OutputExtents extents = {out.rank == 3 ? out.extents[0] : 1, out.extents[out.rank - 2U],
+                                 out.extents[out.rank - 1U]};
+  for (std::size_t i = 0; i < args.expression->outputs().size(); ++i) {
+    const expression::Output& output = args.expression->outputs()[i];
     if (output.tensor.name == "out") continue;
     const Storage storage = {.plain = dice.one_in(2), .is_output = true};
-    args.tensors.push_back({output.tensor.name, random_tensor(args.out, output.tensor, storage, dice)});
+    const bool is_reduced = output.extent != expression::Extent::element;
+    args.tensors.push_back(
+        {output.tensor.name, is_reduced ? reduced_view(extents, output, type_of(*args.expression, i))
+                                        : random_tensor(out, output.tensor, storage, dice)});
   }
 }
 

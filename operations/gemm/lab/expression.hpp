@@ -49,8 +49,13 @@ bool takes_wide(const KernelMetadata& kernel, const WideParts& parts);
 /// As draw_expression, one that mostly has these parts. @pre the kernel takes_wide
 void draw_wide_expression(Problem& problem, const WideParts& parts, Dice& dice);
 
+/// What an expression has of them.
+WideParts wide_parts(const Expression& expression);
+
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way.
-/// @pre kernels with expressions write the output's type, and A, B and `out` are there
-void add_random_expression(GemmArguments& arguments, Dice& dice);
+/// @param parts that it has; with groups, lines or not
+/// @pre kernels with expressions write the output's type, and A, B and `out` are there, of half as many
+/// columns as B for pairs
+void add_random_expression(GemmArguments& arguments, const WideParts& parts, Dice& dice);
 
 }  // namespace quarry::lab::gemm

@@ -7,6 +7,8 @@
 #include "common/config_parts.hpp"
 #include "gemm/operand_scale.hpp"
 #include "lab/campaign/refusal.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/lab/expression.hpp"
 
 namespace quarry::lab::gemm {
 namespace {
@@ -76,6 +78,7 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
 /// The modes that a kernel has for a problem.
 ModesMetadata modes_for(const GemmArguments& args, ModesMetadata modes) {
   if (args.expression) modes.split_k_parallel = false;
+  if (args.expression && detail::is_wide(*args.expression)) modes.split_k_cluster = false;
   return modes;
 }
 
@@ -152,12 +155,33 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 }
 
 /// How a message begins that names a control, the device or a type which no operand has.
-constexpr std::string_view other_causes[] = {"Accumulator is", "Accumulation is", "Math is",      "K is",
-                                             "Mode `",         "Control `",       "The device is"};
+constexpr std::string_view other_causes[] = {
+    "Accumulator is", "Accumulation is", "Math is",   "K is",     "Mode `",       "Control `",
+    "The device is",  "Gated pairs",     "Groups of", "Tiles of", "The halves of"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,
                              [&](std::string_view cause) { return message.starts_with(cause); });
+}
+
+/// Whether a text about gated pairs and reductions is true.
+bool is_true_of_wide(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
+  if (!args.expression) return false;
+  const WideParts parts = wide_parts(*args.expression);
+  const detail::ReductionCounts counts = detail::reduction_counts(*args.expression);
+  const bool by_rows = parts.pairs || counts.groups + counts.rows + counts.columns > 0;
+  const bool is_exchanged =
+      kernel.operands.out.layout != Layout::row || kernel.design.orientation == Orientation::exchanged;
+  if (message.starts_with("Mode `split_k_cluster`"))
+    return detail::is_wide(*args.expression) && args.controls.mode == Mode::split_k_cluster;
+  if (message.starts_with("Gated pairs and reductions")) return by_rows && is_exchanged;
+  if (message.starts_with("Groups of columns")) return parts.groups && kernel.family == "gemm_sm90";
+  if (message.starts_with("Groups of 128 columns"))
+    return parts.groups && kernel.design.tile.n % (parts.pairs ? 256 : 128) != 0;
+  if (message.starts_with("The halves of"))
+    return parts.pairs &&
+           args.b.extents[args.b.rank - 1U] / 2 % std::max(kernel.operands.b.alignment, 1) != 0;
+  return parts.pairs && !takes_wide(kernel, {.pairs = true});
 }
 
 /// Whether one of the texts of a refusal, which have no reason of their own, is true.
@@ -170,6 +194,10 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
     return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
            kernel.operands.scales != ScaleSupport::block_scales;
   const Math math = kernel.design.math;
+  for (const std::string_view words : {"Mode `split_k_cluster` is unsupported with gated", "Gated pairs",
+                                       "Groups of", "Tiles of", "The halves of"}) {
+    if (message.starts_with(words)) return is_true_of_wide(message, kernel, args);
+  }
   return message.starts_with("Math is") && math != Math::exact && math != args.math;
 }
 

@@ -6,10 +6,12 @@
 #include <set>
 
 #include "operations/gemm/lab/campaign_problems.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/lab/refusal.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 #include "support/gemm_rules.hpp"
 #include "support/registry_problems.hpp"
 
@@ -157,6 +159,30 @@ TEST_CASE("a campaign draws every type, layout, stride, mode and epilogue", "[ca
   CHECK(free > draws / 3);
 }
 
+TEST_CASE("a campaign draws expressions, some with gated pairs and reductions", "[campaign]") {
+  const CampaignSpace space = space_of(1e9);
+  int all = 0, lines = 0, groups = 0, pairs = 0, taken = 0;
+  for (int i = 0; i < draws; ++i) {
+    const CampaignProblem problem = lab::gemm::campaign_problem(space, static_cast<std::uint64_t>(i));
+    const GemmArguments& args = problem.arguments;
+    if (!args.expression) continue;
+    const lab::gemm::WideParts parts = lab::gemm::wide_parts(*args.expression);
+    const std::int64_t columns = args.b.extents[args.b.rank - 1U];
+    CHECK(args.out.extents[args.out.rank - 1U] == (parts.pairs ? columns / 2 : columns));
+    all += 1;
+    lines += parts.lines;
+    groups += parts.groups;
+    pairs += parts.pairs;
+    const bool is_wide = parts.lines || parts.groups || parts.pairs;
+    taken += is_wide && lab::gemm::is_always_taken(space, args);
+  }
+  CHECK(all > draws / 30);
+  CHECK(lines > all / 20);
+  CHECK(groups > all / 40);
+  CHECK(pairs > all / 20);
+  CHECK(taken > all / 20);
+}
+
 TEST_CASE("sizes of a campaign are log-uniform, within their cost", "[campaign]") {
   const CampaignSpace space = space_of(std::numeric_limits<double>::infinity());
   const CampaignSpace cheap = space_of(1e7);
@@ -243,6 +269,42 @@ TEST_CASE("a refusal is good where its cause is true", "[campaign]") {
   args = plain;
   args.out = PointerArrayView::row_major(nullptr, DType::f16, 2, {64, 64}).aligned(24);
   check(args);
+}
+
+TEST_CASE("a refusal of pairs and reductions is good where the kernel does not compute them", "[campaign]") {
+  GemmArguments args = test::plain_problem(64, 64, 64);
+  args.accumulator = DType::f32;
+  args.out = TensorView::row_major(nullptr, args.out.dtype, {64, 64});
+  args.b = TensorView::column_major(nullptr, args.b.dtype, {64, 64});
+  std::set<std::string> seen;
+  for (const char* text : {"out = sum; r = row_sum(sum)", "out = sum / group_max(sum)",
+                           "out = gate(sum) * up(sum)", "out = sum; r = max(sum)"}) {
+    GemmArguments with = args;
+    with.expression = test::parsed(text, "");
+    const lab::gemm::WideParts parts = lab::gemm::wide_parts(*with.expression);
+    if (parts.pairs) with.out = TensorView::row_major(nullptr, args.out.dtype, {64, 32});
+    const bool is_all = std::string_view(text).find(" max(") != std::string_view::npos;
+    if (parts.lines) with.tensors = {{"r", TensorView::vector(nullptr, DType::f32, is_all ? 1 : 64)}};
+    GemmArguments without = with;
+    without.expression = test::parsed("out = sum * 2", "");
+    without.tensors = {};
+    for (const Mode mode : {Mode::gemm, Mode::split_k_cluster}) {
+      with.controls.mode = mode;
+      for (const Kernel& kernel : get_kernels(*Filter::parse("operation == gemm and a.dtype == f16"))) {
+        const Status status = kernel.supports(with);
+        if (status || status.code() != StatusCode::unsupported || status.operand() != Operand::none) continue;
+        INFO(kernel.name() << ": " << text << ": " << status.message());
+        CHECK(fault(status, kernel.metadata(), with).empty());
+        const bool is_of_parts = status.reason() == Reason::text &&
+                                 !std::string_view(status.message()).starts_with("Acc") &&
+                                 !std::string_view(status.message()).starts_with("Math");
+        if (!is_of_parts) continue;
+        seen.insert(std::string(status.message()).substr(0, 9));
+        CHECK_FALSE(fault(status, kernel.metadata(), without).empty());
+      }
+    }
+  }
+  CHECK(seen == std::set<std::string>{"Gated pai", "Groups of", "Mode `spl", "Tiles of "});
 }
 
 TEST_CASE("a refusal of arrays is good where there are some, and the kernel does not permit them",
