@@ -38,7 +38,7 @@ struct ExpressionVectors {
     return any;
   }
 
-  /// Loads those of a tile. @param thread of `threads` that do so together, whole warps
+  /// Loads the vectors of a tile. @param thread of `threads` that do so together, whole warps
   template <class Work>
   QUARRY_DEVICE static void load(BiasRing<config>& ring, const TensorGemmParams& params, const Work& work,
                                  int thread, int threads) {
@@ -49,7 +49,7 @@ struct ExpressionVectors {
     ring.advance();
   }
 
-  /// Those of a lane's two neighbouring columns in one row of its tile.
+  /// Reads the values of a lane's two neighbouring columns in one row of its tile.
   template <class Held>
   QUARRY_DEVICE static void read(const BiasRing<config>& ring, const ExpressionParams& params, int row,
                                  int column, Held& held) {
