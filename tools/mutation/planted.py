@@ -114,7 +114,7 @@ PLANTED = [
     Planted("clamp", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("everything", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
     Planted("unaligned_out", "lanes do not store the output", SM90_PATHS,
-            [(TILE_STORE, "if (general && !stores_box(step.work, number / box_steps)) step.write(params().gemm.out);", "")]),
+            [(TILE_STORE, "if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);", "")]),
     Planted("unaligned_c", "lanes do not read C", SM90_PATHS, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),
     Planted("words", "words are not moved", SM90_PATHS, [(BOX_LANES, "move_accesses<part, 4, to_global>(buffer, first_column, place);", "")]),
     Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS,
