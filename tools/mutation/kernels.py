@@ -97,6 +97,9 @@ SM90_PROBLEMS = (
     ("gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8", "256x384x512", "--mode", "gemm",
      "--multiprocessors", "2"),
     # A block without a cluster that goes on behind a slice without K tiles.
+    # Tiles of an expression that follow one another, with vectors for each of them.
+    ("gemm_sm90_bf16_bf16_f32_bf16_rcr_64x128x64_c1x1_s8_ping_pong_a8x8", "260x700x64", "--multiprocessors", "2",
+     "--epilogue", "out = relu(sum + c) * r", "--with", "c=f32:per_column,r=f16:per_row"),
     ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "128x128x256", "--mode", "split_k_parallel",
      "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
