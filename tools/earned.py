@@ -142,8 +142,9 @@ def report_times(problems, near, kernels, names_them):
 
 def report(chosen, kernels):
     names = set().union(*chosen.values())
-    print(", ".join(f"{group} {len(chosen[group])}" for group in GROUPS) + f": {len(names)} of {len({k['entry'] for k in kernels.values()})} entries")
-    for operation, count in sorted(Counter(kernels[name]["operation"] for name in names).items()):
+    operations = {kernel["entry"]: kernel["operation"] for kernel in kernels.values()}  # no kernel may have the name of an entry
+    print(", ".join(f"{group} {len(chosen[group])}" for group in GROUPS) + f": {len(names)} of {len(operations)} entries")
+    for operation, count in sorted(Counter(operations[name] for name in names).items()):
         print(f"  {operation}: {count}")
 
 
