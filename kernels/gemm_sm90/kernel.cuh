@@ -89,7 +89,7 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
                                  Turns& turns, bool is_last, const AllStarted& all_started) {
   if constexpr (promotes(config)) {
-    if (scales.columns_share()) {
+    if (scales.strips_share()) {
       promoting_mainloop<config, false>(sums, pipeline, work, group, place, turns, is_last, all_started);
     } else {
       promoting_mainloop<config, true>(sums, pipeline, work, group, place, turns, is_last, all_started);

@@ -28,14 +28,16 @@ class ScaleSource {
 
   static constexpr int count = config.tile.m + config.tile.n;
 
-  /// Where number `i` lies, for a block of 128 of K; null where it is 1.
+  /// Where number `i` lies, for a block of 128 of K; null where it is 1. @tparam columns that share a scale
+  template <int columns = 1>
   QUARRY_DEVICE const float* place(int i, int block) const {
     if (i < config.tile.m) {
       const int base = work_.a().row;
       return a_.place(base + work_.tile_m * config.tile.m + i, base + work_.m(), block);
     }
     const int base = work_.b().column;
-    return b_.place(base + work_.tile_n * config.tile.n + i - config.tile.m, base + work_.n(), block);
+    const int column = (i - config.tile.m) * columns;
+    return b_.place(base + work_.tile_n * config.tile.n + column, base + work_.n(), block);
   }
 
  private:
@@ -44,12 +46,20 @@ class ScaleSource {
   const Work& work_;
 };
 
-/// Whether the columns of a tile share their scale, for each block of K: with blocks of 128 x 128, above all.
-template <Config config>
-QUARRY_DEVICE bool columns_share_scale(const GemmScaleParams& params) {
+/// Neighbouring columns of a tile that always lie in one block of 128: the tile begins at a multiple of its
+/// columns.
+constexpr int strip_columns(const Config& c) {
+  int columns = scale_block;
+  while (c.tile.n % columns != 0) columns /= 2;
+  return columns;
+}
+constexpr int strips(const Config& c) { return c.tile.n / strip_columns(c); }
+
+/// Whether the columns of each strip of a tile share their scale, for each block of K: with blocks of
+/// 128 x 128, above all.
+QUARRY_DEVICE bool strips_share_scale(const GemmScaleParams& params) {
   const ScaleParams& b = params.b;
-  const bool by_block = b.lines_log2 > 0 && scale_block % config.tile.n == 0;
-  return by_block || b.values.row_stride == 0 || b.values.data == nullptr;
+  return b.lines_log2 > 0 || b.values.row_stride == 0 || b.values.data == nullptr;
 }
 
 /// Loads the vectors of all tiles of the block; by one warp.
@@ -73,8 +83,8 @@ QUARRY_DEVICE void produce_vector_scales(const Params& gemm, const GemmScalePara
 }
 
 /// Where the scales of a tile that a lane copies lie, for the next block of K: numbers lane, lane + 32, ...
-/// of the tile's rows, then of its columns, or the one that the columns share. They are found once a tile,
-/// and go from block to block by a stride each.
+/// of the tile's rows, then of its columns, or of its strips of columns. They are found once a tile, and go
+/// from block to block by a stride each.
 template <Config config, bool by_column, class Work>
 class ScaleWalk {
  public:
@@ -82,7 +92,8 @@ class ScaleWalk {
       : stride_a_(params.a.values.column_stride), stride_b_(params.b.values.column_stride) {
     const ScaleSource<config, Work> source(params, work);
     QUARRY_UNROLL
-    for (int i = 0; i < places; ++i) from_[i] = exists(i) ? source.place(number(i), block) : nullptr;
+    for (int i = 0; i < places; ++i)
+      from_[i] = exists(i) ? source.template place<sharers>(number(i), block) : nullptr;
   }
 
   /// Starts the copies of a block to a stage's set, and arrives at the barrier when they have landed.
@@ -117,7 +128,8 @@ class ScaleWalk {
  private:
   static_assert(config.tile.m % 32 == 0, "a lane's turns at rows are whole");
   static constexpr int rows = config.tile.m / 32;
-  static constexpr int columns = by_column ? config.tile.n : 1;
+  static constexpr int sharers = by_column ? 1 : strip_columns(config);
+  static constexpr int columns = config.tile.n / sharers;
   static constexpr int places = rows + (columns + 31) / 32;
 
   /// Of turn `i` in the set.
@@ -155,7 +167,7 @@ QUARRY_DEVICE void copy_block_scales(const Params& gemm, const GemmScaleParams& 
 template <Config config, class Params>
 QUARRY_DEVICE void produce_block_scales(const Params& gemm, const GemmScaleParams& params,
                                         arch::SharedAddress memory, const ClusterPlace& place) {
-  if (columns_share_scale<config>(params)) {
+  if (strips_share_scale(params)) {
     copy_block_scales<config, false>(gemm, params, memory, place);
   } else {
     copy_block_scales<config, true>(gemm, params, memory, place);
@@ -183,34 +195,76 @@ QUARRY_DEVICE arch::Vector<float, 2> column_scales(arch::SharedAddress scales, i
   return arch::shared_load<arch::Vector<float, 2>>(scales + 4 * column);
 }
 
-/// The scales of a lane's sums in registers. @tparam by_column they differ by columns; else the scales of
-/// rows are multiplied by the one that the columns share
-template <Config config, bool by_column>
-struct LaneScales {
-  float row[blocks_m(config)][2];
-  arch::Vector<float, 2> columns[by_column ? config.tile.n / 8 : 1];
+/// Whether the sums leave registers for the scales of all columns while products are under way. Else they are
+/// read when their turn comes, and the stage is held until then.
+constexpr bool keeps_column_scales(const Config& c) { return sum_registers(c) <= 128; }
 
-  QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) {
-    read_row_scales<config>(scales, first_row, row);
-    if constexpr (by_column) {
+/// The scales of a lane's sums. @tparam by_column they differ by columns; else by strips of columns
+template <Config config, bool by_column>
+class LaneScales;
+
+template <Config config>
+class LaneScales<config, true> {
+ public:
+  QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) : scales_(scales) {
+    read_row_scales<config>(scales, first_row, row_);
+    if constexpr (is_read) {
       QUARRY_UNROLL
       for (int group = 0; group < config.tile.n / 8; ++group)
-        columns[group] = column_scales<config>(scales, group);
-    } else {
-      const auto shared = arch::shared_load<float>(scales + 4 * config.tile.m);
+        columns_[group] = column_scales<config>(scales, group);
+    }
+  }
+
+  /// Whether nothing is left to be read.
+  static constexpr bool is_read = keeps_column_scales(config);
+
+  /// Of eight columns.
+  struct Group {
+    const LaneScales& lane;
+    arch::Vector<float, 2> columns;
+
+    /// Of column `i` of the lane's two.
+    QUARRY_DEVICE float of(int block, int half, int i) const { return lane.row_[block][half] * columns.v[i]; }
+  };
+  QUARRY_DEVICE Group of_group(int group) const {
+    if constexpr (is_read) return {*this, columns_[group]};
+    return {*this, column_scales<config>(scales_, group)};
+  }
+
+ private:
+  arch::SharedAddress scales_;
+  float row_[blocks_m(config)][2];
+  arch::Vector<float, 2> columns_[is_read ? config.tile.n / 8 : 1];
+};
+
+template <Config config>
+class LaneScales<config, false> {
+ public:
+  QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) {
+    float row[blocks_m(config)][2];
+    read_row_scales<config>(scales, first_row, row);
+    QUARRY_UNROLL
+    for (int strip = 0; strip < strips(config); ++strip) {
+      const auto shared = arch::shared_load<float>(scales + 4 * (config.tile.m + strip));
       QUARRY_UNROLL
       for (int block = 0; block < blocks_m(config); ++block) {
         QUARRY_UNROLL
-        for (int half = 0; half < 2; ++half) row[block][half] *= shared;
+        for (int half = 0; half < 2; ++half) scales_[strip][block][half] = row[block][half] * shared;
       }
     }
   }
 
-  /// Of column `i` of the lane's two of eight.
-  QUARRY_DEVICE float of(int block, int half, int group, int i) const {
-    if constexpr (by_column) return row[block][half] * columns[group].v[i];
-    return row[block][half];
-  }
+  static constexpr bool is_read = true;
+
+  struct Group {
+    const float (&scales)[blocks_m(config)][2];
+
+    QUARRY_DEVICE float of(int block, int half, int /*i*/) const { return scales[block][half]; }
+  };
+  QUARRY_DEVICE Group of_group(int group) const { return {scales_[8 * group / strip_columns(config)]}; }
+
+ private:
+  float scales_[strips(config)][blocks_m(config)][2];
 };
 
 /// Calls `each(block, half, i, sum)` for the sums of a lane in eight columns, i the number of their place.
@@ -233,9 +287,10 @@ QUARRY_DEVICE void promote(FinishedSums<config>& finished, const Sums<config>& s
                            const LaneScales<config, by_column>& scales) {
   QUARRY_UNROLL
   for (int group = 0; group < config.tile.n / 8; ++group) {
+    const auto factors = scales.of_group(group);
     for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
       float& value = finished.block[block].v[4 * group + 2 * half + i];
-      value = arch::fma(scales.of(block, half, group, i), sum, value);
+      value = arch::fma(factors.of(block, half, i), sum, value);
     });
   }
 }
@@ -254,7 +309,7 @@ class TileScales<config, ScaleSupport::block_scales> {
       : params_(*params) {}
   QUARRY_DEVICE void skip() const {}
 
-  QUARRY_DEVICE bool columns_share() const { return columns_share_scale<config>(params_); }
+  QUARRY_DEVICE bool strips_share() const { return strips_share_scale(params_); }
 
  private:
   const GemmScaleParams& params_;
@@ -305,8 +360,12 @@ template <Config config, bool by_column, class Work, class AllStarted>
 QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                       const Work& work, int group, const ClusterPlace& place, Turns& turns,
                                       bool is_last, const AllStarted& all_started) {
+  using Scales = LaneScales<config, by_column>;
   constexpr int block_tiles = block_k_tiles(config);
-  constexpr int last_step = stage_steps<config>() - 1;
+  // A handover takes about 150 cycles by counting, of which these steps' products hide 64 (128 columns) or 96
+  // (192) each. More than one has not been measured.
+  constexpr int steps_after_handover = 1;
+  constexpr int first_steps = stage_steps<config>() - steps_after_handover;
   const auto tiles_to_block_end = [](int k_tile, int left) {
     const int to_end = block_tiles - k_tile % block_tiles;
     return to_end < left ? to_end : left;
@@ -315,11 +374,11 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
   finished = {};
   hold<config>(sums);
   if (work.k_tiles == 0) all_started();
-  // The last step is a group of its own: when the others are done, the other warpgroup may start.
+  // The first steps are a group of their own: when they are done, the other warpgroup may start.
   const auto start = [&](int accumulate) {
-    multiply_stage<config, 0, last_step>(sums, pipeline.stage(), group, accumulate);
+    multiply_stage<config, 0, first_steps>(sums, pipeline.stage(), group, accumulate);
     arch::warpgroup_commit();
-    multiply_stage<config, last_step>(sums, pipeline.stage(), group);
+    multiply_stage<config, first_steps>(sums, pipeline.stage(), group);
     arch::warpgroup_commit();
   };
   QUARRY_ROLLED
@@ -331,7 +390,7 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
     if (alternates(config)) turns.wait();
     arch::warpgroup_fence();
     start(0);
-    const LaneScales<config, by_column> scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
+    const Scales scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
     pipeline.advance();
     QUARRY_ROLLED
     for (int i = 1; i < count; ++i, pipeline.advance()) {
@@ -346,9 +405,13 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
     if (alternates(config) && (group == 0 || tile < work.k_tiles || !is_last)) turns.pass_on();
     arch::warpgroup_wait<0>();
     hold<config>(sums);
+    if constexpr (!Scales::is_read) {
+      promote<config>(finished, sums, scales);
+      arch::warp_barrier();  // all lanes have read them
+    }
     QUARRY_ROLLED
     for (int i = 0; i < count; ++i, read.advance()) release<config>(read.empty(), place);
-    promote<config>(finished, sums, scales);
+    if constexpr (Scales::is_read) promote<config>(finished, sums, scales);
   }
 }
 

@@ -45,6 +45,17 @@ class Scales(CommandTest):
                              "--format", "names").lines[0]
         self.quarry("emulate", scaled, "70x30x150", "--a-scale", "1x128", "--b-scale", "128x128")
 
+    @unittest.skipUnless(EMULATES, "this build has no emulator")
+    def test_wide_tiles_have_a_scale_for_each_strip_of_columns(self):
+        # Tiles of 160 and 192 columns begin within blocks of 128, and end in others.
+        name = "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x{}_cooperative_a16x16_block_scales"
+        dense = (name.format("192x128_c2x1_s4"), "150x500x304")
+        grouped = ("grouped_" + name.format("160x128_c1x1_s5"), "2x500x304", "--tokens", "190")
+        for problem in (dense, grouped):
+            for b_scale in ("128x128", "column"):
+                with self.subTest(problem=problem, b_scale=b_scale):
+                    self.quarry("emulate", *problem, "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16:row", "--a-scale", "1x128", "--b-scale", b_scale)
+
     def test_what_is_not_multiplied_needs_none(self):
         self.quarry("run", *PROBLEM, "--a-scale", "row", "--alpha", "0", "--bias", "row", *HOST)
         self.quarry("run", "gemm", "30x20x0", "f16", "--b-scale", "128x128", *HOST)

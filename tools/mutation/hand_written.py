@@ -191,6 +191,8 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
     HandWritten("wrong block", "sums of a block begin with those of the one before", [(SCALES, "    start(0);\n", "    start(1);\n")]),
     HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
+    HandWritten("wrong tile", "strips have the scales of the tile's first columns", [(SCALES, "(i - config.tile.m) * columns;", "i - config.tile.m;")]),
+    HandWritten("wrong tile", "all strips have the first one's scale", [(SCALES, "scales_[8 * group / strip_columns(config)]", "scales_[0 * group]")]),
     HandWritten("wrong count", "scales are said to be there before they are",
                 [(SCALES, "      arch::mbarrier_arrive_copied(full);", "      arch::mbarrier_arrive(full);")]),
     HandWritten("wrong tile", "groups have the scales of the first rows", [(SIMT, "const int base = work.a().row;", "const int base = 0;")]),

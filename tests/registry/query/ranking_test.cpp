@@ -194,6 +194,27 @@ TEST_CASE("clusters of six run sixteen at a time, and no more slices of K are ch
   }
 }
 
+TEST_CASE("wide tiles of promoted sums come first only where they leave fewer rounds", "[ranking]") {
+  const auto first_columns = [](int extent) {
+    GemmArguments args = test::plain_problem(extent, extent, extent, DType::e4m3);
+    const int blocks = (extent + 127) / 128;
+    args.b = TensorView::column_major(nullptr, DType::e4m3, {extent, extent});
+    args.out = TensorView::row_major(nullptr, DType::bf16, {extent, extent});
+    args.a_scale = TensorView::column_major(nullptr, DType::f32, {extent, blocks});
+    args.a_scale_granularity = ScaleGranularity::block_1x128;
+    args.b_scale = TensorView::row_major(nullptr, DType::f32, {blocks, blocks});
+    args.b_scale_granularity = ScaleGranularity::block_128x128;
+    const CandidateList list = ranked(args);
+    REQUIRE_FALSE(list.empty());
+    return list.front().metadata().design.tile.n;
+  };
+  // Of 128x128, 132 multiprocessors have five tiles each; of 128x192 three, which are as long as 4.5.
+  CHECK(first_columns(3072) == 192);
+  // 32 of the former against 21 of the latter, or 31.5; and 8 against 9.
+  CHECK(first_columns(8192) == 128);
+  CHECK(first_columns(4096) == 128);
+}
+
 TEST_CASE("gradients of filters go to tiles of whole lines of channels", "[ranking]") {
   // Kernels whose tiles of 96 columns load 32 channels at a time took twice as long on an H200.
   const auto nhwc = [](std::initializer_list<std::int64_t> extents) {
