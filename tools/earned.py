@@ -101,7 +101,12 @@ def choose(earned, timed, kernels):
         if signature(kernel) not in covered:
             others[signature(kernel)].append(kernel)
     chosen["fallback"] = {least_demanding(group)["entry"] for group in others.values()} - taken
-    return chosen
+    return {group: {named(entry, kernels) for entry in members} for group, members in chosen.items()}
+
+
+def named(entry, kernels):
+    """A kernel that runs an entry. No kernel has the entry's own name where only mirrored forms are registered."""
+    return entry if entry in kernels else min(name for name, kernel in kernels.items() if kernel["entry"] == entry)
 
 
 def needs_nothing(kernel):
@@ -142,9 +147,8 @@ def report_times(problems, near, kernels, names_them):
 
 def report(chosen, kernels):
     names = set().union(*chosen.values())
-    operations = {kernel["entry"]: kernel["operation"] for kernel in kernels.values()}  # no kernel may have the name of an entry
-    print(", ".join(f"{group} {len(chosen[group])}" for group in GROUPS) + f": {len(names)} of {len(operations)} entries")
-    for operation, count in sorted(Counter(operations[name] for name in names).items()):
+    print(", ".join(f"{group} {len(chosen[group])}" for group in GROUPS) + f": {len(names)} of {len({k['entry'] for k in kernels.values()})} entries")
+    for operation, count in sorted(Counter(kernels[name]["operation"] for name in names).items()):
         print(f"  {operation}: {count}")
 
 

@@ -52,13 +52,17 @@ std::string described(ScaleGranularity granularity, const MatrixExtents& extents
          std::to_string(extents.columns) + "}";
 }
 
+bool may_have(const GivenScale& scale, ScaleGranularity granularity) {
+  return permits(scale.name, granularity) && (scale.may_be_grouped || !is_grouped(granularity));
+}
+
 /// What the operand could have: "tensor {1, 1}, row {256, 1} or 1x128 {256, 8}".
 std::string fitting(const GivenScale& scale) {
   std::string text;
   std::string last;
   for (std::size_t i = 0; i < std::size(granularity_words); ++i) {
     const auto granularity = static_cast<ScaleGranularity>(i);
-    if (!permits(scale.name, granularity)) continue;
+    if (!may_have(scale, granularity)) continue;
     if (!last.empty()) text += (text.empty() ? "" : ", ") + last;
     last = described(granularity, scale_extents(scale.name, granularity, scale.of));
   }
@@ -68,8 +72,8 @@ std::string fitting(const GivenScale& scale) {
 Status check_scale_extents(const GivenScale& scale) {
   const TensorView& view = *scale.view;
   const MatrixExtents given = {rows(view), columns(view)};
-  const bool fits = permits(scale.name, scale.granularity) &&
-                    given == scale_extents(scale.name, scale.granularity, scale.of);
+  const bool fits =
+      may_have(scale, scale.granularity) && given == scale_extents(scale.name, scale.granularity, scale.of);
   if (!fits) {
     return invalid(quoted(scale.name) + " does not fit: expected " + fitting(scale) + ", got " +
                    described(scale.granularity, given));

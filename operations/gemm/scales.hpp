@@ -22,9 +22,10 @@ struct GivenScale {
   Operand name;  ///< a_scale or b_scale
   const std::optional<TensorView>& view;
   ScaleGranularity granularity;
-  MatrixExtents of;          ///< extents of the operand
-  int most_rank;             ///< 3 where there may be scales for each entry of a batch
-  std::int64_t entries = 0;  ///< of that batch
+  MatrixExtents of;            ///< extents of the operand
+  int most_rank;               ///< 3 where there may be scales for each entry of a batch
+  std::int64_t entries = 0;    ///< of that batch
+  bool may_be_grouped = true;  ///< whether scales may change every 32 or 64 positions of K
 };
 
 /// Checks scales, if there are some: f32, strided, of extents that the granularity gives them.

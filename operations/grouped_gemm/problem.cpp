@@ -100,13 +100,23 @@ Status check_sizes(const GroupedGemmArguments& args) {
 std::int64_t entries_of(const TensorView& view) { return view.rank == 3 ? view.extents[0] : 0; }
 
 GivenScale scales_of_a(const GroupedGemmArguments& args) {
-  return {Operand::a_scale, args.a_scale,      args.a_scale_granularity, {rows(args.a), columns(args.a)},
-          args.a.rank,      entries_of(args.a)};
+  return {Operand::a_scale,
+          args.a_scale,
+          args.a_scale_granularity,
+          {rows(args.a), columns(args.a)},
+          args.a.rank,
+          entries_of(args.a),
+          false};
 }
 
 GivenScale scales_of_b(const GroupedGemmArguments& args) {
-  return {Operand::b_scale, args.b_scale,      args.b_scale_granularity, {rows(args.b), columns(args.b)},
-          args.b.rank,      entries_of(args.b)};
+  return {Operand::b_scale,
+          args.b_scale,
+          args.b_scale_granularity,
+          {rows(args.b), columns(args.b)},
+          args.b.rank,
+          entries_of(args.b),
+          false};
 }
 
 Status check_scales(const GroupedGemmArguments& args, DType compute) {

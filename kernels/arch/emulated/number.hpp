@@ -46,14 +46,31 @@ QUARRY_DEVICE unsigned low_pair_of<BF16>(S8x4 bytes) {
 }
 
 template <class T>
-QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
-  const auto value = [&](int at) { return static_cast<int>((numbers.bits >> 4 * at & 15U) ^ 8U) - 8; };
-  return pair_of<T>(static_cast<float>(value(i)), static_cast<float>(value(i + 4)));
-}
+QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i);
 template <class T>
-QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i) {
-  const auto value = [&](int at) { return static_cast<float>(numbers.bits >> 4 * at & 15U); };
-  return pair_of<T>(value(i), value(i + 4));
+QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i);
+
+/// Number `at` of eight half bytes.
+inline float half_byte(S4x8 numbers, int at) {
+  return static_cast<float>(static_cast<int>((numbers.bits >> 4 * at & 15U) ^ 8U) - 8);
+}
+inline float half_byte(U4x8 numbers, int at) { return static_cast<float>(numbers.bits >> 4 * at & 15U); }
+
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<F16>(S4x8 numbers, int i) {
+  return pair_of<F16>(half_byte(numbers, i), half_byte(numbers, i + 4));
+}
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<F16>(U4x8 numbers, int i) {
+  return pair_of<F16>(half_byte(numbers, i), half_byte(numbers, i + 4));
+}
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<BF16>(S4x8 numbers, int i) {
+  return pair_of<BF16>(half_byte(numbers, i), half_byte(numbers, i + 4));
+}
+template <>
+QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
+  return pair_of<BF16>(half_byte(numbers, i), half_byte(numbers, i + 4));
 }
 
 QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }

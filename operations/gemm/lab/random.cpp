@@ -157,6 +157,9 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
   return problem;
 }
 
+/// Whether slices of K begin at multiples of more than 128.
+bool has_long_tiles(const KernelMetadata& kernel) { return kernel.design.tile.k > 128; }
+
 /// What blocks that walk over several tiles are asked for beside.
 Controls further_controls(const KernelMetadata& kernel, Controls controls, std::uint64_t seed) {
   const bool has_number = controls.mode == Mode::stream_k && controls.multiprocessors;
@@ -184,7 +187,8 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add_if(kernel.operands.scales != ScaleSupport::none, to_string(kernel.operands.scales))
       .add_if(whole.m, "whole_m")
       .add_if(whole.n, "whole_n")
-      .add_if(whole.k, "whole_k");
+      .add_if(whole.k, "whole_k")
+      .add_if(has_long_tiles(kernel), "long_tiles");
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
@@ -196,7 +200,8 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 }
 
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
-  constexpr Extent3 largest_tile = {256, 256, 128};  // more than twice 128 are two tiles of 256
+  const Extent3 largest_tile = {
+      256, 256, has_long_tiles(kernel) ? 512 : 128};  // more than twice 128 are two tiles of 256
   return drawn(kernel, seed, number, largest_tile);
 }
 

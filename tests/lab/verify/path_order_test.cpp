@@ -83,6 +83,8 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "scales_tensor") return has_scales(tensor, tensor);
   if (path == "scales_vector") return has_scales(row, column);
   if (path == "scales_1x128_128x128") return has_scales(block_1x128, block_128x128);
+  if (path == "scales_1x32") return has_scales(row, block_1x32);
+  if (path == "scales_1x64_1x32") return has_scales(block_1x64, block_1x32);
   if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
   if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
     if (!p.expression) return false;

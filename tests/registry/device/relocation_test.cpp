@@ -154,7 +154,8 @@ void check_uses(const Launch& launch, const PlanOperands& pointers) {
     seen[use.name] = pointers[use.name];
     REQUIRE(
         std::ranges::any_of(launch.relocations, [&](const Relocation& r) { return r.source == use.name; }));
-    REQUIRE(use.alignment % (use.is_array ? sizeof(void*) : static_cast<std::size_t>(bytes_of(use.dtype))) ==
+    REQUIRE(use.alignment %
+                (use.is_array ? sizeof(void*) : static_cast<std::size_t>(unit_bytes(use.dtype))) ==
             0);
   }
   REQUIRE(detail::check_pointers(launch, seen));
