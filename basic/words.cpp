@@ -29,8 +29,7 @@ static_assert(std::size(detail::raster_words) == static_cast<std::size_t>(Raster
 static_assert(std::size(detail::schedule_words) == static_cast<std::size_t>(Schedule::stream_k) + 1);
 static_assert(std::size(detail::copy_engine_words) == static_cast<std::size_t>(CopyEngine::cp_async) + 1);
 static_assert(std::size(detail::orientation_words) == static_cast<std::size_t>(Orientation::exchanged) + 1);
-static_assert(std::size(detail::iterator_words) ==
-              static_cast<std::size_t>(WindowIterator::window) + 1);
+static_assert(std::size(detail::iterator_words) == static_cast<std::size_t>(WindowIterator::window) + 1);
 static_assert(std::size(detail::strides_words) == static_cast<std::size_t>(WindowStrides::strided) + 1);
 static_assert(std::size(detail::filter_words) == static_cast<std::size_t>(WindowFilter::one) + 1);
 static_assert(std::size(detail::scale_support_words) ==

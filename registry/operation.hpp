@@ -15,8 +15,8 @@
 /// and, where it has them,
 ///   Profile, profile(row, device)              what is known of a kernel on a device whatever the problem
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
-///   weigh(problem)                             computes once what check_constraints and estimate need for every row
-///   Question, question(problem)                all that the best candidate depends on: answers are
+///   weigh(problem)                             computes once what check_constraints and estimate need for
+///   every row Question, question(problem)                all that the best candidate depends on: answers are
 ///   remembered
 ///   tuning_question(problem, question)         the same without M, which it returns, as tuning tables know
 ///   it settle(row, profile, of_kernel, device, problem)   controls workspace_size(row, problem, controls)

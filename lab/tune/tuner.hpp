@@ -76,10 +76,10 @@ Status check_tuned(Operation operation);
 /// Each task once, in the order of the first ones.
 std::vector<TuneTask> distinct(std::span<const TuneTask> tasks);
 
-/// Measures the tasks in their order, or those that it takes. Who stops takes all others, to count them as left:
-/// tasks are shared among tunings that stop together. Measurements of each problem are added to the table at
-/// once, so that a tuning that was killed goes on where it was. Fails where the table cannot be read or
-/// written and where the device fails.
+/// Measures the tasks in their order, or those that it takes. Who stops takes all others, to count them as
+/// left: tasks are shared among tunings that stop together. Measurements of each problem are added to the
+/// table at once, so that a tuning that was killed goes on where it was. Fails where the table cannot be read
+/// or written and where the device fails.
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting);
 
 /// The tasks that a table has no measurements of (of a range: not all), made on any device if `device` is
