@@ -25,6 +25,7 @@ struct PartLine {
 
 /// Where such a part lies in global memory, line by line as in the box; strides in bytes.
 struct PartPlace {
+  static constexpr int together = 4;  ///< accesses under way at once
   char* first;
   long long line_stride;
   long long element_stride;
@@ -42,6 +43,8 @@ struct PartPlace {
 
 /// The same where lines are rows that lie apart: each lane knows one, of the 16 and once more of the 16.
 struct ScatteredPlace {
+  /// nvcc 13.0 does not end with two or four of them in boxes that are unrolled; NVRTC does.
+  static constexpr int together = 1;
   char* own_line;  ///< null: it does not exist
   long long element_stride;
   int elements;
@@ -109,7 +112,7 @@ QUARRY_DEVICE void move_accesses(arch::SharedAddress buffer, int first_column, c
   constexpr int accesses = part.line_elements() / elements;
   constexpr int all = part.lines() * accesses;
   constexpr int turns = (all + 31) / 32;
-  constexpr int together = turns % 4 == 0 ? 4 : 1;  // under way at once
+  constexpr int together = turns % Place::together == 0 ? Place::together : 1;
   const int first_line = box.row_major ? 0 : first_column;
   const int first_element = box.row_major ? first_column : 0;
   const int lane = arch::lane_index();
