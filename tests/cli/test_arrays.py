@@ -51,7 +51,7 @@ class Arrays(CommandTest):
 
     def test_filters_and_columns_know_the_modes(self):
         count = lambda where: len(self.quarry("list", "--where", where, "--format", "names").lines)
-        self.assertEqual(count("modes.array"), count("family in (gemm_sm80, gemm_simt)"))
+        self.assertEqual(count("modes.array"), count("family in (gemm_sm80, gemm_simt, gemm_narrow_sm80)"))
         self.assertEqual(count("modes.batched"), count("operation == gemm"))
 
     def test_an_array_needs_a_batch(self):

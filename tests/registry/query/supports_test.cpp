@@ -159,6 +159,8 @@ TEST_CASE("supports against a naive statement of the rules", "[supports]") {
     const Row& made_for = test::any_row(random);
     GemmArguments args = test::problem_for(random, made_for);
     if (i % 3 == 0) test::choose_arrays(random, args);
+    GemmProblem whole;
+    if (bits_of(args.b.dtype) < 8 && !test::normalise(args, whole)) continue;  // lines begin at whole bytes
     for (int j = 0; j < 6; ++j) {
       const Row& row =
           j == 0  ? made_for
