@@ -15,6 +15,7 @@ namespace {
 /// Limits of maps of images (CUDA driver API, cuTensorMapEncodeIm2col), and of distances from the pixels
 /// walked over (PTX ISA, im2col mode).
 constexpr int most_step = 8;
+static_assert(most_step <= most_phases);
 constexpr int least_corner = -128;
 constexpr int most_corner = 127;
 constexpr int most_distance = 255;
@@ -61,13 +62,16 @@ AxisWalk axis_walk(const Conv2dProblem& problem, const WindowAxis& axis, bool in
           static_cast<long long>(axis.taps.size - 1) * axis.dilation, axis.stride.size};
 }
 
+Status check_stride(const Conv2dProblem& problem, const WindowAxis& axis, const char* name, bool in_phases) {
+  const int most = problem.direction == Direction::dgrad && !in_phases ? 1 : most_step;
+  if (axis.stride.size <= most) return {};
+  return refused("The stride along the " + std::string(name) + " is " + text(axis.stride.size) +
+                 ": this kernel takes at most " + text(most));
+}
+
 Status check_axis(const Conv2dProblem& problem, const WindowAxis& axis, const char* name, bool in_phases) {
   const std::string along = std::string(" along the ") + name;
-  const int most = problem.direction == Direction::dgrad && !in_phases ? 1 : most_step;
-  if (axis.stride.size > most) {
-    return refused("The stride" + along + " is " + text(axis.stride.size) + ": this kernel takes at most " +
-                   text(most));
-  }
+  if (Status s = check_stride(problem, axis, name, in_phases); !s) return s;
   const AxisWalk walk = axis_walk(problem, axis, in_phases);
   if (walk.reach > most_distance) {
     return refused("The filter" + along + " spans " + text(walk.reach + 1) + ": this kernel takes at most " +
@@ -232,6 +236,10 @@ Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_pha
     return refused("Operand `out` is no matrix: this kernel needs its outer extents at even distances");
   if (!in_phases && p.has_c && line_stride(problem, p.c.matrix) < 0)
     return refused("Operand `c` is no matrix: this kernel needs its outer extents at even distances");
+  if (in_phases) {  // outputs of empty sums come in phases too
+    if (Status s = check_stride(problem, w.rows, "height", in_phases); !s) return s;
+    if (Status s = check_stride(problem, w.columns, "width", in_phases); !s) return s;
+  }
   if (p.k == 0) return {};
   if (problem.direction == Direction::wgrad && w.channels.size % line_channels(tile.n) != 0) {
     return refused("There are " + text(w.channels.size) + " channels: this kernel takes multiples of " +

@@ -224,7 +224,11 @@ TEST_CASE("a dgrad with strides is taken in phases, wherever its output lies", "
   };
   for (const auto& [height, width] : {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 1}, std::pair{8, 8}})
     check(with_stride(height, width), "");
-  check(with_stride(9, 1), "The stride along the height is 9: this kernel takes at most 8");
+  for (const float alpha : {1.0F, 0.0F}) {  // phases are counted where nothing is summed, too
+    Conv2dArguments far = with_stride(9, 1);
+    far.epilogue.alpha = alpha;
+    check(far, "The stride along the height is 9: this kernel takes at most 8");
+  }
   Conv2dArguments args = with_stride(2, 2);
   CHECK(get_kernels(args).front().metadata().design.strides == WindowStrides::strided);
   args.out.strides[0] += 24;  // no matrix, and not aligned
