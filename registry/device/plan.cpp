@@ -108,7 +108,10 @@ Status Plan::run(const PlanOperands& operands, CUstream_st* stream, Workspace wo
 
 Status Plan::run(Arguments arguments, CUstream_st* stream, Workspace workspace) const {
   if (Status s = detail::check_arguments(*state_->row, arguments); !s) return s;
-  return run(detail::operands_of(arguments), stream, workspace);
+  detail::OperandList operands;
+  detail::info_of(arguments.operation()).operands(arguments.data(), operands);
+  if (Status s = detail::check_kinds(operands, state_->prepared.place); !s) return s;
+  return run(detail::pointers_of(operands), stream, workspace);
 }
 
 Result<Plan> Kernel::prepare(Arguments arguments, const PrepareOptions& options) const {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "operations/common/tensor_checks.hpp"
@@ -100,6 +101,25 @@ PlanOperands operands_of(Arguments arguments) {
   OperandList operands;
   info_of(arguments.operation()).operands(arguments.data(), operands);
   return pointers_of(operands);
+}
+
+static std::string text_of(const RunPlace& place) {
+  if (place.kind == RunPlace::Kind::host) return "on the host";
+  return "on CUDA device " + std::to_string(place.device);
+}
+
+Status check_kinds(const OperandList& operands, const RunPlace& place) {
+  for (const OperandRef& operand : operands) {
+    const Memory memory = operand.view->memory;
+    if (memory.kind == MemoryKind::automatic) continue;
+    const bool on_host = memory.kind == MemoryKind::host;
+    const bool elsewhere = memory.kind == MemoryKind::device && memory.device != place.device;
+    if (on_host == (place.kind == RunPlace::Kind::host) && !elsewhere) continue;
+    return invalid("Operand `" + std::string(to_string(operand.name)) + "` lies in " +
+                   (on_host ? "host memory" : "memory of CUDA device " + std::to_string(memory.device)) +
+                   ": the plan runs " + text_of(place));
+  }
+  return {};
 }
 
 }  // namespace quarry::detail

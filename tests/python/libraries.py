@@ -64,7 +64,7 @@ class CuPy(Numpy):
         return cupy.asarray(array, order="K")
 
     def take(self, tensor):
-        return cupy.asnumpy(tensor, order="K")
+        return cupy.asnumpy(tensor, order="A")
 
     def wait(self):
         cupy.cuda.Device().synchronize()

@@ -425,6 +425,26 @@ TEST_CASE("tensors on a device that is not there are refused, with the reason") 
   }
 }
 
+TEST_CASE("a plan refuses tensors that say that they lie elsewhere") {
+  GemmArguments args = full_problem().arguments;
+  const Kernel kernel = best_kernel(args);
+  args.a.memory = args.b.memory = args.c->memory = args.out.memory = {MemoryKind::host, 0};
+  Epilogue& e = args.epilogue;
+  for (TensorView* view : {&*e.bias, &*e.scale, &*e.residual, &*e.aux}) view->memory = args.a.memory;
+  const Result<Plan> plan = kernel.prepare(args);
+  REQUIRE(plan);
+  const Result<WorkspaceBuffer> workspace = WorkspaceBuffer::on_host(plan->workspace_size());
+  REQUIRE(workspace);
+  CHECK(plan->run(args, nullptr, *workspace));
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed, MemoryKind::pinned}) {
+    GemmArguments mixed = args;
+    mixed.b.memory = {kind, 2};
+    const Status status = plan->run(mixed, nullptr, *workspace);
+    CHECK(status.code() == StatusCode::invalid_arguments);
+    CHECK(status.message() == "Operand `b` lies in memory of CUDA device 2: the plan runs on the host");
+  }
+}
+
 TEST_CASE("host tensors beside device tensors are refused") {
   GemmArguments args = full_problem().arguments;
   const Kernel kernel = best_kernel(args);
