@@ -162,7 +162,7 @@ QUARRY_DEVICE void write_tile_by_quads(arch::SharedAddress staging, const Writer
   writer.begin();
   if constexpr (Writer::has_short_ways && has_short_ways<tile_n, rows, threads>()) {
     const bool plain = writer.is_plain();
-    const auto regular = writer.regular_column(arch::thread_index() % (tile_n / 4) * 4);
+    const auto regular = writer.regular_column(arch::thread_index() % (tile_n / 4) * 4, plain);
     passes([&](int pass) {
       if (plain) {
         write_plain_pass<Compute, tile_n, rows, threads>(staged, writer, pass);

@@ -65,9 +65,9 @@ class StreamWriter {
             work_.out().column + work_.tile_n * tile_.n + column};
   }
 
-  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column) const {
+  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column, bool is_plain) const {
     const bool is_regular =
-        work_.slice == 0 && work_.is_last && epilogue_.is_regular() && is_inside(work_, tile_);
+        !is_plain && work_.slice == 0 && work_.is_last && epilogue_.is_regular() && is_inside(work_, tile_);
     return {epilogue_, is_regular, work_.out().row + work_.tile_m * tile_.m,
             work_.out().column + work_.tile_n * tile_.n + column};
   }

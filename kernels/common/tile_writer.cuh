@@ -127,9 +127,10 @@ class TileWriter {
   }
 
   /// The quads from `column` of the tile on, which is regular if it lies within the output, all sums of its
-  /// outputs are here, and the epilogue has the short way for them.
-  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column) const {
-    const bool is_regular = params_.slices == 1 && epilogue_.is_regular() && is_inside(work_, tile_);
+  /// outputs are here, and the epilogue has the short way for them. Nothing is looked up of a plain tile.
+  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column, bool is_plain) const {
+    const bool is_regular =
+        !is_plain && params_.slices == 1 && epilogue_.is_regular() && is_inside(work_, tile_);
     return {epilogue_, is_regular, work_.out().row + work_.tile_m * tile_.m,
             work_.out().column + work_.tile_n * tile_.n + column};
   }

@@ -139,8 +139,8 @@ class WindowWriter {
   QUARRY_DEVICE PlainTileColumn<Epilogue> plain_column(int row, int column) const {
     return {epilogue_, row, first_column_ + column};
   }
-  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column) const {
-    return {epilogue_, is_whole_ && epilogue_.is_regular(), 0, first_column_ + column};
+  QUARRY_DEVICE RegularColumn<Epilogue> regular_column(int column, bool is_plain) const {
+    return {epilogue_, !is_plain && is_whole_ && epilogue_.is_regular(), 0, first_column_ + column};
   }
 
   QUARRY_DEVICE void write(int row, int column, const Quad<Compute>& sum) const {

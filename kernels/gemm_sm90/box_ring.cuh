@@ -25,12 +25,11 @@ class BoxRing {
   QUARRY_DEVICE BoxRing(const TensorGemmParams& params, arch::SharedAddress memory, int warp)
       : params_(params), memory_(memory), warp_(warp) {}
 
-  /// Makes the barriers of all warps; by one thread.
+  /// Makes the barriers of all warps; by one warp.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
     QUARRY_ROLLED
-    for (int i = 0; i < 4 * consumers(config) * output_buffers(config); ++i) {
+    for (int i = arch::lane_index(); i < 4 * consumers(config) * output_buffers(config); i += 32)
       arch::mbarrier_init(memory + (buffer_barriers_offset(config) + 8 * i), 1);
-    }
   }
 
   /// Boxes that are fetched before the first is filled. Of four buffers, the one that was handed over last is

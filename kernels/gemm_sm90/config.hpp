@@ -127,23 +127,38 @@ constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).
 /// Most slices of K that a cluster adds up, each by a block.
 inline constexpr int most_cluster_slices = portable_cluster;
 
+/// Whether slices of K can be added up within a cluster: the sums of a block lie where the stages were, four
+/// values of each thread after another.
+constexpr bool adds_up_in_cluster(const Config& c) {
+  return c.schedule == Schedule::one_tile && c.cluster == ClusterShape{1, 1} &&
+         c.tile.m * c.tile.n * 4 <= c.stages * stage_bytes(c);
+}
+
 /// Whether the sums leave a thread too few registers for the general form of the epilogue: part of it then
 /// lives in local memory.
 constexpr bool has_crowded_registers(const Config& c) { return accumulator_registers(c) > 128; }
 
-/// Columns of the output that a warp evaluates at once where its epilogue is more than an addend: a box, or
-/// as much of it as its sums leave registers for.
-constexpr int step_columns(const Config& c) {
+/// Columns of a box, at most so many of which the sums leave registers for.
+constexpr int columns_at_once(const Config& c, int most) {
   const int columns = box_out(c).columns;
-  const int most = has_crowded_registers(c) || least_blocks(c) > 1 ? 32 : 64;
   return columns > most && columns % most == 0 ? most : columns;
+}
+constexpr int most_columns_at_once(const Config& c) {
+  return has_crowded_registers(c) || least_blocks(c) > 1 ? 32 : 64;
+}
+
+/// Columns of the output that a warp evaluates at once where its epilogue is more than an addend and an
+/// activation. Blocks of a cluster share the steps of a small tile: there are several of it for each.
+constexpr int step_columns(const Config& c) {
+  const bool is_shared = adds_up_in_cluster(c) && accumulator_registers(c) <= 64;
+  return columns_at_once(c, is_shared ? 16 : most_columns_at_once(c));
 }
 
 /// The same where there is a bias and an activation only and the sums leave few registers: of so few values
 /// that the functions of all are computed at one time, in registers of their own. One after another they
 /// would take as long as all of the tile's products.
 constexpr int activated_columns(const Config& c) {
-  if (!has_crowded_registers(c)) return step_columns(c);
+  if (!has_crowded_registers(c)) return columns_at_once(c, most_columns_at_once(c));
   const int columns = box_out(c).columns;
   return columns % 16 == 0 ? 16 : columns % 24 == 0 ? 24 : 8;
 }
@@ -221,13 +236,6 @@ constexpr int gated_columns(const Config& c) {
 /// Warps that store a tile.
 constexpr int storing_warps(const Config& c) {
   return 4 * (c.schedule == Schedule::ping_pong ? 1 : consumers(c));
-}
-
-/// Whether slices of K can be added up within a cluster: the sums of a block lie where the stages were, four
-/// values of each thread after another.
-constexpr bool adds_up_in_cluster(const Config& c) {
-  return c.schedule == Schedule::one_tile && c.cluster == ClusterShape{1, 1} &&
-         c.tile.m * c.tile.n * 4 <= output_offset(c);
 }
 
 /// Bytes of dynamic shared memory.

@@ -15,7 +15,7 @@ namespace quarry::gemm_sm90 {
 /// @tparam Vectors those that are loaded ahead
 template <Config config, class Vectors, class Params>
 QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
-  if (arch::thread_index() == 0) {
+  if (arch::thread_index() == 32) {
     if (config.copy == CopyEngine::tma) {
       arch::prefetch_tensor_map(params.a);
       arch::prefetch_tensor_map(params.b);
@@ -23,6 +23,8 @@ QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
     if (!has_scattered_rows<WorkOfParams<config, Params>> && params.stores_boxes)
       arch::prefetch_tensor_map(params.out);
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
+  }
+  if (arch::thread_index() < 32) {
     Pipeline<config>::init(memory);
     BesideCopies<config, Params>::init(memory);
     if (Vectors::has_any(params)) BiasRing<config>::init(memory);

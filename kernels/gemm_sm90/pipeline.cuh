@@ -30,13 +30,13 @@ class Pipeline {
         stage_(static_cast<int>(done % config.stages)),
         parity_(static_cast<int>(done / config.stages % 2)) {}
 
-  /// Makes the barriers; by one thread.
+  /// Makes the barriers; by one warp.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    QUARRY_ROLLED
-    for (int stage = 0; stage < config.stages; ++stage) {
-      arch::mbarrier_init(full(memory, stage), writers<config>());
-      arch::mbarrier_init(empty(memory, stage), readers<config>());
-    }
+    static_assert(config.stages <= 32);
+    const int stage = arch::lane_index();
+    if (stage >= config.stages) return;
+    arch::mbarrier_init(full(memory, stage), writers<config>());
+    arch::mbarrier_init(empty(memory, stage), readers<config>());
   }
 
   /// First byte of the current stage, and its barriers.

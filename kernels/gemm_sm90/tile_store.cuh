@@ -133,10 +133,11 @@ class TileStore {
     return Work::has_neighbours && rows_left(work, boxes - 1) < OutputBox::rows;
   }
 
-  /// Whether the engine stores a box; else the lanes do, as far as its rows exist.
+  /// Whether the engine stores a box; else the lanes do, as far as its rows exist, and where the blocks of a
+  /// cluster have parts of it.
   QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
     const bool is_whole = !Work::has_neighbours || rows_left(work, index) >= OutputBox::rows;
-    return params().stores_boxes && is_whole;
+    return params().stores_boxes && is_whole && !shares();
   }
 
   /// The same of the matrix that the engine fetches: one for all batch entries is shown to it as a batch of
@@ -228,20 +229,23 @@ class TileStore {
     }
   }
 
-  /// The long way, box by box; of a tile that a cluster shares, those that are this block's.
+  /// The long way, box by box; of a tile that a cluster shares, the steps that are this block's: every
+  /// so-many-th one.
   QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
-    const int turns = shares() ? arch::cluster_blocks() : 1;
+    const int blocks = shares() ? arch::cluster_blocks() : 1;
+    int i = shares() ? arch::cluster_rank() : 0;  // in the box
     QUARRY_ROLLED
-    for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+    for (int index = 0; index < boxes; ++index) {
       forget();
       if (Work::has_neighbours && rows_left(work, index) <= 0) break;  // nor of those behind it
       const arch::SharedAddress buffer = ring_.acquire();
       if (fetches()) ring_.wait();
       QUARRY_ROLLED
-      for (int i = 0; i < box_steps; ++i) {
+      for (; i < box_steps; i += blocks) {
         forget();
         store_step(sums, step_at(work, index, i, buffer, lane), index * box_steps + i);
       }
+      i -= box_steps;
       if (stores_box(work, index)) {
         leave_box(work, index, buffer, lane);
         if (fetches()) fetch_next(work, index);
