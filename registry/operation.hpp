@@ -63,6 +63,9 @@ struct OperationInfo {
   /// Size of the struct, by which stale headers of a caller are noticed.
   std::uint32_t argument_bytes;
   void (*operands)(const void* arguments, OperandList& list);
+  /// Calls `use` with a copy of the arguments, which it may change, and returns what that returns.
+  Status (*with_copy)(const void* arguments, void* context,
+                      Status (*use)(void* context, const Arguments& copy));
   /// The problem as tuning tables know it; unsupported if it is not tuned. Null: no problem of it is tuned.
   Result<TuningKey> (*tuning_key)(const void* arguments);
   /// As get_kernels().

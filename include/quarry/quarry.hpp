@@ -18,6 +18,7 @@
 #include "quarry/kernel.hpp"
 #include "quarry/memory_pool.hpp"
 #include "quarry/metadata.hpp"
+#include "quarry/on_device.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/operations.hpp"  // written by the build: the headers of all operations
 #include "quarry/pack.hpp"

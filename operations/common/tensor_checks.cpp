@@ -60,26 +60,6 @@ bool reach(const TensorView& view, int64_t& elements) {
   return elements < std::numeric_limits<int64_t>::max() >> std::countr_zero(unit_size(view.dtype));
 }
 
-/// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
-/// @pre check_interleaving
-TensorView unfolded(const TensorView& view) {
-  if (view.tag == LayoutTag::strided) return view;
-  const size_t first = view.rank - 2U;
-  const bool by_rows = view.tag == LayoutTag::row_interleaved32;
-  const size_t grouped = by_rows ? first : first + 1;
-  const size_t other = by_rows ? first + 1 : first;
-  TensorView result = view;
-  result.tag = LayoutTag::strided;
-  result.rank = static_cast<std::uint8_t>(view.rank + 1);
-  result.extents[first] = view.extents[grouped] / interleave;
-  result.strides[first] = view.strides[grouped];
-  result.extents[first + 1] = view.extents[other];
-  result.strides[first + 1] = view.strides[other];
-  result.extents[first + 2] = interleave;
-  result.strides[first + 2] = 1;
-  return result;
-}
-
 /// Bytes that repeat at a distance: a contiguous span, and all other strides multiples of the distance.
 struct Spans {
   uint64_t width = 0;
@@ -266,6 +246,24 @@ Status check_no_overlap(const TensorView& view, Operand name) {
 }
 
 }  // namespace
+
+TensorView unfolded(const TensorView& view) {
+  if (view.tag == LayoutTag::strided) return view;
+  const size_t first = view.rank - 2U;
+  const bool by_rows = view.tag == LayoutTag::row_interleaved32;
+  const size_t grouped = by_rows ? first : first + 1;
+  const size_t other = by_rows ? first + 1 : first;
+  TensorView result = view;
+  result.tag = LayoutTag::strided;
+  result.rank = static_cast<std::uint8_t>(view.rank + 1);
+  result.extents[first] = view.extents[grouped] / interleave;
+  result.strides[first] = view.strides[grouped];
+  result.extents[first + 1] = view.extents[other];
+  result.strides[first + 1] = view.strides[other];
+  result.extents[first + 2] = interleave;
+  result.strides[first + 2] = 1;
+  return result;
+}
 
 bool has_elements(const TensorView& view) {
   for (size_t i = 0; i < view.rank; ++i) {

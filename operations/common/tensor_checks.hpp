@@ -16,6 +16,10 @@ Status invalid(std::string message);
 /// Whether no extent is 0.
 bool has_elements(const TensorView& view);
 
+/// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
+/// @pre check_tensor(view)
+TensorView unfolded(const TensorView& view);
+
 /// The bytes that a view covers, from its first to behind its last element, as addresses; of an array of
 /// pointers, the bytes of the array itself. Empty for a view without elements and for a fake tensor.
 struct ByteRange {

@@ -24,6 +24,7 @@ void bind_expressions(nb::module_& module);
 void bind_artifacts(nb::module_& module);
 void bind_memory_pool(nb::module_& module);
 void bind_kernels(nb::module_& module);
+void bind_on_device(nb::module_& module);
 void bind_registry(nb::module_& module);
 void bind_preparation(nb::module_& module);
 

@@ -16,6 +16,7 @@ NB_MODULE(_quarry, module) {
   bind_artifacts(module);
   bind_memory_pool(module);
   bind_kernels(module);
+  bind_on_device(module);
   bind_registry(module);
   bind_preparation(module);
 }

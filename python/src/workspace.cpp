@@ -1,7 +1,5 @@
 #include "workspace.hpp"
 
-#include <cstdint>
-
 namespace quarry::python {
 namespace {
 
@@ -14,8 +12,6 @@ std::size_t bytes_in(const TensorView& view) {
   }
   return static_cast<std::size_t>(bytes_for(view.dtype, elements));
 }
-
-nb::object torch_cuda() { return nb::module_::import_("torch").attr("cuda"); }
 
 }  // namespace
 
@@ -44,19 +40,12 @@ RunWorkspace::RunWorkspace(nb::handle given, std::size_t bytes, const OperationA
 }
 
 void RunWorkspace::take_from_torch(std::size_t bytes, int device, CUstream_st* stream) {
-  const nb::object memory =
-      torch_cuda().attr("caching_allocator_alloc")(bytes, device, reinterpret_cast<std::uintptr_t>(stream));
-  workspace_ = {reinterpret_cast<void*>(nb::cast<std::uintptr_t>(memory)), bytes};
+  workspace_ = {allocate_from_torch(bytes, device, stream), bytes};
   is_of_torch_ = true;
 }
 
 RunWorkspace::~RunWorkspace() {
-  if (!is_of_torch_) return;
-  try {
-    torch_cuda().attr("caching_allocator_delete")(reinterpret_cast<std::uintptr_t>(workspace_.data));
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("the workspace of a run");
-  }
+  if (is_of_torch_) free_of_torch(workspace_.data);
 }
 
 }  // namespace quarry::python

@@ -1,4 +1,4 @@
-/// The workspace of a run.
+/// Memory that runs need: workspaces, and what torch allocates.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +29,11 @@ class RunWorkspace {
   bool is_of_torch_ = false;
   Workspace workspace_ = {};
 };
+
+/// Memory of torch's allocator for work on the stream. Raises what torch raises.
+void* allocate_from_torch(std::size_t bytes, int device, CUstream_st* stream);
+
+/// Gives it back, for work that follows on its stream. What torch raises is reported as unraisable.
+void free_of_torch(void* memory);
 
 }  // namespace quarry::python

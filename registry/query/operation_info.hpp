@@ -199,6 +199,12 @@ struct Calls {
 
   static void operands(const void* arguments, OperandList& list) { Rules::operands(of(arguments), list); }
 
+  static Status with_copy(const void* arguments, void* context,
+                          Status (*use)(void* context, const quarry::Arguments& copy)) {
+    Arguments copy = of(arguments);
+    return use(context, copy);
+  }
+
   static CandidateList find(const void* arguments, const Wishes& wishes) {
     if (wants_invariance(wishes)) return invariantly<CandidateList>(of(arguments), wishes, &Calls::find);
     if (wishes.options.limit != 1) return find_many<Rules>(of(arguments), wishes);
@@ -383,6 +389,7 @@ constexpr OperationInfo info_of(std::string_view name) {
   return {.name = name,
           .argument_bytes = sizeof(typename Rules::Arguments),
           .operands = &Call::operands,
+          .with_copy = &Call::with_copy,
           .tuning_key = tuning_key_call<Rules>(),
           .find = &Call::find,
           .best = &Call::best,
