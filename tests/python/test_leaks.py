@@ -175,6 +175,28 @@ class Leaks(unittest.TestCase):
 
         self.assertFlat("artifacts", handle)
 
+    def test_runs_with_copies_keep_nothing(self):
+        calls = Calls(lambda rows, columns, dtype: numpy.ones((rows, columns), dtype))
+        devices = ["host", 0] if quarry.utils.is_device_cc_supported({80, 90}) else ["host"]
+        for device in devices:
+            with quarry.on_device(device) as on:
+
+                def run():
+                    on.run(calls.args)
+                    on.run(calls.fresh(), calls.kernel)
+                    on.run(calls.split)
+                    raises(quarry.Error, on.run, calls.fake)
+                    on.sync()
+
+                self.assertFlat(f"on_device({device})", run)
+
+        def make():
+            with quarry.on_device("host") as on:
+                on.run(calls.args)
+            raises(quarry.Error, on.sync)
+
+        self.assertFlat("on_device, made anew", make)
+
     @unittest.skipIf(torch is None, "no torch here")
     def test_calls_on_tensors_of_torch_keep_nothing(self):
         calls = Calls(lambda rows, columns, dtype: torch.ones((rows, columns), dtype=getattr(torch, dtype)))

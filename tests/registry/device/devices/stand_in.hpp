@@ -39,6 +39,18 @@ std::size_t live_pools();
 /// The streams of allocations from pools, and of their frees, since the last call, in order.
 std::vector<const CUstream_st*> take_pool_streams();
 
+/// Copies between a device and page-locked memory, which copy nothing.
+struct Copies {
+  std::size_t to_device = 0;  ///< bytes
+  std::size_t to_host = 0;
+  std::vector<const CUstream_st*> streams;
+};
+/// Those since the last call.
+Copies take_copies();
+
+/// Streams, events and pieces of page-locked memory that were created and not destroyed.
+std::size_t live_copy_helpers();
+
 /// How often CUDA was asked since the last call: the device of a stream, the place of a pointer.
 struct Questions {
   int streams = 0;

@@ -118,7 +118,8 @@ cudaError_t __wrap_cudaMallocFromPoolAsync(void** memory, std::size_t bytes, cud
   p.peak_used = std::max(p.peak_used, p.used);
   p.reserved = std::max<std::uint64_t>(p.reserved, in_pieces(p.used));
   p.peak_reserved = std::max(p.peak_reserved, p.reserved);
-  *memory = memory_of(p.device, (std::size_t{3} << 38) + (taken += 256));
+  *memory = memory_of(p.device, (std::size_t{3} << 38) + taken);
+  taken += (bytes + 255) / 256 * 256;  // pieces do not overlap
   allocations[*memory] = {&p, bytes};
   streams.push_back(stream);
   return cudaSuccess;
