@@ -49,13 +49,12 @@ Status find_host_operands(const Arguments& arguments, const Kernel& kernel, cons
     if (operand.view->dtype == DType::none) continue;  // stands for an operand that is missing
     if (Status s = check_view(operand); !s) return s;
     auto& view = const_cast<TensorView&>(*operand.view);
-    const bool is_part = operand.is_output && (operand.may_stay || bits_of(view.dtype) < 8);
     if (view.data != nullptr) {
       operands.push_back({.data = &view.data,
                           .on_host = view,
                           .runs = byte_runs(view),
                           .is_output = operand.is_output,
-                          .is_read = !operand.is_unused && (!operand.is_output || is_part)});
+                          .is_read = !operand.is_unused && (!operand.is_output || operand.may_stay)});
     }
     view.memory = place;
   }

@@ -243,6 +243,21 @@ TEST_CASE("tensors that share memory share a copy, and gaps between rows stay th
   for (std::size_t i = 0; i < both.size(); ++i) REQUIRE(both[i] == sums[i / 16 * 8 + i % 8]);
 }
 
+TEST_CASE("operands that share memory are as aligned as on the host", "[on_device]") {
+  LateDevice state;
+  OnDevice device = on_late(state);
+  constexpr int width = 160;
+  alignas(256) static std::uint16_t whole[64 * width];
+  alignas(256) static std::uint16_t a[64 * 64];
+  const GemmArguments args = {.a = TensorView::row_major(a, DType::f16, {64, 64}),
+                              .b = TensorView::row_major(whole + 80, DType::f16, {64, 64}, width),
+                              .out = TensorView::row_major(whole + 1, DType::f16, {64, 64}, width)};
+  const CandidateList found = get_kernels(args, *Filter::parse("b.alignment == 8"));
+  REQUIRE_FALSE(found.empty());
+  must(device.run(found.front(), args));
+  must(device.sync());
+}
+
 TEST_CASE("alpha and beta may be behind pointers", "[on_device]") {
   LateDevice state;
   OnDevice device = on_late(state);
