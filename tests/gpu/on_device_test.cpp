@@ -41,6 +41,7 @@ TEST_CASE("a pool of copies is flat, and is given back") {
       must(on.run(kernel, c.problem.arguments));
       if (i % 10 == 9) must(on.sync());
     }
+    must(cudaDeviceSynchronize());
     CHECK(must(pool.use()).used == 0);
     CHECK(must(pool.use()).peak_used <= 40 * std::size_t{256} * 256 * 2);
     must(on.run(kernel, c.problem.arguments));

@@ -309,6 +309,7 @@ class OnGpu(unittest.TestCase):
                 if reserved is None:
                     reserved = pool.reserved_bytes
             self.assertEqual(pool.reserved_bytes, reserved)
+        torch.cuda.synchronize()
         self.assertEqual(pool.used_bytes, 0)
         self.assertGreater(pool.peak_used_bytes, 2 * 256 * 2048 * 2)
         self.assertLess(relative_error(out, reference), 1e-5)
