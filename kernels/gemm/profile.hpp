@@ -72,6 +72,9 @@ struct GemmProfile {
   GemmTraits traits;
   /// Whose kernel it is, where that is a GEMM's; the registry knows it and saves asking the row.
   const GemmFamily* family = nullptr;
+  /// Whether the kernel takes every problem that is plain (GemmTraffic::is_plain), aligned as it needs and
+  /// not longer than `most_k`.
+  bool takes_plain = false;
   /// Blocks that a multiprocessor holds at once.
   int resident;
   /// Blocks that the device holds at once.

@@ -25,6 +25,28 @@ bool has_few_elements(const GemmProblem& problem) {
   return elements <= most && elements * problem.batch <= most;
 }
 
+/// Far below what tensor maps take, far above what memory holds.
+constexpr unsigned long long longest_stride = 1ULL << 36;
+
+/// @param extent elements of a line that is contiguous across K
+bool has_plain_strides(const MatrixParams& matrix, long long across, long long along, int extent) {
+  const auto all = static_cast<unsigned long long>(across | along | matrix.batch_stride);
+  return across > 0 && along > 0 && all < longest_stride && (across != 1 || along >= extent);
+}
+
+bool has_plain_strides(const GemmProblem& p) {
+  const MatrixParams& a = p.a.matrix;
+  const MatrixParams& b = p.b.matrix;
+  return has_plain_strides(a, a.row_stride, a.column_stride, p.m) &&
+         has_plain_strides(b, b.column_stride, b.row_stride, p.n);
+}
+
+bool asks_for_little(const GemmProblem& p) {
+  const Controls& c = p.controls;
+  return !c.mode && !c.split_k_slices && !c.multiprocessors && !p.scales.a.is_given && !p.scales.b.is_given &&
+         !p.must_promote && !p.has_arrays && !p.wide.has_any();
+}
+
 }  // namespace
 
 GemmTraffic traffic_of(const GemmProblem& problem) {
@@ -37,6 +59,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
       8;
   const double inputs = lines * problem.k;
   const double outputs = m * n * element;
+  const bool fits_any_grid = has_few_elements(problem);
   return {.inputs = inputs,
           .outputs = outputs,
           .all = (inputs + outputs) * problem.batch,
@@ -46,7 +69,9 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .has_activation = problem.epilogue.activation != Activation::identity,
           .is_general =
               matrices > 1 || problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps,
-          .fits_any_grid = has_few_elements(problem)};
+          .fits_any_grid = fits_any_grid,
+          .is_plain =
+              fits_any_grid && !is_empty(problem) && asks_for_little(problem) && has_plain_strides(problem)};
 }
 
 }  // namespace quarry

@@ -1,4 +1,5 @@
-/// What a GEMM moves, whatever the kernel: computed once for all kernels that are ranked for it. Host only.
+/// What a GEMM moves and asks for, whatever the kernel: computed once for all kernels that are ranked for it.
+/// Host only.
 #pragma once
 
 #include "common/config_parts.hpp"
@@ -32,6 +33,11 @@ struct GemmTraffic {
   /// Whether no tiles, however small, exceed the limit of a grid while K is in one piece, with clusters or
   /// without.
   bool fits_any_grid = false;
+  /// Whether it asks for nothing that only some kernels have but the alignment of A and B, see
+  /// GemmProfile::takes_plain: no controls beyond the order of tiles, no scales, no gated pairs; and it has
+  /// outputs, fits any grid, and its strides are such that tensor maps can have them and lines do not
+  /// overlap.
+  bool is_plain = false;
 };
 
 GemmTraffic traffic_of(const GemmProblem& problem);

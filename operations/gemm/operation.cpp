@@ -7,6 +7,7 @@
 #include "gemm/host.hpp"
 #include "gemm/reductions.hpp"
 #include "operations/common/expression/interned.hpp"
+#include "operations/common/row_checks.hpp"
 #include "operations/gemm/executor.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/expression_code.hpp"
@@ -149,6 +150,10 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
   const GemmFamily& family = family_of(row);
   GemmProfile profile = family.profile(row.entry_config, device);
   profile.family = &family;
+  const KernelMetadata& kernel = row.metadata;
+  profile.takes_plain = check_compute_capability(kernel, device.cc) &&
+                        kernel.operands.scales == ScaleSupport::none && kernel.modes.batched &&
+                        profile.traits.shared_memory <= device.shared_memory_per_block;
   return profile;
 }
 
@@ -168,6 +173,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                          const DeviceModel&, std::size_t max_workspace) {
   Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
+  if (is_plain(problem)) return estimate;
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
   estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
   if (problem.wide.has_lines()) {

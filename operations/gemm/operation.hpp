@@ -91,6 +91,9 @@ struct Rules {
   static GemmProblem exchanged(const GemmProblem& problem);
   static void weigh(GemmProblem& problem);
   static GemmProfile profile(const Row& row, const DeviceModel& device);
+  /// Whether check_constraints and the device's compute capability have nothing to refuse. False says
+  /// nothing.
+  static bool surely_takes(const GemmProfile& profile, const GemmProblem& problem);
   static Status check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                   const DeviceModel& device);
   static Estimate estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
@@ -111,6 +114,17 @@ struct Rules {
 
   static const ExportRecipe recipe;
 };
+
+/// Whether a problem was weighed and asks for nothing that only some kernels have.
+inline bool is_plain(const GemmProblem& problem) { return problem.traffic && problem.traffic->is_plain; }
+
+inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& problem) {
+  const GemmTraits& kernel = profile.traits;
+  return profile.takes_plain && is_plain(problem) &&
+         problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
+         problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
+         (kernel.most_k == 0 || problem.k <= kernel.most_k);
+}
 
 template <class Add>
 void Rules::keys(const GemmProblem& problem, const Add& add) {

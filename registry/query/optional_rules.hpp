@@ -27,6 +27,10 @@ concept Weighs = requires(typename Rules::Problem& problem) {
   Rules::weigh(problem);
 };
 template <class Rules>
+concept TakesSurely = requires {
+  &Rules::surely_takes;
+};
+template <class Rules>
 concept HasControls = requires {
   &Rules::settle;
 };

@@ -47,6 +47,15 @@ Status check_row(const Row& row, const typename Rules::Problem& problem, const D
     return check_compute_capability(kernel, device.cc);
   return Rules::check_constraints(row, profile..., problem, device);
 }
+/// Whether check_row has nothing to refuse, as far as that can be told at a glance. False says nothing.
+template <class Rules, class... Profile>
+bool surely_takes(const typename Rules::Problem& problem, const Profile&... profile) {
+  if constexpr (TakesSurely<Rules>) {
+    return Rules::surely_takes(profile..., problem);
+  } else {
+    return false;
+  }
+}
 template <class Rules>
 Status check_row_alone(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device) {
   if constexpr (HasProfile<Rules>) {
@@ -110,12 +119,19 @@ struct Search {
   }
 
  private:
+  /// Not inlined: most rows are taken surely.
+  template <class... Profile>
+  [[gnu::noinline]] bool check(const Row& row, Status& why, const Profile&... profile) const {
+    Status s = check_row<Rules>(row, problem.of(row), device, profile...);
+    if (s) return true;
+    why = std::move(s);
+    return false;
+  }
+
   template <class... Profile>
   Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
-    if (Status s = check_row<Rules>(row, problem.of(row), device, profile...); !s) {
-      why = std::move(s);
+    if (!surely_takes<Rules>(problem.of(row), profile...) && !check(row, why, profile...))
       return Verdict::unsupported;
-    }
     const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
     return verdict == Verdict::taken ? estimate(row, offer, profile...) : verdict;
   }
