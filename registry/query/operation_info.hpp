@@ -156,6 +156,23 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
   return {};
 }
 
+/// The first `count` candidates: a measured one, if its row is not null, and the others in order. Everything
+/// is inlined into it: a call for each candidate costs more than the candidate.
+template <class Rules>
+[[gnu::flatten]] std::vector<Candidate> listed(const Offer& measured, std::span<const Offer> offers,
+                                               std::span<const RankKey> order, std::size_t count) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(count);
+  const auto add = [&](const auto&... parts) { candidates.emplace_back(parts...); };
+  if (measured.row != nullptr) with_candidate_of<Rules>(measured, add);
+  for (const RankKey key : order) {
+    if (candidates.size() == count) break;
+    const Offer& offer = offers[index_of(key)];
+    if (offer.row != measured.row) with_candidate_of<Rules>(offer, add);
+  }
+  return candidates;
+}
+
 template <class Rules>
 CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes& wishes) {
   Prepared<Rules> prepared;
@@ -178,17 +195,9 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
   }
   const std::vector<RankKey> order = ranked(offers, options.order);
   const std::size_t count = std::min(options.limit, order.size());
-  std::vector<Candidate> candidates;
-  candidates.reserve(count);
   Offer measured;
-  if (count > 0 && find_measured<Rules>(prepared, wishes, measured))
-    candidates.push_back(candidate_of<Rules>(measured));
-  const auto add = [&](const auto&... parts) { candidates.emplace_back(parts...); };
-  for (std::size_t i = 0; candidates.size() < count && i < order.size(); ++i) {
-    const Offer& offer = offers[index_of(order[i])];
-    if (offer.row != measured.row) with_candidate_of<Rules>(offer, add);
-  }
-  return CandidateList(std::move(candidates), offers.size(),
+  if (count > 0) (void)find_measured<Rules>(prepared, wishes, measured);
+  return CandidateList(listed<Rules>(measured, offers, order, count), offers.size(),
                        options.explain ? tally.rejections() : std::vector<Rejection>());
 }
 
