@@ -205,16 +205,15 @@ namespace {
 GemmWorkspace sums_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls) {
   GemmWorkspace workspace;
-  const ChosenControls chosen = simplified(controls);
-  if (chosen.mode == Mode::gemm || chosen.mode == Mode::split_k_cluster || is_empty(problem))
-    return workspace;
+  const Mode mode = simplified(controls).mode;
+  if (mode == Mode::gemm || mode == Mode::split_k_cluster || is_empty(problem)) return workspace;
   const auto number = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t element = number(bytes_of(partial_type(kernel.accumulator)));
-  if (chosen.mode == Mode::split_k_parallel) {
-    workspace.partials_bytes = element * number(chosen.split_k_slices) * number(problem.batch) *
+  if (mode == Mode::split_k_parallel) {
+    workspace.partials_bytes = element * number(controls.split_k_slices) * number(problem.batch) *
                                number(problem.m) * number(problem.n);
-  } else if (chosen.mode == Mode::stream_k) {
-    const StreamShares shares = gemm_shares(kernel, problem, chosen);
+  } else if (mode == Mode::stream_k) {
+    const StreamShares shares = gemm_shares(kernel, problem, controls);
     if (shares.whole == shares.tiles) return workspace;
     const std::size_t blocks = shares.blocks;
     workspace.partials_bytes = element * (blocks - 1) * number(kernel.tile.m) * number(kernel.tile.n);
