@@ -22,7 +22,7 @@ std::vector<RankKey> ranked(std::span<const Offer> offers, Order order) {
   std::vector<RankKey> keys(offers.size());
   for (std::size_t i = 0; i < offers.size(); ++i) {
     const std::uint64_t time =
-        order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds) : 0;
+        order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds()) : 0;
     keys[i] = time << 32 | i;
   }
   if (order == Order::best_first) std::sort(keys.begin(), keys.end());

@@ -17,12 +17,12 @@ namespace quarry::detail {
 /// A row that can solve the problem, with the controls chosen for it.
 struct Offer {
   const Row* row = nullptr;
-  ChosenControls controls;
-  /// Predicted; in the precision that offers are ordered by.
-  float seconds = 0;
+  Estimate estimate;
   /// As a tuning table says; 0: not measured.
   double measured_seconds = 0;
-  std::size_t workspace = 0;
+
+  /// Predicted, in the precision that offers are ordered by.
+  float seconds() const { return static_cast<float>(estimate.seconds); }
 };
 
 /// What check_predicate says where the caller leaves something out.

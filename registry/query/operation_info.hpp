@@ -84,7 +84,7 @@ Answer best_of(const Search<Rules>& search, const RowRanges& ranges, Tally* tall
       ranges, tally, [&]() -> Offer& { return offer; },
       [&] {
         const bool first = answer.matched++ == 0;
-        if (first || (order == Order::best_first && offer.seconds < answer.offer.seconds))
+        if (first || (order == Order::best_first && offer.seconds() < answer.offer.seconds()))
           answer.offer = offer;
       });
   return answer;
@@ -314,7 +314,7 @@ struct Calls {
     Offer offer;
     if (search.estimate(row, offer, profile...) == Verdict::over_workspace) {
       return Status(StatusCode::filtered_out,
-                    "It needs " + std::to_string(offer.workspace) + " bytes of workspace");
+                    "It needs " + std::to_string(offer.estimate.workspace) + " bytes of workspace");
     }
     return candidate_of<Rules>(offer);
   }

@@ -1,6 +1,7 @@
 /// The loop over the rows of a checked problem, made of the rules of its operation.
 #pragma once
 
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -92,19 +93,13 @@ struct Search {
   template <class... Profile>
   Verdict estimate(const Row& row, Offer& offer, const Profile&... profile) const {
     const std::size_t most = wishes.options.max_workspace;
-    const Estimate estimate = Rules::estimate(row, profile..., problem.of(row), device, most);
     offer.row = &row;
-    offer.controls.mode = estimate.controls.mode;
-    offer.controls.split_k_slices = estimate.controls.split_k_slices;
-    offer.controls.swizzle = estimate.controls.swizzle;
-    offer.controls.raster = estimate.controls.raster;
-    offer.seconds = static_cast<float>(estimate.seconds);
-    offer.workspace = estimate.workspace;
-    return estimate.workspace > most ? Verdict::over_workspace : Verdict::taken;
+    new (&offer.estimate) Estimate(Rules::estimate(row, profile..., problem.of(row), device, most));
+    return offer.estimate.workspace > most ? Verdict::over_workspace : Verdict::taken;
   }
 
   /// Each offer, in registry order: fills `place()`, and calls `take()` if the row was taken. So an offer is
-  /// written where it stays: a copy of what was just written would wait for it.
+  /// written where it stays: a copy of what was just written, in larger pieces, would wait for it.
   /// @param tally where not null, counts what became of every row: of an unsupported one, why
   template <class Place, class Take>
   void each(const RowRanges& ranges, Tally* tally, const Place& place, const Take& take) const {
@@ -142,11 +137,11 @@ struct Search {
 template <class Rules, class Make>
 decltype(auto) with_candidate_of(const Offer& offer, const Make& make) {
   if constexpr (HasControls<Rules>) {
-    const ChosenControls& c = offer.controls;
-    return make(*offer.row, c.mode, c.split_k_slices, c.swizzle, c.raster, offer.seconds, offer.workspace,
-                offer.measured_seconds);
+    const ChosenControls& c = offer.estimate.controls;
+    return make(*offer.row, c.mode, c.split_k_slices, c.swizzle, c.raster, offer.seconds(),
+                offer.estimate.workspace, offer.measured_seconds);
   } else {
-    return make(*offer.row, Controls(), offer.seconds, offer.workspace, offer.measured_seconds);
+    return make(*offer.row, Controls(), offer.seconds(), offer.estimate.workspace, offer.measured_seconds);
   }
 }
 template <class Rules>
