@@ -70,9 +70,8 @@ struct Work {
   double memory;
 };
 
-inline Work work(const GemmProfile& kernel, const GemmProblem& problem) {
-  std::optional<GemmTraffic> computed;
-  const GemmTraffic& traffic = problem.traffic ? *problem.traffic : computed.emplace(traffic_of(problem));
+[[gnu::always_inline]] inline Work work(const GemmProfile& kernel, const GemmProblem& problem,
+                                        const GemmTraffic& traffic) {
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   return {.kernel = kernel,
           .problem = problem,
@@ -126,7 +125,11 @@ Raster raster_of(const GemmProblem& problem) { return problem.controls.raster.va
 
 /// Counters are cleared first. The slices of a tile end at the same time and add one after another.
 SplitKWay serial_way(const Work& w) {
-  return {Mode::split_k_serial, most_automatic_slices, w.kernel.clearing, w.kernel.turn};
+  return {.mode = Mode::split_k_serial,
+          .most_slices = most_automatic_slices,
+          .once = w.kernel.clearing,
+          .slice = w.kernel.turn,
+          .balance = w.kernel.serial_balance};
 }
 
 /// As many slices as fill the last blocks of all multiprocessors: those with one block more than others take
@@ -162,7 +165,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
           .tiles = w.blocks,
           .cluster = 1,
           .at_once = w.kernel.resident_on_device,
-          .alone_root = w.kernel.alone_root};
+          .alone_root = w.kernel.alone_root,
+          .k_root = k_root_of(w.problem, w.kernel.traits)};
 }
 
 /// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
@@ -271,11 +275,16 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
       .multiprocessors = device.multiprocessors,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, busy_seconds(profile, 1)));
+  set_balances(profile);
   return profile;
 }
 
-Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
-  const Work w = work(kernel, problem);
+namespace {
+
+/// As gemm_estimate.
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
+                     std::size_t max_workspace) {
+  const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
   if (kernel.traits.schedule == Schedule::stream_k) return stream_estimate(w, swizzle, max_workspace);
@@ -286,8 +295,16 @@ Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, st
   return result;
 }
 
+}  // namespace
+
+Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+  if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
+  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
+}
+
 Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
-  const Work w = work(kernel, problem);
+  const GemmTraffic traffic = traffic_of(problem);
+  const Work w = work(kernel, problem, traffic);
   const Estimate estimate = gemm_estimate(kernel, problem, max_workspace);
   const ChosenControls& controls = estimate.controls;
   Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);

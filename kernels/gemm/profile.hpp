@@ -88,6 +88,10 @@ struct GemmProfile {
   double launch;
   /// Square root of the same of a block that is alone, all in all: by it slices are balanced.
   double alone_root;
+  /// The same divided by the root of what a slice costs in exchange, in split_k_serial: `turn`; and in
+  /// split_k_parallel: `partial_byte` of one output.
+  double serial_balance = 0;
+  double parallel_balance = 0;
   /// Seconds of a round that K tiles do not take, for a block that is alone: filling the pipeline, the
   /// way of the results.
   double ends;

@@ -34,14 +34,26 @@ struct SplitKWay {
   double once;
   double slice;
   double share = 0;
+  /// SplitKWork::alone_root divided by the root of `slice`, about; 0: not known.
+  double balance = 0;
 };
+
+/// Bytes of a partial sum.
+constexpr int partial_bytes(const GemmTraits& kernel) { return kernel.accumulator == DType::f64 ? 8 : 4; }
 
 /// Partial outputs are written, and read again by the reduction.
 inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, int most_slices) {
-  const int bytes = kernel.traits.accumulator == DType::f64 ? 8 : 4;
   const double outputs = static_cast<double>(problem.m) * problem.n * problem.batch;
-  const double slice = kernel.partial_byte * outputs * bytes;
-  return {Mode::split_k_parallel, most_slices, kernel.reduction + slice, slice};
+  const double slice = kernel.partial_byte * outputs * partial_bytes(kernel.traits);
+  const double balance =
+      problem.traffic ? kernel.parallel_balance * problem.traffic->roots.outputs_inverse : 0;
+  return {Mode::split_k_parallel, most_slices, kernel.reduction + slice, slice, 0, balance};
+}
+
+/// What kernels of a profile balance slices by.
+inline void set_balances(GemmProfile& kernel) {
+  kernel.serial_balance = kernel.alone_root / std::sqrt(kernel.turn);
+  kernel.parallel_balance = kernel.alone_root / std::sqrt(kernel.partial_byte * partial_bytes(kernel.traits));
 }
 
 /// A kernel at work on a problem, as far as all families cut K alike.
@@ -57,7 +69,14 @@ struct SplitKWork {
   int at_once;
   /// Square root of the seconds of a K tile.
   double alone_root;
+  /// Square root of k_tiles, about; 0: not known.
+  double k_root = 0;
 };
+
+/// SplitKWork::k_root of a problem that was weighed.
+inline double k_root_of(const GemmProblem& problem, const GemmTraits& kernel) {
+  return problem.traffic ? problem.traffic->roots.of_k_tiles(kernel.tile.k) : 0;
+}
 
 /// Whether K may be cut, and either the caller wants it or it may pay. @param whole_seconds in one piece
 inline bool may_cut(const SplitKWork& w, double whole_seconds) {
@@ -78,8 +97,13 @@ inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way) {
 /// The number of slices at which one more costs in exchange what it saves of the main loop. At least 2.
 inline int balanced_slices(const SplitKWork& w, const SplitKWay& way) {
   const int most = most_filled_slices(w, way);
-  // The root of k_tiles * alone / slice; what depends on the problem alone is a factor of its own, to be
-  // ready early.
+  // The root of k_tiles * alone / slice. The product of roots that are there already is right but for its
+  // last digits, and is there sooner than a root: everything below waits for it.
+  constexpr double margin = 1e-9;
+  const double about = way.balance * w.k_root;
+  const int slices = about < most ? static_cast<int>(about) : most;
+  const double beyond = about - slices;
+  if (beyond > margin && (slices == most || beyond < 1 - margin)) return std::max(2, slices);
   const double balance = w.alone_root * std::sqrt(w.k_tiles / way.slice);
   return std::max(2, balance < most ? static_cast<int>(balance) : most);
 }

@@ -1,5 +1,7 @@
 #include "gemm/traffic.hpp"
 
+#include <cmath>
+
 #include "gemm/host.hpp"
 
 namespace quarry {
@@ -72,6 +74,17 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .fits_any_grid = fits_any_grid,
           .is_plain =
               fits_any_grid && !is_empty(problem) && asks_for_little(problem) && has_plain_strides(problem)};
+}
+
+SplitKRoots split_k_roots(const GemmProblem& problem) {
+  SplitKRoots roots;
+  int tile = 1 << SplitKRoots::least_tile_log2;
+  for (double& root : roots.k_tiles) {
+    root = std::sqrt(tiles_along(problem.k, tile));
+    tile *= 2;
+  }
+  roots.outputs_inverse = 1 / std::sqrt(static_cast<double>(problem.m) * problem.n * problem.batch);
+  return roots;
 }
 
 }  // namespace quarry

@@ -2,6 +2,9 @@
 /// Host only.
 #pragma once
 
+#include <array>
+#include <bit>
+
 #include "common/config_parts.hpp"
 
 namespace quarry {
@@ -15,6 +18,22 @@ struct SplitLines {
   double columns = 0;
 
   double of(Layout layout) const { return layout == Layout::row ? rows : columns; }
+};
+
+/// Square roots by which slices of K are balanced.
+struct SplitKRoots {
+  static constexpr int least_tile_log2 = 3;
+  /// Of how many K tiles there are: tiles of 8, 16, ...
+  std::array<double, 6> k_tiles = {};
+  /// 1 divided by the root of how many outputs there are.
+  double outputs_inverse = 0;
+
+  /// 0 where it is not known.
+  double of_k_tiles(int tile_k) const {
+    const auto size = static_cast<unsigned>(tile_k);
+    const auto i = static_cast<std::size_t>(std::countr_zero(size) - least_tile_log2);
+    return std::has_single_bit(size) && i < k_tiles.size() ? k_tiles[i] : 0;
+  }
 };
 
 struct GemmTraffic {
@@ -38,8 +57,12 @@ struct GemmTraffic {
   /// outputs, fits any grid, and its strides are such that tensor maps can have them and lines do not
   /// overlap.
   bool is_plain = false;
+  /// Only where many kernels are ranked; 0 otherwise.
+  SplitKRoots roots = {};
 };
 
 GemmTraffic traffic_of(const GemmProblem& problem);
+/// For a query, which balances slices for many kernels.
+SplitKRoots split_k_roots(const GemmProblem& problem);
 
 }  // namespace quarry

@@ -145,9 +145,8 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
   return share < copies ? share / copies : 1;
 }
 
-inline Work work(const GemmProfile& kernel, const GemmProblem& problem) {
-  std::optional<GemmTraffic> computed;
-  const GemmTraffic& traffic = problem.traffic ? *problem.traffic : computed.emplace(traffic_of(problem));
+[[gnu::always_inline]] inline Work work(const GemmProfile& kernel, const GemmProblem& problem,
+                                        const GemmTraffic& traffic) {
   const int tiles_m = tiles_along(problem.m, kernel.traits.tile.m);
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   const int k_tiles = tiles_along(problem.k, kernel.traits.tile.k);
@@ -238,7 +237,8 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Acc
 }
 
 /// Seconds of the kernel itself. @param account null, or where the parts are noted
-inline double kernel_seconds(const Work& w, const Spread& spread, Account* account = nullptr) {
+[[gnu::always_inline]] inline double kernel_seconds(const Work& w, const Spread& spread,
+                                                    Account* account = nullptr) {
   const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
   const int on_one = tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
@@ -326,7 +326,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
           .tiles = w.tiles,
           .cluster = w.kernel.traits.cluster,
           .at_once = w.clusters * w.kernel.resident,
-          .alone_root = w.kernel.alone_root};
+          .alone_root = w.kernel.alone_root,
+          .k_root = k_root_of(w.problem, w.kernel.traits)};
 }
 
 /// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
@@ -419,11 +420,16 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .first_scale = first_scale * factors.copies / factors.memory,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
+  set_balances(profile);
   return profile;
 }
 
-Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
-  const Work w = work(kernel, problem);
+namespace {
+
+/// As estimate.
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
+                     std::size_t max_workspace) {
+  const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
   Estimate result;
   result.controls.mode = fixed.mode.value_or(Mode::gemm);
@@ -435,8 +441,16 @@ Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::si
   return result;
 }
 
+}  // namespace
+
+Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+  if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
+  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
+}
+
 Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
-  const Work w = work(kernel, problem);
+  const GemmTraffic traffic = traffic_of(problem);
+  const Work w = work(kernel, problem, traffic);
   const Estimate estimate = gemm_sm90::estimate(kernel, problem, max_workspace);
   Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
   const int slices = estimate.controls.split_k_slices;

@@ -157,7 +157,10 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
   return profile;
 }
 
-void Rules::weigh(GemmProblem& problem) { problem.traffic = traffic_of(problem); }
+void Rules::weigh(GemmProblem& problem) {
+  problem.traffic = traffic_of(problem);
+  problem.traffic->roots = split_k_roots(problem);
+}
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                 const DeviceModel& device) {
