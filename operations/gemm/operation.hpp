@@ -66,6 +66,7 @@ struct Rules {
   static void operands(const GemmArguments& arguments, OperandList& list);
   static Status check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
   static void describe(const GemmArguments& arguments, GemmProblem& problem);
+  static constexpr bool makes_problem = true;
   /// The part of check that is about controls alone.
   static Status check_controls(const Controls& controls);
 

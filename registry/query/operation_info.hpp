@@ -33,7 +33,7 @@ struct Prepared {
   Status prepare(const typename Rules::Arguments& arguments, const Wishes& wishes, bool one) {
     OperandList operands;
     Rules::operands(arguments, operands);
-    if (Status s = Rules::check(arguments, operands, problem.as_asked); !s) return s;
+    if (Status s = Rules::check(arguments, operands, problem.as_asked()); !s) return s;
     const FindOptions& options = wishes.options;
     device = options.device != nullptr ? options.device : &model_for(operands);
     if (Status s = check_model(*device); !s) return s;
@@ -46,7 +46,7 @@ struct Prepared {
         const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
                                   !options.explain && !wishes.filter.restricts();
         if (is_memorable)
-          question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked), options,
+          question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
                                    *number, tuning_word(tuning, *device));
       }
     }
@@ -55,10 +55,10 @@ struct Prepared {
 
   /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.
   Search<Rules> search(const Wishes& wishes) {
-    if constexpr (Exchanges<Rules>) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
+    problem.exchange();
     if constexpr (Weighs<Rules>) {
-      Rules::weigh(problem.as_asked);
-      if constexpr (Exchanges<Rules>) Rules::weigh(*problem.as_exchanged);
+      Rules::weigh(problem.as_asked());
+      if constexpr (Exchanges<Rules>) Rules::weigh(problem.as_exchanged());
     }
     return {problem, *device, wishes, profiles};
   }
@@ -67,7 +67,7 @@ struct Prepared {
 /// Why no row of the ranges was taken, or the rows that there are not.
 template <class Rules>
 Status why_none(const Search<Rules>& search, const RowRanges& ranges, Tally& tally) {
-  if (ranges.empty()) return Rules::no_kernel(search.problem.as_asked);
+  if (ranges.empty()) return Rules::no_kernel(search.problem.as_asked());
   Offer none;
   search.each(
       ranges, &tally, [&]() -> Offer& { return none; }, [] {});
@@ -97,14 +97,12 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
                    const Wishes& wishes, Offer& offer) {
   if (row.metadata.operation != Rules::Arguments::operation) return false;
   CheckedProblem<Rules> problem;
-  problem.as_asked = prepared.problem.as_asked;
-  Controls& controls = problem.as_asked.controls;
+  problem.as_asked() = prepared.problem.as_asked();
+  Controls& controls = problem.as_asked().controls;
   controls = completed(controls, choice.controls());
   if (!Rules::check_controls(controls)) return false;
-  if (!Rules::check_signature(row, problem.as_asked)) return false;
-  if constexpr (Exchanges<Rules>) {
-    if (row.exchanged) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
-  }
+  if (!Rules::check_signature(row, problem.as_asked())) return false;
+  if (row.exchanged) problem.exchange();
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
   if (search.judge(row, offer, why) != Verdict::taken) return false;
@@ -117,7 +115,7 @@ template <class Rules>
 bool find_measured(const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
   if constexpr (IsTuned<Rules>) {
     if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
-    const std::optional<TuningKey> key = tuning_key_of<Rules>(prepared.problem.as_asked);
+    const std::optional<TuningKey> key = tuning_key_of<Rules>(prepared.problem.as_asked());
     if (!key) return false;
     for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, *key)) {
       const Row* const row = prepared.tuning->rows[choice.kernel];
@@ -142,9 +140,9 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
       return {};
     }
   }
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked);
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked());
   const Search<Rules> search = prepared.search(wishes);
-  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
+  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked());
   answer = best_of(search, ranges, explained);
   if (answer.offer.row == nullptr) {
     Tally tally;
@@ -177,9 +175,9 @@ template <class Rules>
 CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes& wishes) {
   Prepared<Rules> prepared;
   if (Status s = prepared.prepare(arguments, wishes, false); !s) return CandidateList(std::move(s));
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked);
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked());
   const Search<Rules> search = prepared.search(wishes);
-  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked);
+  const RowRanges ranges = rows_of<Rules>(search.problem.as_asked());
   const FindOptions& options = wishes.options;
   Tally tally;
   std::vector<Offer> offers(ranges.rows());
@@ -252,7 +250,8 @@ struct Calls {
   static Status supports(const Row& row, const void* arguments) {
     OperandList operands;
     Rules::operands(of(arguments), operands);
-    typename Rules::Problem problem;
+    ProblemRoom<Rules> room;
+    typename Rules::Problem& problem = room.problem;
     if (Status s = Rules::check(of(arguments), operands, problem); !s) return s;
     if (Status s = Rules::check_signature(row, problem); !s) return s;
     orient<Rules>(row, problem);
@@ -293,11 +292,11 @@ struct Calls {
     OperandList operands;
     Rules::operands(of(arguments), operands);
     CheckedProblem<Rules> problem;
-    if (Status s = Rules::check(of(arguments), operands, problem.as_asked); !s) return s;
+    if (Status s = Rules::check(of(arguments), operands, problem.as_asked()); !s) return s;
     const DeviceModel& device = options.device != nullptr ? *options.device : model_for(operands);
     if (Status s = check_model(device); !s) return s;
-    if (Status s = Rules::check_signature(row, problem.as_asked); !s) return s;
-    if constexpr (Exchanges<Rules>) problem.as_exchanged.emplace(Rules::exchanged(problem.as_asked));
+    if (Status s = Rules::check_signature(row, problem.as_asked()); !s) return s;
+    problem.exchange();
     const Filter any;
     const Wishes wishes = {any, options};
     const Search<Rules> search = {problem, device, wishes};
@@ -347,7 +346,8 @@ Status resolve(const Row& row, const typename Rules::Arguments& arguments, const
 template <class Rules>
 Status Calls<Rules>::prepare(const Row& row, const Controls& controls, const void* arguments,
                              const OperandList& operands, const DeviceModel* device, Launch& launch) {
-  typename Rules::Problem problem;
+  ProblemRoom<Rules> room;
+  typename Rules::Problem& problem = room.problem;
   ChosenControls chosen;
   // By the model that workspace_size goes by, so that the workspace it asked for is what the run needs.
   const DeviceModel& model = model_for(operands);
@@ -362,7 +362,8 @@ Status Calls<Rules>::prepare(const Row& row, const Controls& controls, const voi
 template <class Rules>
 void Calls<Rules>::prepare_unchecked(const Row& row, const Controls& controls, const void* arguments,
                                      const OperandList& operands, Launch& launch) {
-  typename Rules::Problem problem;
+  ProblemRoom<Rules> room;
+  typename Rules::Problem& problem = room.problem;
   ChosenControls chosen;
   Rules::describe(of(arguments), problem);
   orient<Rules>(row, problem);
@@ -379,7 +380,8 @@ Result<std::size_t> Calls<Rules>::workspace_size(const Row& row, const Controls&
                                                  const void* arguments) {
   OperandList operands;
   Rules::operands(of(arguments), operands);
-  typename Rules::Problem problem;
+  ProblemRoom<Rules> room;
+  typename Rules::Problem& problem = room.problem;
   ChosenControls chosen;
   const DeviceModel& device = model_for(operands);
   if (Status s = resolve<Rules>(row, of(arguments), operands, controls, device, problem, chosen); !s)

@@ -31,6 +31,10 @@ concept TakesSurely = requires {
   &Rules::surely_takes;
 };
 template <class Rules>
+concept MakesProblem = requires {
+  Rules::makes_problem;
+};
+template <class Rules>
 concept HasControls = requires {
   &Rules::settle;
 };

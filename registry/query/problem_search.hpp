@@ -3,6 +3,7 @@
 
 #include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "operations/common/row_checks.hpp"
@@ -14,18 +15,49 @@
 
 namespace quarry::detail {
 
+/// Where a check makes a problem. To clear it first takes a tenth of a question, so where it is made whole
+/// nothing is written before.
+template <class Rules>
+struct ProblemRoom {
+  typename Rules::Problem problem;
+};
+template <class Rules>
+requires MakesProblem<Rules>
+struct ProblemRoom<Rules> {
+  static_assert(std::is_trivially_destructible_v<typename Rules::Problem>);
+  ProblemRoom() {}
+  union {
+    typename Rules::Problem problem;
+  };
+};
+
 /// A problem after all checks that do not depend on a kernel, for rows of either orientation.
 template <class Rules>
 struct CheckedProblem {
-  typename Rules::Problem as_asked;
-  /// For rows with exchanged operands. Only where the operation has such; made when a query needs both.
-  std::optional<typename Rules::Problem> as_exchanged;
+  using Problem = typename Rules::Problem;
 
-  const typename Rules::Problem& of(const Row& row) const {
+  ProblemRoom<Rules> asked;
+  /// For rows with exchanged operands. Only where the operation has such; made when a query needs both.
+  ProblemRoom<Rules> exchanged;
+
+  Problem& as_asked() { return asked.problem; }
+  const Problem& as_asked() const { return asked.problem; }
+  /// @pre exchange()
+  Problem& as_exchanged() { return exchanged.problem; }
+
+  /// Makes the exchanged one.
+  void exchange() {
     if constexpr (Exchanges<Rules>) {
-      return row.exchanged ? *as_exchanged : as_asked;
+      static_assert(MakesProblem<Rules>);
+      new (&exchanged.problem) Problem(Rules::exchanged(asked.problem));
+    }
+  }
+
+  const Problem& of(const Row& row) const {
+    if constexpr (Exchanges<Rules>) {
+      return row.exchanged ? exchanged.problem : asked.problem;
     } else {
-      return as_asked;
+      return asked.problem;
     }
   }
 };
