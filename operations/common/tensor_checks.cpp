@@ -60,6 +60,10 @@ bool reach(const TensorView& view, int64_t& elements) {
   return elements < std::numeric_limits<int64_t>::max() >> std::countr_zero(unit_size(view.dtype));
 }
 
+/// With no stride longer than that, all extents keep to what `reach` can count.
+constexpr int64_t short_stride = (int64_t{1} << 26) - 1;
+static_assert(extent_limit <= std::numeric_limits<int64_t>::max() / 16 / TensorView::max_rank / short_stride);
+
 /// Bytes that repeat at a distance: a contiguous span, and all other strides multiples of the distance.
 struct Spans {
   uint64_t width = 0;
@@ -327,7 +331,9 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   if (view.rank < least_rank || view.rank > most_rank) {
     return {code, Reason::rank, name, view.rank < least_rank ? least_rank : most_rank, view.rank};
   }
+  int64_t strides = 0;
   for (size_t i = 0; i < view.rank; ++i) {
+    strides |= view.strides[i];
     if (view.extents[i] < 0) return {code, Reason::negative_extent, name, 0, view.extents[i]};
     if (view.extents[i] > extent_limit)
       return {code, Reason::extent_limit, name, extent_limit, view.extents[i]};
@@ -339,9 +345,11 @@ Status check_tensor(const TensorView& view, Operand name, int least_rank, int mo
   if (bytes_of(view.dtype) == 0) {
     if (Status s = check_shared_bytes(view, name); !s) return s;
   }
-  int64_t elements = 0;
   const bool is_strided = view.tag == LayoutTag::strided;
-  if (!(is_strided ? reach(view, elements) : reach(unfolded(view), elements))) return too_long(name);
+  if (!is_strided || strides > short_stride) {
+    int64_t elements = 0;
+    if (!(is_strided ? reach(view, elements) : reach(unfolded(view), elements))) return too_long(name);
+  }
   if (view.is_pointer_array) return check_array(view, name);
   const bool is_odd_fake = view.data == nullptr && !is_power_of_two(view.assumed_alignment);
   const bool is_misaligned = (address_of(view) & (unit_size(view.dtype) - 1)) != 0;
