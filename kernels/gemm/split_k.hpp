@@ -97,7 +97,7 @@ inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way) {
 /// The number of slices at which one more costs in exchange what it saves of the main loop. At least 2.
 inline int balanced_slices(const SplitKWork& w, const SplitKWay& way) {
   const int most = most_filled_slices(w, way);
-  // The root of k_tiles * alone / slice. The product of roots that are there already is right but for its
+  // The root of k_tiles * alone / slice. The product of roots that are there already is right except for its
   // last digits, and is there sooner than a root: everything below waits for it.
   constexpr double margin = 1e-9;
   const double about = way.balance * w.k_root;

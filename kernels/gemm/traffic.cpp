@@ -51,6 +51,11 @@ bool asks_for_little(const GemmProblem& p) {
 
 }  // namespace
 
+bool is_plain(const GemmProblem& problem) {
+  return has_few_elements(problem) && !is_empty(problem) && asks_for_little(problem) &&
+         has_plain_strides(problem);
+}
+
 GemmTraffic traffic_of(const GemmProblem& problem) {
   const double m = problem.m;
   const double n = problem.n;
@@ -61,7 +66,6 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
       8;
   const double inputs = lines * problem.k;
   const double outputs = m * n * element;
-  const bool fits_any_grid = has_few_elements(problem);
   return {.inputs = inputs,
           .outputs = outputs,
           .all = (inputs + outputs) * problem.batch,
@@ -71,9 +75,8 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .has_activation = problem.epilogue.activation != Activation::identity,
           .is_general =
               matrices > 1 || problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps,
-          .fits_any_grid = fits_any_grid,
-          .is_plain =
-              fits_any_grid && !is_empty(problem) && asks_for_little(problem) && has_plain_strides(problem)};
+          .fits_any_grid = has_few_elements(problem),
+          .is_plain = is_plain(problem)};
 }
 
 SplitKRoots split_k_roots(const GemmProblem& problem) {

@@ -62,6 +62,8 @@ struct GemmTraffic {
 };
 
 GemmTraffic traffic_of(const GemmProblem& problem);
+/// GemmTraffic::is_plain
+bool is_plain(const GemmProblem& problem);
 /// For a query, which balances slices for many kernels.
 SplitKRoots split_k_roots(const GemmProblem& problem);
 

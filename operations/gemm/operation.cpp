@@ -176,7 +176,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                          const DeviceModel&, std::size_t max_workspace) {
   Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
-  if (is_plain(problem)) return estimate;
+  if (problem.traffic && problem.traffic->is_plain) return estimate;
   // Nothing is launched for an output without elements; the time of no tiles would be no number.
   estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
   if (problem.wide.has_lines()) {

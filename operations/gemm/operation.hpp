@@ -116,15 +116,12 @@ struct Rules {
   static const ExportRecipe recipe;
 };
 
-/// Whether a problem was weighed and asks for nothing that only some kernels have.
-inline bool is_plain(const GemmProblem& problem) { return problem.traffic && problem.traffic->is_plain; }
-
 inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& problem) {
   const GemmTraits& kernel = profile.traits;
-  return profile.takes_plain && is_plain(problem) &&
-         problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
-         problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b &&
-         (kernel.most_k == 0 || problem.k <= kernel.most_k);
+  const bool is_aligned = problem.a.alignment[static_cast<int>(kernel.layouts.a)] >= kernel.alignment.a &&
+                          problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b;
+  return profile.takes_plain && is_aligned && (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
+         (problem.traffic ? problem.traffic->is_plain : is_plain(problem));
 }
 
 template <class Add>

@@ -93,7 +93,9 @@ template <class Rules>
 Status check_row_alone(const Row& row, const typename Rules::Problem& problem, const DeviceModel& device) {
   if constexpr (HasProfile<Rules>) {
     typename Rules::Profile computed;
-    return check_row<Rules>(row, problem, device, profile_of<Rules>(row, device, computed));
+    const typename Rules::Profile& profile = profile_of<Rules>(row, device, computed);
+    if (surely_takes<Rules>(problem, profile)) return {};
+    return check_row<Rules>(row, problem, device, profile);
   } else {
     return check_row<Rules>(row, problem, device);
   }
