@@ -20,7 +20,13 @@ void check_all(std::string fault, const Site& site) {
 void warpgroup_multiply(const ProductShape& shape, SumWord* sums, std::uint64_t a, std::uint64_t b,
                         bool accumulate, const Site& site) {
   const WarpgroupCall call = {WarpgroupFunction::multiply, 0, shape, a, b, accumulate};
-  check_all(own().multiply(*current, call, sums, site), site);
+  check_all(own().multiply(*current, call, sums, nullptr, site), site);
+}
+
+void warpgroup_multiply(const ProductShape& shape, SumWord* sums, const std::uint32_t* a, std::uint64_t b,
+                        bool accumulate, const Site& site) {
+  const WarpgroupCall call = {WarpgroupFunction::multiply, 0, shape, 0, b, accumulate};
+  check_all(own().multiply(*current, call, sums, a, site), site);
 }
 
 void warpgroup_fence(const Site& site) { check_all(own().fence(*current, site), site); }

@@ -19,7 +19,7 @@ constexpr int bytes_of(ProductInput type) {
 }
 
 /// 64 x n sums of 32 bytes along K of A and B, each contiguous in shared memory along K, or if elements have
-/// two bytes along M or N.
+/// two bytes along M or N. Of two bytes, A may be in registers instead.
 struct ProductShape {
   ProductInput a;
   ProductInput b;
@@ -27,6 +27,7 @@ struct ProductShape {
   bool a_along_m;
   bool b_along_n;
   int n;  ///< 8 to 256, a multiple of 8
+  bool a_in_registers = false;
 
   /// Elements along K.
   int k() const { return 32 / bytes_of(a); }
@@ -42,6 +43,9 @@ using SumWord [[gnu::may_alias]] = std::uint32_t;
 /// belongs to the instruction until it is waited for, and may not be read before `warpgroup_hold`: until then
 /// it holds poison.
 void warpgroup_multiply(const ProductShape& shape, SumWord* sums, std::uint64_t a, std::uint64_t b,
+                        bool accumulate, const Site& site);
+/// The same of an A in registers: `a` is this thread's part, four words, which is taken over at once.
+void warpgroup_multiply(const ProductShape& shape, SumWord* sums, const std::uint32_t* a, std::uint64_t b,
                         bool accumulate, const Site& site);
 void warpgroup_fence(const Site& site);
 void warpgroup_commit(const Site& site);

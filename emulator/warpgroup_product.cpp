@@ -162,6 +162,18 @@ void read_a(ProductOperands& operands, const ProductShape& shape, std::span<cons
   }
 }
 
+void read_a(ProductOperands& operands, const ProductShape& shape, std::span<const std::uint32_t> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t thread = i / fragment_words;
+    const std::size_t matrix = i % fragment_words;
+    const std::size_t row = thread / 32 * 16 + thread % 32 / 4 + matrix % 2 * 8;
+    const std::size_t k = thread % 4 * 2 + matrix / 2 * 8;
+    const bool bf16 = shape.a == ProductInput::bf16;
+    operands.a[row][k] = value_of(static_cast<std::uint16_t>(words[i] & 0xffff), bf16);
+    operands.a[row][k + 1] = value_of(static_cast<std::uint16_t>(words[i] >> 16), bf16);
+  }
+}
+
 void read_b(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
             const SharedMemory& memory) {
   const auto groups = static_cast<std::size_t>(shape.n) / half_elements;

@@ -13,6 +13,9 @@ namespace quarry::emulator {
 
 inline constexpr int product_m = 64;
 inline constexpr int most_product_k = 32;
+
+/// Words of a thread's part of an A in registers.
+inline constexpr unsigned fragment_words = 4;
 inline constexpr int most_product_n = 256;
 
 /// Columns of sums that lie together.
@@ -37,6 +40,8 @@ struct ProductOperands {
 /// Takes over an operand's bytes. @param chunks as find_chunks gave them; they exist
 void read_a(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
             const SharedMemory& memory);
+/// The same of an A in registers, four words of each thread. See MatrixFragment: a warp has 16 rows.
+void read_a(ProductOperands& operands, const ProductShape& shape, std::span<const std::uint32_t> words);
 void read_b(ProductOperands& operands, const ProductShape& shape, std::span<const unsigned> chunks,
             const SharedMemory& memory);
 

@@ -30,6 +30,9 @@ std::uint32_t poison_of(const ProductShape& shape) {
   return shape.sum == ProductSum::f16 ? under_way_f16 : under_way_f32;
 }
 
+/// Chunks of A in shared memory.
+unsigned chunks_of_a(const ProductShape& shape) { return shape.a_in_registers ? 0 : chunks_of(product_m); }
+
 /// Words of a thread's part of sums, at most.
 constexpr unsigned most_words = most_product_n / 2;
 
@@ -87,12 +90,17 @@ std::string Warpgroup::fence(Thread& thread, const Site& site) {
   return join(thread, {.function = WarpgroupFunction::fence}, site, joined);
 }
 
-std::string Warpgroup::multiply(Thread& thread, const WarpgroupCall& call, SumWord* words, const Site& site) {
+std::string Warpgroup::multiply(Thread& thread, const WarpgroupCall& call, SumWord* words,
+                                const std::uint32_t* a, const Site& site) {
   Joined* joined;
   std::string fault = join(thread, call, site, joined);
   if (!fault.empty()) return fault;
   if (joined->threads == 1) fault = begin_multiply(thread, *joined, words, site);
   if (fault.empty()) fault = check_operands(thread, *joined, site);
+  if (a != nullptr) {
+    joined->a.resize(warpgroup_threads * fragment_words);
+    std::copy_n(a, fragment_words, joined->a.begin() + place_in_group(thread) * fragment_words);
+  }
   if (fault.empty()) fault = hand_in(thread, *joined, words);
   if (!fault.empty() || joined->threads < warpgroup_threads) return fault;
   ++thread.block->count().warpgroup_multiplies;
@@ -102,11 +110,12 @@ std::string Warpgroup::multiply(Thread& thread, const WarpgroupCall& call, SumWo
 
 std::string Warpgroup::begin_multiply(Thread& thread, Joined& joined, SumWord* words, const Site& site) {
   const WarpgroupCall& call = joined.call;
-  const unsigned of_a = chunks_of(product_m);
+  const unsigned of_a = chunks_of_a(call.shape);
   const unsigned of_b = chunks_of(call.shape.n);
   joined.addresses.resize(of_a + of_b);
   const std::span<unsigned> all = joined.addresses;
-  std::string fault = find_chunks(call.a, product_m, call.shape.a_along_m, all.first(of_a));
+  std::string fault;
+  if (of_a > 0) fault = find_chunks(call.a, product_m, call.shape.a_along_m, all.first(of_a));
   if (fault.empty()) fault = find_chunks(call.b, call.shape.n, call.shape.b_along_n, all.last(of_b));
   if (!fault.empty()) return fault;
   joined.chunks.addresses = all;
@@ -284,8 +293,12 @@ void Warpgroup::run_first(const Thread& thread) {
   if (first.call.function == WarpgroupFunction::multiply) {
     const SharedMemory& memory = thread.block->shared();
     const std::span<const unsigned> all = first.addresses;
-    const unsigned of_a = chunks_of(product_m);
-    read_a(operands_, first.call.shape, all.first(of_a), memory);
+    const unsigned of_a = chunks_of_a(first.call.shape);
+    if (of_a > 0) {
+      read_a(operands_, first.call.shape, all.first(of_a), memory);
+    } else {
+      read_a(operands_, first.call.shape, first.a);
+    }
     read_b(operands_, first.call.shape, all.subspan(of_a), memory);
     emulator::multiply(operands_, first.call.shape, first.call.accumulate, *sums_[first.sums].values);
   }

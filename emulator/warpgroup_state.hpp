@@ -54,8 +54,9 @@ class Warpgroup {
   void begin();
 
   std::string fence(Thread& thread, const Site& site);
-  /// @param words the thread's sums
-  std::string multiply(Thread& thread, const WarpgroupCall& call, SumWord* words, const Site& site);
+  /// @param words the thread's sums @param a its part of an A in registers; else null
+  std::string multiply(Thread& thread, const WarpgroupCall& call, SumWord* words, const std::uint32_t* a,
+                       const Site& site);
   std::string commit(Thread& thread, const Site& site);
   std::string begin_wait(Thread& thread, unsigned pending, const Site& site);
   /// Whether all threads have started what a thread that may leave so many groups waits for.
@@ -79,7 +80,8 @@ class Warpgroup {
     unsigned threads = 0;
     unsigned warps = 0;  ///< a bit for each whose operands were checked
     std::size_t sums = 0;
-    std::vector<unsigned> addresses;  ///< of the chunks of A, then of B
+    std::vector<unsigned> addresses;  ///< of the chunks of A, if it is in shared memory, then of B
+    std::vector<std::uint32_t> a;     ///< an A in registers, thread after thread
     SharedMemory::Chunks chunks = {};
   };
   /// A thread's part of sums.

@@ -5,6 +5,7 @@
 ///   tensor_copy.hpp  the bulk tensor copy engine: tiles of tensors to and from shared memory
 ///   warpgroup.hpp    matrix multiply-add of four warps from shared memory, register reallocation
 ///   warpgroup_along_k.hpp the same of tf32, 8-bit floating point and bytes
+///   warpgroup_fragment.hpp the same with a left operand in registers
 ///   store_matrix.hpp fragments to shared memory
 ///   dependent.hpp    kernels of a stream that overlap
 #pragma once

@@ -8,4 +8,5 @@
 #include "arch/emulated/tensor_copy.hpp"
 #include "arch/emulated/warpgroup.hpp"
 #include "arch/emulated/warpgroup_along_k.hpp"
+#include "arch/emulated/warpgroup_fragment.hpp"
 #include "arch/types_sm90.hpp"

@@ -8,4 +8,5 @@
 #include "arch/ptx/tensor_copy.hpp"
 #include "arch/ptx/warpgroup.hpp"
 #include "arch/ptx/warpgroup_along_k.hpp"
+#include "arch/ptx/warpgroup_fragment.hpp"
 #include "arch/types_sm90.hpp"

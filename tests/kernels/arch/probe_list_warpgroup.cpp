@@ -77,8 +77,9 @@ Words tiles(Random& random) {
 }
 
 /// Lines of 32 bytes, of which the second half of shared memory has 256: as many columns as there can be.
+template <MmaTypes types>
 Words lines_for_every_n(Random& random) {
-  return multiplication<MmaTypes::bf16_f32, small_integer>(random, true, [](Words& in) {
+  return multiplication<types, small_integer>(random, true, [](Words& in) {
     constexpr arch::MatrixDescriptor lines_of_32 = 3ULL << 62 | (8 * 32 / 16ULL) << 32;
     constexpr arch::MatrixDescriptor b = lines_of_32 | operand_bytes / 2 / 16;
     push_descriptor(in, lines_of_32);
@@ -142,7 +143,20 @@ Probe every_n(int first, int last) {
   return {.kernel = "warpgroup_multiply_n" + std::to_string(last),
           .covers = {"warpgroup_multiply", "warpgroup_fence", "warpgroup_commit", "warpgroup_wait",
                      "warpgroup_hold(WarpgroupSumsF32<N>)"},
-          .make_inputs = lines_for_every_n,
+          .make_inputs = lines_for_every_n<MmaTypes::bf16_f32>,
+          .out_words = out_words,
+          .shared_memory = operand_bytes,
+          .sm90 = true};
+}
+
+/// The same of some N, with the left operand in registers.
+template <MmaTypes types>
+Probe fragment(const char* kernel) {
+  std::size_t out_words = 0;
+  for (const std::size_t n : {8, 16, 32, 64, 96, 128, 256}) out_words += threads * n / 2;
+  return {.kernel = kernel,
+          .covers = {"warpgroup_multiply_fragment"},
+          .make_inputs = lines_for_every_n<types>,
           .out_words = out_words,
           .shared_memory = operand_bytes,
           .sm90 = true};
@@ -173,6 +187,8 @@ void add_warpgroup_probes(std::vector<Probe>& all) {
     all[i].covers.emplace_back("async_proxy_fence");
   }
   for (const int last : {64, 128, 192, 256}) all.push_back(every_n(last - 56, last));
+  all.push_back(fragment<MmaTypes::bf16_f32>("warpgroup_multiply_fragment_bf16"));
+  all.push_back(fragment<MmaTypes::f16_f32>("warpgroup_multiply_fragment_f16"));
   all.push_back({.kernel = "registers",
                  .covers = {"give_registers", "take_registers"},
                  .make_inputs = words<16 * threads>,

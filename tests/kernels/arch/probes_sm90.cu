@@ -45,6 +45,17 @@ struct MultiplyN {
   }
 };
 
+/// The left operand in registers.
+template <class Input, int... n>
+struct MultiplyFragment {
+  template <Block block>
+  QUARRY_DEVICE static void run(const ProbeParams& params) {
+    warpgroup_multiply_fragment<block, Input, n...>(params);
+  }
+};
+using MultiplyFragmentBF16 = MultiplyFragment<arch::BF16, 8, 16, 32, 64, 96, 128, 256>;
+using MultiplyFragmentF16 = MultiplyFragment<arch::F16, 8, 16, 32, 64, 96, 128, 256>;
+
 /// 64 columns, with sums in f32, s32 or f16.
 using WideSums = arch::WarpgroupSumsF32<64>;
 using WholeSums = arch::WarpgroupSumsS32<64>;
@@ -106,6 +117,9 @@ QUARRY_MULTIPLY_ENTRY(n64, MultiplyN64)
 QUARRY_MULTIPLY_ENTRY(n128, MultiplyN128)
 QUARRY_MULTIPLY_ENTRY(n192, MultiplyN192)
 QUARRY_MULTIPLY_ENTRY(n256, MultiplyN256)
+
+QUARRY_MULTIPLY_ENTRY(fragment_bf16, MultiplyFragmentBF16)
+QUARRY_MULTIPLY_ENTRY(fragment_f16, MultiplyFragmentF16)
 
 QUARRY_ENTRY(probe_registers, probes::ProbeParams, probes::registers, probes::WholeMultiprocessor{128})
 

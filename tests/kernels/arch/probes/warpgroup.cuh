@@ -94,6 +94,33 @@ QUARRY_DEVICE void warpgroup_multiply_n(const ProbeParams& params) {
   show_all_n<block, n, last>(params, store_operands<block>(params), params.out);
 }
 
+/// A thread's part of the left operand of one of two instructions: words of what is also shared memory.
+template <Block block>
+QUARRY_DEVICE arch::MatrixFragment left_fragment(const ProbeParams& params, int instruction) {
+  return arch::global_load<arch::MatrixFragment>(params.in +
+                                                 4 * (instruction * block.threads + arch::thread_index()));
+}
+
+/// For some N, one after another; the left operand in registers.
+template <Block block, class Input, int n, int... more>
+QUARRY_DEVICE void show_fragment_sums(const ProbeParams& params, arch::SharedAddress base, unsigned* out) {
+  using Sums = arch::WarpgroupSumsF32<n>;
+  const arch::MatrixFragment a[2] = {left_fragment<block>(params, 0), left_fragment<block>(params, 1)};
+  int instruction = 0;
+  show_sums_of<block, Sums>(
+      params, base, out, [&](Sums& sums, arch::MatrixDescriptor, arch::MatrixDescriptor b, int accumulate) {
+        arch::warpgroup_multiply_fragment<Input>(sums, a[instruction], b, accumulate);
+        ++instruction;
+      });
+  if constexpr (sizeof...(more) > 0)
+    show_fragment_sums<block, Input, more...>(params, base, out + block.threads * Sums::registers);
+}
+
+template <Block block, class Input, int... n>
+QUARRY_DEVICE void warpgroup_multiply_fragment(const ProbeParams& params) {
+  show_fragment_sums<block, Input, n...>(params, store_operands<block>(params), params.out);
+}
+
 /// Registers are given and taken while values are kept in them.
 template <WholeMultiprocessor block>
 QUARRY_DEVICE void registers(const ProbeParams& params) {
