@@ -61,6 +61,12 @@ struct U4x8 {
   unsigned bits;
 };
 
+/// Which byte half_byte_rows takes of words, and what it multiplies by: the same for a whole loop.
+struct HalfByteLane {
+  unsigned selector;
+  unsigned factors;
+};
+
 /// A lane's part of a 16 x 16 matrix of 16-bit elements, four 8 x 8 matrices of one register each: the left
 /// operand of an m16n8k16 instruction, or the right operands of two. Of 32-bit elements, a 16 x 8 matrix in
 /// four 8 x 4 ones (m16n8k8): row lane / 4 and column lane % 4 of each. Of bytes, a 16 x 32 matrix in four

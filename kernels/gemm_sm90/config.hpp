@@ -29,7 +29,8 @@ struct Config {
   Alignment alignment;
   /// fast_tf32 of f32 operands, exact of others.
   Math math = Math::exact;
-  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K.
+  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K. With weights
+  /// of half a byte, groups of 32, 64 or 128.
   ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -40,11 +41,20 @@ inline constexpr int warpgroup_threads = 128;
 /// wgmma.mma_async).
 inline constexpr int instruction_m = 64;
 inline constexpr int instruction_k_bytes = 32;
-constexpr int instruction_k(const Types& types) { return instruction_k_bytes / bytes_of(types.a); }
+/// Weights of half a byte are multiplied as numbers of the other operand's type.
+constexpr DType multiplied_type(const Types& types) { return is_half_byte(types.a) ? types.b : types.a; }
+constexpr int instruction_k(const Types& types) {
+  return instruction_k_bytes / bytes_of(multiplied_type(types));
+}
+
+/// Whether A is weights of half a byte: of a config whose device code runs. They become 16-bit numbers in
+/// registers, from where the matrix instruction takes them (weights.cuh).
+constexpr bool has_weights(const Config& c) { return is_half_byte(c.types.a); }
 
 /// Warpgroups that multiply: of a tile of 64 rows one, of 192 three, otherwise two; a tile each with
-/// ping_pong.
+/// ping_pong. Of weights, 64 rows each: converting them takes more than to multiply a few columns.
 constexpr int consumers(const Config& c) {
+  if (has_weights(c)) return c.tile.m / instruction_m;
   if (c.schedule == Schedule::ping_pong) return 2;
   const int blocks = c.tile.m / instruction_m;
   return blocks % 2 == 0 ? 2 : blocks;
@@ -76,7 +86,9 @@ constexpr int accumulator_registers(const Config& c) {
 }
 
 /// Registers that hold sums in the main loop: where they are promoted, also the sums of a block of K.
-constexpr int sum_registers(const Config& c) { return accumulator_registers(c) * (promotes(c) ? 2 : 1); }
+constexpr int sum_registers(const Config& c) {
+  return accumulator_registers(c) * (promotes(c) || has_weights(c) ? 2 : 1);
+}
 
 /// Registers that a multiplying thread needs beside its sums.
 inline constexpr int spare_registers = 64;
@@ -85,8 +97,11 @@ inline constexpr int spare_registers = 64;
 /// warpgroups only if their number at the start is known. Of small tiles there are two: the next kernel's
 /// block starts while the one before it ends. Their epilogue needs 96 registers beside the sums.
 constexpr int least_blocks(const Config& c) {
-  const bool is_small = sum_registers(c) + 96 <= 65536 / threads(c) / 2 &&
-                        c.stages * c.tile.k * (c.tile.m + c.tile.n) * bytes_of(c.types.a) <= 100 * 1024;
+  const int element_bits = bits_of(c.types.a);
+  const int operands = has_weights(c) ? c.tile.m * element_bits + c.tile.n * bits_of(c.types.b)
+                                      : (c.tile.m + c.tile.n) * element_bits;
+  const bool is_small =
+      sum_registers(c) + 96 <= 65536 / threads(c) / 2 && c.stages * c.tile.k / 8 * operands <= 100 * 1024;
   return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
 }
 
@@ -109,8 +124,9 @@ constexpr int consumer_registers(const Config& c) {
   return share > 240 ? 240 : share;
 }
 
-/// The operands' tiles of one stage.
+/// The operands' tiles of one stage. Of weights, the box counts bytes.
 constexpr OperandBox box_a(const Config& c) {
+  if (has_weights(c)) return {true, c.tile.m, c.tile.k / 2, 1, c.cluster.n};
   return {c.layouts.a == Layout::row, c.tile.m, c.tile.k, bytes_of(c.types.a), c.cluster.n};
 }
 constexpr OperandBox box_b(const Config& c) {
@@ -184,7 +200,7 @@ constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile
 /// Sets of scales in shared memory: f32, of the rows of a tile, then of its columns. Vectors wait like
 /// biases, with two barriers a set; the scales of a block of K belong to the stage.
 constexpr int scale_sets(const Config& c) {
-  if (!takes_scales(c)) return 0;
+  if (!takes_scales(c) || has_weights(c)) return 0;  // which find theirs in registers
   return promotes(c) ? c.stages : bias_sets(c);
 }
 constexpr int scale_bytes(const Config& c) { return (c.tile.m + c.tile.n) * 4; }

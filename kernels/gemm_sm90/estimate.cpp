@@ -77,10 +77,11 @@ int resident_blocks(const Config& c, const DeviceModel& device) {
 double math_cycles(const Config& c, const DeviceRates& rates) {
   const Tile& t = c.tile;
   // The rate of 16-bit operands; an instruction takes as long for as many bytes of others.
-  const double halves = t.k * bytes_of(c.types.a) / 2.0;
+  const int bytes = bytes_of(multiplied_type(c.types));
+  const double halves = t.k * bytes / 2.0;
   const double multiplied = 2.0 * t.m * t.n * halves / rates.wgmma.flops_per_clock;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
-  const double read = static_cast<double>(bytes_of(c.types.a)) * t.k * (t.m + groups * blocks_m(c) * t.n) /
+  const double read = static_cast<double>(bytes) * t.k * (t.m + groups * blocks_m(c) * t.n) /
                       rates.memory.shared_bytes_per_clock;
   return std::max(multiplied, read);
 }
@@ -261,7 +262,7 @@ inline Order balanced_order(const Work& w) {
   constexpr int widest = 8;
   const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};
-  const double smaller = static_cast<double>(std::min(p.m, p.n)) * p.k * bytes_of(p.types.a);
+  const double smaller = static_cast<double>(std::min(p.m, p.n)) * p.k * bits_of(p.types.a) / 8;
   if (smaller <= w.kernel.rates->memory.kept_operand_bytes)
     return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
   const bool along_n = w.tiles_m < widest || (w.tiles_m % widest != 0 && w.tiles_n % widest == 0);
@@ -385,7 +386,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
   const Config measured = as_measured(c);
   const double slower = slower_than(measured, c);
   const double promoted = groups > 1 ? promoted_in_turns : promoted_alone;
-  const double math = math_cycles(measured, rates) * (promotes(c) ? 1 + promoted : 1) + tile_overhead;
+  const double math =
+      math_cycles(measured, rates) * (promotes(c) || has_weights(c) ? 1 + promoted : 1) + tile_overhead;
   const double copies_ahead = static_cast<double>(c.stages) * stage_bytes(c) / stage_bytes(measured);
   const double stored_tile = factors.epilogue * elements / groups * cycle;
   const double general = has_crowded_registers(c) ? element_general_in_memory : element_general;

@@ -8,6 +8,7 @@
 #include "gemm_sm90/thread_producer.cuh"
 #include "gemm_sm90/tile_store.cuh"
 #include "gemm_sm90/turns.cuh"
+#include "gemm_sm90/weights.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -71,7 +72,7 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
     if (warp_of_group() == 1) produce_vectors<config, Vectors>(params, memory, place);
     if constexpr (promotes(config)) {
       if (warp_of_group() == 2) produce_block_scales<config>(params, *scales, memory, place);
-    } else if constexpr (takes_scales(config)) {
+    } else if constexpr (scale_sets(config) > 0) {
       if (warp_of_group() == 2) produce_vector_scales<config>(params, *scales, memory, place);
     }
     if (warp_of_group() == 3) BesideCopies<config, Params>::run(params, memory, place);
@@ -96,6 +97,9 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
     } else {
       promoting_mainloop<config, true>(sums, pipeline, work, group, place, turns, is_last, all_started);
     }
+  } else if constexpr (has_weights(config)) {
+    weight_mainloop<config>(sums, pipeline, work, group, place, scales.params());
+    all_started();
   } else if constexpr (!takes_scales(config)) {
     mainloop<config>(sums, pipeline, work.k_tiles, group, place, all_started);
   } else if constexpr (config.types.accumulator == DType::f32) {

@@ -37,7 +37,7 @@ struct SumsOf<DType::f16, n> {
 /// a wait.
 template <DType input_a, DType input_b, DType accumulator>
 struct Multiply {
-  static constexpr int k = instruction_k_bytes / bytes_of(input_a);
+  static constexpr int k = instruction_k({input_a, input_b, accumulator, accumulator});
   template <int n>
   using Sums = typename SumsOf<accumulator, n>::Type;
 

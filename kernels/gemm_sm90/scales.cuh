@@ -315,6 +315,18 @@ class TileScales<config, ScaleSupport::block_scales> {
   const GemmScaleParams& params_;
 };
 template <Config config>
+class TileScales<config, ScaleSupport::group_scales> {
+ public:
+  QUARRY_DEVICE TileScales(const GemmScaleParams* params, arch::SharedAddress /*memory*/)
+      : params_(*params) {}
+  QUARRY_DEVICE void skip() const {}
+
+  QUARRY_DEVICE const GemmScaleParams& params() const { return params_; }
+
+ private:
+  const GemmScaleParams& params_;
+};
+template <Config config>
 class TileScales<config, ScaleSupport::vector_scales> {
  public:
   QUARRY_DEVICE TileScales(const GemmScaleParams* /*params*/, arch::SharedAddress memory) : ring_(memory) {}

@@ -17,8 +17,8 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::orientation>("orientation", Orientation::direct),
     word_setting<&Config::math>("math", Math::exact),
     setting<&Config::alignment>("alignment", "a"),
-    word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales,
-                 ScaleSupport::block_scales>("scales", ScaleSupport::none),
+    word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales, ScaleSupport::block_scales,
+                 ScaleSupport::group_scales>("scales", ScaleSupport::none),
 });
 
 /// The same device code for the transposed problem: the other orientation of everything.
@@ -37,7 +37,8 @@ Config mirrored(const Config& c) {
 bool has_instruction(const Types& t, Math math) {
   if (math == Math::fast_tf32) return t == Types{DType::f32, DType::f32, DType::f32, DType::f32};
   const bool bytes = is_byte(t.a) && is_byte(t.b) && t.accumulator == DType::s32 && takes_integer_sums(t.out);
-  return math == Math::exact && (has_half_types(t) || has_fp8_types(t) || bytes);
+  const bool weights = has_weight_types(t) && (is_half_byte(t.a) || is_half_byte(t.b));
+  return math == Math::exact && (has_half_types(t) || has_fp8_types(t) || bytes || weights);
 }
 
 /// Bytes of what the copy engine moves at least.
@@ -76,6 +77,25 @@ std::string tile_fault(const Config& c, const Config& code) {
   return "";
 }
 
+/// Columns of the matrix instruction with a left operand in registers.
+constexpr int fragment_columns[] = {8, 16, 32, 64, 96, 128, 256};
+
+/// What kernels of weights have to be.
+std::string weight_fault(const Config& c, const Config& code) {
+  const bool has_groups = c.scales == ScaleSupport::group_scales;
+  if (!has_weights(code)) return has_groups ? "group_scales are for weights of s4 and u4" : "";
+  if (!has_groups) return "weights have group_scales";
+  if (code.layouts.a != Layout::row || code.layouts.b != Layout::column)
+    return "weights are contiguous along K, and so is the other operand";
+  if (c.copy != CopyEngine::tma) return "copy engine cp_async brings no weights";
+  if (c.schedule == Schedule::ping_pong) return "weights have no ping_pong schedule";
+  if (c.tile.k != scale_block && c.tile.k != 2 * scale_block)
+    return "tile.k must be 128 or 256 with weights";
+  if (!std::ranges::count(fragment_columns, code.tile.n))
+    return "tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights";
+  return "";
+}
+
 std::string cluster_fault(const Config& c, const Config& code) {
   if (c.cluster.m > 2 || c.cluster.n > 2) return "cluster must be 1x1, 2x1, 1x2 or 2x2";
   for (const OperandBox& box : {box_a(code), box_b(code)}) {
@@ -109,10 +129,11 @@ std::string register_fault(const Config& code) {
 }
 
 std::string tma_fault(const Config& c) {
-  const int elements = copy_bytes / bytes_of(c.types.a);
-  if (c.alignment == Alignment{elements, elements}) return "";
-  const std::string text = std::to_string(elements);
-  return "alignment must be " + text + " and " + text + ", as the copy engine tma moves 16 bytes";
+  const int a = copy_bytes * 8 / bits_of(c.types.a);
+  const int b = copy_bytes * 8 / bits_of(c.types.b);
+  if (c.alignment == Alignment{a, b}) return "";
+  return "alignment must be " + std::to_string(a) + " and " + std::to_string(b) +
+         ", as the copy engine tma moves 16 bytes";
 }
 
 std::string cp_async_fault(const Config& c, const Config& code) {
@@ -162,7 +183,8 @@ std::string fault(const Config& c) {
   const Config code = entry(c);
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   // One after another: what is computed for one relies on those before it.
-  std::string why = tile_fault(c, code);
+  std::string why = weight_fault(c, code);
+  if (why.empty()) why = tile_fault(c, code);
   if (why.empty()) why = cluster_fault(c, code);
   if (why.empty()) why = schedule_fault(c, code);
   if (why.empty()) why = register_fault(code);

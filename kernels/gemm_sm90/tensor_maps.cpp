@@ -33,7 +33,20 @@ Lines lines_of(const MatrixParams& m, DType type, int rows, int columns, int bat
           .batch_stride = m.batch_stride};
 }
 
+/// Weights of half a byte, as bytes of two each.
+Lines bytes_of_weights(const GemmProblem& p) {
+  const MatrixParams& m = p.a.matrix;
+  return {.data = m.data,
+          .dtype = DType::u8,
+          .elements = tiles_along(p.k, 2),
+          .lines = p.m,
+          .batch = m.batch_stride == 0 ? 1 : p.batch,
+          .line_stride = m.row_stride / 2,
+          .batch_stride = m.batch_stride / 2};
+}
+
 Lines lines_of_a(const Layouts& layouts, const GemmProblem& p) {
+  if (is_half_byte(p.types.a)) return bytes_of_weights(p);
   return lines_of(p.a.matrix, p.types.a, p.m, p.k, p.batch, layouts.a == Layout::row);
 }
 Lines lines_of_b(const Layouts& layouts, const GemmProblem& p) {

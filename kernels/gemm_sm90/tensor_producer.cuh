@@ -118,10 +118,33 @@ class GatedBoxSource {
   unsigned sharers_;
 };
 
+/// A source of weights, of which two share a byte: its box counts bytes. K begins at the matrix's first
+/// column.
+template <OperandBox box>
+class WeightSource : BoxSource<box> {
+ public:
+  using BoxSource<box>::BoxSource;
+
+  /// As BoxSource's.
+  QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
+    BoxSource<box>::load(tile, full, k / 2);
+  }
+};
+
+/// The source of A.
+template <Config config, bool are_weights = has_weights(config)>
+struct SourceOfA {
+  using Type = BoxSource<box_a(config)>;
+};
+template <Config config>
+struct SourceOfA<config, true> {
+  using Type = WeightSource<box_a(config)>;
+};
+
 /// The sources of a tile. @tparam SourceB BoxSource or GatedBoxSource
 template <Config config, class SourceB>
 struct TileSources {
-  BoxSource<box_a(config)> a;
+  typename SourceOfA<config>::Type a;
   SourceB b;
 
   /// Loads both operands' tiles that begin at `k` of the problem. Tiles of K follow one another. @param

@@ -73,6 +73,55 @@ QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
   return pair_of<BF16>(half_byte(numbers, i), half_byte(numbers, i + 4));
 }
 
+template <class T>
+inline constexpr float half_byte_unit = 1;
+template <>
+inline constexpr float half_byte_unit<BF16> = 0x1p-6F;
+
+template <class T>
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte);
+template <>
+QUARRY_DEVICE HalfByteLane half_byte_lane<F16>(int byte) {
+  return {static_cast<unsigned>(byte), 0};
+}
+template <>
+QUARRY_DEVICE HalfByteLane half_byte_lane<BF16>(int byte) {
+  return {static_cast<unsigned>(byte), 0};
+}
+
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(S4x8 upper, S4x8 lower, HalfByteLane lane);
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(U4x8 upper, U4x8 lower, HalfByteLane lane);
+
+/// Both rows' pairs.
+template <class T, class Numbers>
+Vector<unsigned, 2> pairs_of_rows(Numbers upper, Numbers lower, HalfByteLane lane) {
+  const int byte = static_cast<int>(lane.selector);
+  const auto pair = [byte](Numbers x) {
+    return pair_of<T>(half_byte(x, 2 * byte) * half_byte_unit<T>,
+                      half_byte(x, 2 * byte + 1) * half_byte_unit<T>);
+  };
+  return {pair(upper), pair(lower)};
+}
+
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
+  return pairs_of_rows<F16>(upper, lower, lane);
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
+  return pairs_of_rows<F16>(upper, lower, lane);
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
+  return pairs_of_rows<BF16>(upper, lower, lane);
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
+  return pairs_of_rows<BF16>(upper, lower, lane);
+}
+
 QUARRY_DEVICE float to_tf32(float x) { return host::f32_to_tf32(x); }
 
 /// The whole number nearest to x, ties to even, from `least` to `most`; 0 for NaN.

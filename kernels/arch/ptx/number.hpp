@@ -137,6 +137,94 @@ QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
   return pair;
 }
 
+/// What the pairs below count: numbers of 7 bits of mantissa are left with a factor, which is exact.
+template <class T>
+inline constexpr float half_byte_unit = 1;
+template <>
+inline constexpr float half_byte_unit<BF16> = 0x1p-6F;
+
+/// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight. By a whole warp: the factors
+/// come from another lane, as the assembler would else make the constant anew for each use.
+template <class T>
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte);
+
+/// These numbers of eight half bytes, of `upper` and of `lower`, each a pair of numbers of T times
+/// half_byte_unit<T>.
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(S4x8 upper, S4x8 lower, HalfByteLane lane);
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(U4x8 upper, U4x8 lower, HalfByteLane lane);
+
+/// The two bytes, twice: a pair's first number lies in the lowest bits of the lower half, its second one 16
+/// times as high in the upper half.
+QUARRY_DEVICE unsigned half_byte_words(unsigned upper, unsigned lower, HalfByteLane lane) {
+  unsigned words;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words) : "r"(upper), "r"(lower), "r"(lane.selector));
+  return words;
+}
+QUARRY_DEVICE HalfByteLane held_half_byte_lane(int byte, unsigned factors) {
+  HalfByteLane lane = {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, 0};
+  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(lane.factors) : "r"(factors));
+  return lane;
+}
+template <>
+QUARRY_DEVICE HalfByteLane half_byte_lane<F16>(int byte) {
+  return held_half_byte_lane(byte, 0x2c003c00u);  // 1/16, 1
+}
+template <>
+QUARRY_DEVICE HalfByteLane half_byte_lane<BF16>(int byte) {
+  return held_half_byte_lane(byte, 0x7d007f00u);  // 2^123, 2^127
+}
+/// (words & 0x00f0000f) ^ other, in one instruction.
+QUARRY_DEVICE unsigned half_byte_bits(unsigned words, unsigned other) {
+  unsigned bits;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(bits) : "r"(words), "r"(0x00f0000fu), "r"(other));
+  return bits;
+}
+/// From 1024 + x and 1024 + 16 x to x, less 8 where it is signed.
+template <bool is_signed>
+QUARRY_DEVICE unsigned half_bytes_to_f16(unsigned words, unsigned factors) {
+  constexpr unsigned signs = is_signed ? 0x00800008u : 0;
+  constexpr unsigned addends = is_signed ? 0xd480e408u : 0xd400e400u;
+  unsigned pair;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;"
+      : "=r"(pair)
+      : "r"(half_byte_bits(words, 0x64006400u ^ signs)), "r"(factors), "r"(addends));
+  return pair;
+}
+/// The bits alone are subnormal numbers, or just above: x 2^-133 and x 2^-129.
+template <bool is_signed>
+QUARRY_DEVICE unsigned half_bytes_to_bf16(unsigned words, unsigned factors) {
+  constexpr unsigned signs = is_signed ? 0x00800008u : 0;
+  constexpr unsigned addends = is_signed ? 0xbe00be00u : 0x80008000u;  // -8 2^-6, or -0
+  unsigned pair;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;"
+      : "=r"(pair)
+      : "r"(half_byte_bits(words, signs)), "r"(factors), "r"(addends));
+  return pair;
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
+  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
+  return {half_bytes_to_f16<true>(words, lane.factors), half_bytes_to_f16<true>(words >> 8, lane.factors)};
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
+  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
+  return {half_bytes_to_f16<false>(words, lane.factors), half_bytes_to_f16<false>(words >> 8, lane.factors)};
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
+  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
+  return {half_bytes_to_bf16<true>(words, lane.factors), half_bytes_to_bf16<true>(words >> 8, lane.factors)};
+}
+template <>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
+  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
+  return {half_bytes_to_bf16<false>(words, lane.factors),
+          half_bytes_to_bf16<false>(words >> 8, lane.factors)};
+}
+
 /// Rounds to the nearest number of 11 significant bits, as f32: what mma<TF32> takes. Ties go to even;
 /// on 8.0, which has no such instruction (PTX ISA, cvt), away from 0.
 QUARRY_DEVICE float to_tf32(float x) {

@@ -113,6 +113,14 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("f16_of_u4", {"half_byte_pair<F16>(U4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("bf16_of_s4", {"half_byte_pair<BF16>(S4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("bf16_of_u4", {"half_byte_pair<BF16>(U4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
+  all.push_back(items("f16_rows_of_s4", {"half_byte_rows<F16>(S4x8)", "half_byte_lane<F16>"}, pairs_of_bytes,
+                      pairs, 4 * pairs, bits));
+  all.push_back(items("f16_rows_of_u4", {"half_byte_rows<F16>(U4x8)", "half_byte_lane<F16>"}, pairs_of_bytes,
+                      pairs, 4 * pairs, bits));
+  all.push_back(items("bf16_rows_of_s4", {"half_byte_rows<BF16>(S4x8)", "half_byte_lane<BF16>"},
+                      pairs_of_bytes, pairs, 4 * pairs, bits));
+  all.push_back(items("bf16_rows_of_u4", {"half_byte_rows<BF16>(U4x8)", "half_byte_lane<BF16>"},
+                      pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("tf32_of_f32", {"to_tf32"}, floats_around_f16, to_f16, to_f16, exact_f32));
   const std::size_t to_byte = count_of(floats_around_bytes);
   all.push_back(items("s8_of_f32", {"to_s8"}, floats_around_bytes, to_byte, to_byte / 4, bits));

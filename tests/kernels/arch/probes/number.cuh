@@ -106,6 +106,37 @@ QUARRY_DEVICE void bf16_of_u4(const ProbeParams& params) {
   });
 }
 
+/// Two bytes of a word as if its bytes in another order were the lower row's.
+template <class T, class Numbers>
+QUARRY_DEVICE arch::Vector<unsigned, 4> rows_of_half_bytes(Numbers x) {
+  const Numbers other{x.bits << 16 | x.bits >> 16};
+  const arch::Vector<unsigned, 2> first =
+      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(x.bits & 1));
+  const arch::Vector<unsigned, 2> second =
+      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1)));
+  return {first.v[0], first.v[1], second.v[0], second.v[1]};
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_rows_of_s4(const ProbeParams& params) {
+  map_items<block, arch::S4x8>(params, [](arch::S4x8 x) { return rows_of_half_bytes<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_rows_of_u4(const ProbeParams& params) {
+  map_items<block, arch::U4x8>(params, [](arch::U4x8 x) { return rows_of_half_bytes<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_rows_of_s4(const ProbeParams& params) {
+  map_items<block, arch::S4x8>(params, [](arch::S4x8 x) { return rows_of_half_bytes<arch::BF16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_rows_of_u4(const ProbeParams& params) {
+  map_items<block, arch::U4x8>(params, [](arch::U4x8 x) { return rows_of_half_bytes<arch::BF16>(x); });
+}
+
 template <Block block>
 QUARRY_DEVICE void tf32_of_f32(const ProbeParams& params) {
   map_items<block, float>(params, [](float x) { return arch::to_tf32(x); });

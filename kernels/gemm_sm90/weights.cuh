@@ -1,0 +1,227 @@
+/// The main loop of weights of half a byte: lanes read them from shared memory as they are stored, 16 bytes
+/// at once, make 16-bit numbers of them, and the matrix instruction takes these from registers. The sums of a
+/// group of K that shares its scales join the finished ones times these.
+#pragma once
+
+#include "gemm/scale_view.cuh"
+#include "gemm_sm90/mainloop.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// Eight weights in a word, by their type.
+template <DType type>
+struct WeightWord {
+  using Type = arch::S4x8;
+};
+template <>
+struct WeightWord<DType::u4> {
+  using Type = arch::U4x8;
+};
+
+/// What a lane needs of a stage: its two rows of weights, 32 positions of K in 16 bytes of each. Of eight
+/// positions, in a word, the matrix instruction takes two of each of four lanes: a byte.
+template <Config config>
+class LaneWeights {
+ public:
+  static constexpr int pieces = config.tile.k / 32;
+
+  /// @param row the upper one in the tile
+  QUARRY_DEVICE LaneWeights(arch::SharedAddress tile, int row, arch::HalfByteLane lane)
+      : tile_(tile), row_(row), lane_(lane) {
+    read(0);
+  }
+
+  /// Reads a piece of both rows.
+  QUARRY_DEVICE void read(int piece) {
+    using Piece = arch::Vector<unsigned, 4>;
+    constexpr OperandBox box = box_a(config);
+    // Rows that lie eight apart are permuted alike.
+    const arch::SharedAddress at = tile_ + box.permutation()(box.offset(16 * piece, row_));
+    upper_[piece] = arch::shared_load<Piece>(at);
+    lower_[piece] = arch::shared_load<Piece>(at + 8 * box.panel_line_bytes());
+  }
+
+  /// The left operand of the step-th instruction along K, times half_byte_unit. @pre its piece was read
+  QUARRY_DEVICE arch::MatrixFragment fragment(int step) const {
+    const arch::Vector<unsigned, 2> near = pairs(step / 2, step % 2 * 2);
+    const arch::Vector<unsigned, 2> far = pairs(step / 2, step % 2 * 2 + 1);
+    return {near.v[0], near.v[1], far.v[0], far.v[1]};
+  }
+
+ private:
+  QUARRY_DEVICE arch::Vector<unsigned, 2> pairs(int piece, int word) const {
+    using Word = typename WeightWord<config.types.a>::Type;
+    return arch::half_byte_rows<Element<config.types.b>>(Word{upper_[piece].v[word]},
+                                                         Word{lower_[piece].v[word]}, lane_);
+  }
+
+  arch::SharedAddress tile_;
+  int row_;
+  arch::HalfByteLane lane_;
+  arch::Vector<unsigned, 4> upper_[pieces];
+  arch::Vector<unsigned, 4> lower_[pieces];
+};
+
+/// The scales of a lane's two rows of weights, for sums that half_byte_unit is a factor of.
+template <Config config>
+class WeightScales {
+  static constexpr float factor = 1 / arch::half_byte_unit<Element<config.types.b>>;
+
+ public:
+  /// @param row the upper one in the operand @param k_end of the problem
+  QUARRY_DEVICE WeightScales(const ScaleParams& params, int batch, int row, int rows, int k_end)
+      : k_log2_(params.k_log2), k_end_(k_end), stride_(params.values.column_stride) {
+    const ScaleView view(params, batch);
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) first_[half] = view.place(row + 8 * half, rows, 0);
+  }
+
+  /// Those of the group that position `k` is in. Behind the end of K, where sums are 0: anything.
+  QUARRY_DEVICE arch::Vector<float, 2> at(int k) const {
+    if (first_[0] == nullptr || k >= k_end_) return {factor, factor};
+    const long long offset = (k >> k_log2_) * stride_;
+    return {factor * arch::global_load<float>(first_[0] + offset),
+            factor * arch::global_load<float>(first_[1] + offset)};
+  }
+
+ private:
+  int k_log2_;
+  int k_end_;
+  long long stride_;
+  const float* first_[2];
+};
+
+/// Multiplies the sums of a group by the scales of the other operand's columns.
+template <Config config, class Work>
+QUARRY_DEVICE void scale_columns(Sums<config>& sums, const ScaleParams& params, const Work& work, int k) {
+  if (k >= work.k()) return;
+  const ScaleView view(params, work.b().batch);
+  const int base = work.b().column;
+  const int last = base + work.n() - 1;
+  const int first = base + work.tile_n * config.tile.n + arch::lane_index() % 4 * 2;
+  const float* const block = view.place(0, 1, view.block_at(k));
+  QUARRY_UNROLL
+  for (int group = 0; group < config.tile.n / 8; ++group) {
+    QUARRY_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const int column = first + 8 * group + i < last ? first + 8 * group + i : last;
+      const auto scale =
+          arch::global_load<float>(block + (column >> params.lines_log2) * params.values.row_stride);
+      sums.block[0].v[4 * group + i] *= scale;
+      sums.block[0].v[4 * group + 2 + i] *= scale;
+    }
+  }
+}
+
+/// finished += scales * sums. @param scales of the lane's two rows
+template <Config config>
+QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<config>& sums,
+                                const arch::Vector<float, 2>& scales) {
+  QUARRY_UNROLL
+  for (int i = 0; i < config.tile.n / 2; ++i) {
+    float& value = finished.block[0].v[i];
+    value = arch::fma(scales.v[i / 2 % 2], sums.block[0].v[i], value);
+  }
+}
+
+/// Starts the products of the steps [from, to) of a stage, the first one in the place of the sums. Each piece
+/// of weights is converted while the products of those before it are under way.
+template <Config config, int from, int to>
+QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& weights,
+                                    arch::MatrixDescriptor base) {
+  constexpr OperandBox b = box_b(config);
+  constexpr int at_once = 2;  // a piece
+  QUARRY_UNROLL
+  for (int first = from; first < to; first += at_once) {
+    const int piece = first / at_once;
+    if (piece + 1 < weights.pieces) weights.read(piece + 1);
+    arch::MatrixFragment fragments[at_once];
+    QUARRY_UNROLL
+    for (int i = 0; i < at_once; ++i) fragments[i] = weights.fragment(first + i);
+    arch::warpgroup_fence();
+    QUARRY_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      arch::warpgroup_multiply_fragment<Element<config.types.b>>(
+          sums.block[0], fragments[i], base + static_cast<unsigned>(b.k_step_offset(first + i)) / 16,
+          first + i == from ? 0 : 1);
+    }
+  }
+  arch::warpgroup_commit();
+}
+
+/// One group of a stage after another.
+template <Config config, int groups, int group, class Finish>
+QUARRY_DEVICE void multiply_groups(Sums<config>& sums, LaneWeights<config>& weights,
+                                   arch::MatrixDescriptor base, const Finish& finish) {
+  constexpr int steps = stage_steps<config>() / groups;
+  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, base);
+  arch::warpgroup_wait<0>();
+  hold<config>(sums);
+  finish(group);
+  if constexpr (group + 1 < groups) multiply_groups<config, groups, group + 1>(sums, weights, base, finish);
+}
+
+/// Sums up the products of a work's stages. @tparam groups of a stage that may have scales of their own
+/// @tparam by_column the other operand has scales, too
+template <Config config, int groups, bool by_column, class Work>
+QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<config>& pipeline,
+                                      const Work& work, int group, const ClusterPlace& place,
+                                      const GemmScaleParams& params) {
+  constexpr int group_k = config.tile.k / groups;
+  constexpr OperandBox b = box_b(config);
+  const int row = group * instruction_m + warp_of_group() * 16 + arch::lane_index() / 4;
+  const int base = work.a().row;
+  const WeightScales<config> row_scales(params.a, work.a().batch, base + work.tile_m * config.tile.m + row,
+                                        base + work.m(), work.k());
+  arch::Vector<float, 2> next[groups];
+  const auto fetch = [&](int k) {
+    QUARRY_UNROLL
+    for (int i = 0; i < groups; ++i) next[i] = row_scales.at(k + i * group_k);
+  };
+  const auto lane = arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4);
+  Sums<config> sums = {};
+  hold<config>(sums);
+  int k = work.first_k_tile * config.tile.k;
+  fetch(k);
+  QUARRY_ROLLED
+  for (int tile = 0; tile < work.k_tiles; ++tile) {
+    arch::Vector<float, 2> scales[groups];
+    QUARRY_UNROLL
+    for (int i = 0; i < groups; ++i) scales[i] = next[i];
+    fetch(k + config.tile.k);
+    pipeline.wait();
+    LaneWeights<config> weights(pipeline.stage(), row, lane);
+    const arch::MatrixDescriptor columns =
+        descriptor_at(b.descriptor(), pipeline.stage() + box_a(config).bytes());
+    multiply_groups<config, groups, 0>(sums, weights, columns, [&](int i) {
+      if (i == groups - 1) {
+        arch::warp_barrier();  // all lanes have read their weights
+        release<config>(pipeline.empty(), place);
+      }
+      if constexpr (by_column) scale_columns<config>(sums, params.b, work, k + i * group_k);
+      promote_rows<config>(finished, sums, scales[i]);
+    });
+    pipeline.advance();
+    k += config.tile.k;
+  }
+}
+
+/// The same by the scales that there are. Those of the other operand are rare: all groups serve them.
+template <Config config, class Work>
+QUARRY_DEVICE void weight_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
+                                   const Work& work, int group, const ClusterPlace& place,
+                                   const GemmScaleParams& params) {
+  constexpr int k = config.tile.k;
+  finished = {};
+  if (params.b.values.data != nullptr) {
+    weight_mainloop_of<config, k / 32, true>(finished, pipeline, work, group, place, params);
+  } else if (params.a.k_log2 == 7) {
+    weight_mainloop_of<config, k / 128, false>(finished, pipeline, work, group, place, params);
+  } else if (params.a.k_log2 == 6) {
+    weight_mainloop_of<config, k / 64, false>(finished, pipeline, work, group, place, params);
+  } else {
+    weight_mainloop_of<config, k / 32, false>(finished, pipeline, work, group, place, params);
+  }
+}
+
+}  // namespace quarry::gemm_sm90
