@@ -100,8 +100,9 @@ constexpr int least_blocks(const Config& c) {
   const int element_bits = bits_of(c.types.a);
   const int operands = has_weights(c) ? c.tile.m * element_bits + c.tile.n * bits_of(c.types.b)
                                       : (c.tile.m + c.tile.n) * element_bits;
-  const bool is_small =
-      sum_registers(c) + 96 <= 65536 / threads(c) / 2 && c.stages * c.tile.k / 8 * operands <= 100 * 1024;
+  const int beside_sums = has_weights(c) ? 72 : 96;
+  const bool is_small = sum_registers(c) + beside_sums <= 65536 / threads(c) / 2 &&
+                        c.stages * c.tile.k / 8 * operands <= 100 * 1024;
   return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
 }
 
