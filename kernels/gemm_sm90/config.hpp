@@ -93,16 +93,25 @@ constexpr int sum_registers(const Config& c) {
 /// Registers that a multiplying thread needs beside its sums.
 inline constexpr int spare_registers = 64;
 
+/// Blocks of a kernel of weights that a multiprocessor holds at once: as many as there are registers and
+/// memory for. A warpgroup alone waits for each of its instructions; those of other blocks fill the time.
+constexpr int weight_blocks(const Config& c) {
+  if (c.schedule != Schedule::one_tile) return 1;
+  constexpr int beside_sums = 64;
+  const int by_registers = 65536 / threads(c) / (sum_registers(c) + beside_sums);
+  const int line = c.tile.m * bits_of(c.types.a) + c.tile.n * bits_of(c.types.b);
+  const int by_memory = 200 * 1024 / (c.stages * c.tile.k / 8 * line);
+  const int blocks = by_registers < by_memory ? by_registers : by_memory;
+  return blocks < 1 ? 1 : blocks;
+}
+
 /// Blocks that a multiprocessor must hold at once, for QUARRY_ENTRY: registers can be moved between
 /// warpgroups only if their number at the start is known. Of small tiles there are two: the next kernel's
 /// block starts while the one before it ends. Their epilogue needs 96 registers beside the sums.
 constexpr int least_blocks(const Config& c) {
-  const int element_bits = bits_of(c.types.a);
-  const int operands = has_weights(c) ? c.tile.m * element_bits + c.tile.n * bits_of(c.types.b)
-                                      : (c.tile.m + c.tile.n) * element_bits;
-  const int beside_sums = has_weights(c) ? 72 : 96;
-  const bool is_small = sum_registers(c) + beside_sums <= 65536 / threads(c) / 2 &&
-                        c.stages * c.tile.k / 8 * operands <= 100 * 1024;
+  if (has_weights(c)) return weight_blocks(c);
+  const bool is_small = sum_registers(c) + 96 <= 65536 / threads(c) / 2 &&
+                        c.stages * c.tile.k / 8 * (c.tile.m + c.tile.n) * bits_of(c.types.a) <= 100 * 1024;
   return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
 }
 

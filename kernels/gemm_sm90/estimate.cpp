@@ -63,6 +63,7 @@ constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
 /// Blocks of one_tile that a multiprocessor holds at once.
 int resident_blocks(const Config& c, const DeviceModel& device) {
   if (c.schedule != Schedule::one_tile) return 1;
+  if (has_weights(c)) return weight_blocks(c);
   const int by_memory =
       device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + device.reserved_shared_memory);
   // As fitted: what a block of one tile may use at most.

@@ -26,18 +26,22 @@ class LaneWeights {
   static constexpr int pieces = config.tile.k / 32;
 
   /// @param row the upper one in the tile
-  QUARRY_DEVICE LaneWeights(arch::SharedAddress tile, int row, arch::HalfByteLane lane)
-      : tile_(tile), row_(row), lane_(lane) {
+  QUARRY_DEVICE LaneWeights(int row, arch::HalfByteLane lane)
+      : first_(box.permutation()(box.offset(0, row))), lane_(lane) {}
+
+  /// Goes on to another tile, and reads its first piece.
+  QUARRY_DEVICE void begin(arch::SharedAddress tile) {
+    line_ = tile + first_;
     read(0);
   }
 
   /// Reads a piece of both rows.
   QUARRY_DEVICE void read(int piece) {
     using Piece = arch::Vector<unsigned, 4>;
-    constexpr OperandBox box = box_a(config);
-    // Rows that lie eight apart are permuted alike.
-    const arch::SharedAddress at = tile_ + box.permutation()(box.offset(16 * piece, row_));
+    // The permutation turns over bits of the place in a line: it may come before the piece does.
+    const arch::SharedAddress at = {line_.value ^ static_cast<unsigned>(16 * piece)};
     upper_[piece] = arch::shared_load<Piece>(at);
+    // Rows that lie eight apart are permuted alike.
     lower_[piece] = arch::shared_load<Piece>(at + 8 * box.panel_line_bytes());
   }
 
@@ -55,33 +59,41 @@ class LaneWeights {
                                                          Word{lower_[piece].v[word]}, lane_);
   }
 
-  arch::SharedAddress tile_;
-  int row_;
+  static constexpr OperandBox box = box_a(config);
+  static_assert(box.panels() == 1 && stage_bytes(config) % box.panel_line_bytes() == 0);
+
+  int first_;                 ///< of the upper row, in a tile
+  arch::SharedAddress line_;  ///< the same in memory
   arch::HalfByteLane lane_;
   arch::Vector<unsigned, 4> upper_[pieces];
   arch::Vector<unsigned, 4> lower_[pieces];
 };
 
-/// The scales of a lane's two rows of weights, for sums that half_byte_unit is a factor of.
-template <Config config>
+/// The scales of a lane's two rows of weights.
+/// @tparam one_by_one at() is called for one group after another, and all have scales: only addresses move on
+template <Config config, bool one_by_one>
 class WeightScales {
-  static constexpr float factor = 1 / arch::half_byte_unit<Element<config.types.b>>;
-
  public:
-  /// @param row the upper one in the operand @param k_end of the problem
-  QUARRY_DEVICE WeightScales(const ScaleParams& params, int batch, int row, int rows, int k_end)
+  /// @param row the upper one in the operand @param k of the first call @param k_end of the problem
+  QUARRY_DEVICE WeightScales(const ScaleParams& params, int batch, int row, int rows, int k, int k_end)
       : k_log2_(params.k_log2), k_end_(k_end), stride_(params.values.column_stride) {
     const ScaleView view(params, batch);
+    const int first = one_by_one ? view.block_at(k) : 0;
     QUARRY_UNROLL
-    for (int half = 0; half < 2; ++half) first_[half] = view.place(row + 8 * half, rows, 0);
+    for (int half = 0; half < 2; ++half) first_[half] = view.place(row + 8 * half, rows, first);
   }
 
   /// Those of the group that position `k` is in. Behind the end of K, where sums are 0: anything.
-  QUARRY_DEVICE arch::Vector<float, 2> at(int k) const {
-    if (first_[0] == nullptr || k >= k_end_) return {factor, factor};
-    const long long offset = (k >> k_log2_) * stride_;
-    return {factor * arch::global_load<float>(first_[0] + offset),
-            factor * arch::global_load<float>(first_[1] + offset)};
+  QUARRY_DEVICE arch::Vector<float, 2> at(int k) {
+    if ((!one_by_one && first_[0] == nullptr) || k >= k_end_) return {1, 1};
+    const long long offset = one_by_one ? 0 : (k >> k_log2_) * stride_;
+    const arch::Vector<float, 2> scales = {arch::global_load<float>(first_[0] + offset),
+                                           arch::global_load<float>(first_[1] + offset)};
+    if constexpr (one_by_one) {
+      first_[0] += stride_;
+      first_[1] += stride_;
+    }
+    return scales;
   }
 
  private:
@@ -113,7 +125,7 @@ QUARRY_DEVICE void scale_columns(Sums<config>& sums, const ScaleParams& params, 
   }
 }
 
-/// finished += scales * sums. @param scales of the lane's two rows
+/// finished += scales * sums, all times half_byte_unit. @param scales of the lane's two rows
 template <Config config>
 QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<config>& sums,
                                 const arch::Vector<float, 2>& scales) {
@@ -149,21 +161,25 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
   arch::warpgroup_commit();
 }
 
-/// One group of a stage after another.
-template <Config config, int groups, int group, class Finish>
+/// One group of a stage after another. @param look_ahead called while the last products are under way
+template <Config config, int groups, int group, class LookAhead, class Finish>
 QUARRY_DEVICE void multiply_groups(Sums<config>& sums, LaneWeights<config>& weights,
-                                   arch::MatrixDescriptor base, const Finish& finish) {
+                                   arch::MatrixDescriptor base, const LookAhead& look_ahead,
+                                   const Finish& finish) {
   constexpr int steps = stage_steps<config>() / groups;
   multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, base);
+  if constexpr (group + 1 == groups) look_ahead();
   arch::warpgroup_wait<0>();
   hold<config>(sums);
   finish(group);
-  if constexpr (group + 1 < groups) multiply_groups<config, groups, group + 1>(sums, weights, base, finish);
+  if constexpr (group + 1 < groups) {
+    multiply_groups<config, groups, group + 1>(sums, weights, base, look_ahead, finish);
+  }
 }
 
 /// Sums up the products of a work's stages. @tparam groups of a stage that may have scales of their own
-/// @tparam by_column the other operand has scales, too
-template <Config config, int groups, bool by_column, class Work>
+/// @tparam one_by_one each has @tparam by_column the other operand has scales, too
+template <Config config, int groups, bool one_by_one, bool by_column, class Work>
 QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                       const Work& work, int group, const ClusterPlace& place,
                                       const GemmScaleParams& params) {
@@ -171,57 +187,75 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   constexpr OperandBox b = box_b(config);
   const int row = group * instruction_m + warp_of_group() * 16 + arch::lane_index() / 4;
   const int base = work.a().row;
-  const WeightScales<config> row_scales(params.a, work.a().batch, base + work.tile_m * config.tile.m + row,
-                                        base + work.m(), work.k());
+  int k = work.first_k_tile * config.tile.k;
+  WeightScales<config, one_by_one> row_scales(
+      params.a, work.a().batch, base + work.tile_m * config.tile.m + row, base + work.m(), k, work.k());
   arch::Vector<float, 2> next[groups];
-  const auto fetch = [&](int k) {
+  const auto fetch = [&](int from) {
     QUARRY_UNROLL
-    for (int i = 0; i < groups; ++i) next[i] = row_scales.at(k + i * group_k);
+    for (int i = 0; i < groups; ++i) next[i] = row_scales.at(from + i * group_k);
   };
-  const auto lane = arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4);
+  LaneWeights<config> weights(row, arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4));
+  const auto begin = [&] {
+    pipeline.wait();
+    weights.begin(pipeline.stage());
+  };
   Sums<config> sums = {};
   hold<config>(sums);
-  int k = work.first_k_tile * config.tile.k;
   fetch(k);
+  if (work.k_tiles > 0) begin();
   QUARRY_ROLLED
   for (int tile = 0; tile < work.k_tiles; ++tile) {
     arch::Vector<float, 2> scales[groups];
     QUARRY_UNROLL
     for (int i = 0; i < groups; ++i) scales[i] = next[i];
     fetch(k + config.tile.k);
-    pipeline.wait();
-    LaneWeights<config> weights(pipeline.stage(), row, lane);
     const arch::MatrixDescriptor columns =
         descriptor_at(b.descriptor(), pipeline.stage() + box_a(config).bytes());
-    multiply_groups<config, groups, 0>(sums, weights, columns, [&](int i) {
+    const arch::SharedAddress empty = pipeline.empty();
+    pipeline.advance();
+    const auto look_ahead = [&] {
+      if (tile + 1 < work.k_tiles) begin();
+    };
+    multiply_groups<config, groups, 0>(sums, weights, columns, look_ahead, [&](int i) {
       if (i == groups - 1) {
         arch::warp_barrier();  // all lanes have read their weights
-        release<config>(pipeline.empty(), place);
+        release<config>(empty, place);
       }
       if constexpr (by_column) scale_columns<config>(sums, params.b, work, k + i * group_k);
       promote_rows<config>(finished, sums, scales[i]);
     });
-    pipeline.advance();
     k += config.tile.k;
   }
 }
 
-/// The same by the scales that there are. Those of the other operand are rare: all groups serve them.
+/// The sums without half_byte_unit as a factor.
+template <Config config>
+QUARRY_DEVICE void take_unit(FinishedSums<config>& finished) {
+  constexpr float factor = 1 / arch::half_byte_unit<Element<config.types.b>>;
+  QUARRY_UNROLL
+  for (int i = 0; i < config.tile.n / 2; ++i) finished.block[0].v[i] *= factor;
+}
+
+/// Sums up a work's products by the loop for the scales that there are. Those of the other operand are rare:
+/// all groups serve them.
 template <Config config, class Work>
 QUARRY_DEVICE void weight_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                    const Work& work, int group, const ClusterPlace& place,
                                    const GemmScaleParams& params) {
   constexpr int k = config.tile.k;
+  const int k_log2 = params.a.values.data == nullptr ? 0 : params.a.k_log2;
   finished = {};
   if (params.b.values.data != nullptr) {
-    weight_mainloop_of<config, k / 32, true>(finished, pipeline, work, group, place, params);
-  } else if (params.a.k_log2 == 7) {
-    weight_mainloop_of<config, k / 128, false>(finished, pipeline, work, group, place, params);
-  } else if (params.a.k_log2 == 6) {
-    weight_mainloop_of<config, k / 64, false>(finished, pipeline, work, group, place, params);
+    weight_mainloop_of<config, k / 32, false, true>(finished, pipeline, work, group, place, params);
+  } else if (k_log2 == 7) {
+    weight_mainloop_of<config, k / 128, true, false>(finished, pipeline, work, group, place, params);
+  } else if (k_log2 == 6) {
+    weight_mainloop_of<config, k / 64, true, false>(finished, pipeline, work, group, place, params);
   } else {
-    weight_mainloop_of<config, k / 32, false>(finished, pipeline, work, group, place, params);
+    weight_mainloop_of<config, k / 32, false, false>(finished, pipeline, work, group, place, params);
   }
+  take_unit<config>(finished);
 }
 
 }  // namespace quarry::gemm_sm90
