@@ -94,7 +94,7 @@ constexpr int sum_registers(const Config& c) {
 inline constexpr int spare_registers = 64;
 
 /// Blocks of a kernel of weights that a multiprocessor holds at once: as many as there are registers and
-/// memory for. A warpgroup alone waits for each of its instructions; those of other blocks fill the time.
+/// memory for. A warpgroup alone waits for each of its instructions; other blocks fill this time.
 constexpr int weight_blocks(const Config& c) {
   if (c.schedule != Schedule::one_tile) return 1;
   constexpr int beside_sums = 64;

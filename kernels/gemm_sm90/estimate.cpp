@@ -51,6 +51,12 @@ constexpr double unhidden = 0.39;
 /// H200, 128x128x128 tiles of two warpgroups that take turns, and 64x128x128 tiles of one.
 constexpr double promoted_in_turns = 0.47;
 constexpr double promoted_alone = 0.65;
+/// Weights of half a byte: by how much multiplying them takes longer; and of each 128 of K the cycles that a
+/// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
+/// to 1 to 4096 rows beside 8192 x 8192 weights on an H200.
+constexpr double promoted_weights = 0.2;
+constexpr double weights_converted = 110;
+constexpr double least_weights = 1000;
 /// The widest tiles of promoted sums that were measured. Of wider ones nothing better is known: they are
 /// taken for as many times slower as they have more columns, and a little more. So they come first only where
 /// fewer rounds of tiles make up for it.
@@ -82,9 +88,20 @@ double math_cycles(const Config& c, const DeviceRates& rates) {
   const double halves = t.k * bytes / 2.0;
   const double multiplied = 2.0 * t.m * t.n * halves / rates.wgmma.flops_per_clock;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
+  if (has_weights(c)) {
+    const double read = (t.m * t.k / 2.0 + groups * t.n * halves * 2) / rates.memory.shared_bytes_per_clock;
+    return (1 + promoted_weights) * std::max(multiplied, read) +
+           groups * weights_converted * t.k / scale_block;
+  }
   const double read = static_cast<double>(bytes) * t.k * (t.m + groups * blocks_m(c) * t.n) /
                       rates.memory.shared_bytes_per_clock;
   return std::max(multiplied, read);
+}
+
+/// Least cycles from one K tile of a block to the next.
+double least_cycles(const Config& c) {
+  if (has_weights(c)) return least_weights * c.tile.k / scale_block;
+  return least_tile + least_instruction * c.tile.k / instruction_k(c.types);
 }
 
 /// Cycles to bring a K tile of a block: its share of what the cluster needs, from L2.
@@ -387,8 +404,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
   const Config measured = as_measured(c);
   const double slower = slower_than(measured, c);
   const double promoted = groups > 1 ? promoted_in_turns : promoted_alone;
-  const double math =
-      math_cycles(measured, rates) * (promotes(c) || has_weights(c) ? 1 + promoted : 1) + tile_overhead;
+  const double math = math_cycles(measured, rates) * (promotes(c) ? 1 + promoted : 1) + tile_overhead;
   const double copies_ahead = static_cast<double>(c.stages) * stage_bytes(c) / stage_bytes(measured);
   const double stored_tile = factors.epilogue * elements / groups * cycle;
   const double general = has_crowded_registers(c) ? element_general_in_memory : element_general;
@@ -419,7 +435,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .cluster_slice = factors.exchange * exchange.cluster_slice * cycle,
       .cluster_share =
           factors.exchange * elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
-      .least = factors.latency * (least_tile + least_instruction * c.tile.k / instruction_k(c.types)) * cycle,
+      .least = factors.latency * least_cycles(c) * cycle,
       .first_scale = first_scale * factors.copies / factors.memory,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));

@@ -83,14 +83,15 @@ constexpr int fragment_columns[] = {8, 16, 32, 64, 96, 128, 256};
 /// What kernels of weights have to be.
 std::string weight_fault(const Config& c, const Config& code) {
   const bool has_groups = c.scales == ScaleSupport::group_scales;
-  if (!has_weights(code)) return has_groups ? "group_scales are for weights of s4 and u4" : "";
+  if (!is_half_byte(c.types.a) && !is_half_byte(c.types.b))
+    return has_groups ? "group_scales are for weights of s4 and u4" : "";
+  if (!has_weights(code)) return "weights are B, of kernels whose orientation is exchanged";
   if (!has_groups) return "weights have group_scales";
   if (code.layouts.a != Layout::row || code.layouts.b != Layout::column)
     return "weights are contiguous along K, and so is the other operand";
   if (c.copy != CopyEngine::tma) return "copy engine cp_async brings no weights";
   if (c.schedule == Schedule::ping_pong) return "weights have no ping_pong schedule";
-  if (c.tile.k != scale_block && c.tile.k != 2 * scale_block)
-    return "tile.k must be 128 or 256 with weights";
+  if (c.tile.k != scale_block && c.tile.k != 2 * scale_block) return "tile.k must be 128 or 256 with weights";
   if (!std::ranges::count(fragment_columns, code.tile.n))
     return "tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights";
   return "";

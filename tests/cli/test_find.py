@@ -204,6 +204,20 @@ class Finding(CommandTest):
                 self.refused("find", "reduce_split_k", "4x64x64", type, status=1, says="No kernel is registered for partials")
         self.refused("find", "gemm", "64x64x64", "f16", "--out", "e4m3", status=1, says="only e4m3 and e5m2 operands have an output of e4m3 or e5m2")
 
+    def test_weights_that_cannot_be_copied_as_boxes_have_a_kernel(self):
+        def families(m, k=512, a="bf16", b="s4:col"):
+            rows = self.quarry("find", "gemm", f"{m}x256x{k}", "--a", a, "--b", b, "--out", "bf16", "--b-scale", "1x64", *MODEL,
+                               "--limit", "all", "--format", "json").json["candidates"]
+            return {row["family"] for row in rows}
+
+        tensor_cores = {"gemm_sm90", "gemm_narrow_sm80"}
+        for m in (2, 16, 300):
+            self.assertEqual(families(m), tensor_cores | {"gemm_simt"})
+            self.assertEqual(families(m, k=505, a="bf16:ld=512", b="s4:col:ld=544"), tensor_cores | {"gemm_simt"})
+            for other in ({"b": "s4:col:ld=528"}, {"b": "s4:col:align=16"}, {"b": "s4"}, {"a": "bf16:ld=516"}, {"k": 504}):
+                with self.subTest(m=m, **other):
+                    self.assertEqual(families(m, **other), {"gemm_simt"})
+
     def test_rows_of_half_bytes_begin_at_whole_bytes(self):
         self.refused("find", "gemm", "64x64x33", "s4", status=2, says="strides must be even, but one that is 1; got 33")
         self.refused("find", "gemm", "64x64x33", "e4m4", status=2, says="unknown type `e4m4`; did you mean `e4m3` or `e5m2`?")

@@ -144,7 +144,7 @@ template <>
 inline constexpr float half_byte_unit<BF16> = 0x1p-6F;
 
 /// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight. By a whole warp: the factors
-/// come from another lane, as the assembler would else make the constant anew for each use.
+/// come from another lane, as the assembler would make the constant again for each use otherwise.
 template <class T>
 QUARRY_DEVICE HalfByteLane half_byte_lane(int byte);
 

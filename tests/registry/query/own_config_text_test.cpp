@@ -371,6 +371,37 @@ TEST_CASE("a gemm_sm90 config with scales that breaks a constraint is refused wi
         "s8_s8_s32_s32_rcr_64x32x128_c1x1_s4_one_tile_a16x16_vector_scales");
 }
 
+TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused with the constraint",
+          "[own]") {
+  const auto check = [](const std::string& what, const std::string& name) {
+    const Result<Kernel> kernel = make_kernel("gemm_sm90_" + name);
+    INFO(name);
+    REQUIRE(!kernel);
+    CHECK(kernel.status().code() == StatusCode::unsupported);
+    CHECK_THAT(kernel.status().message(), Catch::Contains(what));
+  };
+  const std::string types = "f16_s4_f32_f16_", shape = "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x32";
+  CHECK(make_kernel("gemm_sm90_" + types + "rcr_96x64x256_c1x1_s3_one_tile_exchanged_a8x32_group_scales"));
+  for (const std::string wrong : {"f16_s4_f16_f16_", "f16_s4_f32_bf16_", "f32_u4_f32_f32_"})
+    check("no matrix instruction has these types", wrong + shape + "_group_scales");
+  check("weights have group_scales", types + shape);
+  check("weights have group_scales", types + shape + "_vector_scales");
+  check("group_scales are for weights", "f16_f16_f32_f16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_group_scales");
+  check("weights are B", "s4_f16_f32_f16_" + shape + "_group_scales");
+  check("orientation is exchanged", types + "rcr_128x16x128_c1x1_s4_one_tile_a8x32_group_scales");
+  check("orientation is exchanged", types + "rcr_128x16x128_c1x1_s4_one_tile_a8x32");
+  const auto refused = [&](const std::string& what, const std::string& name) {
+    check(what, types + name + "_exchanged_a8x32_group_scales");
+  };
+  for (const std::string layouts : {"rrr", "ccr", "crr"})
+    refused("weights are contiguous along K", layouts + "_16x128x128_c1x1_s4_one_tile");
+  refused("brings no weights", "rcr_16x128x128_c1x1_s4_one_tile_cp_async");
+  refused("no ping_pong schedule", "rcr_64x128x128_c1x1_s4_ping_pong");
+  refused("tile.k must be 128 or 256 with weights", "rcr_16x128x64_c1x1_s4_one_tile");
+  refused("tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights", "rcr_24x128x128_c1x1_s4_one_tile");
+  check("alignment must be 8 and 32", types + "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_group_scales");
+}
+
 TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the constraint", "[own]") {
   const auto check = [](const std::string& what, const std::string& name) {
     const Result<Kernel> kernel = make_kernel("gemm_sm90_" + name);
