@@ -26,8 +26,7 @@ class LaneWeights {
   static constexpr int pieces = config.tile.k / 32;
 
   /// @param row the upper one in the tile
-  QUARRY_DEVICE LaneWeights(int row, arch::HalfByteLane lane)
-      : first_(box.permutation()(box.offset(0, row))), lane_(lane) {}
+  QUARRY_DEVICE LaneWeights(int row, arch::HalfByteLane lane) : first_(place(row)), lane_(lane) {}
 
   /// Goes on to another tile, and reads its first piece.
   QUARRY_DEVICE void begin(arch::SharedAddress tile) {
@@ -38,6 +37,7 @@ class LaneWeights {
   /// Reads a piece of both rows.
   QUARRY_DEVICE void read(int piece) {
     using Piece = arch::Vector<unsigned, 4>;
+    constexpr OperandBox box = box_a(config);
     // The permutation turns over bits of the place in a line: it may come before the piece does.
     const arch::SharedAddress at = {line_.value ^ static_cast<unsigned>(16 * piece)};
     upper_[piece] = arch::shared_load<Piece>(at);
@@ -59,8 +59,12 @@ class LaneWeights {
                                                          Word{lower_[piece].v[word]}, lane_);
   }
 
-  static constexpr OperandBox box = box_a(config);
-  static_assert(box.panels() == 1 && stage_bytes(config) % box.panel_line_bytes() == 0);
+  /// Where a line of a tile begins, permuted.
+  QUARRY_DEVICE static int place(int line) {
+    constexpr OperandBox box = box_a(config);
+    static_assert(box.panels() == 1 && stage_bytes(config) % box.panel_line_bytes() == 0);
+    return box.permutation()(box.offset(0, line));
+  }
 
   int first_;                 ///< of the upper row, in a tile
   arch::SharedAddress line_;  ///< the same in memory
