@@ -141,13 +141,32 @@ QUARRY_DEVICE arch::Vector<float, 2> selected_slope_of(Activation function) {
                     : of_gelu.v[1]};
 }
 
-/// Applies `function`, with an absolute error of at most 2^-11 |v|: for outputs of 16 bits. One instruction
-/// of special functions a value. @tparam hides_latency whether constants are selected, not read from memory,
-/// and several values computed together: for warps that hardly others run beside
-template <bool hides_latency = false, int count>
-QUARRY_DEVICE void activate_roughly(Activation function, float leaky_slope, float (&x)[count]) {
+/// The gate of 2 h in the place of each of these numbers h: one multiplication less. @param slope
+/// slope_of_halves
+template <int count>
+QUARRY_DEVICE void gate_doubles(float (&h)[count], const arch::Vector<float, 2>& slope) {
+  QUARRY_UNROLL
+  for (int i = 0; i < count; ++i) {
+    const float t = arch::tanh_approximate(h[i] * arch::fma(slope.v[1], h[i] * h[i], slope.v[0]));
+    h[i] = arch::fma(h[i], t, h[i]);
+  }
+}
+
+/// The slope as a polynomial of h^2, of 2 h: tanh's argument is h times it.
+QUARRY_DEVICE arch::Vector<float, 2> slope_of_halves(Activation function) {
+  const arch::Vector<float, 2> slope = selected_slope_of(function);
+  return {2 * slope.v[0], 8 * slope.v[1]};
+}
+
+/// Whether `function` is a gate: v times something from 0 to 1 that grows with v.
+QUARRY_DEVICE bool is_gate(Activation function) {
+  return function == Activation::silu || function == Activation::gelu || function == Activation::gelu_tanh;
+}
+
+/// activate_roughly of the functions that are no gates.
+template <int count>
+QUARRY_DEVICE void activate_gateless(Activation function, float leaky_slope, float (&x)[count]) {
   switch (function) {
-    case Activation::identity: break;
     case Activation::relu: replace_each(x, [](float v) { return arch::maximum(v, 0); }); break;
     case Activation::leaky_relu:
       replace_each(x, [leaky_slope](float v) { return v < 0 ? v * leaky_slope : v; });
@@ -162,11 +181,22 @@ QUARRY_DEVICE void activate_roughly(Activation function, float leaky_slope, floa
           x, [factor](float v) { return arch::fma(factor, arch::tanh_approximate(factor * v), 1 - factor); });
       break;
     }
+    default: break;
+  }
+}
+
+/// Applies `function`, with an absolute error of at most 2^-11 |v|: for outputs of 16 bits. One instruction
+/// of special functions a value. @tparam hides_latency whether constants are selected, not read from memory,
+/// and several values computed together: for warps that hardly others run beside
+template <bool hides_latency = false, int count>
+QUARRY_DEVICE void activate_roughly(Activation function, float leaky_slope, float (&x)[count]) {
+  switch (function) {
     case Activation::silu:
     case Activation::gelu:
     case Activation::gelu_tanh:
       gate<hides_latency ? 4 : 1>(x, hides_latency ? selected_slope_of(function) : slope_of(function));
       break;
+    default: activate_gateless(function, leaky_slope, x);
   }
 }
 

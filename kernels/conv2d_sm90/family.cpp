@@ -75,7 +75,7 @@ class Conv2dSm90 final : public Conv2dFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     const Config& c = config_of(config);
-    GemmProfile profile = gemm_sm90::profile(product(c), device);
+    GemmProfile profile = gemm_sm90::profile(product(c), device, !is_phased(c));
     profile.traits = product_traits(c);
     // Blocks of a multiprocessor share the engine, as they share the tensor cores.
     profile.math = std::max(profile.math, pixel_clocks * pixels_of(c) / device.clock);

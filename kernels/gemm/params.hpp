@@ -89,6 +89,8 @@ struct TensorGemmParams {
   /// The epilogue has a scale, C, a residual, aux or bounds. Otherwise it is alpha times the sums, a bias and
   /// an activation.
   bool is_general;
+  /// Of these it has only what is fetched, and no activation.
+  bool only_adds;
 };
 
 /// The same of kernels that take scales.

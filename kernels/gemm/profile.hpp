@@ -99,8 +99,11 @@ struct GemmProfile {
   /// registers.
   double epilogue_byte;
   double epilogue_tile;
-  /// gemm_sm90: more of it with an activation; with what else the epilogue reads, writes, scales or bounds.
+  /// gemm_sm90: more of it with an activation; with C or a residual alone, and where a bias is beside that;
+  /// with what else the epilogue reads, writes, scales or bounds.
   double activation_tile = 0;
+  double added_tile = 0;
+  double added_biased_tile = 0;
   double general_tile = 0;
   /// Seconds to hand a tile of split_k_serial from one slice to the next.
   double turn;

@@ -66,15 +66,20 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
       8;
   const double inputs = lines * problem.k;
   const double outputs = m * n * element;
+  const bool is_computed =
+      problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps || problem.has_aux;
+  const bool has_activation = problem.epilogue.activation != Activation::identity;
+  const bool only_adds = problem.has_c != problem.has_residual && !is_computed && !has_activation;
   return {.inputs = inputs,
           .outputs = outputs,
           .all = (inputs + outputs) * problem.batch,
           .element = element,
           .split_a = split_lines(problem.a, problem.types.a),
           .split_b = split_lines(problem.b, problem.types.b),
-          .has_activation = problem.epilogue.activation != Activation::identity,
-          .is_general =
-              matrices > 1 || problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps,
+          .has_activation = has_activation,
+          .is_general = matrices > 1 || is_computed,
+          .only_adds = only_adds,
+          .adds_bias_too = only_adds && problem.has_bias,
           .fits_any_grid = has_few_elements(problem),
           .is_plain = is_plain(problem)};
 }

@@ -49,6 +49,9 @@ struct GemmTraffic {
   /// Whether the epilogue has an activation; more than that, and a bias.
   bool has_activation = false;
   bool is_general = false;
+  /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
+  bool only_adds = false;
+  bool adds_bias_too = false;
   /// Whether no tiles, however small, exceed the limit of a grid while K is in one piece, with clusters or
   /// without.
   bool fits_any_grid = false;

@@ -32,10 +32,8 @@ class BoxRing {
       arch::mbarrier_init(memory + (buffer_barriers_offset(config) + 8 * i), 1);
   }
 
-  /// Boxes that are fetched before the first is filled. Of four buffers, the one that was handed over last is
-  /// left to the engine when the next box is fetched; of two, both are needed.
-  static constexpr int left_to_engine = buffers > 2 ? 1 : 0;
-  static constexpr int most_ahead = static_cast<int>(buffers) - left_to_engine;
+  /// Boxes that are fetched before the first is filled.
+  static constexpr int most_ahead = static_cast<int>(buffers);
 
   /// The present buffer, when the engine has read it.
   QUARRY_DEVICE arch::SharedAddress acquire() const {
@@ -75,6 +73,11 @@ class BoxRing {
     if (arch::lane_index() != 0) return;
     arch::mbarrier_arrive_expect(barrier(turn_ + ahead), box.bytes());
     arch::tensor_load(buffer(turn_ + ahead), params_.source, x(at), y(at), at.batch, barrier(turn_ + ahead));
+  }
+
+  /// Brings such a box into the L2 cache.
+  QUARRY_DEVICE void prefetch(const BoxAt& at) const {
+    if (arch::lane_index() == 0) arch::tensor_prefetch(params_.source, x(at), y(at), at.batch);
   }
 
   /// Waits until the engine reads at most `pending` of the buffers: of those that were handed to it last.

@@ -40,10 +40,15 @@ constexpr double byte_stored = 0.08;
 /// More for each element where there is an activation; where matrices are read or written beside the output,
 /// or values are scaled or bounded; and the same where the sums leave no registers for it
 /// (TileStore::has_simple_steps). From times of 4096^3 and 8192x8192x1024 on an H200 with gelu_tanh and with
-/// C: up to 4,100, 5,000 and 54,000 cycles a tile.
+/// C, when that still went the general way: up to 4,100, 5,000 and 54,000 cycles a tile.
 constexpr double element_activated = 0.25;
 constexpr double element_general = 0.3;
 constexpr double element_general_in_memory = 2.2;
+/// The same of C or a residual alone that the engine fetches, where the sums leave few registers: unrolled,
+/// and, with a bias, in a loop. Elsewhere it costs nothing beside the way of its bytes. From times of the
+/// same shapes and of 2048^3 with C.
+constexpr double element_fetched = 0.25;
+constexpr double element_fetched_in_loop = 1.1;
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What
 /// device memory needs adds to all that.
 constexpr double unhidden = 0.39;
@@ -164,6 +169,13 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
   return share < copies ? share / copies : 1;
 }
 
+/// Seconds that the epilogue of a tile needs beside storing its sums.
+inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
+  if (traffic.only_adds) return traffic.adds_bias_too ? kernel.added_biased_tile : kernel.added_tile;
+  return (traffic.has_activation ? kernel.activation_tile : 0) +
+         (traffic.is_general ? kernel.general_tile : 0);
+}
+
 [[gnu::always_inline]] inline Work work(const GemmProfile& kernel, const GemmProblem& problem,
                                         const GemmTraffic& traffic) {
   const int tiles_m = tiles_along(problem.m, kernel.traits.tile.m);
@@ -176,8 +188,6 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
   const double split =
       traffic.split_a.of(kernel.traits.layouts.a) + traffic.split_b.of(kernel.traits.layouts.b);
   const double drain = kernel.epilogue_byte * traffic.element;
-  const double beside =
-      (traffic.has_activation ? kernel.activation_tile : 0) + (traffic.is_general ? kernel.general_tile : 0);
   return {
       .kernel = kernel,
       .problem = problem,
@@ -186,7 +196,7 @@ inline double first_share(const GemmProfile& kernel, double inputs, double tiles
       .tiles = tiles,
       .clusters = clusters_of(kernel, problem),
       .k_tiles = k_tiles,
-      .store = kernel.epilogue_tile + beside + (epilogue_matrices(problem) > 1 ? drain : 0),
+      .store = kernel.epilogue_tile + beside(kernel, traffic) + (epilogue_matrices(problem) > 1 ? drain : 0),
       .drain = drain,
       .copy = kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
@@ -391,7 +401,7 @@ GemmTraits traits(const Config& c) {
           .reduces_groups = false};
 }
 
-GemmProfile profile(const Config& c, const DeviceModel& device) {
+GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const DeviceRates& rates = device.rates;
   const ExchangeCosts& exchange = rates.exchange;
   const double cycle = 1 / device.clock;
@@ -407,7 +417,11 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
   const double math = math_cycles(measured, rates) * (promotes(c) ? 1 + promoted : 1) + tile_overhead;
   const double copies_ahead = static_cast<double>(c.stages) * stage_bytes(c) / stage_bytes(measured);
   const double stored_tile = factors.epilogue * elements / groups * cycle;
-  const double general = has_crowded_registers(c) ? element_general_in_memory : element_general;
+  const bool crowded = has_crowded_registers(c);
+  const double general = crowded ? element_general_in_memory : element_general;
+  const bool is_common = fetches && bytes_of(c.types.out) == 2;  // TileStore::has_common_steps
+  const double added = !is_common ? general : crowded ? element_fetched : 0;
+  const double added_biased = !is_common ? general : crowded ? element_fetched_in_loop : 0;
   GemmProfile profile = {
       .traits = traits(c),
       .resident = resident,
@@ -421,6 +435,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device) {
       .epilogue_byte = factors.epilogue * elements * byte_stored * cycle,
       .epilogue_tile = stored_tile * stored,
       .activation_tile = stored_tile * element_activated,
+      .added_tile = stored_tile * added,
+      .added_biased_tile = stored_tile * added_biased,
       .general_tile = stored_tile * general,
       .turn = slower * factors.ends * (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
       .clearing = 0,

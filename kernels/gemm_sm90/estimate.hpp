@@ -19,8 +19,9 @@ namespace quarry::gemm_sm90 {
 /// What all kernels share of Family::profile and of supports.
 GemmTraits traits(const Config& config);
 
-/// Family::profile. @pre the device's numbers are above 0
-GemmProfile profile(const Config& config, const DeviceModel& device);
+/// Family::profile. @param fetches whether the copy engine may fetch what the epilogue reads. @pre the
+/// device's numbers are above 0
+GemmProfile profile(const Config& config, const DeviceModel& device, bool fetches = true);
 
 /// Family::estimate and Family::account.
 Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace);

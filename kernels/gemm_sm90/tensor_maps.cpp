@@ -115,6 +115,12 @@ bool is_general(const GemmProblem& problem) {
          problem.has_aux;
 }
 
+/// Whether it adds C or a residual to these, and does nothing else.
+bool only_adds(const GemmProblem& problem) {
+  return problem.has_c != problem.has_residual && !problem.epilogue.clamps && !problem.has_scale &&
+         !problem.has_aux && problem.epilogue.activation == Activation::identity;
+}
+
 /// Whether the copy engine can read C in the output's boxes: its lines run as the output's do, and lie apart.
 bool can_fetch_c(const Config& config, const GemmProblem& problem) {
   const Lines l = lines_of_out(config.layouts, problem, problem.c.matrix);
@@ -203,6 +209,7 @@ void add_output_maps(const Config& config, const GemmProblem& problem, TensorGem
   add_boxes(params.out, problem.out.matrix, Operand::out);
   if (!may_fetch) return;
   params.fetched = fetched(config, problem, params.gemm);
+  params.only_adds = params.fetched != Fetched::none && only_adds(problem);
   if (params.fetched == Fetched::c) add_boxes(params.source, problem.c.matrix, Operand::c);
   if (params.fetched == Fetched::residual)
     add_boxes(params.source, problem.epilogue.residual, Operand::residual);

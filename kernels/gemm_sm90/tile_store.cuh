@@ -4,8 +4,9 @@
 ///
 /// Values are computed where the sums lie, in registers. Each warp rounds its own, puts them into boxes in
 /// shared memory, and the bulk copy engine, or the lanes where that cannot, stores them while the warp goes
-/// on. There are two ways: the short one, all unrolled, adds a bias at most. The long one walks over the
-/// boxes in a loop, which keeps its code small, and does everything else.
+/// on. There are three ways: the short one, all unrolled, adds a bias at most. The long one walks over the
+/// boxes in a loop, which keeps its code small, and does everything. What is common, a bias and an activation
+/// or C or a residual alone, has a loop of its own with fewer decisions in it.
 #pragma once
 
 #include "common/epilogue.cuh"
@@ -17,6 +18,9 @@
 #include "gemm_sm90/step_sums.cuh"
 
 namespace quarry::gemm_sm90 {
+
+/// How a tile is stored: the short way, what is common, the long way.
+enum class Way { brief, common, general };
 
 /// What is added to the sums.
 enum class Added { nothing, by_row, by_column };
@@ -31,6 +35,7 @@ class TileStore {
   static constexpr int count = step_values(config);
   /// With more boxes, the short way has no form with a bias by columns: its code would be too long.
   static constexpr int most_short_boxes = 8;
+  static constexpr bool has_short_columns = boxes <= most_short_boxes;
   /// Whether the long way stands twice: where the sums leave few registers, what the general form needs would
   /// be kept in memory, and that costs every step of the other.
   static constexpr bool has_simple_steps = has_crowded_registers(config);
@@ -40,8 +45,14 @@ class TileStore {
   using Values = StepValues<count, Value>;
   /// Rows lie apart in the output: lanes store boxes, where the engine else does.
   static constexpr bool scatters = has_scattered_rows<Work>;
+  /// Whether the engine may fetch what the epilogue reads: by boxes that are whole.
+  static constexpr bool may_fetch = !scatters && !Work::has_neighbours;
   static constexpr bool is_whole =
       is_integer(partial_type(config.types.accumulator)) && config.types.out == DType::s32;
+  /// Whether there is a loop for what is common: an activation, or C or a residual that the engine fetches.
+  /// What it does is decided before it: a warp runs almost alone, so that it waits out every branch and every
+  /// load of a parameter.
+  static constexpr bool has_common_steps = sizeof(Out) == 2 && !is_whole;
 
  public:
   /// @param group the warpgroup among those that multiply. @param first_row row of the tile where its rows
@@ -66,6 +77,8 @@ class TileStore {
     QUARRY_ROLLED
     for (int i = 0; i < BoxRing<config>::most_ahead && i < boxes; ++i)
       ring_.fetch(source_at(work, i), static_cast<unsigned>(i));
+    QUARRY_ROLLED
+    for (int i = BoxRing<config>::most_ahead; i < boxes; ++i) ring_.prefetch(source_at(work, i));
   }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
@@ -74,16 +87,22 @@ class TileStore {
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
-    constexpr bool has_short_columns = boxes <= most_short_boxes;
-    const bool is_short = epilogue().activation == Activation::identity && (!by_column || has_short_columns);
-    if (!is_simple() || is_cut(work) || (!is_short && !has_simple_steps)) {
-      store_steps(sums, work, lane);
-    } else if (!is_short) {
-      if constexpr (has_simple_steps) store_activated(sums, work, lane);
-    } else if (!by_column) {
-      store_short<false>(sums, work, lane);
-    } else if constexpr (has_short_columns) {
-      store_short<true>(sums, work, lane);
+    switch (way_of(work, by_column)) {
+      case Way::general: store_steps(sums, work, lane); break;
+      case Way::common:
+        if constexpr (has_common_steps) {
+          store_common(sums, work, lane);
+        } else if constexpr (has_simple_steps) {
+          store_activated(sums, work, lane);
+        }
+        break;
+      case Way::brief:
+        if (!by_column) {
+          store_short<false>(sums, work, lane);
+        } else if constexpr (has_short_columns) {
+          store_short<true>(sums, work, lane);
+        }
+        break;
     }
     if (added() != Added::nothing) biases_.release();
     biases_.advance();
@@ -110,6 +129,9 @@ class TileStore {
     return pointer == nullptr ? static_cast<Value>(given) : arch::global_load<Value>(pointer);
   }
   QUARRY_DEVICE Value beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
+
+  /// What the matrix that the engine fetches is multiplied by.
+  QUARRY_DEVICE Value fetched_factor() const { return params().fetched == Fetched::c ? beta() : 1; }
 
   /// Row of the problem where this warp's part of a tile begins, and column.
   QUARRY_DEVICE int tile_row(const Work& work) const { return work.tile_m * config.tile.m + first_row_; }
@@ -154,9 +176,18 @@ class TileStore {
     return params().fetched == Fetched::residual || (params().fetched == Fetched::c && beta() != 0);
   }
 
-  /// Whether there is a bias and an activation at most, and outputs go by boxes.
-  QUARRY_DEVICE bool is_simple() const {
-    return params().stores_boxes && params().gemm.mode == Mode::gemm && !is_general();
+  /// Whether values are alpha times sums, a bias, and what the engine fetches.
+  QUARRY_DEVICE bool only_adds() const { return params().only_adds && alpha_ != 0 && fetches(); }
+
+  /// How a tile is stored.
+  QUARRY_DEVICE Way way_of(const Work& work, bool by_column) const {
+    const Activation activation = epilogue().activation;
+    if (!params().stores_boxes || params().gemm.mode != Mode::gemm || is_cut(work)) return Way::general;
+    if (is_general()) return has_common_steps && only_adds() ? Way::common : Way::general;
+    if (activation == Activation::identity && (!by_column || has_short_columns)) return Way::brief;
+    if constexpr (has_simple_steps) return Way::common;
+    return has_common_steps && (is_gate(activation) || activation == Activation::relu) ? Way::common
+                                                                                       : Way::general;
   }
 
   /// Hands over a box whose values are all there.
@@ -229,6 +260,142 @@ class TileStore {
     }
   }
 
+  /// What is common. Where the sums leave few registers, it is unrolled as far as it pays: a loop would have
+  /// registers for one value at a time beside the sums, and wait for each.
+  QUARRY_DEVICE void store_common(const FinishedSums<config>& sums, const Work& work, int lane) {
+    if constexpr (has_simple_steps) {
+      if (may_fetch && params().only_adds && added() == Added::nothing) {
+        store_fetched(sums, work, lane);
+        return;
+      }
+      if (is_gate(epilogue().activation)) {
+        store_gates(sums, work, lane);
+        return;
+      }
+    }
+    store_common_steps(sums, work, lane);
+  }
+
+  /// C or a residual alone, unrolled.
+  QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work, int lane) {
+    const Value factor = fetched_factor();
+    QUARRY_UNROLL
+    for (int index = 0; index < boxes; ++index) {
+      const arch::SharedAddress buffer = ring_.acquire();
+      ring_.wait();
+      StepValues<box.columns / 2, Value> x = {};
+      add_values<box, Out>(x, factor, buffer, 0, lane);
+      arch::warp_barrier();  // all lanes have read them
+      add_products<config>(x, alpha_, sums, index / block_boxes, index % block_boxes * box.columns);
+      fetch_behind<0>(work, index - 1, index);  // which the engine has read by now
+      put_values<box, Out>(buffer, 0, lane, x);
+      leave_box(work, index, buffer, lane);
+    }
+  }
+
+  /// What is common, in a loop.
+  QUARRY_DEVICE void store_common_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
+    constexpr int columns = step_columns(config);
+    const EpilogueParams& e = epilogue();
+    const bool fetched = may_fetch && params().only_adds;
+    const Value factor = fetched_factor();
+    const bool gates = !has_simple_steps && is_gate(e.activation);
+    const arch::Vector<float, 2> slope = slope_of_halves(e.activation);
+    const Value part = gates ? 0.5F : 1;  // gates take halves
+    const Added what = added();
+    QUARRY_ROLLED
+    for (int index = 0; index < boxes; ++index) {
+      const arch::SharedAddress buffer = ring_.acquire();
+      if (fetched) ring_.wait();
+      QUARRY_ROLLED
+      for (int i = 0; i < box_steps; ++i) {
+        const int row = first_row_ + index / block_boxes * instruction_m;
+        const int column = index % block_boxes * box.columns + i * columns;
+        Values x = {};
+        if (fetched) {
+          add_values<box, Out>(x, factor, buffer, i * columns, lane);
+          arch::warp_barrier();  // all lanes have read them
+          if (what != Added::nothing) add_addends(x, what, row, column, lane);
+        } else {
+          x = addends<count>(what, row, column, lane);
+          if constexpr (!has_simple_steps) replace_each(x.v, [part](Value v) { return part * v; });
+        }
+        add_step<config>(x, part * alpha_, sums, index * box_steps + i);
+        if (fetched) {
+          if (i == 0) fetch_behind<0>(work, index - 1, index);  // which the engine has read by now
+        } else if (gates) {
+          gate_doubles(x.v, slope);
+        } else {
+          activate_otherwise(x.v);
+        }
+        put_values<box, Out>(buffer, i * columns, lane, x);
+      }
+      leave_box(work, index, buffer, lane);
+    }
+  }
+
+  /// Gates, unrolled and in place, as halves of values.
+  QUARRY_DEVICE void store_gates(const FinishedSums<config>& sums, const Work& work, int lane) {
+    StepValues<config.tile.n / 2, Value> halves[blocks_m(config)];
+    if (added() == Added::by_column) {
+      halve<true>(halves, sums, lane);
+    } else {
+      halve<false>(halves, sums, lane);
+    }
+    const arch::Vector<float, 2> slope = slope_of_halves(epilogue().activation);
+    QUARRY_UNROLL
+    for (int block = 0; block < blocks_m(config); ++block) {
+      QUARRY_UNROLL
+      for (int i = 0; i < block_boxes; ++i) {
+        const arch::SharedAddress buffer = ring_.acquire();
+        StepValues<box.columns / 2, Value> x;
+        QUARRY_UNROLL
+        for (int j = 0; j < box.columns / 2; ++j) x.v[j] = halves[block].v[i * (box.columns / 2) + j];
+        gate_doubles(x.v, slope);
+        put_values<box, Out>(buffer, 0, lane, x);
+        leave_box(work, block * block_boxes + i, buffer, lane);
+      }
+    }
+  }
+
+  /// Half of alpha times the sums and a bias, in place of the sums. @tparam by_column as store_short's
+  template <bool by_column>
+  QUARRY_DEVICE void halve(StepValues<config.tile.n / 2, Value> (&halves)[blocks_m(config)],
+                           const FinishedSums<config>& sums, int lane) const {
+    const auto half = [](Value v) { return 0.5F * v; };
+    arch::Vector<Value, 2> rows[blocks_m(config)];
+    QUARRY_UNROLL
+    for (int block = 0; block < blocks_m(config); ++block) {
+      rows[block] = by_column ? arch::Vector<Value, 2>{}
+                              : row_addends(added(), first_row_ + block * instruction_m, lane);
+      replace_each(rows[block].v, half);
+    }
+    QUARRY_UNROLL
+    for (int column = 0; column < config.tile.n; column += 8) {
+      StepValues<4, Value> columns = {};
+      if constexpr (by_column) columns = column_addends<4>(column, lane);
+      replace_each(columns.v, half);
+      QUARRY_UNROLL
+      for (int block = 0; block < blocks_m(config); ++block) {
+        StepValues<4, Value> x = by_column ? columns : broadcast_rows<4>(rows[block].v[0], rows[block].v[1]);
+        add_products<config>(x, half(alpha_), sums, block, column);
+        QUARRY_UNROLL
+        for (int i = 0; i < 4; ++i) halves[block].v[column / 2 + i] = x.v[i];
+      }
+    }
+  }
+
+  /// The activations that are no gates, where there is a loop for what is common.
+  template <int n>
+  QUARRY_DEVICE void activate_otherwise(float (&x)[n]) const {
+    const EpilogueParams& e = epilogue();
+    if constexpr (has_simple_steps) {
+      activate_gateless(e.activation, e.leaky_slope, x);
+    } else {
+      replace_each(x, [](float v) { return arch::maximum(v, 0); });
+    }
+  }
+
   /// The long way, box by box; of a tile that a cluster shares, the steps that are this block's: every
   /// so-many-th one.
   QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
@@ -248,7 +415,9 @@ class TileStore {
       i -= box_steps;
       if (stores_box(work, index)) {
         leave_box(work, index, buffer, lane);
-        if (fetches()) fetch_next(work, index);
+        // Of four buffers, the one that was handed over last is left to the engine; of two, both are needed.
+        constexpr int left = output_buffers(config) > 2 ? 1 : 0;
+        if (fetches()) fetch_behind<left>(work, index - left, index + 1);
       } else if (Work::has_neighbours) {
         ring_.pass();
       } else {
@@ -304,13 +473,14 @@ class TileStore {
     return alpha_ != 0 && epilogue().scale.data == nullptr && params().gemm.mode != Mode::split_k_parallel;
   }
 
-  /// After a box has been handed over: fetches one more, into a buffer that the engine has read.
-  QUARRY_DEVICE void fetch_next(const Work& work, int index) const {
-    using Ring = BoxRing<config>;
-    const int next = index + Ring::most_ahead;
-    if (next >= boxes) return;
-    ring_.template wait_read<Ring::left_to_engine>();
-    ring_.fetch(source_at(work, next), Ring::most_ahead - 1);
+  /// Fetches one more box, into the buffer of box `previous`, once the engine has read that. @param present
+  /// the box of the ring's present turn @tparam pending boxes that were handed over behind it
+  template <int pending>
+  QUARRY_DEVICE void fetch_behind(const Work& work, int previous, int present) const {
+    const int next = previous + BoxRing<config>::most_ahead;
+    if (previous < 0 || next >= boxes) return;
+    ring_.template wait_read<pending>();
+    ring_.fetch(source_at(work, next), static_cast<unsigned>(next - present));
   }
 
   QUARRY_DEVICE Step step_at(const Work& work, int index, int i, arch::SharedAddress buffer, int lane) const {
@@ -386,9 +556,19 @@ class TileStore {
   /// What is added to the values of a step. @param row first of the warp's 16 in the tile, and first column
   template <int n>
   QUARRY_DEVICE StepValues<n, Value> addends(int row, int column, int lane) const {
-    if (added() == Added::by_column) return column_addends<n>(column, lane);
-    const arch::Vector<Value, 2> rows = row_addends(added(), row, lane);
+    return addends<n>(added(), row, column, lane);
+  }
+  template <int n>
+  QUARRY_DEVICE StepValues<n, Value> addends(Added added, int row, int column, int lane) const {
+    if (added == Added::by_column) return column_addends<n>(column, lane);
+    const arch::Vector<Value, 2> rows = row_addends(added, row, lane);
     return broadcast_rows<n>(rows.v[0], rows.v[1]);
+  }
+
+  QUARRY_DEVICE void add_addends(Values& x, Added added, int row, int column, int lane) const {
+    const Values further = addends<count>(added, row, column, lane);
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) x.v[i] += further.v[i];
   }
 
   /// Of the columns from `first` of the tile on.

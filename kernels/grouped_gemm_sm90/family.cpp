@@ -40,7 +40,7 @@ std::int64_t most_tiles(const GemmTraits& kernel, const GroupedGemmProblem& prob
 class GroupedGemmSm90 final : public GroupedGemmFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
-    GemmProfile result = gemm_sm90::profile(tile_config(config_of(config)), device);
+    GemmProfile result = gemm_sm90::profile(tile_config(config_of(config)), device, false);
     result.traits = traits(config_of(config));
     return result;
   }

@@ -33,6 +33,11 @@ inline emulator::BoxPlace box_place(const PixelPlace& p) {
 
 QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
 
+/// There is no cache.
+QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int /*x*/, int /*y*/, int /*z*/) {
+  static_cast<void>(map);
+}
+
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier,
                                const emulator::Site& site = emulator::Site::current()) {

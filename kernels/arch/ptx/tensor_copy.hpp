@@ -25,8 +25,15 @@ QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, in
       : "memory");
 }
 
-/// The same to all blocks of the cluster whose bit (1 << rank) is set in `blocks`: to the same place in each,
-/// and counted at the barrier at the same place in each.
+/// Starts to bring a box into the L2 cache, for a load to come.
+QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int x, int y, int z) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(&map), "r"(x),
+               "r"(y), "r"(z)
+               : "memory");
+}
+
+/// tensor_load to all blocks of the cluster whose bit (1 << rank) is set in `blocks`: to the same place in
+/// each, and counted at the barrier at the same place in each.
 QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                          SharedAddress barrier, unsigned blocks) {
   asm volatile(

@@ -51,3 +51,41 @@ TEST_CASE("the copy engine fetches C or the residual, where it can", "[sm90]") {
   with_aux.epilogue.aux = TensorView::row_major(other, DType::bf16, {512, 512}, 512);
   CHECK(fetched(with_aux) == Fetched::none);
 }
+
+TEST_CASE("an epilogue that only adds what is fetched says so", "[sm90]") {
+  const Kernel kernel = sm90("128x192x64_c1x1_s4_ping_pong_a8x8");
+  const auto only_adds = [&](const GemmArguments& args) {
+    return launch_of(kernel, args).params().only_adds;
+  };
+  alignas(256) static char memory[1024 * 1024];
+  alignas(256) static char other[1024 * 1024];
+  const GemmArguments plain = bf16_problem(512, 512, 512);
+  GemmArguments with_c = plain;
+  with_c.c = TensorView::row_major(memory, DType::bf16, {512, 512}, 512);
+  with_c.epilogue.beta = 1.0;
+  GemmArguments with_residual = plain;
+  with_residual.epilogue.residual = with_c.c;
+
+  CHECK_FALSE(only_adds(plain));
+  for (const GemmArguments& added : {with_c, with_residual}) {
+    CHECK(only_adds(added));
+    GemmArguments more = added;
+    more.epilogue.bias = TensorView::vector(memory, DType::bf16, 512);
+    CHECK(only_adds(more));
+    more = added;
+    more.epilogue.activation = Activation::relu;
+    CHECK_FALSE(only_adds(more));
+    more = added;
+    more.epilogue.clamp.low = 0.0;
+    CHECK_FALSE(only_adds(more));
+    more = added;
+    more.epilogue.aux = TensorView::row_major(other, DType::bf16, {512, 512}, 512);
+    CHECK_FALSE(only_adds(more));
+  }
+  GemmArguments both = with_c;
+  both.epilogue.residual = with_c.c;
+  CHECK_FALSE(only_adds(both));
+  GemmArguments unaligned = with_c;
+  unaligned.c = TensorView::row_major(memory, DType::bf16, {512, 512}, 513);
+  CHECK_FALSE(only_adds(unaligned));
+}
