@@ -13,7 +13,7 @@ using test::sm90;
 
 TEST_CASE("the copy engine fetches C or the residual, where it can", "[sm90]") {
   const Kernel kernel = sm90("128x256x64_c2x1_s4_cooperative_a8x8");
-  const auto fetched = [&](GemmArguments args) {
+  const auto fetched = [&](const GemmArguments& args) {
     const Resolved launch = launch_of(kernel, args);
     const bool has_map = launch.params().fetched != Fetched::none;
     const Operand operand = launch.params().fetched == Fetched::c ? Operand::c : Operand::residual;
