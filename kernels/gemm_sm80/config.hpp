@@ -34,12 +34,6 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// Whether the kernel may start while the one before it in its stream still runs (arch/ptx/dependent.hpp), as
-/// kernels can that are for 9.0 alone.
-constexpr bool overlaps_kernels(const Config& c) {
-  return c.instruction == Instruction::m16n8k16 && c.scales == ScaleSupport::none;
-}
-
 /// Shape of the matrix instruction (PTX ISA, mma.m16n8k32, m16n8k16, m16n8k8 and m8n8k4).
 constexpr Tile instruction_shape(const Config& c) {
   if (c.instruction == Instruction::m16n8k8) return {16, 8, 8};

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "gemm/common_family.hpp"
 #include "gemm_sm80/config.hpp"
 #include "gemm_sm80/cost.hpp"
@@ -18,14 +16,6 @@ class GemmSm80 final : public CommonGemmFamily {
       if (Status status = gemm_supports(kernel.traits, problem, device); !status) return status;
     }
     return check_lines(kernel.traits, problem);
-  }
-
-  void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
-              Launch& launch) const override {
-    CommonGemmFamily::launch(config, problem, controls, launch);
-    if (!overlaps_kernels(config_of(config))) return;
-    const auto kernel = std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
-    if (kernel != launch.steps.end()) kernel->waits_for_earlier = true;
   }
 
  private:

@@ -1,7 +1,6 @@
 /// GEMM with mma.sync: the main loop's sums leave through the staged epilogue.
 #pragma once
 
-#include "arch/sm90.hpp"
 #include "common/epilogue.cuh"
 #include "common/operand_part.cuh"
 #include "common/staged_tile.cuh"
@@ -105,10 +104,6 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
 /// The kernel: finds the block's work and computes it; without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GemmParams& params) {
-  if constexpr (overlaps_kernels(config)) {
-    arch::wait_for_earlier_kernels();
-    arch::let_later_kernels_start();
-  }
   const arch::SharedAddress memory = arch::shared_memory();
   if constexpr (config.schedule == Schedule::stream_k) {
     StreamWalk walk(stream_shares(params, config.tile.k), stream_position(params, memory));
