@@ -45,8 +45,7 @@ constexpr double element_activated = 0.25;
 constexpr double element_general = 0.3;
 constexpr double element_general_in_memory = 2.2;
 /// The same of C or a residual alone that the engine fetches, where the sums leave few registers: unrolled,
-/// and, with a bias, in a loop. Elsewhere it costs nothing beside the way of its bytes. From times of the
-/// same shapes and of 2048^3 with C.
+/// and, with a bias, in a loop. Elsewhere its bytes alone cost. From times of these shapes and 2048^3.
 constexpr double element_fetched = 0.25;
 constexpr double element_fetched_in_loop = 1.1;
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What

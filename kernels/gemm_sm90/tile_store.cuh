@@ -10,20 +10,18 @@
 #pragma once
 
 #include "common/epilogue.cuh"
-#include "gemm_sm90/activation.cuh"
-#include "gemm_sm90/bias.cuh"
+#include "gemm_sm90/addends.cuh"
 #include "gemm_sm90/box_ring.cuh"
 #include "gemm_sm90/cluster_sum.cuh"
+#include "gemm_sm90/gates.cuh"
 #include "gemm_sm90/pair_store.cuh"
+#include "gemm_sm90/step_chain.cuh"
 #include "gemm_sm90/step_sums.cuh"
 
 namespace quarry::gemm_sm90 {
 
 /// How a tile is stored: the short way, what is common, the long way.
 enum class Way { brief, common, general };
-
-/// What is added to the sums.
-enum class Added { nothing, by_row, by_column };
 
 template <Config config, class Work>
 class TileStore {
@@ -47,8 +45,7 @@ class TileStore {
   static constexpr bool scatters = has_scattered_rows<Work>;
   /// Whether the engine may fetch what the epilogue reads: by boxes that are whole.
   static constexpr bool may_fetch = !scatters && !Work::has_neighbours;
-  static constexpr bool is_whole =
-      is_integer(partial_type(config.types.accumulator)) && config.types.out == DType::s32;
+  static constexpr bool is_whole = has_whole_numbers(config);
   /// Whether there is a loop for what is common: an activation, or C or a residual that the engine fetches.
   /// What it does is decided before it: a warp runs almost alone, so that it waits out every branch and every
   /// load of a parameter.
@@ -207,7 +204,7 @@ class TileStore {
     for (int block = 0; block < blocks_m(config); ++block) {
       const arch::Vector<Value, 2> rows =
           by_column ? arch::Vector<Value, 2>{}
-                    : row_addends(added(), first_row_ + block * instruction_m, lane);
+                    : biases_.of_rows(added(), first_row_ + block * instruction_m, lane);
       QUARRY_UNROLL
       for (int i = 0; i < block_boxes; ++i) {
         const arch::SharedAddress buffer = ring_.acquire();
@@ -215,13 +212,13 @@ class TileStore {
         for (int column = 0; column < box.columns; column += 16) {
           const int first = i * box.columns + column;
           if (column + 8 < box.columns) {
-            StepValues<8, Value> x =
-                by_column ? column_addends<8>(first, lane) : broadcast_rows<8>(rows.v[0], rows.v[1]);
+            StepValues<8, Value> x = by_column ? biases_.template of_columns<8>(first, lane)
+                                               : broadcast_rows<8>(rows.v[0], rows.v[1]);
             add_products<config>(x, alpha_, sums, block, first);
             put_values<box, Out>(buffer, column, lane, x);
           } else {
-            StepValues<4, Value> x =
-                by_column ? column_addends<4>(first, lane) : broadcast_rows<4>(rows.v[0], rows.v[1]);
+            StepValues<4, Value> x = by_column ? biases_.template of_columns<4>(first, lane)
+                                               : broadcast_rows<4>(rows.v[0], rows.v[1]);
             add_products<config>(x, alpha_, sums, block, first);
             put_values<box, Out>(buffer, column, lane, x);
           }
@@ -269,7 +266,10 @@ class TileStore {
         return;
       }
       if (is_gate(epilogue().activation)) {
-        store_gates(sums, work, lane);
+        store_gates<config>(
+            sums, biases_, {added(), alpha_, epilogue().activation, first_row_, lane},
+            [&] { return ring_.acquire(); },
+            [&](int index, arch::SharedAddress buffer) { leave_box(work, index, buffer, lane); });
         return;
       }
     }
@@ -315,9 +315,9 @@ class TileStore {
         if (fetched) {
           add_values<box, Out>(x, factor, buffer, i * columns, lane);
           arch::warp_barrier();  // all lanes have read them
-          if (what != Added::nothing) add_addends(x, what, row, column, lane);
+          if (what != Added::nothing) add_each(x, biases_.template of_step<count>(what, row, column, lane));
         } else {
-          x = addends<count>(what, row, column, lane);
+          x = biases_.template of_step<count>(what, row, column, lane);
           if constexpr (!has_simple_steps) replace_each(x.v, [part](Value v) { return part * v; });
         }
         add_step<config>(x, part * alpha_, sums, index * box_steps + i);
@@ -331,57 +331,6 @@ class TileStore {
         put_values<box, Out>(buffer, i * columns, lane, x);
       }
       leave_box(work, index, buffer, lane);
-    }
-  }
-
-  /// Gates, unrolled and in place, as halves of values.
-  QUARRY_DEVICE void store_gates(const FinishedSums<config>& sums, const Work& work, int lane) {
-    StepValues<config.tile.n / 2, Value> halves[blocks_m(config)];
-    if (added() == Added::by_column) {
-      halve<true>(halves, sums, lane);
-    } else {
-      halve<false>(halves, sums, lane);
-    }
-    const arch::Vector<float, 2> slope = slope_of_halves(epilogue().activation);
-    QUARRY_UNROLL
-    for (int block = 0; block < blocks_m(config); ++block) {
-      QUARRY_UNROLL
-      for (int i = 0; i < block_boxes; ++i) {
-        const arch::SharedAddress buffer = ring_.acquire();
-        StepValues<box.columns / 2, Value> x;
-        QUARRY_UNROLL
-        for (int j = 0; j < box.columns / 2; ++j) x.v[j] = halves[block].v[i * (box.columns / 2) + j];
-        gate_doubles(x.v, slope);
-        put_values<box, Out>(buffer, 0, lane, x);
-        leave_box(work, block * block_boxes + i, buffer, lane);
-      }
-    }
-  }
-
-  /// Half of alpha times the sums and a bias, in place of the sums. @tparam by_column as store_short's
-  template <bool by_column>
-  QUARRY_DEVICE void halve(StepValues<config.tile.n / 2, Value> (&halves)[blocks_m(config)],
-                           const FinishedSums<config>& sums, int lane) const {
-    const auto half = [](Value v) { return 0.5F * v; };
-    arch::Vector<Value, 2> rows[blocks_m(config)];
-    QUARRY_UNROLL
-    for (int block = 0; block < blocks_m(config); ++block) {
-      rows[block] = by_column ? arch::Vector<Value, 2>{}
-                              : row_addends(added(), first_row_ + block * instruction_m, lane);
-      replace_each(rows[block].v, half);
-    }
-    QUARRY_UNROLL
-    for (int column = 0; column < config.tile.n; column += 8) {
-      StepValues<4, Value> columns = {};
-      if constexpr (by_column) columns = column_addends<4>(column, lane);
-      replace_each(columns.v, half);
-      QUARRY_UNROLL
-      for (int block = 0; block < blocks_m(config); ++block) {
-        StepValues<4, Value> x = by_column ? columns : broadcast_rows<4>(rows[block].v[0], rows[block].v[1]);
-        add_products<config>(x, half(alpha_), sums, block, column);
-        QUARRY_UNROLL
-        for (int i = 0; i < 4; ++i) halves[block].v[column / 2 + i] = x.v[i];
-      }
     }
   }
 
@@ -452,8 +401,8 @@ class TileStore {
       }
     }
     if (is_general()) before_activation(step, x);
-    if (epilogue().activation != Activation::identity) activate_step(step, x);
-    if (is_general()) after_activation(step, x);
+    if (epilogue().activation != Activation::identity) activate_step<config>(epilogue(), step, x);
+    if (is_general()) finish_step<config>(epilogue(), params().fetched, step, x);
     step.put(x);
     if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);
   }
@@ -507,9 +456,7 @@ class TileStore {
       if constexpr (!is_whole) {
         if (e.scale.data != nullptr && alpha_ != 0) step.scale(x, e.scale);
       }
-      const Values addend = addends<count>(step.tile_row, step.tile_column, step.lane);
-      QUARRY_UNROLL
-      for (int i = 0; i < count; ++i) x.v[i] = quarry::added(x.v[i], addend.v[i]);
+      add_each(x, addends<count>(step.tile_row, step.tile_column, step.lane));
     }
     if (const Value factor = beta(); factor != 0) {
       if (params().fetched != Fetched::c) step.read(params().gemm.c);
@@ -521,81 +468,16 @@ class TileStore {
     }
   }
 
-  QUARRY_DEVICE void activate_step(const Step& step, Values& x) const {
-    const EpilogueParams& e = epilogue();
-    if constexpr (is_whole) {
-      activate(e.activation, e.leaky_slope, x.v);
-    } else if constexpr (sizeof(Out) == 4) {
-      step.put(x);
-      activate_box<box>(e.activation, e.leaky_slope, step.buffer, step.box_column, step_columns(config),
-                        step.lane);
-      x = {};
-      step.add(x, 1);
-    } else {
-      activate_roughly<true>(e.activation, e.leaky_slope, x.v);
-    }
-  }
-
-  QUARRY_DEVICE void after_activation(const Step& step, Values& x) const {
-    const EpilogueParams& e = epilogue();
-    if (e.residual.data != nullptr) {
-      if (params().fetched != Fetched::residual) step.read(e.residual);
-      step.add(x, 1);
-    }
-    if (e.clamps) {
-      const auto low = static_cast<Value>(e.clamp_low);
-      const auto high = static_cast<Value>(e.clamp_high);
-      if constexpr (is_whole) {
-        replace_each(x.v, [&](Value v) { return v < low ? low : v > high ? high : v; });
-      } else {
-        replace_each(x.v, [&](Value v) { return arch::minimum(arch::maximum(v, low), high); });
-      }
-    }
-  }
-
   /// What is added to the values of a step. @param row first of the warp's 16 in the tile, and first column
   template <int n>
   QUARRY_DEVICE StepValues<n, Value> addends(int row, int column, int lane) const {
-    return addends<n>(added(), row, column, lane);
-  }
-  template <int n>
-  QUARRY_DEVICE StepValues<n, Value> addends(Added added, int row, int column, int lane) const {
-    if (added == Added::by_column) return column_addends<n>(column, lane);
-    const arch::Vector<Value, 2> rows = row_addends(added, row, lane);
-    return broadcast_rows<n>(rows.v[0], rows.v[1]);
-  }
-
-  QUARRY_DEVICE void add_addends(Values& x, Added added, int row, int column, int lane) const {
-    const Values further = addends<count>(added, row, column, lane);
-    QUARRY_UNROLL
-    for (int i = 0; i < count; ++i) x.v[i] += further.v[i];
-  }
-
-  /// Of the columns from `first` of the tile on.
-  template <int n>
-  QUARRY_DEVICE StepValues<n, Value> column_addends(int first, int lane) const {
-    StepValues<n, Value> x;
-    QUARRY_UNROLL
-    for (int group = 0; group < n / 4; ++group) {
-      const auto pair =
-          arch::shared_load<arch::Vector<Value, 2>>(biases_.at(first + 8 * group + lane % 4 * 2));
-      QUARRY_UNROLL
-      for (int i = 0; i < 4; ++i) x.v[4 * group + i] = pair.v[i % 2];
-    }
-    return x;
-  }
-
-  /// Of the lane's two rows of the 16 from `first` of the tile on.
-  QUARRY_DEVICE arch::Vector<Value, 2> row_addends(Added added, int first, int lane) const {
-    if (added != Added::by_row) return {0, 0};
-    return {arch::shared_load<Value>(biases_.at(first + lane / 4)),
-            arch::shared_load<Value>(biases_.at(first + lane / 4 + 8))};
+    return biases_.template of_step<n>(added(), row, column, lane);
   }
 
   const TensorGemmParams& params_;
   arch::SharedAddress memory_;
   BoxRing<config> ring_;
-  BiasRing<config> biases_;
+  Addends<config> biases_;
   int first_row_;  ///< of the warp in its tile
   Value alpha_;
   int zero_ = 0;

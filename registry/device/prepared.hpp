@@ -45,8 +45,8 @@ Status check_places(const Launch& launch, const PlanOperands& pointers, int devi
 /// invalid_workspace otherwise. Costs one call of the driver where there are several devices.
 Status check_workspace_device(const Workspace& workspace, std::size_t bytes, int device);
 
-/// Ok when all operands whose view says where they lie lie where the launch runs; what is wrong with the first
-/// that does not otherwise. The driver is not asked.
+/// Ok when all operands whose view says where they lie lie where the launch runs; what is wrong with the
+/// first that does not otherwise. The driver is not asked.
 Status check_kinds(const OperandList& operands, const RunPlace& place);
 
 /// What the operands of a list point to, alpha and beta among them.

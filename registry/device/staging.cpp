@@ -114,10 +114,11 @@ Status Staging::download(std::span<const CopyBack> parts) {
     }
     if (i == 0) continue;
     if (Status s = engine_.wait(1 - half); !s) return s;
-    const auto& [part, from, to] = chunks[i - 1];
+    const Chunk& landed = chunks[i - 1];
     const std::byte* const place = slot(1 - half);
-    each_run(part->runs, from, to, [&](std::int64_t offset, std::int64_t count) {
-      std::memcpy(host(part->runs.begin) + offset, place + (offset - from), static_cast<std::size_t>(count));
+    each_run(landed.part->runs, landed.from, landed.to, [&](std::int64_t offset, std::int64_t count) {
+      std::memcpy(host(landed.part->runs.begin) + offset, place + (offset - landed.from),
+                  static_cast<std::size_t>(count));
     });
   }
   const Status done = engine_.wait();

@@ -186,7 +186,7 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "a skipped tile counts as so many rounds",
                 [(SM90, "stages_done += static_cast<unsigned>(list.current().k_tiles);", "stages_done += config.stages;")]),
     HandWritten("wrong stage", "a box is fetched into the buffer that is stored",
-                [(TILE_STORE, "ring_.fetch(source_at(work, next), Ring::most_ahead - 1);", "ring_.fetch(source_at(work, next), Ring::most_ahead);")]),
+                [(TILE_STORE, "static_cast<unsigned>(next - present));", "static_cast<unsigned>(next - present + 1));")]),
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
     HandWritten("wrong block", "sums of a block begin with those of the one before", [(SCALES, "    start(0);\n", "    start(1);\n")]),

@@ -23,6 +23,8 @@ LIST_PARAMS = "kernels/gemm_list/params.hpp"
 GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
 GATHERER = "kernels/conv2d_sm80/gatherer.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
+STEP_CHAIN = "kernels/gemm_sm90/step_chain.cuh"
+GATES = "kernels/gemm_sm90/gates.cuh"
 BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
@@ -47,6 +49,10 @@ class Planted:
     kernels: tuple
     edits: list  # of (file, text, replacement); each text stands there exactly once
 
+
+# What the copy engine has fetched, in the ways of the epilogue that are common.
+FETCHED_IS_NOT_ADDED = [(TILE_STORE, "add_values<box, Out>(x, factor, buffer, i * columns, lane);", "add_values<box, Out>(x, 0 * factor, buffer, i * columns, lane);"),
+                        (TILE_STORE, "add_values<box, Out>(x, factor, buffer, 0, lane);", "add_values<box, Out>(x, 0 * factor, buffer, 0, lane);")]
 
 PLANTED = [
     # Expressions.
@@ -106,13 +112,14 @@ PLANTED = [
     *(Planted(path, "the bias is not read", SM90_PATHS, [(BIAS, "if (first + i < extent) {", "if (first + i < extent - extent) {")])
       for path in ("bias_row", "bias_column")),
     Planted("activation", "the activation is left out", SM90_PATHS,
-            [(TILE_STORE, "if (epilogue().activation != Activation::identity) activate_step(step, x);", "")]),
-    Planted("c", "C is read and not added", SM90_PATHS, [(TILE_STORE, "step.add(x, factor);", "step.add(x, 0 * factor);")]),
+            [(TILE_STORE, "if (epilogue().activation != Activation::identity) activate_step<config>(epilogue(), step, x);", ""),
+             (TILE_STORE, "gate_doubles(x.v, slope);", ""), (TILE_STORE, "activate_otherwise(x.v);", ""), (GATES, "gate_doubles(x.v, slope);", "")]),
+    Planted("c", "C is read and not added", SM90_PATHS, [(TILE_STORE, "step.add(x, factor);", "step.add(x, 0 * factor);"), *FETCHED_IS_NOT_ADDED]),
     Planted("residual", "the residual is read and not added", SM90_PATHS,
-            [(TILE_STORE, "step.read(e.residual);\n      step.add(x, 1);", "step.read(e.residual);\n      step.add(x, 0);")]),
+            [(STEP_CHAIN, "step.read(e.residual);\n    step.add(x, 1);", "step.read(e.residual);\n    step.add(x, 0);"), *FETCHED_IS_NOT_ADDED]),
     Planted("aux", "aux is not written", SM90_PATHS, [(TILE_STORE, "step.write(e.aux);", "")]),
-    Planted("clamp", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
-    Planted("everything", "outputs are not clamped", SM90_PATHS, [(TILE_STORE, "if (e.clamps) {", "if (false) {")]),
+    Planted("clamp", "outputs are not clamped", SM90_PATHS, [(STEP_CHAIN, "if (e.clamps) {", "if (false) {")]),
+    Planted("everything", "outputs are not clamped", SM90_PATHS, [(STEP_CHAIN, "if (e.clamps) {", "if (false) {")]),
     Planted("unaligned_out", "lanes do not store the output", SM90_PATHS,
             [(TILE_STORE, "if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);", "")]),
     Planted("unaligned_c", "lanes do not read C", SM90_PATHS, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),

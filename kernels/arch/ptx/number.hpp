@@ -155,74 +155,88 @@ QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(S4x8 upper, S4x8 lower, HalfByt
 template <class T>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(U4x8 upper, U4x8 lower, HalfByteLane lane);
 
-/// The two bytes, twice: a pair's first number lies in the lowest bits of the lower half, its second one 16
-/// times as high in the upper half.
-QUARRY_DEVICE unsigned half_byte_words(unsigned upper, unsigned lower, HalfByteLane lane) {
-  unsigned words;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words) : "r"(upper), "r"(lower), "r"(lane.selector));
-  return words;
-}
-QUARRY_DEVICE HalfByteLane held_half_byte_lane(int byte, unsigned factors) {
-  HalfByteLane lane = {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, 0};
-  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(lane.factors) : "r"(factors));
-  return lane;
-}
+/// What a pair is multiplied by: factors of its two numbers.
+struct HalfByteFactors {
+  unsigned factors;
+
+  QUARRY_DEVICE HalfByteLane of(int byte) const {
+    HalfByteLane lane = {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, 0};
+    asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(lane.factors) : "r"(factors));
+    return lane;
+  }
+};
 template <>
 QUARRY_DEVICE HalfByteLane half_byte_lane<F16>(int byte) {
-  return held_half_byte_lane(byte, 0x2c003c00u);  // 1/16, 1
+  return HalfByteFactors{0x2c003c00u}.of(byte);  // 1/16, 1
 }
 template <>
 QUARRY_DEVICE HalfByteLane half_byte_lane<BF16>(int byte) {
-  return held_half_byte_lane(byte, 0x7d007f00u);  // 2^123, 2^127
+  return HalfByteFactors{0x7d007f00u}.of(byte);  // 2^123, 2^127
 }
-/// (words & 0x00f0000f) ^ other, in one instruction.
-QUARRY_DEVICE unsigned half_byte_bits(unsigned words, unsigned other) {
-  unsigned bits;
-  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(bits) : "r"(words), "r"(0x00f0000fu), "r"(other));
-  return bits;
-}
-/// From 1024 + x and 1024 + 16 x to x, less 8 where it is signed.
-template <bool is_signed>
-QUARRY_DEVICE unsigned half_bytes_to_f16(unsigned words, unsigned factors) {
-  constexpr unsigned signs = is_signed ? 0x00800008u : 0;
-  constexpr unsigned addends = is_signed ? 0xd480e408u : 0xd400e400u;
-  unsigned pair;
-  asm("fma.rn.f16x2 %0, %1, %2, %3;"
-      : "=r"(pair)
-      : "r"(half_byte_bits(words, 0x64006400u ^ signs)), "r"(factors), "r"(addends));
-  return pair;
-}
-/// The bits alone are subnormal numbers, or just above: x 2^-133 and x 2^-129.
-template <bool is_signed>
-QUARRY_DEVICE unsigned half_bytes_to_bf16(unsigned words, unsigned factors) {
-  constexpr unsigned signs = is_signed ? 0x00800008u : 0;
-  constexpr unsigned addends = is_signed ? 0xbe00be00u : 0x80008000u;  // -8 2^-6, or -0
-  unsigned pair;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;"
-      : "=r"(pair)
-      : "r"(half_byte_bits(words, signs)), "r"(factors), "r"(addends));
-  return pair;
-}
+
+/// A byte of `upper` and one of `lower`, twice: a pair's first number lies in the lowest bits of the lower
+/// half, its second one 16 times as high in the upper half.
+class HalfByteWords {
+ public:
+  QUARRY_DEVICE HalfByteWords(unsigned upper, unsigned lower, HalfByteLane lane) : factors_(lane.factors) {
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words_) : "r"(upper), "r"(lower), "r"(lane.selector));
+  }
+
+  template <bool is_signed>
+  QUARRY_DEVICE Vector<unsigned, 2> to_f16() const {
+    return {f16_pair<is_signed>(words_), f16_pair<is_signed>(words_ >> 8)};
+  }
+  template <bool is_signed>
+  QUARRY_DEVICE Vector<unsigned, 2> to_bf16() const {
+    return {bf16_pair<is_signed>(words_), bf16_pair<is_signed>(words_ >> 8)};
+  }
+
+ private:
+  /// (words & 0x00f0000f) ^ other, in one instruction.
+  QUARRY_DEVICE unsigned bits(unsigned words, unsigned other) const {
+    unsigned result;
+    asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(result) : "r"(words), "r"(0x00f0000fu), "r"(other));
+    return result;
+  }
+  /// From 1024 + x and 1024 + 16 x to x, less 8 where it is signed.
+  template <bool is_signed>
+  QUARRY_DEVICE unsigned f16_pair(unsigned words) const {
+    constexpr unsigned signs = is_signed ? 0x00800008u : 0;
+    constexpr unsigned addends = is_signed ? 0xd480e408u : 0xd400e400u;
+    unsigned pair;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;"
+        : "=r"(pair)
+        : "r"(bits(words, 0x64006400u ^ signs)), "r"(factors_), "r"(addends));
+    return pair;
+  }
+  /// The bits alone are subnormal numbers, or just above: x 2^-133 and x 2^-129.
+  template <bool is_signed>
+  QUARRY_DEVICE unsigned bf16_pair(unsigned words) const {
+    constexpr unsigned signs = is_signed ? 0x00800008u : 0;
+    constexpr unsigned addends = is_signed ? 0xbe00be00u : 0x80008000u;  // -8 2^-6, or -0
+    unsigned pair;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(bits(words, signs)), "r"(factors_), "r"(addends));
+    return pair;
+  }
+
+  unsigned words_;
+  unsigned factors_;
+};
 template <>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
-  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
-  return {half_bytes_to_f16<true>(words, lane.factors), half_bytes_to_f16<true>(words >> 8, lane.factors)};
+  return HalfByteWords(upper.bits, lower.bits, lane).to_f16<true>();
 }
 template <>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<F16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
-  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
-  return {half_bytes_to_f16<false>(words, lane.factors), half_bytes_to_f16<false>(words >> 8, lane.factors)};
+  return HalfByteWords(upper.bits, lower.bits, lane).to_f16<false>();
 }
 template <>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(S4x8 upper, S4x8 lower, HalfByteLane lane) {
-  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
-  return {half_bytes_to_bf16<true>(words, lane.factors), half_bytes_to_bf16<true>(words >> 8, lane.factors)};
+  return HalfByteWords(upper.bits, lower.bits, lane).to_bf16<true>();
 }
 template <>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows<BF16>(U4x8 upper, U4x8 lower, HalfByteLane lane) {
-  const unsigned words = half_byte_words(upper.bits, lower.bits, lane);
-  return {half_bytes_to_bf16<false>(words, lane.factors),
-          half_bytes_to_bf16<false>(words >> 8, lane.factors)};
+  return HalfByteWords(upper.bits, lower.bits, lane).to_bf16<false>();
 }
 
 /// Rounds to the nearest number of 11 significant bits, as f32: what mma<TF32> takes. Ties go to even;

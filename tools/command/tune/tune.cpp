@@ -54,8 +54,7 @@ void add_measuring_flags(CLI::App& command, TuneFlags& flags) {
   command.add_flag("--again", flags.again, "Measure problems that the table has, too")->group(group);
   add("--shard", flags.shard, "Do part I (from 0) of N; otherwise all, or a Slurm array task's part", "I/N");
   add("--devices", flags.devices,
-      "Use so many devices, or all: a process for each, which takes the next problem when free",
-      "N|all");
+      "Use so many devices, or all: a process for each, which takes the next problem when free", "N|all");
   command.add_option("--queue", flags.queue)->group("");  // of processes that --devices starts
   add("--top", flags.top, "Time so many kernels, the predicted best ones (32)", "N");
   add("--prune", flags.prune, "Leave out kernels predicted to be slower than the best by this factor (3)",
