@@ -34,8 +34,8 @@ inline emulator::BoxPlace box_place(const PixelPlace& p) {
 QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
 
 /// There is no cache.
-QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int /*x*/, int /*y*/, int /*z*/) {
-  static_cast<void>(map);
+QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int x, int y, int z) {
+  static_cast<void>(map), static_cast<void>(x), static_cast<void>(y), static_cast<void>(z);
 }
 
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,

@@ -178,9 +178,8 @@ QUARRY_DEVICE HalfByteLane half_byte_lane<BF16>(int byte) {
 /// half, its second one 16 times as high in the upper half.
 class HalfByteWords {
  public:
-  QUARRY_DEVICE HalfByteWords(unsigned upper, unsigned lower, HalfByteLane lane) : factors_(lane.factors) {
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words_) : "r"(upper), "r"(lower), "r"(lane.selector));
-  }
+  QUARRY_DEVICE HalfByteWords(unsigned upper, unsigned lower, HalfByteLane lane)
+      : words_{joined(upper, lower, lane.selector)}, factors_{lane.factors} {}
 
   template <bool is_signed>
   QUARRY_DEVICE Vector<unsigned, 2> to_f16() const {
@@ -192,6 +191,11 @@ class HalfByteWords {
   }
 
  private:
+  QUARRY_DEVICE unsigned joined(unsigned upper, unsigned lower, unsigned selector) const {
+    unsigned words;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words) : "r"(upper), "r"(lower), "r"(selector));
+    return words;
+  }
   /// (words & 0x00f0000f) ^ other, in one instruction.
   QUARRY_DEVICE unsigned bits(unsigned words, unsigned other) const {
     unsigned result;
