@@ -78,6 +78,16 @@ struct ByteWord<DType::u8> {
   using Type = arch::U8x4;
 };
 
+/// Eight half bytes of a word, by their type.
+template <DType type>
+struct HalfByteWord {
+  using Type = arch::S4x8;
+};
+template <>
+struct HalfByteWord<DType::u4> {
+  using Type = arch::U4x8;
+};
+
 /// What sums of an accumulator type leave the main loop as: partial_type.
 template <DType accumulator>
 using Compute = Element<partial_type(accumulator)>;

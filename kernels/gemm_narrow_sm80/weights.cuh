@@ -6,16 +6,6 @@
 
 namespace quarry::gemm_narrow_sm80 {
 
-/// Eight weights in a word, by their type.
-template <DType type>
-struct WeightWord {
-  using Type = arch::S4x8;
-};
-template <>
-struct WeightWord<DType::u4> {
-  using Type = arch::U4x8;
-};
-
 /// A lane has eight neighbours along K of a row, for two instructions. Which of them an instruction takes for
 /// which K does not matter as long as both operands agree: pair i is of neighbours i and i + 4, which lie in
 /// a word of half bytes where two 16-bit numbers need them.
@@ -24,7 +14,7 @@ struct WeightWord<DType::u4> {
 template <DType wide, DType weights>
 QUARRY_DEVICE void weight_fragments(unsigned upper, unsigned lower, arch::MatrixFragment (&fragments)[2]) {
   using Wide = Element<wide>;
-  using Word = typename WeightWord<weights>::Type;
+  using Word = typename HalfByteWord<weights>::Type;
   QUARRY_UNROLL
   for (int i = 0; i < 2; ++i) {
     fragments[i] = {arch::half_byte_pair<Wide>(Word{upper}, 2 * i),

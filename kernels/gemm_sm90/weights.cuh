@@ -8,16 +8,6 @@
 
 namespace quarry::gemm_sm90 {
 
-/// Eight weights in a word, by their type.
-template <DType type>
-struct WeightWord {
-  using Type = arch::S4x8;
-};
-template <>
-struct WeightWord<DType::u4> {
-  using Type = arch::U4x8;
-};
-
 /// What a lane needs of a stage: its two rows of weights, 32 positions of K in 16 bytes of each. Of eight
 /// positions, in a word, the matrix instruction takes two of each of four lanes: a byte.
 template <Config config>
@@ -54,7 +44,7 @@ class LaneWeights {
 
  private:
   QUARRY_DEVICE arch::Vector<unsigned, 2> pairs(int piece, int word) const {
-    using Word = typename WeightWord<config.types.a>::Type;
+    using Word = typename HalfByteWord<config.types.a>::Type;
     return arch::half_byte_rows<Element<config.types.b>>(Word{upper_[piece].v[word]},
                                                          Word{lower_[piece].v[word]}, lane_);
   }

@@ -20,7 +20,7 @@ class CopyEngine {
 
   /// Where allocate()'s memory lies, as views say it.
   virtual Memory memory() const = 0;
-  /// Null where there is none.
+  /// The stream of this engine; null if it has none, as in host memory.
   virtual CUstream_st* stream() const { return nullptr; }
   /// Ok where work can be put on the stream now.
   virtual Status ready() = 0;
