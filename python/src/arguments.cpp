@@ -129,6 +129,7 @@ class GroupedGemm final : public OperationArguments {
 struct ListChoices {
   bool clamp_host_sizes;
   std::vector<std::int32_t> host_sizes;
+  quarry::ListSchedule schedule;
 };
 
 class GemmList final : public OperationArguments {
@@ -143,6 +144,7 @@ class GemmList final : public OperationArguments {
     arguments_.leading = keep_if(leading, "leading");
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.host_sizes = host_sizes_;
+    arguments_.schedule = choices.schedule;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     if (epilogue == nullptr) return;
     if (epilogue->expression)
@@ -302,9 +304,11 @@ void bind_grouped(nb::module_& module) {
 
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                nb::handle leading, nb::handle accumulator, const PythonEpilogue* epilogue,
-               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes) {
+               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes,
+               std::string_view schedule) {
   new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
-                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>())});
+                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>()),
+                       value_of(quarry::parse_list_schedule(schedule))});
 }
 
 void bind_list(nb::module_& module) {
@@ -314,14 +318,18 @@ void bind_list(nb::module_& module) {
       "batches, whose extents are bounds.\n"
       "`sizes` are G x 3 numbers of Int32: M, N and K of each; `leading` G x 4: leading dimensions of A, B, "
       "C and out.\n"
-      "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking.")
+      "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking. With "
+      "schedule='host' "
+      "they are a promise: tiles are counted at the launch.")
       .def("__init__", &make_list, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("sizes").none(), nb::arg("leading") = nb::none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("clamp_host_sizes") = false,
-           nb::arg("host_sizes") = nb::none(),
+           nb::arg("host_sizes") = nb::none(), nb::arg("schedule") = "device",
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
                    "None, accumulator_type: object = None, epilogue: EpilogueArguments | None = None, *, "
-                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None) -> None"));
+                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None, schedule: str = "
+                   "'device') -> "
+                   "None"));
 }
 
 void bind_others(nb::module_& module) {

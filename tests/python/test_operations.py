@@ -117,7 +117,8 @@ class Lists(unittest.TestCase):
             out = numpy.full((len(shapes), max(m, 1), n), 7, "float64").astype(numpy_type(dtype))
             sizes = numpy.array(shapes, "int32")
             hint = [int(size) for size in sizes.flat] if dice.random() < 0.5 else None
-            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), host_sizes=hint)
+            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), host_sizes=hint,
+                                            schedule="host" if hint and dice.random() < 0.5 else "device")
             with self.subTest(seed=seed, shapes=shapes):
                 kernels = quarry.get_kernels(args)
                 self.assertGreater(len(kernels), 0, str(kernels.status))
@@ -135,6 +136,8 @@ class Lists(unittest.TestCase):
             (ValueError, "no expression", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum"))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, host_sizes=[1]))),
+            (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="host"))),
+            (ValueError, "unknown schedule", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="later")),
         ]
         for kind, message, make in cases:
             with self.subTest(message=message), self.assertRaisesRegex(kind, message):
