@@ -44,7 +44,7 @@ struct GemmTraffic {
   double all = 0;
   /// Elements of all outputs.
   double elements = 0;
-  /// Bytes of A's type that the smaller one of A and B has, about: those of the smaller extent.
+  /// Bytes of the smaller one of A and B, both in A's type.
   double smaller = 0;
   /// Bytes that are read or written for one element of the output, and whether they are of several matrices.
   int element = 0;
@@ -57,8 +57,8 @@ struct GemmTraffic {
   /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
   bool only_adds = false;
   bool adds_bias_too = false;
-  /// Whether it has a gated pair or a reduction; and whether it has outputs, and a workspace would hold
-  /// nothing but their sums: no reductions of lines.
+  /// Whether it has a gated pair or a reduction; and whether it has outputs and no reductions of lines: then
+  /// sums of outputs are all that a workspace holds.
   bool is_wide = false;
   bool keeps_sums_alone = false;
   /// Whether no tiles, however small, exceed the limit of a grid while K is in one piece, with clusters or

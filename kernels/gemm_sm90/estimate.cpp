@@ -289,10 +289,9 @@ struct Order {
 /// one. @param smaller bytes of the smaller operand
 inline Order balanced_order(const Work& w, double smaller) {
   constexpr int widest = 8;
-  const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};
   if (smaller <= w.kernel.rates->memory.kept_operand_bytes)
-    return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
+    return {w.problem.m <= w.problem.n ? Raster::along_n : Raster::along_m, 1};
   const bool along_n = w.tiles_m < widest || (w.tiles_m % widest != 0 && w.tiles_n % widest == 0);
   return {along_n ? Raster::along_n : Raster::along_m, widest};
 }
@@ -359,7 +358,7 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
           .k_root = k_root_of(w.traffic, w.kernel)};
 }
 
-/// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
+/// Chooses where K may be cut; `best` is K in one piece at first.
 void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const Controls& fixed = w.problem.controls;
@@ -376,6 +375,25 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
     (void)choice.consider(parallel_way(w.kernel, w.traffic, w.kernel.most_slices));
   }
+}
+
+/// As estimate. Calls take a third of a query's time: so all is inlined.
+[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
+                                      const GemmProblem& problem, std::size_t max_workspace) {
+  const Work w = work(kernel, problem, traffic);
+  const Controls& fixed = problem.controls;
+  const Order order = balanced_order(w, traffic.smaller);
+  Estimate result = {{fixed.mode.value_or(Mode::gemm), 1, fixed.swizzle.value_or(order.swizzle),
+                      fixed.raster.value_or(order.raster)},
+                     kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters})};
+  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
+  return result;
+}
+
+/// The same of a problem that nobody weighed; apart, as it needs room that a query does not.
+[[gnu::noinline]] Estimate estimate_unweighed(const GemmProfile& kernel, const GemmProblem& problem,
+                                              std::size_t max_workspace) {
+  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
 }
 
 }  // namespace
@@ -458,31 +476,6 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   set_balances(profile);
   return profile;
 }
-
-namespace {
-
-/// As estimate.
-[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
-                                      const GemmProblem& problem, std::size_t max_workspace) {
-  const Work w = work(kernel, problem, traffic);
-  const Controls& fixed = problem.controls;
-  Estimate result;
-  result.controls.mode = fixed.mode.value_or(Mode::gemm);
-  const Order order = balanced_order(w, traffic.smaller);
-  result.controls.raster = fixed.raster.value_or(order.raster);
-  result.controls.swizzle = fixed.swizzle.value_or(order.swizzle);
-  result.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
-  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
-  return result;
-}
-
-/// The same of a problem that nobody weighed: apart, so that a query's way has no room for what it weighs.
-[[gnu::noinline]] Estimate estimate_unweighed(const GemmProfile& kernel, const GemmProblem& problem,
-                                              std::size_t max_workspace) {
-  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
-}
-
-}  // namespace
 
 Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
