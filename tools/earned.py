@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Which kernels are worth precompiling: writes the list that QUARRY_AOT=@FILE takes.
 
-Usage: earned.py TIMES... --kernels KERNELS.json [--within 0.03] [--out FILE]
+Usage: earned.py TIMES... --kernels KERNELS.json [--again LIST] [--within 0.03] [--out FILE]
        earned.py --again LIST --kernels KERNELS.json [--out FILE]
 
-TIMES are files of `quarry bench --dump-times`: a line of JSON for each timed kernel. KERNELS.json is what `quarry list --format json` prints. On the
+TIMES are files of `quarry bench --dump-times`: a line of JSON for each timed kernel. Controls are ways to run a kernel: its shortest time counts. KERNELS.json is what `quarry list --format json` prints. On the
 list are entries, which several kernels may run:
 
   earned    kernels that were within 3% of the fastest one for some problem
@@ -13,12 +13,13 @@ list are entries, which several kernels may run:
   fallback  for each signature (operation, types, layouts, scales) that has nothing of these: the kernel that needs the least alignment
 
 Prints how many there are of each, and how many were timed and never near the fastest one; --never names them. --again takes what was timed and what
-earned it from a list that the script made: the rest follows from the kernels that there are now.
+earned it from a list that the script made: the rest follows from the kernels that there are now. With both, TIMES add to what is there.
 """
 
 import argparse
 import json
 import math
+import re
 import sys
 from collections import Counter, defaultdict
 
@@ -26,6 +27,8 @@ BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "s8": 8, "u8": 8, "s32": 32
 SIGNATURE = ("operation", "direction", "a.dtype", "b.dtype", "accumulator", "out.dtype", "a.layout", "b.layout", "out.layout", "math")
 DESIGN = ("family", "operation", "direction", "tile.m", "tile.n", "tile.k", "warps.m", "warps.n", "warps.k", "stages", "cluster.m", "cluster.n", "schedule",
           "copy_engine", "orientation", "iterator", "strides", "filter", "math", "math_unit", "instruction.m", "instruction.n", "instruction.k")
+# Controls in a command. A limit of multiprocessors is none: it is part of the question.
+CONTROLS = re.compile(r" --(mode|split-k|swizzle|raster) \S+")
 TIMED = "# operations with times: "
 GROUPS = ("earned", "alike", "untimed", "fallback")
 
@@ -44,7 +47,7 @@ def read_times(paths):
                     continue
                 try:
                     line = json.loads(text)
-                    times, kernel, measured = problems[line["command"]], line["kernel"], float(line["measured_us"])
+                    times, kernel, measured = problems[CONTROLS.sub("", line["command"])], line["kernel"], float(line["measured_us"])
                 except (ValueError, KeyError, TypeError) as error:
                     raise BadInput(f"{path}:{number}: not a line of --dump-times: {error!r}") from error
                 if not (math.isfinite(measured) and measured > 0):
@@ -64,11 +67,12 @@ def read_kernels(path):
             raise BadInput(f"{path}: not what `quarry list --format json` prints: {error!r}") from error
 
 
-def near_the_best(problems, within):
-    """How many problems a kernel is within so much of the fastest for."""
+def near_the_best(problems, within, kernels):
+    """How many problems a kernel is within so much of the fastest for, of the kernels that there are."""
     counts = Counter()
-    for times in problems.values():
-        best = min(times.values())
+    for all_times in problems.values():
+        times = {name: time for name, time in all_times.items() if name in kernels}
+        best = min(times.values(), default=0)
         counts.update(kernel for kernel, time in times.items() if time <= (1 + within) * best)
     return counts
 
@@ -88,9 +92,18 @@ def least_demanding(kernels):
     return min(kernels, key=lambda k: ((k.get("a.alignment") or 0) + (k.get("b.alignment") or 0), k["cc"], k.get("shared_memory") or 0, k["name"]))
 
 
+def representatives(kernels):
+    """A kernel that runs each entry: the one of its name. Where only mirrored forms are registered there is none: then the first by name."""
+    found = {}
+    for name in sorted(kernels):
+        found.setdefault(kernels[name]["entry"], name)
+    return {entry: entry if entry in kernels else name for entry, name in found.items()}
+
+
 def choose(earned, timed, kernels):
-    """The entries on the list, by group. earned: entries; timed: operations"""
-    entries = {name: kernel for name, kernel in kernels.items() if kernel["entry"] == name}
+    """The kernels on the list, by group. earned: entries; timed: operations"""
+    names = representatives(kernels)
+    entries = {entry: kernels[name] for entry, name in names.items()}
     designs = {design(entries[name]) for name in earned}
     chosen = {"earned": earned, "alike": {name for name, kernel in entries.items() if name not in earned and design(kernel) in designs},
               "untimed": {name for name, kernel in entries.items() if kernel["operation"] not in timed}}
@@ -101,12 +114,7 @@ def choose(earned, timed, kernels):
         if signature(kernel) not in covered:
             others[signature(kernel)].append(kernel)
     chosen["fallback"] = {least_demanding(group)["entry"] for group in others.values()} - taken
-    return {group: {named(entry, kernels) for entry in members} for group, members in chosen.items()}
-
-
-def named(entry, kernels):
-    """A kernel that runs an entry. No kernel has the entry's own name where only mirrored forms are registered."""
-    return entry if entry in kernels else min(name for name, kernel in kernels.items() if kernel["entry"] == entry)
+    return {group: {names[entry] for entry in members} for group, members in chosen.items()}
 
 
 def needs_nothing(kernel):
@@ -122,7 +130,7 @@ def list_text(chosen, timed):
 
 
 def read_list(path, kernels):
-    """What earned it, and the operations that times are of, as list_text wrote them. Entries that there are no more are left out."""
+    """The entries that earned it, and the operations that times are of, as list_text wrote them. Entries that there are no more are left out."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     timed = [line.removeprefix(TIMED).split(", ") for line in lines if line.startswith(TIMED)]
@@ -131,7 +139,7 @@ def read_list(path, kernels):
         raise BadInput(f"{path}: not a list of this script")
     names = lines[starts[0] + 1:]
     names = names[:names.index("")] if "" in names else names
-    return {name for name in names if name in kernels}, set(timed[0])
+    return {kernels[name]["entry"] for name in names if name in kernels}, set(timed[0])
 
 
 def report_times(problems, near, kernels, names_them):
@@ -161,17 +169,16 @@ def main(arguments):
     parser.add_argument("--within", type=float, default=0.03)
     parser.add_argument("--out")
     flags = parser.parse_args(arguments)
-    if bool(flags.times) == bool(flags.again):
-        parser.error("either TIMES or --again LIST")
+    if not flags.times and not flags.again:
+        parser.error("TIMES, --again LIST, or both")
     try:
         kernels = read_kernels(flags.kernels)
-        if flags.again:
-            earned, timed = read_list(flags.again, kernels)
-        else:
+        earned, timed = read_list(flags.again, kernels) if flags.again else (set(), set())
+        if flags.times:
             problems = read_times(flags.times)
-            near = near_the_best(problems, flags.within)
-            earned = {kernels[name]["entry"] for name in near if name in kernels}
-            timed = {kernels[name]["operation"] for times in problems.values() for name in times if name in kernels}
+            near = near_the_best(problems, flags.within, kernels)
+            earned |= {kernels[name]["entry"] for name in near}
+            timed |= {kernels[name]["operation"] for times in problems.values() for name in times if name in kernels}
             report_times(problems, near, kernels, flags.never)
         chosen = choose(earned, timed, kernels)
         report(chosen, kernels)

@@ -17,9 +17,9 @@ namespace {
 /// By how much the math units are slower that have one warp each, which does not hide the latency of its own
 /// instructions; and warps of a multiprocessor from which on they have two.
 constexpr double one_warp_each = 1.12;
-constexpr int two_warps_each = 8;
+constexpr unsigned two_warps_each = 8;
 /// Four math units: fewer warps leave some idle.
-constexpr int math_units = 4;
+constexpr unsigned math_units = 4;
 /// What happens at the same time hides each other except for this share: math and shared memory or copies,
 /// and these together with waiting for copies.
 constexpr double unhidden = 0.2;
@@ -42,7 +42,7 @@ int resident_blocks(const GemmTraits& kernel, int registers, const DeviceModel& 
 
 /// Seconds of a K tile of one block, while `running` stand side by side and nothing waits for memory.
 double busy_seconds(const GemmProfile& kernel, int running) {
-  const int warps = running * kernel.traits.threads / 32;
+  const unsigned warps = static_cast<unsigned>(running * kernel.traits.threads) / 32;
   const double idle = warps >= two_warps_each ? 1.0
                       : warps >= math_units   ? one_warp_each
                                               : one_warp_each * math_units / warps;
@@ -60,6 +60,7 @@ double step_seconds(const GemmProfile& kernel, double busy) {
 struct Work {
   const GemmProfile& kernel;
   const GemmProblem& problem;
+  const GemmTraffic& traffic;
   int tiles_n;
   /// Blocks of one slice.
   int blocks;
@@ -75,6 +76,7 @@ struct Work {
   const int tiles_n = tiles_along(problem.n, kernel.traits.tile.n);
   return {.kernel = kernel,
           .problem = problem,
+          .traffic = traffic,
           .tiles_n = tiles_n,
           .blocks = tiles_along(problem.m, kernel.traits.tile.m) * tiles_n * problem.batch,
           .k_tiles = tiles_along(problem.k, kernel.traits.tile.k),
@@ -153,7 +155,7 @@ struct CutModel {
     return kernel_seconds(w, w.blocks * slices, k_tiles);
   }
   std::size_t workspace(Mode mode, int slices) const {
-    return gemm_workspace(w.kernel.traits, w.problem, {.mode = mode, .split_k_slices = slices}).bytes;
+    return split_k_bytes(w.kernel.traits, w.problem, w.traffic, mode, slices, w.blocks);
   }
 };
 
@@ -166,15 +168,15 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
           .cluster = 1,
           .at_once = w.kernel.resident_on_device,
           .alone_root = w.kernel.alone_root,
-          .k_root = k_root_of(w.problem, w.kernel.traits)};
+          .k_root = k_root_of(w.traffic, w.kernel)};
 }
 
-/// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
-/// The mode that exchanges a slice's sums faster comes first.
-[[gnu::noinline]] void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
+/// Chooses where K may be cut; `best` is K in one piece at first. The mode that exchanges a slice's sums
+/// faster comes first.
+void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const SplitKWay serial = serial_way(w);
-  const SplitKWay parallel = parallel_way(w.kernel, w.problem, most_automatic_slices);
+  const SplitKWay parallel = parallel_way(w.kernel, w.traffic, most_automatic_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
   const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
@@ -226,7 +228,7 @@ Estimate stream_evaluate(const Work& w, const ChosenControls& controls, Account*
 }
 
 /// stream_k, but where the caller wants tiles whole, or there is no workspace to cut them.
-Estimate stream_estimate(const Work& w, int swizzle, std::size_t max_workspace) {
+[[gnu::noinline]] Estimate stream_estimate(const Work& w, int swizzle, std::size_t max_workspace) {
   const Controls& fixed = w.problem.controls;
   const int all = w.kernel.multiprocessors;
   ChosenControls controls = {.mode = fixed.mode.value_or(Mode::stream_k),
@@ -281,9 +283,9 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
 
 namespace {
 
-/// As gemm_estimate.
-Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
-                     std::size_t max_workspace) {
+/// As gemm_estimate. Calls take a third of a query's time: so all is inlined but stream_k.
+[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
+                                      const GemmProblem& problem, std::size_t max_workspace) {
   const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
@@ -295,11 +297,17 @@ Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, cons
   return result;
 }
 
+/// The same of a problem that nobody weighed; apart, as it needs room that a query does not.
+[[gnu::noinline]] Estimate estimate_unweighed(const GemmProfile& kernel, const GemmProblem& problem,
+                                              std::size_t max_workspace) {
+  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
+}
+
 }  // namespace
 
 Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
-  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
+  return estimate_unweighed(kernel, problem, max_workspace);
 }
 
 Account gemm_account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {

@@ -14,16 +14,10 @@
 namespace quarry {
 namespace {
 
-constexpr std::size_t workspace_alignment = 256;
-
 // Where the host writes the expression's parameters is where kernels read them.
 static_assert(sizeof(WithExpression<GemmParams>) == sizeof(GemmParams) + sizeof(ExpressionParams));
 static_assert(sizeof(WithExpression<TensorGemmParams>) ==
               sizeof(TensorGemmParams) + sizeof(ExpressionParams));
-
-constexpr std::size_t rounded_up(std::size_t bytes) {
-  return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
-}
 
 /// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line. Of
 /// lines along K nobody knows how many there were if alpha is 0, which makes K 0: they count if the pointer
@@ -201,31 +195,28 @@ StreamShares gemm_shares(const GemmTraits& kernel, const GemmProblem& problem,
 
 namespace {
 
+/// The workspace of the sums of stream_k.
+GemmWorkspace stream_workspace(const GemmTraits& kernel, const GemmProblem& problem,
+                               const ChosenControls& controls) {
+  const StreamShares shares = gemm_shares(kernel, problem, controls);
+  if (shares.whole == shares.tiles) return {};
+  const auto number = [](int value) { return static_cast<std::size_t>(value); };
+  GemmWorkspace workspace;
+  workspace.partials_bytes = number(partial_bytes(kernel)) * (shares.blocks - std::size_t{1}) *
+                             number(kernel.tile.m) * number(kernel.tile.n);
+  workspace.counters_bytes = sizeof(int) * shares.blocks;
+  workspace.counters_offset = rounded_to_workspace(workspace.partials_bytes);
+  workspace.bytes = workspace.counters_offset + rounded_to_workspace(workspace.counters_bytes);
+  return workspace;
+}
+
 /// The workspace of the sums alone.
 GemmWorkspace sums_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls) {
-  GemmWorkspace workspace;
   const Mode mode = simplified(controls).mode;
-  if (mode == Mode::gemm || mode == Mode::split_k_cluster || is_empty(problem)) return workspace;
-  const auto number = [](int value) { return static_cast<std::size_t>(value); };
-  const std::size_t element = number(bytes_of(partial_type(kernel.accumulator)));
-  if (mode == Mode::split_k_parallel) {
-    workspace.partials_bytes = element * number(controls.split_k_slices) * number(problem.batch) *
-                               number(problem.m) * number(problem.n);
-  } else if (mode == Mode::stream_k) {
-    const StreamShares shares = gemm_shares(kernel, problem, controls);
-    if (shares.whole == shares.tiles) return workspace;
-    const std::size_t blocks = shares.blocks;
-    workspace.partials_bytes = element * (blocks - 1) * number(kernel.tile.m) * number(kernel.tile.n);
-    workspace.counters_bytes = sizeof(int) * blocks;
-  } else {
-    const std::size_t tiles = all_tiles(kernel, problem);
-    workspace.partials_bytes = element * tiles * number(kernel.tile.m) * number(kernel.tile.n);
-    workspace.counters_bytes = sizeof(int) * (tiles + 1);
-  }
-  workspace.counters_offset = rounded_up(workspace.partials_bytes);
-  workspace.bytes = workspace.counters_offset + rounded_up(workspace.counters_bytes);
-  return workspace;
+  if (mode == Mode::gemm || mode == Mode::split_k_cluster || is_empty(problem)) return {};
+  if (mode == Mode::stream_k) return stream_workspace(kernel, problem, controls);
+  return split_k_workspace(kernel, problem, mode, controls.split_k_slices, all_tiles(kernel, problem));
 }
 
 }  // namespace
@@ -236,7 +227,7 @@ GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& proble
   if (!problem.wide.has_lines()) return workspace;
   workspace.reductions_offset = workspace.bytes;
   workspace.reductions_bytes = reduction_bytes(kernel, problem);
-  workspace.bytes += rounded_up(workspace.reductions_bytes);
+  workspace.bytes += rounded_to_workspace(workspace.reductions_bytes);
   return workspace;
 }
 

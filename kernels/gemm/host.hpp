@@ -17,6 +17,7 @@ namespace quarry {
 /// size / divisor. Nearly all divisors here are powers of two, and a query is made of divisions. @pre divisor
 /// > 0
 constexpr unsigned divided(unsigned size, unsigned divisor) {
+  if (divisor == 0) __builtin_unreachable();  // or else shifts ask for it
   const bool power_of_two = (divisor & (divisor - 1)) == 0;
   return power_of_two ? size >> std::countr_zero(divisor) : size / divisor;
 }
@@ -81,6 +82,42 @@ struct GemmWorkspace {
 /// the grid keeps to grid_limit
 GemmWorkspace gemm_workspace(const GemmTraits& kernel, const GemmProblem& problem,
                              const ChosenControls& controls);
+
+constexpr std::size_t workspace_alignment = 256;
+constexpr std::size_t rounded_to_workspace(std::size_t bytes) {
+  return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
+}
+
+/// Bytes of a partial sum: of partial_type.
+constexpr int partial_bytes(const GemmTraits& kernel) { return kernel.accumulator == DType::f64 ? 8 : 4; }
+
+/// The workspace of the sums of split_k_serial or split_k_parallel. @param tiles of the output, over all
+/// batch entries. @pre slices >= 2, and the output is not empty
+inline GemmWorkspace split_k_workspace(const GemmTraits& kernel, const GemmProblem& problem, Mode mode,
+                                       int slices, std::size_t tiles) {
+  const auto number = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t element = number(partial_bytes(kernel));
+  GemmWorkspace workspace;
+  if (mode == Mode::split_k_parallel) {
+    workspace.partials_bytes =
+        element * number(slices) * number(problem.batch) * number(problem.m) * number(problem.n);
+  } else {
+    workspace.partials_bytes = element * tiles * number(kernel.tile.m) * number(kernel.tile.n);
+    workspace.counters_bytes = sizeof(int) * (tiles + 1);
+  }
+  workspace.counters_offset = rounded_to_workspace(workspace.partials_bytes);
+  workspace.bytes = workspace.counters_offset + rounded_to_workspace(workspace.counters_bytes);
+  return workspace;
+}
+
+/// gemm_workspace(...).bytes in these modes, of tiles that were counted: a query asks it for every kernel
+/// that may cut K.
+inline std::size_t split_k_bytes(const GemmTraits& kernel, const GemmProblem& problem,
+                                 const GemmTraffic& traffic, Mode mode, int slices, int tiles) {
+  if (slices < 2 || !traffic.keeps_sums_alone)
+    return gemm_workspace(kernel, problem, {.mode = mode, .split_k_slices = slices}).bytes;
+  return split_k_workspace(kernel, problem, mode, slices, static_cast<std::size_t>(tiles)).bytes;
+}
 
 /// Why gemm_supports refuses. @pre it does
 Status gemm_refusal(const GemmTraits& kernel, const GemmProblem& problem, const DeviceModel& device);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/config_parts.hpp"
+#include "gemm/traffic.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/types.hpp"
 
@@ -92,6 +93,8 @@ struct GemmProfile {
   /// split_k_parallel: `partial_byte` of one output.
   double serial_balance = 0;
   double parallel_balance = 0;
+  /// Where SplitKRoots has the root of how many K tiles there are.
+  int k_root = SplitKRoots::known;
   /// Seconds of a round that K tiles do not take, for a block that is alone: filling the pipeline, the
   /// way of the results.
   double ends;

@@ -38,20 +38,19 @@ struct SplitKWay {
   double balance = 0;
 };
 
-/// Bytes of a partial sum.
-constexpr int partial_bytes(const GemmTraits& kernel) { return kernel.accumulator == DType::f64 ? 8 : 4; }
-
 /// Partial outputs are written, and read again by the reduction.
-inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmProblem& problem, int most_slices) {
-  const double outputs = static_cast<double>(problem.m) * problem.n * problem.batch;
-  const double slice = kernel.partial_byte * outputs * partial_bytes(kernel.traits);
-  const double balance =
-      problem.traffic ? kernel.parallel_balance * problem.traffic->roots.outputs_inverse : 0;
-  return {Mode::split_k_parallel, most_slices, kernel.reduction + slice, slice, 0, balance};
+inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmTraffic& traffic, int most_slices) {
+  const double slice = kernel.partial_byte * traffic.elements * partial_bytes(kernel.traits);
+  return {.mode = Mode::split_k_parallel,
+          .most_slices = most_slices,
+          .once = kernel.reduction + slice,
+          .slice = slice,
+          .balance = kernel.parallel_balance * traffic.roots.outputs_inverse};
 }
 
 /// What kernels of a profile balance slices by.
 inline void set_balances(GemmProfile& kernel) {
+  kernel.k_root = SplitKRoots::index_of(kernel.traits.tile.k);
   kernel.serial_balance = kernel.alone_root / std::sqrt(kernel.turn);
   kernel.parallel_balance = kernel.alone_root / std::sqrt(kernel.partial_byte * partial_bytes(kernel.traits));
 }
@@ -73,9 +72,9 @@ struct SplitKWork {
   double k_root = 0;
 };
 
-/// SplitKWork::k_root of a problem that was weighed.
-inline double k_root_of(const GemmProblem& problem, const GemmTraits& kernel) {
-  return problem.traffic ? problem.traffic->roots.of_k_tiles(kernel.tile.k) : 0;
+/// SplitKWork::k_root of a problem.
+inline double k_root_of(const GemmTraffic& traffic, const GemmProfile& kernel) {
+  return traffic.roots.k_tiles[static_cast<std::size_t>(kernel.k_root)];
 }
 
 /// Whether K may be cut, and either the caller wants it or it may pay. @param whole_seconds in one piece

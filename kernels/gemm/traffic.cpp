@@ -1,5 +1,6 @@
 #include "gemm/traffic.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gemm/host.hpp"
@@ -73,13 +74,18 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
   return {.inputs = inputs,
           .outputs = outputs,
           .all = (inputs + outputs) * problem.batch,
+          .elements = m * n * problem.batch,
+          .smaller = std::min(m, n) * problem.k * bits_of(problem.types.a) / 8,
           .element = element,
+          .has_matrices = matrices > 1,
           .split_a = split_lines(problem.a, problem.types.a),
           .split_b = split_lines(problem.b, problem.types.b),
           .has_activation = has_activation,
           .is_general = matrices > 1 || is_computed,
           .only_adds = only_adds,
           .adds_bias_too = only_adds && problem.has_bias,
+          .is_wide = problem.wide.has_any(),
+          .keeps_sums_alone = !is_empty(problem) && !problem.wide.has_lines(),
           .fits_any_grid = has_few_elements(problem),
           .is_plain = is_plain(problem)};
 }
@@ -87,8 +93,8 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
 SplitKRoots split_k_roots(const GemmProblem& problem) {
   SplitKRoots roots;
   int tile = 1 << SplitKRoots::least_tile_log2;
-  for (double& root : roots.k_tiles) {
-    root = std::sqrt(tiles_along(problem.k, tile));
+  for (int i = 0; i < SplitKRoots::known; ++i) {
+    roots.k_tiles[static_cast<std::size_t>(i)] = std::sqrt(tiles_along(problem.k, tile));
     tile *= 2;
   }
   roots.outputs_inverse = 1 / std::sqrt(static_cast<double>(problem.m) * problem.n * problem.batch);

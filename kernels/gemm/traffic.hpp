@@ -23,16 +23,16 @@ struct SplitLines {
 /// Square roots by which slices of K are balanced.
 struct SplitKRoots {
   static constexpr int least_tile_log2 = 3;
-  /// Of how many K tiles there are: tiles of 8, 16, ...
-  std::array<double, 6> k_tiles = {};
+  /// Of how many K tiles there are: tiles of 8, 16, ...; and 0 for other tiles, for which it is not known.
+  static constexpr int known = 6;
+  std::array<double, known + 1> k_tiles = {};
   /// 1 divided by the root of how many outputs there are.
   double outputs_inverse = 0;
 
-  /// 0 where it is not known.
-  double of_k_tiles(int tile_k) const {
-    const auto size = static_cast<unsigned>(tile_k);
-    const auto i = static_cast<std::size_t>(std::countr_zero(size) - least_tile_log2);
-    return std::has_single_bit(size) && i < k_tiles.size() ? k_tiles[i] : 0;
+  /// Where k_tiles has the root for tiles of this size.
+  static constexpr int index_of(int tile_k) {
+    const int i = std::countr_zero(static_cast<unsigned>(tile_k)) - least_tile_log2;
+    return tile_k > 0 && (tile_k & (tile_k - 1)) == 0 && i >= 0 && i < known ? i : known;
   }
 };
 
@@ -42,8 +42,13 @@ struct GemmTraffic {
   double outputs = 0;
   /// All of it.
   double all = 0;
-  /// Bytes that are read or written for one element of the output.
+  /// Elements of all outputs.
+  double elements = 0;
+  /// Bytes of the smaller one of A and B, both in A's type.
+  double smaller = 0;
+  /// Bytes that are read or written for one element of the output, and whether they are of several matrices.
   int element = 0;
+  bool has_matrices = false;
   SplitLines split_a;
   SplitLines split_b;
   /// Whether the epilogue has an activation; more than that, and a bias.
@@ -52,6 +57,10 @@ struct GemmTraffic {
   /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
   bool only_adds = false;
   bool adds_bias_too = false;
+  /// Whether it has a gated pair or a reduction; and whether it has outputs and no reductions of lines: then
+  /// sums of outputs are all that a workspace holds.
+  bool is_wide = false;
+  bool keeps_sums_alone = false;
   /// Whether no tiles, however small, exceed the limit of a grid while K is in one piece, with clusters or
   /// without.
   bool fits_any_grid = false;

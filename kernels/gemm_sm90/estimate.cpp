@@ -135,6 +135,7 @@ double slower_than(const Config& measured, const Config& c) {
 struct Work {
   const GemmProfile& kernel;
   const GemmProblem& problem;
+  const GemmTraffic& traffic;
   int tiles_m;
   int tiles_n;
   /// Tiles of clusters of one slice.
@@ -190,12 +191,13 @@ inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
   return {
       .kernel = kernel,
       .problem = problem,
+      .traffic = traffic,
       .tiles_m = tiles_m,
       .tiles_n = tiles_n,
       .tiles = tiles,
       .clusters = clusters_of(kernel, problem),
       .k_tiles = k_tiles,
-      .store = kernel.epilogue_tile + beside(kernel, traffic) + (epilogue_matrices(problem) > 1 ? drain : 0),
+      .store = kernel.epilogue_tile + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0),
       .drain = drain,
       .copy = kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
@@ -284,14 +286,12 @@ struct Order {
 
 /// Where the smaller operand stays in L2, tiles that share a part of the larger one follow one another. Else
 /// those that run at one time make up a square, about: groups eight tiles wide, where that leaves no narrow
-/// one.
-inline Order balanced_order(const Work& w) {
+/// one. @param smaller bytes of the smaller operand
+inline Order balanced_order(const Work& w, double smaller) {
   constexpr int widest = 8;
-  const GemmProblem& p = w.problem;
   if (w.tiles <= w.clusters * w.kernel.resident) return {Raster::along_n, 1};
-  const double smaller = static_cast<double>(std::min(p.m, p.n)) * p.k * bits_of(p.types.a) / 8;
   if (smaller <= w.kernel.rates->memory.kept_operand_bytes)
-    return {p.m <= p.n ? Raster::along_n : Raster::along_m, 1};
+    return {w.problem.m <= w.problem.n ? Raster::along_n : Raster::along_m, 1};
   const bool along_n = w.tiles_m < widest || (w.tiles_m % widest != 0 && w.tiles_n % widest == 0);
   return {along_n ? Raster::along_n : Raster::along_m, widest};
 }
@@ -305,7 +305,7 @@ SplitKWay cluster_way(const Work& w) {
 /// Whether slices can be the blocks of a cluster, as many as the caller asked for.
 bool may_cut_by_cluster(const Work& w) {
   const Controls& fixed = w.problem.controls;
-  if (w.problem.wide.has_any()) return false;  // reductions and gated pairs need all of a tile's sums
+  if (w.traffic.is_wide) return false;  // reductions and gated pairs need all of a tile's sums
   if (fixed.mode) return *fixed.mode == Mode::split_k_cluster;
   return w.kernel.traits.cuts_by_cluster && fixed.split_k_slices.value_or(2) <= most_cluster_slices;
 }
@@ -342,7 +342,7 @@ struct CutModel {
   }
   std::size_t workspace(Mode mode, int slices) const {
     if (mode == Mode::split_k_cluster) return 0;
-    return gemm_workspace(w.kernel.traits, w.problem, {.mode = mode, .split_k_slices = slices}).bytes;
+    return split_k_bytes(w.kernel.traits, w.problem, w.traffic, mode, slices, w.tiles);
   }
 };
 
@@ -355,11 +355,11 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
           .cluster = w.kernel.traits.cluster,
           .at_once = w.clusters * w.kernel.resident,
           .alone_root = w.kernel.alone_root,
-          .k_root = k_root_of(w.problem, w.kernel.traits)};
+          .k_root = k_root_of(w.traffic, w.kernel)};
 }
 
-/// Chooses where K may be cut; `best` is K in one piece at first. Not inlined: most problems come without.
-[[gnu::noinline]] void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
+/// Chooses where K may be cut; `best` is K in one piece at first.
+void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const Controls& fixed = w.problem.controls;
   const CutModel model = {w};
@@ -373,8 +373,27 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
   // No reduction computes expressions, nor reads all sums.
   const bool may_reduce = w.problem.expressed == nullptr && w.kernel.traits.cuts_in_parallel;
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
-    (void)choice.consider(parallel_way(w.kernel, w.problem, w.kernel.most_slices));
+    (void)choice.consider(parallel_way(w.kernel, w.traffic, w.kernel.most_slices));
   }
+}
+
+/// As estimate. Calls take a third of a query's time: so all is inlined.
+[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
+                                      const GemmProblem& problem, std::size_t max_workspace) {
+  const Work w = work(kernel, problem, traffic);
+  const Controls& fixed = problem.controls;
+  const Order order = balanced_order(w, traffic.smaller);
+  Estimate result = {{fixed.mode.value_or(Mode::gemm), 1, fixed.swizzle.value_or(order.swizzle),
+                      fixed.raster.value_or(order.raster)},
+                     kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters})};
+  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
+  return result;
+}
+
+/// The same of a problem that nobody weighed; apart, as it needs room that a query does not.
+[[gnu::noinline]] Estimate estimate_unweighed(const GemmProfile& kernel, const GemmProblem& problem,
+                                              std::size_t max_workspace) {
+  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
 }
 
 }  // namespace
@@ -458,28 +477,9 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   return profile;
 }
 
-namespace {
-
-/// As estimate.
-Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
-                     std::size_t max_workspace) {
-  const Work w = work(kernel, problem, traffic);
-  const Controls& fixed = problem.controls;
-  Estimate result;
-  result.controls.mode = fixed.mode.value_or(Mode::gemm);
-  const Order order = balanced_order(w);
-  result.controls.raster = fixed.raster.value_or(order.raster);
-  result.controls.swizzle = fixed.swizzle.value_or(order.swizzle);
-  result.seconds = kernel_seconds(w, {w.tiles, w.k_tiles, w.clusters});
-  if (may_cut(split_k_work(w, max_workspace), result.seconds)) choose_cut(w, max_workspace, result);
-  return result;
-}
-
-}  // namespace
-
 Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
-  return estimate_by(traffic_of(problem), kernel, problem, max_workspace);
+  return estimate_unweighed(kernel, problem, max_workspace);
 }
 
 Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {

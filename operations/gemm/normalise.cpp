@@ -62,9 +62,11 @@ Status check_controls(const Controls& controls) {
   return {};
 }
 
-void describe(const GemmArguments& args, GemmProblem& problem) {
+namespace {
+
+/// describe, of arguments whose accumulator is known.
+void describe_with(const GemmArguments& args, DType accumulator, GemmProblem& problem) {
   const Epilogue& e = args.epilogue;
-  const DType accumulator = accumulator_of(args);
   const int k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   static_assert(std::is_trivially_destructible_v<GemmProblem>);
   // In place, each part once: every query and every run waits for this.
@@ -92,6 +94,12 @@ void describe(const GemmArguments& args, GemmProblem& problem) {
   problem.has_arrays = array_operand(problem) != Operand::none;
 }
 
+}  // namespace
+
+void describe(const GemmArguments& args, GemmProblem& problem) {
+  describe_with(args, accumulator_of(args), problem);
+}
+
 Status normalise(const GemmArguments& args, const OperandList& operands, GemmProblem& problem) {
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = accumulator_of(args);
@@ -111,7 +119,7 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
   if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
   if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
-  describe(args, problem);
+  describe_with(args, accumulator, problem);
   return {};
 }
 

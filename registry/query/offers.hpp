@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "chosen_controls.hpp"
@@ -23,6 +25,27 @@ struct Offer {
 
   /// Predicted, in the precision that offers are ordered by.
   float seconds() const { return static_cast<float>(estimate.seconds); }
+};
+
+/// Room for offers. Not cleared, which would take as long as to write them.
+class OfferRoom {
+ public:
+  explicit OfferRoom(std::size_t most) : bytes_(new std::byte[most * sizeof(Offer)]) {}
+
+  /// The offer behind `found` others, which Search::judge is to fill.
+  Offer& next(std::size_t found) const {
+    Offer& offer = offers()[found];
+    offer.measured_seconds = 0;
+    return offer;
+  }
+  std::span<const Offer> first(std::size_t found) const { return {offers(), found}; }
+
+ private:
+  // An aggregate that is trivially copied needs no constructor: it is there where it is written.
+  static_assert(std::is_aggregate_v<Offer> && std::is_trivially_copyable_v<Offer>);
+  Offer* offers() const { return reinterpret_cast<Offer*>(bytes_.get()); }
+
+  std::unique_ptr<std::byte[]> bytes_;
 };
 
 /// What check_predicate says where the caller leaves something out.

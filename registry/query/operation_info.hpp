@@ -180,12 +180,12 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked());
   const FindOptions& options = wishes.options;
   Tally tally;
-  std::vector<Offer> offers(ranges.rows());
+  const OfferRoom room(ranges.rows());
   std::size_t found = 0;
   search.each(
-      ranges, options.explain ? &tally : nullptr, [&]() -> Offer& { return offers[found]; },
+      ranges, options.explain ? &tally : nullptr, [&]() -> Offer& { return room.next(found); },
       [&] { ++found; });
-  offers.resize(found);
+  const std::span<const Offer> offers = room.first(found);
   if (offers.empty()) {
     Tally all;
     Status why = why_none(search, ranges, all);

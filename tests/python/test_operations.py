@@ -7,13 +7,13 @@ import quarry
 from support import TOLERANCES, draw_matrix, numpy_type, relative_error
 
 
-def blocks(extent):
-    return -(-extent // 128)
+def blocks(extent, size=128):
+    return -(-extent // size)
 
 
-def spread(scales, rows, columns):
-    """Scales as a matrix with a value for each element."""
-    tall = numpy.repeat(scales, 128, axis=0)[:rows] if 1 < scales.shape[0] < rows else scales
+def spread(scales, rows, columns, size=128):
+    """Scales as a matrix with a value for each element. size: of groups of rows"""
+    tall = numpy.repeat(scales, size, axis=0)[:rows] if 1 < scales.shape[0] < rows else scales
     wide = numpy.repeat(tall, 128, axis=1)[:, :columns] if 1 < scales.shape[1] < columns else tall
     return numpy.broadcast_to(wide, (rows, columns))
 
@@ -47,6 +47,24 @@ class Scales(unittest.TestCase):
                 kernel.run(args)
                 self.assertLessEqual(relative_error(out, reference[0] @ reference[1]), TOLERANCES[out_type], kernel.name)
 
+    def test_random_groups_of_weights_are_numpy_s(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 20):
+            dice = random.Random(seed)
+            m, n, k, size = dice.choice([1, 16, 33]), dice.choice([1, 24, 130]), dice.choice([16, 200, 300]), dice.choice([32, 64, 128])
+            a, b = draw_matrix(dice, m, k, "float16"), draw_matrix(dice, k, n, "int8", dice.choice("CF"))
+            scales = numpy.array([dice.uniform(0.5, 1.5) for _ in range(blocks(k, size) * n)], "float32").reshape((blocks(k, size), n), order="F")
+            out = numpy.full((m, n), numpy.nan, "float32")
+            with self.subTest(seed=seed, m=m, n=n, k=k, size=size):
+                kernels = quarry.get_kernels(quarry.GemmArguments(a, b, out, b_scale=scales, b_scale_granularity=f"1x{size}"))
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                kernel = kernels[dice.randrange(len(kernels))]
+                if size < 128:
+                    self.assertEqual(kernel.metadata["operands.scales"], "group_scales")
+                kernel.run(quarry.GemmArguments(a, b, out, b_scale=scales, b_scale_granularity=f"1x{size}"))
+                reference = a.astype("float64") @ (b.astype("float64") * spread(scales.astype("float64"), k, n, size))
+                self.assertLessEqual(relative_error(out, reference), TOLERANCES["float16"], kernel.name)
+
     def test_scales_that_do_not_fit_are_told(self):
         a, out = numpy.ones((8, 8), "float32"), numpy.empty((8, 8), "float32")
         one = numpy.ones((1, 1), "float32")
@@ -55,6 +73,7 @@ class Scales(unittest.TestCase):
             (quarry.Error, "a_scale", {"a_scale": numpy.ones((3, 1), "float32"), "a_scale_granularity": "row"}),
             (quarry.Error, "b_scale", {"b_scale": numpy.ones((1, 1), "float64")}),
             (quarry.Error, "column|granularit", {"a_scale": one, "a_scale_granularity": "column"}),
+            (quarry.Error, "b_scale", {"b_scale": numpy.ones((2, 8), "float32"), "b_scale_granularity": "1x32"}),
             (TypeError, "b_scale: expected a tensor", {"b_scale": 0.5}),
             (quarry.Error, "a_scale.*beside an expression", {"a_scale": one, "epilogue": "out = sum"}),
         ]

@@ -307,6 +307,15 @@ class ScaledMm(TorchTest):
         self.assertIs(quarry.torch.scaled_mm(a, b, scale_a, scale_b, bias, out=out), out)
         self.assertClose(out, reference)
 
+    @each(["bfloat16"], 10)
+    def test_random_groups_of_weights(self, draw):
+        choose = draw.dice.choice
+        m, n, k, size = choose([1, 16, 33]), choose([16, 130]), choose([16, 256, 304]), choose([32, 64, 128])
+        a, b = draw.tensor(m, k), (draw.tensor(n, k) * 4).to(torch.int8).mT
+        scale_a, scale_b = draw.scales(1), draw.scales(-(-k // size), n)
+        reference = (a.double() * scale_a.double()) @ (b.double() * scale_b.double().repeat_interleave(size, 0)[:k])
+        self.assertClose(quarry.torch.scaled_mm(a, b, scale_a, scale_b), reference)
+
     def test_fp8_that_dlpack_refuses_is_taken(self):
         class Old(torch.Tensor):  # as versions of torch before 2.9
             def __dlpack__(self, **given):

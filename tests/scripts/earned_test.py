@@ -97,6 +97,35 @@ class Earned(unittest.TestCase):
         self.assertEqual(groups["earned"], [])
         self.assertIn("fast_rows", groups["fallback"])
 
+    def test_times_add_to_a_list(self):
+        self.run_script(self.times(("p", "fast", 100), ("p", "slow", 200)))
+        os.rename(self.path("list"), self.path("first"))
+        self.assertEqual(self.run_script(self.times(("q", "gone", 90)), "--again", self.path("first"))[0], 0)
+        self.assertEqual(self.groups()["earned"], ["fast"])
+        self.assertEqual(self.run_script(self.times(("q", "slow", 90), ("q", "near", 80), ("r", "other", 1)), "--again", self.path("first"))[0], 0)
+        self.assertEqual(self.groups()["earned"], ["fast", "near", "other"])
+        self.assertNotIn("other_too", self.groups()["untimed"])
+        self.assertIn("# operations with times: conv2d, gemm\n", self.text("list"))
+
+    def test_kernels_that_are_gone_do_not_compete(self):
+        self.run_script(self.times(("p", "gone", 50), ("p", "slow", 100), ("p", "near", 101)))
+        self.assertEqual(self.groups()["earned"], ["near", "slow"])
+
+    def test_entries_of_mirrored_forms_alone(self):
+        mirrored = [kernel(name, entry=f"{name}_entry", **{"a.dtype": dtype, "b.dtype": "s4"}) for name, dtype in (("x", "bf16"), ("y", "f16"), ("slower", "f32"))]
+        self.write("kernels.json", json.dumps({"kernels": [*KERNELS, *mirrored]}))
+        for arguments in ([self.times(("p", "x", 50), ("p", "slower", 100))], ["--again", self.path("list")]):
+            self.assertEqual(self.run_script(*arguments)[0], 0)
+            self.assertEqual(self.groups()["earned"], ["x"])
+            self.assertIn("y", self.groups()["alike"])
+            self.assertIn("slower", self.groups()["fallback"])
+
+    def test_controls_are_ways_to_run_a_kernel(self):
+        path = self.times(("p --mode split_k_serial --split-k 2", "slow", 120), ("p", "slow", 150), ("p", "fast", 110), ("p --raster along_m", "fast", 100),
+                          ("p --bias row", "near", 500))
+        self.run_script(path)
+        self.assertEqual(self.groups()["earned"], ["fast", "near"])
+
     def test_bad_input(self):
         bad = {"text": "hello\n", "no kernel": '{"command": "p", "measured_us": 1}\n', "no time": '{"command": "p", "kernel": "fast", "measured_us": 0}\n', "empty": "\n",
                "list": "[1]\n"}

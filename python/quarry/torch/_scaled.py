@@ -8,15 +8,16 @@ from .._quarry import EpilogueArguments, GemmArguments
 from ._launch import launch, refuse_grad
 
 
-def _blocks(extent: int) -> int:
-    return (extent + 127) // 128
+def _blocks(extent: int, size: int = 128) -> int:
+    return (extent + size - 1) // size
 
 
 def _granularities(a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor) -> tuple[str, str]:
     """How many elements share a scale, by the shapes. Where two fit, they mean the same."""
     (m, k), n = a.shape, b.shape[1]
-    shapes_a = {"tensor": (1, 1), "row": (m, 1), "1x128": (m, _blocks(k))}
-    shapes_b = {"tensor": (1, 1), "column": (1, n), "1x128": (_blocks(k), n), "128x128": (_blocks(k), _blocks(n))}
+    shapes_a = {"tensor": (1, 1), "row": (m, 1), "1x128": (m, _blocks(k)), "1x64": (m, _blocks(k, 64)), "1x32": (m, _blocks(k, 32))}
+    shapes_b = {"tensor": (1, 1), "column": (1, n), "1x128": (_blocks(k), n), "128x128": (_blocks(k), _blocks(n)), "1x64": (_blocks(k, 64), n),
+                "1x32": (_blocks(k, 32), n)}
     found = []
     for name, scale, shapes in (("scale_a", scale_a, shapes_a), ("scale_b", scale_b, shapes_b)):
         fitting = [word for word, shape in shapes.items() if tuple(scale.shape) == shape]
@@ -63,7 +64,9 @@ def scaled_mm(
     """(a times its scales) times (b times its scales), plus bias. a (M x K) and b (K x N) of fp8, or of any other type of a GEMM.
 
     Scales are float32: one element, a scale for each row of a (M x 1) or column of b (1 x N), or for each 128 of K
-    (M x ceil(K / 128); ceil(K / 128) x N, or x ceil(N / 128) for blocks of 128 columns). There is no gradient.
+    (M x ceil(K / 128); ceil(K / 128) x N, or x ceil(N / 128) for blocks of 128 columns). Weights of int8 in b, beside
+    float16 or bfloat16 in a, may have a scale for each 64 or 32 of K (ceil(K / 64) x N, ceil(K / 32) x N). There is no
+    gradient.
     """
     scale_a, scale_b = (scale.reshape(1, 1) if scale.dim() < 2 and scale.numel() == 1 else scale for scale in (scale_a, scale_b))
     if out is not None:
