@@ -278,4 +278,15 @@ void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& prob
   add(problem.scales.b, params.b, exchanged ? Operand::a_scale : Operand::b_scale);
 }
 
+void add_zeros(Launch& launch, GemmZeroParams& params, const GemmProblem& problem) {
+  const auto add = [&](const OperandZero& zero, MatrixParams& to) {
+    if (!zero.is_given) return;
+    to = {zero.data, zero.line_stride, zero.k_stride, zero.batch_stride};
+    relocate(launch, to.data, Operand::b_zero);
+    launch.uses.add(matrix_use(Operand::b_zero, DType::u8, to, 1));
+  };
+  add(problem.scales.a.zero, params.a);
+  add(problem.scales.b.zero, params.b);
+}
+
 }  // namespace quarry

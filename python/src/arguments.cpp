@@ -59,7 +59,7 @@ class Gemm final : public OperationArguments {
  public:
   Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
        const Controls* controls, std::string_view math, std::string_view accumulation, const Scales& a_scale,
-       const Scales& b_scale) {
+       const Scales& b_scale, nb::handle b_zero) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -68,6 +68,7 @@ class Gemm final : public OperationArguments {
     arguments_.a_scale_granularity = value_of(parse_scale_granularity(a_scale.granularity));
     arguments_.b_scale = keep_if(b_scale.tensor, "b_scale");
     arguments_.b_scale_granularity = value_of(parse_scale_granularity(b_scale.granularity));
+    arguments_.b_zero = keep_if(b_zero, "b_zero");
     if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
     if (controls != nullptr) arguments_.controls = *controls;
     arguments_.math = value_of(parse_math(math));
@@ -239,9 +240,9 @@ void bind_controls(nb::module_& module) {
 void make_gemm(Gemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
                nb::handle epilogue, const Controls* controls, std::string_view math, nb::handle a_scale,
                std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity,
-               std::string_view accumulation) {
+               nb::handle b_zero, std::string_view accumulation) {
   new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, accumulation, {a_scale, a_granularity},
-                  {b_scale, b_granularity});
+                  {b_scale, b_granularity}, b_zero);
 }
 
 void bind_gemm(nb::module_& module) {
@@ -250,20 +251,29 @@ void bind_gemm(nb::module_& module) {
       "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
       "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
       "scale. Their\n"
+<<<<<<< HEAD
       "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"128x128\" (of B), \"1x64\" and "
       "\"1x32\".\n"
+=======
+      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"1x64\", \"1x32\" and "
+      "\"128x128\" (of B).\n"
+      "b_zero is a matrix of UInt8 beside b_scale, of its extents: zero points of unsigned weights, which "
+      "are "
+      "taken off\n"
+      "the stored numbers before the scale.\n"
+>>>>>>> h/zp
       "accumulation is \"fast\" or \"precise\": where sums of Float8 operands are added up.")
       .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),
            nb::arg("performance") = nb::none(), nb::arg("math") = "exact", nb::kw_only(),
            nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
            nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
-           nb::arg("accumulation") = "fast",
+           nb::arg("b_zero") = nb::none(), nb::arg("accumulation") = "fast",
            nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
                    "epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = None, "
                    "performance: Controls | None = None, math: str = 'exact', *, a_scale: object = None, "
                    "a_scale_granularity: str = 'tensor', b_scale: object = None, b_scale_granularity: str = "
-                   "'tensor', accumulation: str = 'fast') -> None"))
+                   "'tensor', b_zero: object = None, accumulation: str = 'fast') -> None"))
       .def_prop_ro(
           "A", [](const Gemm& self) { return self.owner("A"); }, nb::sig("def A(self) -> object"))
       .def_prop_ro(
