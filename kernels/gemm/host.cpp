@@ -157,7 +157,9 @@ void add_reduction(Launch& launch, const GemmTraits& kernel, const GemmParams& g
   params.batch = gemm.batch;
   params.slices = gemm.slices;
   if (kernel.layouts.out == Layout::column) params = transposed(params);
-  step.grid = static_cast<unsigned>(reduce_split_k::blocks(params.m, params.n, params.batch));
+  params.sharers_log2 = reduce_split_k::sharers_log2(params.m, params.n, params.batch, params.slices);
+  step.grid =
+      static_cast<unsigned>(reduce_split_k::blocks(params.m, params.n, params.batch, params.sharers_log2));
   step.threads = static_cast<unsigned>(reduce_split_k::threads({}));
   relocate(launch, params.partials, Operand::workspace);
   relocate_epilogue(launch, params, problem);
