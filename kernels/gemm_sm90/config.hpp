@@ -30,7 +30,8 @@ struct Config {
   /// fast_tf32 of f32 operands, exact of others.
   Math math = Math::exact;
   /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K. With weights
-  /// of half a byte, groups of 32, 64 or 128.
+  /// of half a byte, groups of 32, 64 or 128, with
+  /// zero_points beside zero points.
   ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -71,6 +72,7 @@ constexpr int threads(const Config& c) { return warpgroup_threads * (1 + consume
 
 /// Whether sums are scaled, and are of f32 from then on.
 constexpr bool takes_scales(const Config& c) { return c.scales != ScaleSupport::none; }
+constexpr bool has_zeros(const Config& c) { return c.scales == ScaleSupport::zero_points; }
 constexpr bool promotes(const Config& c) { return c.scales == ScaleSupport::block_scales; }
 
 /// Whether partial sums may be left to a reduction: scaled ones of whole numbers are f32, which it would take

@@ -6,6 +6,7 @@
 #include "gemm_sm90/estimate.hpp"
 #include "gemm_sm90/launch.hpp"
 #include "gemm_sm90/tensor_maps.hpp"
+#include "gemm_sm90/zero_params.hpp"
 
 namespace quarry::gemm_sm90 {
 namespace {
@@ -71,16 +72,19 @@ class GemmSm90 final : public CommonGemmFamily {
   void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
-    TensorGemmParams* const params =
-        begin_launch(c, problem, controls,
-                     takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams), launch);
+    TensorGemmParams* const params = begin_launch(c, problem, controls, params_bytes(c), launch);
     if (params == nullptr) return;
     add_maps(c, problem, *params, launch);
     const Step& step = *kernel_step(launch);
     if (takes_scales(c)) add_scales(launch, params_of<ScaledTensorGemmParams>(launch, step).scales, problem);
+    if (has_zeros(c)) add_zeros(launch, params_of<ZeroTensorGemmParams>(launch, step).scales.zeros, problem);
   }
 
  private:
+  static std::size_t params_bytes(const Config& c) {
+    if (has_zeros(c)) return sizeof(ZeroTensorGemmParams);
+    return takes_scales(c) ? sizeof(ScaledTensorGemmParams) : sizeof(TensorGemmParams);
+  }
   GemmTraits traits(const void* config) const override { return gemm_sm90::traits(config_of(config)); }
   BlockCost block_cost(const void*, const DeviceModel&) const override { return {}; }  // see profile
 };

@@ -195,13 +195,17 @@ struct SourcesOf<config, true> {
   using Type = GatedSources<config>;
 };
 
-/// The kernel, without and with scales of operands.
+/// The kernel, without and with scales of operands, and with zero points.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
   run<config, Epilogue, typename SourcesOf<config, is_gated<Epilogue>()>::Type>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledTensorGemmParams& params) {
+  run<config, Epilogue>(params.tensor, &params.scales);
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ZeroTensorGemmParams& params) {
   run<config, Epilogue>(params.tensor, &params.scales);
 }
 

@@ -6,6 +6,7 @@
 #include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/thread_producer.cuh"
 #include "gemm_sm90/turns.cuh"
+#include "gemm_sm90/zero_params.hpp"
 
 namespace quarry::gemm_sm90 {
 
@@ -325,6 +326,19 @@ class TileScales<config, ScaleSupport::group_scales> {
 
  private:
   const GemmScaleParams& params_;
+};
+template <Config config>
+class TileScales<config, ScaleSupport::zero_points> {
+ public:
+  /// @param params of a ZeroTensorGemmParams
+  QUARRY_DEVICE TileScales(const GemmScaleParams* params, arch::SharedAddress /*memory*/)
+      : params_(*static_cast<const ZeroedScaleParams*>(params)) {}
+  QUARRY_DEVICE void skip() const {}
+
+  QUARRY_DEVICE const ZeroedScaleParams& params() const { return params_; }
+
+ private:
+  const ZeroedScaleParams& params_;
 };
 template <Config config>
 class TileScales<config, ScaleSupport::vector_scales> {

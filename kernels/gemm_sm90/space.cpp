@@ -18,7 +18,7 @@ constexpr auto settings = gemm_settings<Config>({
     word_setting<&Config::math>("math", Math::exact),
     setting<&Config::alignment>("alignment", "a"),
     word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales, ScaleSupport::block_scales,
-                 ScaleSupport::group_scales>("scales", ScaleSupport::none),
+                 ScaleSupport::group_scales, ScaleSupport::zero_points>("scales", ScaleSupport::none),
 });
 
 /// The same device code for the transposed problem: the other orientation of everything.
@@ -82,9 +82,10 @@ constexpr int fragment_columns[] = {8, 16, 32, 64, 96, 128, 256};
 
 /// What kernels of weights have to be.
 std::string weight_fault(const Config& c, const Config& code) {
-  const bool has_groups = c.scales == ScaleSupport::group_scales;
+  const bool has_groups = takes_groups(c.scales);
   if (!is_half_byte(c.types.a) && !is_half_byte(c.types.b))
-    return has_groups ? "group_scales are for weights of s4 and u4" : "";
+    return has_groups ? "group_scales are for weights of s4 and u4, and zero_points for u4" : "";
+  if (has_zeros(c) && !has_unsigned_weights(c.types)) return "zero_points are for weights of u4";
   if (!has_weights(code)) return "weights are B, of kernels whose orientation is exchanged";
   if (!has_groups) return "weights have group_scales";
   if (code.layouts.a != Layout::row || code.layouts.b != Layout::column)
@@ -195,8 +196,15 @@ std::string fault(const Config& c) {
   return why;
 }
 
+/// With parameters of its own for zero points.
+static constexpr ConfigSpace made_space() {
+  ConfigSpace made = config_space<settings, fault, unit_group, mirrored>(
+      family_name, "quarry::TensorGemmParams", EntryProblem::transposed, "quarry::ScaledTensorGemmParams");
+  made.zero_params = "quarry::gemm_sm90::ZeroTensorGemmParams";
+  return made;
+}
+
 extern const ConfigSpace space;
-constinit const ConfigSpace space = config_space<settings, fault, unit_group, mirrored>(
-    family_name, "quarry::TensorGemmParams", EntryProblem::transposed, "quarry::ScaledTensorGemmParams");
+constinit const ConfigSpace space = made_space();
 
 }  // namespace quarry::gemm_sm90

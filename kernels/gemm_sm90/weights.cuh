@@ -5,6 +5,7 @@
 
 #include "gemm/scale_view.cuh"
 #include "gemm_sm90/mainloop.cuh"
+#include "gemm_sm90/weight_zeros.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -134,7 +135,7 @@ QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<confi
 /// of weights is converted while the products of those before it are under way.
 template <Config config, int from, int to>
 QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& weights,
-                                    arch::MatrixDescriptor base) {
+                                    const RowZeros<config>& zeros, arch::MatrixDescriptor base) {
   constexpr OperandBox b = box_b(config);
   constexpr int at_once = 2;  // a piece
   QUARRY_UNROLL
@@ -143,7 +144,7 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
     if (piece + 1 < weights.pieces) weights.read(piece + 1);
     arch::MatrixFragment fragments[at_once];
     QUARRY_UNROLL
-    for (int i = 0; i < at_once; ++i) fragments[i] = weights.fragment(first + i);
+    for (int i = 0; i < at_once; ++i) fragments[i] = zeros.taken_off(weights.fragment(first + i));
     arch::warpgroup_fence();
     QUARRY_UNROLL
     for (int i = 0; i < at_once; ++i) {
@@ -155,28 +156,29 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
   arch::warpgroup_commit();
 }
 
-/// One group of a stage after another. @param look_ahead called while the last products are under way
+/// One group of a stage after another. @param zeros of each group @param look_ahead called while the last
+/// products are under way
 template <Config config, int groups, int group, class LookAhead, class Finish>
 QUARRY_DEVICE void multiply_groups(Sums<config>& sums, LaneWeights<config>& weights,
-                                   arch::MatrixDescriptor base, const LookAhead& look_ahead,
-                                   const Finish& finish) {
+                                   const RowZeros<config> (&zeros)[groups], arch::MatrixDescriptor base,
+                                   const LookAhead& look_ahead, const Finish& finish) {
   constexpr int steps = stage_steps<config>() / groups;
-  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, base);
+  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, zeros[group], base);
   if constexpr (group + 1 == groups) look_ahead();
   arch::warpgroup_wait<0>();
   hold<config>(sums);
   finish(group);
   if constexpr (group + 1 < groups) {
-    multiply_groups<config, groups, group + 1>(sums, weights, base, look_ahead, finish);
+    multiply_groups<config, groups, group + 1>(sums, weights, zeros, base, look_ahead, finish);
   }
 }
 
 /// Sums up the products of a work's stages. @tparam groups of a stage that may have scales of their own
 /// @tparam one_by_one each has @tparam by_column the other operand has scales, too
-template <Config config, int groups, bool one_by_one, bool by_column, class Work>
+template <Config config, int groups, bool one_by_one, bool by_column, class Work, class Params>
 QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                       const Work& work, int group, const ClusterPlace& place,
-                                      const GemmScaleParams& params) {
+                                      const Params& params) {
   constexpr int group_k = config.tile.k / groups;
   constexpr OperandBox b = box_b(config);
   const int row = group * instruction_m + warp_of_group() * 16 + arch::lane_index() / 4;
@@ -184,10 +186,16 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   int k = work.first_k_tile * config.tile.k;
   WeightScales<config, one_by_one> row_scales(
       params.a, work.a().batch, base + work.tile_m * config.tile.m + row, base + work.m(), k, work.k());
+  const WeightZeros<config> row_zeros(params, work.a().batch, base + work.tile_m * config.tile.m + row,
+                                      base + work.m(), work.k());
   arch::Vector<float, 2> next[groups];
+  RowZeros<config> next_zeros[groups];
   const auto fetch = [&](int from) {
     QUARRY_UNROLL
-    for (int i = 0; i < groups; ++i) next[i] = row_scales.at(from + i * group_k);
+    for (int i = 0; i < groups; ++i) {
+      next[i] = row_scales.at(from + i * group_k);
+      next_zeros[i] = row_zeros.at(from + i * group_k);
+    }
   };
   LaneWeights<config> weights(row, arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4));
   const auto begin = [&] {
@@ -203,6 +211,9 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
     arch::Vector<float, 2> scales[groups];
     QUARRY_UNROLL
     for (int i = 0; i < groups; ++i) scales[i] = next[i];
+    RowZeros<config> zeros[groups];
+    QUARRY_UNROLL
+    for (int i = 0; i < groups; ++i) zeros[i] = next_zeros[i];
     fetch(k + config.tile.k);
     const arch::MatrixDescriptor columns =
         descriptor_at(b.descriptor(), pipeline.stage() + box_a(config).bytes());
@@ -211,7 +222,7 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
     const auto look_ahead = [&] {
       if (tile + 1 < work.k_tiles) begin();
     };
-    multiply_groups<config, groups, 0>(sums, weights, columns, look_ahead, [&](int i) {
+    multiply_groups<config, groups, 0>(sums, weights, zeros, columns, look_ahead, [&](int i) {
       if (i == groups - 1) {
         arch::warp_barrier();  // all lanes have read their weights
         release<config>(empty, place);
@@ -233,10 +244,10 @@ QUARRY_DEVICE void take_unit(FinishedSums<config>& finished) {
 
 /// Sums up a work's products by the loop for the scales that there are. Those of the other operand are rare:
 /// all groups serve them.
-template <Config config, class Work>
+template <Config config, class Work, class Params>
 QUARRY_DEVICE void weight_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                    const Work& work, int group, const ClusterPlace& place,
-                                   const GemmScaleParams& params) {
+                                   const Params& params) {
   constexpr int k = config.tile.k;
   const int k_log2 = params.a.values.data == nullptr ? 0 : params.a.k_log2;
   finished = {};

@@ -305,7 +305,6 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("an s32 output is computed in s32", "gemm_simt_s8_s8_s32_s32_rcr_64x64x64_t4x4_block_scales");
   check("tile.k must divide 32", simt + "64x64x64_t4x4_group_scales");
   check("zero points are for weights of u4 and u8", "gemm_simt_f16_s4_f32_f16_rcr_64x64x16_t4x4_zero_points");
-  check("zero points are for weights of u4 and u8", "gemm_simt_u8_u8_s32_f32_rcr_64x64x16_t4x4_zero_points");
   for (const std::string weights : {"s4", "u4"}) {
     const std::string types = "f16_" + weights + "_f32_f16_";
     check("are for GEMM kernels", "grouped_gemm_simt_" + types + "rcr_64x64x16_t4x4");
@@ -387,6 +386,8 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
   CHECK(make_kernel("gemm_sm90_" + types + "rcr_96x64x256_c1x1_s3_one_tile_exchanged_a8x32_group_scales"));
   for (const std::string wrong : {"f16_s4_f16_f16_", "f16_s4_f32_bf16_", "f32_u4_f32_f32_"})
     check("no matrix instruction has these types", wrong + shape + "_group_scales");
+  CHECK(make_kernel("gemm_sm90_f16_u4_f32_f16_" + shape + "_zero_points"));
+  check("zero_points are for weights of u4", types + shape + "_zero_points");
   check("weights have group_scales", types + shape);
   check("weights have group_scales", types + shape + "_vector_scales");
   check("group_scales are for weights", "f16_f16_f32_f16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_group_scales");
