@@ -1,6 +1,7 @@
 /// The operation `conv2d`: its arguments.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -36,9 +37,11 @@ struct ImageAxes {
 /// q stride - padding + s dilation, c) w(k, r, s, c) over r, s and the channels c of k's group; x is 0
 /// outside of the image. dgrad and wgrad: the gradients of these sums.
 ///
-/// Channels (the last extent) are contiguous; all other strides are any, 0 broadcasts an input.
+/// Channels (the last extent) are contiguous; all other strides are any, 0 broadcasts an input. Or else, in
+/// fprop of s8 and u8 with one group, channels lie in groups of 32, in all tensors: activations and output as
+/// nc32hw32 makes them, filters as c32rsk32 does.
 ///
-/// As yet there are no expressions, no split-K, no layouts of 32 channels, and no scales of operands. Of the
+/// As yet there are no expressions, no split-K, and no scales of operands. Of the
 /// standard epilogue `scale`, `residual` and `aux` are refused.
 struct Conv2dArguments {
   static constexpr Operation operation = Operation::conv2d;
@@ -67,6 +70,36 @@ struct Conv2dArguments {
   /// The bias has a value for each channel of the output, whatever its axis. wgrad takes none.
   Epilogue epilogue = {};
 };
+
+namespace detail {
+/// The product of extents; one that is too large is some number, of a view that every call refuses.
+constexpr std::int64_t product_of_extents(auto... factors) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(factors) * ...));
+}
+}  // namespace detail
+
+/// Images N x H x W x C whose channels lie in groups of 32: (N, C/32, H, W, 32), packed. The stride of the
+/// last extent leads from one group to the next. C is a multiple of 32, or calls refuse the view. The
+/// distance of images may be set longer afterwards.
+inline TensorView nc32hw32(const void* data, DType dtype, const std::array<std::int64_t, 4>& extents) {
+  const auto [n, h, w, c] = extents;
+  const auto of = [](auto... factors) { return detail::product_of_extents(factors...); };
+  const std::int64_t strides[] = {of(h, w, c), of(w, interleave), interleave, of(h, w, interleave)};
+  TensorView view = TensorView::strided(data, dtype, extents, strides);
+  view.tag = LayoutTag::column_interleaved32;
+  return view;
+}
+
+/// Filters K x R x S x C likewise: (C/32, R, S, K, 32), packed.
+inline TensorView c32rsk32(const void* data, DType dtype, const std::array<std::int64_t, 4>& extents) {
+  const auto [k, r, s, c] = extents;
+  const auto of = [](auto... factors) { return detail::product_of_extents(factors...); };
+  const std::int64_t strides[] = {interleave, of(s, k, interleave), of(k, interleave),
+                                  of(r, s, k, interleave)};
+  TensorView view = TensorView::strided(data, dtype, extents, strides);
+  view.tag = LayoutTag::column_interleaved32;
+  return view;
+}
 
 /// How many positions a window of `filter` elements has on `extent` elements of an image along one axis: P or
 /// Q. 0 or less where the filter is larger than the padded image. @pre stride > 0

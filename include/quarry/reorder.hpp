@@ -15,7 +15,8 @@ struct ReorderArguments {
   static constexpr Operation operation = Operation::reorder;
 
   /// A matrix or a batch of matrices, with elements of whole bytes, in any layout, strided or interleaved.
-  /// May broadcast.
+  /// May broadcast. Or a tensor of rank 4, such as images or filters (nc32hw32, c32rsk32), whose second and
+  /// third extents, or first and second, lie at even distances in both tensors.
   TensorView from;
   /// Same type and extents as `from`, in any layout. The kernel writes through its pointer. Its elements must
   /// not share memory with each other or with `from`. Neither `to` nor `from` may be an array of pointers.

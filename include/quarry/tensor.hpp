@@ -58,7 +58,7 @@ struct TensorView {
   std::array<std::int64_t, max_rank> strides = {};
   /// Interleaved: a matrix or a batch of matrices, whose extents are multiples of 32. The stride along the
   /// extent that is cut (rows of row_interleaved32) leads from one group of 32 to the next; the other stride
-  /// is 32.
+  /// is 32. Images and filters of four extents: see nc32hw32 and c32rsk32 (conv2d.hpp).
   LayoutTag tag = LayoutTag::strided;
 
   /// A matrix (or batch of matrices) whose rows are contiguous. `ld` is the elements from one row to the

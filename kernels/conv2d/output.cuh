@@ -15,7 +15,7 @@ QUARRY_DEVICE bool has_whole_quads(const Conv2dParams& params) {
 
 /// A tensor with the output's extents, seen as the matrix of the product. Quads of a row move in one access
 /// where memory allows.
-template <class T, Direction direction>
+template <class T, Direction direction, bool interleaved>
 class OutputView {
  public:
   QUARRY_DEVICE OutputView(const Conv2dParams& params, const MatrixParams& tensor)
@@ -56,7 +56,7 @@ class OutputView {
  private:
   QUARRY_DEVICE const T* at(int row, int column) const {
     return static_cast<const T*>(tensor_.data) +
-           output_place<direction>(params_.windows, tensor_, row, column);
+           output_place<direction, interleaved>(params_.windows, tensor_, row, column);
   }
 
   const Conv2dParams& params_;
@@ -64,11 +64,11 @@ class OutputView {
 };
 
 /// What takes the place of a batch's matrices (common/epilogue.cuh).
-template <Direction direction>
+template <Direction direction, bool interleaved = false>
 class OutputTensors {
  public:
   template <class T>
-  using View = OutputView<T, direction>;
+  using View = OutputView<T, direction, interleaved>;
   static constexpr bool has_short_ways = false;
 
   QUARRY_DEVICE OutputTensors(const GemmParams& params, int)
@@ -87,11 +87,11 @@ class OutputTensors {
 };
 
 /// The epilogue of convolutions: everything is chosen at run time. Rows and columns are counted over all
-/// groups.
-template <Direction direction>
+/// groups. @tparam interleaved outputs have channels in groups of 32
+template <Direction direction, bool interleaved = false>
 struct ConvolutionChain {
   template <class Sum, class Out, EpilogueForm form>
-  using For = StandardEpilogue<Sum, Out, form, OutputTensors<direction>>;
+  using For = StandardEpilogue<Sum, Out, form, OutputTensors<direction, interleaved>>;
 };
 
 }  // namespace quarry

@@ -12,6 +12,7 @@
 /// An element's place is a sum of what its two indices say of it.
 #pragma once
 
+#include "common/interleaved.hpp"
 #include "conv2d/params.hpp"
 
 namespace quarry {
@@ -197,6 +198,43 @@ struct MatrixB<Direction::wgrad> {
   }
 };
 
+/// Elements from one group of 32 channels to the next in tensors where these follow one another: images
+/// (N, C/32, H, W, 32) and filters (C/32, R, S, K, 32). @param rows of an image or a filter
+constexpr long long channel_group_stride(const MatrixParams& tensor, int rows) {
+  return rows * tensor.row_stride;
+}
+constexpr long long channel_group_stride(const Conv2dParams& p, MatrixA<Direction::fprop>) {
+  return channel_group_stride(p.a, p.windows.rows.extent);
+}
+constexpr long long channel_group_stride(const Conv2dParams& p, MatrixB<Direction::fprop>) {
+  return channel_group_stride(p.b, p.windows.rows.taps.size);
+}
+
+/// MatrixA or MatrixB of an fprop whose tensors have channels in groups of 32.
+template <class Matrix>
+struct InterleavedTaps : Matrix {
+  static constexpr PlacePart along_tap(const Conv2dParams& p, const Index3& at) {
+    PlacePart part = Matrix::along_tap(p, {at.outer, at.middle, at.inner % interleave});
+    part.offset += at.inner / interleave * channel_group_stride(p, Matrix{});
+    return part;
+  }
+  static constexpr PlacePart along_k(const Conv2dParams& p, int k) {
+    return along_tap(p, tap_index(p.windows, k));
+  }
+};
+
+/// MatrixA and MatrixB of a kernel. @tparam interleaved the tensors have channels in groups of 32
+template <Direction direction, bool interleaved>
+struct Matrices {
+  using A = MatrixA<direction>;
+  using B = MatrixB<direction>;
+};
+template <Direction direction>
+struct Matrices<direction, true> {
+  using A = InterleavedTaps<MatrixA<direction>>;
+  using B = InterleavedTaps<MatrixB<direction>>;
+};
+
 /// Row and column of a group's first output: its channels are columns, of wgrad its filters are rows.
 constexpr int first_row(Direction direction, const GemmParams& p, int group) {
   return direction == Direction::wgrad ? group * p.m : 0;
@@ -206,14 +244,17 @@ constexpr int first_column(Direction direction, const GemmParams& p, int group) 
 }
 
 /// Where the output at (row, column), counted over all groups, lies in a tensor with the output's extents.
-template <Direction direction>
+template <Direction direction, bool interleaved = false>
 constexpr long long output_place(const Windows& w, const MatrixParams& tensor, int row, int column) {
   if (direction == Direction::wgrad) {
     const Index3 tap = tap_index(w, column);
     return row * tensor.batch_stride + offset_of(tensor, tap.outer, tap.middle) + tap.inner;
   }
   const Index3 at = place_index(w, row);
-  return at.outer * tensor.batch_stride + offset_of(tensor, at.middle, at.inner) + column;
+  const long long pixel = at.outer * tensor.batch_stride + offset_of(tensor, at.middle, at.inner);
+  if constexpr (interleaved)
+    return pixel + distance<true>(column, channel_group_stride(tensor, w.rows.places.size));
+  return pixel + column;
 }
 
 }  // namespace quarry

@@ -13,6 +13,8 @@ struct Conv2dProblem {
   /// not open: K is in one piece.
   GemmProblem product;
   Windows windows = {};
+  /// All tensors have their channels in groups of 32 (InterleavedTaps).
+  bool interleaved = false;
 };
 
 /// How often windows look at an element of an image, 1 at least: so often the product's matrix has it.

@@ -15,6 +15,8 @@ struct Config {
   /// Output elements that one thread computes along M and N.
   int thread_m;
   int thread_n;
+  /// Of all tensors: row, with neighbouring channels, or column_interleaved32, with channels in groups of 32.
+  Layout layout = Layout::row;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 

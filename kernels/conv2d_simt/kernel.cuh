@@ -10,22 +10,23 @@
 namespace quarry::conv2d_simt {
 
 /// What follows from the config of the product inside the kernel.
-template <gemm_simt::Config config, Direction direction>
+template <gemm_simt::Config config, Direction direction, bool interleaved>
 struct Loaders {
+  using From = Matrices<direction, interleaved>;
   static constexpr int packed = gemm_simt::packed_k(config);
   static constexpr int steps = gemm_simt::k_steps(config);
   using Shape = gemm_simt::Shape<config>;
 
-  using A = GatheringLoader<MatrixA<direction>, typename Shape::A, typename Shape::ItemA, packed,
-                            config.tile.m, steps, Shape::threads, config.layouts.a == Layout::row>;
-  using B = GatheringLoader<MatrixB<direction>, typename Shape::B, typename Shape::ItemB, packed,
-                            config.tile.n, steps, Shape::threads, config.layouts.b == Layout::column>;
+  using A = GatheringLoader<typename From::A, typename Shape::A, typename Shape::ItemA, packed, config.tile.m,
+                            steps, Shape::threads, config.layouts.a == Layout::row>;
+  using B = GatheringLoader<typename From::B, typename Shape::B, typename Shape::ItemB, packed, config.tile.n,
+                            steps, Shape::threads, config.layouts.b == Layout::column>;
 };
 
 /// Finds the block's work, multiplies, writes. @tparam config of the product
-template <gemm_simt::Config config, Direction direction, class Epilogue>
+template <gemm_simt::Config config, Direction direction, bool interleaved, class Epilogue>
 QUARRY_DEVICE void convolve(const Conv2dParams& params) {
-  using L = Loaders<config, direction>;
+  using L = Loaders<config, direction, interleaved>;
   using S = gemm_simt::Shape<config>;
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork tile = work_at(params, work_position(params, memory), config.tile.k);
@@ -48,9 +49,9 @@ QUARRY_DEVICE void convolve(const Conv2dParams& params) {
 }
 
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
-template <Config config, class Epilogue = ConvolutionChain<config.direction>>
+template <Config config, class Epilogue = ConvolutionChain<config.direction, is_interleaved(config.layout)>>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
-  convolve<product(config), config.direction, Epilogue>(params);
+  convolve<product(config), config.direction, is_interleaved(config.layout), Epilogue>(params);
 }
 
 }  // namespace quarry::conv2d_simt

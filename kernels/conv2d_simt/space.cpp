@@ -12,10 +12,13 @@ static Config entry(const Config& c) { return c; }
 namespace {
 
 constexpr auto settings =
-    convolution_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
+    convolution_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
+                                  word_setting<&Config::layout, Layout::row, Layout::column_interleaved32>(
+                                      "layout", Layout::row, channel_layout_words)});
 
 std::string fault(const Config& c) {
   if (std::string why = gemm_simt::half_byte_fault(c.types); !why.empty()) return why;
+  if (std::string why = channel_layout_fault(c.direction, c.types, c.layout); !why.empty()) return why;
   return gemm_simt::fault(product(c));
 }
 

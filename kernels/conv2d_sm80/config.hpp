@@ -23,6 +23,8 @@ struct Config {
   Math math = Math::exact;
   Strides strides = Strides::any;
   Filter filter = Filter::any;
+  /// Of all tensors: row, with neighbouring channels, or column_interleaved32, with channels in groups of 32.
+  Layout layout = Layout::row;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -88,8 +90,11 @@ struct Gathering {
   Iterator iterator;
   Strides strides;
   Filter filter;
+  bool interleaved;
 };
-constexpr Gathering gathering(const Config& c) { return {c.direction, c.iterator, c.strides, c.filter}; }
+constexpr Gathering gathering(const Config& c) {
+  return {c.direction, c.iterator, c.strides, c.filter, is_interleaved(c.layout)};
+}
 
 constexpr Bounds bounds_a(const Gathering& g) {
   if (g.direction == Direction::wgrad || g.filter == Filter::one) return Bounds::none;

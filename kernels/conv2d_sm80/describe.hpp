@@ -13,7 +13,7 @@ inline constexpr std::string_view family_name = "conv2d_sm80";
 /// `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   const gemm_sm80::Config code = product(c);
-  KernelMetadata kernel = describe_conv2d(family_name, c.direction, code, name);
+  KernelMetadata kernel = describe_conv2d(family_name, c.direction, code, name, c.layout);
   kernel.design.stages = c.stages;
   kernel.design.shared_memory = shared_memory_bytes(c);
   const Tile instruction = instruction_shape(code);

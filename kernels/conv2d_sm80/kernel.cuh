@@ -17,8 +17,9 @@ namespace quarry::conv2d_sm80 {
 template <gemm_sm80::Config config, Gathering g>
 struct Sources {
   using S = gemm_sm80::Shape<config>;
-  using GatherA = Gatherer<MatrixA<g.direction>, bounds_a(g), walk(g), S::a.alignment, S::a.element_bytes>;
-  using GatherB = Gatherer<MatrixB<g.direction>, bounds_b(g), walk(g), S::b.alignment, S::b.element_bytes>;
+  using From = Matrices<g.direction, g.interleaved>;
+  using GatherA = Gatherer<typename From::A, bounds_a(g), walk(g), S::a.alignment, S::a.element_bytes>;
+  using GatherB = Gatherer<typename From::B, bounds_b(g), walk(g), S::b.alignment, S::b.element_bytes>;
   using A = typename SourceOf<GatherA, S::a, S::threads, g.iterator, copies_asynchronously(S::a)>::Type;
   using B = typename SourceOf<GatherB, S::b, S::threads, g.iterator, copies_asynchronously(S::b)>::Type;
 };
@@ -116,7 +117,7 @@ QUARRY_DEVICE void convolve_windows(const WindowConv2dParams& params) {
 }
 
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
-template <Config config, class Epilogue = ConvolutionChain<config.direction>>
+template <Config config, class Epilogue = ConvolutionChain<config.direction, is_interleaved(config.layout)>>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
   convolve<product(config), gathering(config), Epilogue>(params);
 }

@@ -17,7 +17,9 @@ constexpr auto settings = convolution_settings<Config>(
     {setting<&Config::warps>("warps", "w"), setting<&Config::stages>("stages", "s"),
      word_setting<&Config::iterator>("iterator"), word_setting<&Config::strides>("strides", Strides::any),
      word_setting<&Config::filter>("filter", Filter::any), word_setting<&Config::math>("math", Math::exact),
-     setting<&Config::alignment>("alignment", "a")});
+     setting<&Config::alignment>("alignment", "a"),
+     word_setting<&Config::layout, Layout::row, Layout::column_interleaved32>("layout", Layout::row,
+                                                                              channel_layout_words)});
 
 /// Elements that are gathered one by one: each has a place of its own, so compilers take long for many.
 constexpr int most_single_elements = 32;
@@ -81,6 +83,7 @@ std::string_view own_params(const SettingValues& values) {
 }
 
 std::string fault(const Config& c) {
+  if (std::string why = channel_layout_fault(c.direction, c.types, c.layout); !why.empty()) return why;
   const gemm_sm80::Config code = product(c);
   if (std::string why = gemm_sm80::fault(code); !why.empty()) return why;
   const bool is_single = c.alignment.a == 1 && c.alignment.b == 1 && is_half(c.types.a);

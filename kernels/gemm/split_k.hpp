@@ -110,6 +110,21 @@ inline int balanced_slices(const SplitKWork& w, const SplitKWay& way) {
   return std::max(2, balance < most ? static_cast<int>(balance) : most);
 }
 
+/// balanced_slices, or more where tiles leave multiprocessors idle in one round of blocks and fill several
+/// with more slices. @tparam Model as SplitKChoice's
+template <class Model>
+int slices_of_rounds(const Model& model, const SplitKWork& w, const SplitKWay& way) {
+  int best = balanced_slices(w, way);
+  const auto needed = [&](int slices) {
+    return model.seconds(way, slices, tiles_along(w.k_tiles, slices)) + (slices - 1) * way.slice;
+  };
+  for (int rounds = 2; rounds <= w.limits.most_rounds; ++rounds) {
+    const int slices = most_filled_slices(w, way, rounds);
+    if (slices > best && needed(slices) < needed(best)) best = slices;
+  }
+  return best;
+}
+
 /// The choice among the ways that a family considers, one after another, and K in one piece. Where the caller
 /// asked for a cut, the latter is chosen only if no cut fits the workspace.
 /// @tparam Model what the family knows:

@@ -335,20 +335,8 @@ struct CutModel {
   const Work& w;
 
   int slices(const SplitKWork& work, const SplitKWay& way) const {
-    if (way.mode != Mode::split_k_cluster) return slices_of_rounds(work, way);
+    if (way.mode != Mode::split_k_cluster) return slices_of_rounds(*this, work, way);
     return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
-  }
-  /// Tiles that leave multiprocessors idle in one round may fill several with more slices.
-  int slices_of_rounds(const SplitKWork& work, const SplitKWay& way) const {
-    int best = balanced_slices(work, way);
-    const auto needed = [&](int slices) {
-      return seconds(way, slices, tiles_along(work.k_tiles, slices)) + (slices - 1) * way.slice;
-    };
-    for (int rounds = 2; rounds <= work.limits.most_rounds; ++rounds) {
-      const int slices = most_filled_slices(work, way, rounds);
-      if (slices > best && needed(slices) < needed(best)) best = slices;
-    }
-    return best;
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
     return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));

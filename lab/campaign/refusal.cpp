@@ -8,6 +8,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/problems/held_arguments.hpp"
+#include "operations/common/tensor_checks.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -49,7 +50,11 @@ bool is_badly_interleaved(const Status& status, const Arguments& arguments, Layo
   if (status.reason() == Reason::tag) return view->tag != out;
   const auto odd = [&](std::size_t extent) { return view->extents[view->rank - extent] % interleave != 0; };
   return status.reason() == Reason::interleaved_extent && view->tag != LayoutTag::strided &&
-         (odd(1) || odd(2));
+         (odd(1) || (view->rank < 4 && odd(2)));
+}
+
+bool has_no_order(const TensorView& view) {
+  return view.tag != LayoutTag::strided && !detail::has_image_order(view) && !detail::has_filter_order(view);
 }
 
 std::optional<bool> breaks_rule(std::string_view message, const Epilogue& epilogue, DType compute) {

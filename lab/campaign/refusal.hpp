@@ -19,6 +19,9 @@ bool names(std::string_view message, Operand operand);
 /// Whether an operand is interleaved as none beside this output may be: what the status says of it.
 bool is_badly_interleaved(const Status& status, const Arguments& arguments, LayoutTag out);
 
+/// Whether a tensor with channels in groups of 32 lies neither as images nor as filters do.
+bool has_no_order(const TensorView& view);
+
 /// Whether the epilogue breaks the rule that a message names; nothing where it names none of an epilogue.
 /// @param compute the type that it computes in
 std::optional<bool> breaks_rule(std::string_view message, const Epilogue& epilogue, DType compute);

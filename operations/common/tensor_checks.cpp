@@ -155,6 +155,16 @@ bool may_interleave(DType type, Operand name) {
   return {};
 }
 
+/// Checks what column_interleaved32 promises of a tensor of rank 4, which has its groups of channels packed.
+Status check_channel_groups(const TensorView& view, Operand name) {
+  if (view.extents[3] % interleave != 0)
+    return {StatusCode::invalid_arguments, Reason::interleaved_extent, name, interleave, view.extents[3]};
+  if (has_image_order(view) || has_filter_order(view)) return {};
+  return invalid(interleaved_operand(view, name) +
+                 "but its strides fit neither images (N, C/32, H, W, 32; packed except for N) nor filters "
+                 "(C/32, R, S, K, 32; packed)");
+}
+
 /// Checks what a layout tag promises, of extents and strides that are not negative.
 [[gnu::noinline]] Status check_interleaving(const TensorView& view, Operand name) {
   constexpr auto code = StatusCode::invalid_arguments;
@@ -163,13 +173,15 @@ bool may_interleave(DType type, Operand name) {
     return invalid(quoted_operand(name) + " has a layout tag of number " +
                    std::to_string(static_cast<int>(view.tag)) + ", which there is not");
   }
-  if (view.rank < 2 || view.rank > 3)
+  const bool has_channels = view.rank == 4 && view.tag == LayoutTag::column_interleaved32;
+  if (view.rank < 2 || (view.rank > 3 && !has_channels))
     return invalid(interleaved_operand(view, name) + "which only a matrix or a batch of them can be");
   if (!may_interleave(view.dtype, name)) {
     return invalid(interleaved_operand(view, name) +
                    "which is for operands of s8 and u8 and outputs of s8, u8, " +
                    "s32 and f32, and not for " + std::string(to_string(view.dtype)));
   }
+  if (has_channels) return check_channel_groups(view, name);
   const bool by_rows = view.tag == LayoutTag::row_interleaved32;
   const size_t grouped = view.rank - (by_rows ? 2U : 1U);
   const size_t other = view.rank - (by_rows ? 1U : 2U);
@@ -251,8 +263,66 @@ Status check_no_overlap(const TensorView& view, Operand name) {
 
 }  // namespace
 
+namespace {
+
+int64_t at_least_1(int64_t extent) { return std::max<int64_t>(extent, 1); }
+
+/// Whether groups of 32 channels are packed, in each of which an element along the third extent is so many
+/// behind the one before. @param step 32 or more
+bool has_packed_groups(const TensorView& view, int64_t step) {
+  const auto& e = view.extents;
+  const auto has = [&](size_t i, int64_t least, int64_t stride) {
+    return e[i] <= least || view.strides[i] == stride;
+  };
+  const int64_t row = at_least_1(e[2]) * step;
+  return has(2, 1, step) && has(1, 1, row) && has(3, interleave, at_least_1(e[1]) * row);
+}
+
+/// Whether a tensor of rank 4 has channels in groups of 32, and products of its extents can be counted.
+bool has_channel_groups(const TensorView& view) {
+  constexpr double most_elements = 1e17;
+  if (view.rank != 4 || view.tag != LayoutTag::column_interleaved32) return false;
+  double elements = 1;
+  for (const int64_t extent : view.extents) elements *= static_cast<double>(at_least_1(extent));
+  return elements <= most_elements;
+}
+
+/// The same as unfolded, of a tensor of rank 4, whose pixels or filters lie in one piece.
+TensorView unfolded_channels(const TensorView& view) {
+  const auto& e = view.extents;
+  TensorView result = view;
+  result.tag = LayoutTag::strided;
+  const int64_t pixels = e[1] * e[2] * interleave;
+  const int64_t groups = e[3] / interleave;
+  if (has_image_order(view)) {
+    result.rank = 3;
+    result.extents = {e[0], groups, pixels};
+    result.strides = {view.strides[0], pixels, 1};
+  } else {
+    result.rank = 1;
+    result.extents = {e[0] * pixels * groups};
+    result.strides = {1};
+  }
+  return result;
+}
+
+}  // namespace
+
+bool has_image_order(const TensorView& view) {
+  if (!has_channel_groups(view) || !has_packed_groups(view, interleave)) return false;
+  const auto& e = view.extents;
+  return e[0] <= 1 || view.strides[0] >= e[1] * e[2] * e[3];
+}
+
+bool has_filter_order(const TensorView& view) {
+  if (!has_channel_groups(view)) return false;
+  const int64_t filters = at_least_1(view.extents[0]);
+  return has_packed_groups(view, filters * interleave) && (filters == 1 || view.strides[0] == interleave);
+}
+
 TensorView unfolded(const TensorView& view) {
   if (view.tag == LayoutTag::strided) return view;
+  if (view.rank == 4) return unfolded_channels(view);
   const size_t first = view.rank - 2U;
   const bool by_rows = view.tag == LayoutTag::row_interleaved32;
   const size_t grouped = by_rows ? first : first + 1;

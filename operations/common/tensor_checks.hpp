@@ -16,7 +16,13 @@ Status invalid(std::string message);
 /// Whether no extent is 0.
 bool has_elements(const TensorView& view);
 
-/// An interleaved view as a strided one of the same elements, of one rank more; any other view as it is.
+/// Whether a tensor of rank 4 with channels in groups of 32 lies as images do, (N, C/32, H, W, 32), packed
+/// except for N; as filters do, (C/32, R, S, K, 32), packed. Some lie as both. @pre extents and strides are
+/// not negative
+bool has_image_order(const TensorView& view);
+bool has_filter_order(const TensorView& view);
+
+/// An interleaved view as a strided one of the same elements, in whatever order; any other view as it is.
 /// @pre check_tensor(view)
 TensorView unfolded(const TensorView& view);
 

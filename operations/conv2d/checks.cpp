@@ -20,10 +20,10 @@ constexpr std::int64_t most_positions = limit - 2 * max_setting;
 std::string text(std::int64_t number) { return std::to_string(number); }
 std::string operand(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
-/// Checks a tensor of rank 4 whose channels are contiguous.
+/// Checks a tensor of rank 4 whose channels are contiguous, or lie in groups of 32.
 Status check_view(const TensorView& view, Operand name) {
   if (Status s = check_tensor(view, name, 4, 4); !s) return s;
-  if (view.extents[3] <= 1 || view.strides[3] == 1) return {};
+  if (view.tag != LayoutTag::strided || view.extents[3] <= 1 || view.strides[3] == 1) return {};
   return invalid(operand(name) +
                  " does not have contiguous channels: expected a stride of 1 along the last "
                  "extent, got " +
@@ -179,6 +179,32 @@ Status check_absent(const Epilogue& e) {
   return {};
 }
 
+/// Checks how channels lie that are in groups of 32.
+Status check_order(const TensorView& view, Operand name, bool is_filters) {
+  if (is_filters ? has_filter_order(view) : has_image_order(view)) return {};
+  return invalid(operand(name) + " is not laid out as " +
+                 (is_filters ? "filters (C/32, R, S, K, 32), as quarry::c32rsk32 makes them"
+                             : "images (N, C/32, H, W, 32), as quarry::nc32hw32 makes them"));
+}
+
+/// Checks that all tensors have their channels in groups of 32, or none.
+Status check_layouts(const Conv2dArguments& args) {
+  const TensorView& c = is_zero(args.epilogue.beta) ? args.out : *args.c;
+  for (const auto& [view, name] :
+       {std::pair(&args.a, Operand::a), std::pair(&args.b, Operand::b), std::pair(&c, Operand::c)}) {
+    if (view->tag != args.out.tag)
+      return {code, Reason::tag, name, static_cast<int>(args.out.tag), static_cast<int>(view->tag)};
+  }
+  if (args.out.tag == LayoutTag::strided) return {};
+  if (args.direction != Direction::fprop || args.groups != 1)
+    return invalid("Channels in groups of 32 are unsupported: expected fprop of one group, got " +
+                   std::string(to_string(args.direction)) + " of " + text(args.groups));
+  if (Status s = check_order(args.a, Operand::a, false); !s) return s;
+  if (Status s = check_order(args.b, Operand::b, true); !s) return s;
+  if (Status s = check_order(args.out, Operand::out, false); !s) return s;
+  return check_order(c, Operand::c, false);
+}
+
 }  // namespace
 
 DType accumulator_of(const Conv2dArguments& args) {
@@ -202,6 +228,7 @@ Status normalise(const Conv2dArguments& args, const OperandList& operands, Conv2
   if (Status s = check_absent(args.epilogue); !s) return s;
   if (Status s = check_c(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;
+  if (Status s = check_layouts(args); !s) return s;
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
   if (Status s = check_memory(operands); !s) return s;

@@ -53,11 +53,11 @@ struct Blocks {
   }
 };
 
-template <Direction direction>
+template <Direction direction, bool interleaved>
 struct OutputPlaces {
   const Windows& windows;
   std::int64_t at(const MatrixParams& tensor, int row, int column) const {
-    return output_place<direction>(windows, tensor, row, column);
+    return output_place<direction, interleaved>(windows, tensor, row, column);
   }
 };
 
@@ -102,15 +102,16 @@ C computed(std::uint32_t sum) {
   return static_cast<C>(static_cast<std::int32_t>(sum));
 }
 
-template <Direction direction, class T, Rounding rounding>
+template <Direction direction, bool interleaved, class T, Rounding rounding>
 void add_products(const Types& types, const Conv2dParams& p, const Block& block, Scratch<T>& scratch) {
+  using From = Matrices<direction, interleaved>;
   std::fill(std::begin(scratch.sums), std::end(scratch.sums), T{0});
   const Lines a = {types.a, p.a.data, block.group * p.windows.group_a, block.row, block.rows};
   const Lines b = {types.b, p.b.data, block.group * p.windows.group_b, block.column, block.columns};
   for (int k = 0; k < p.k; k += block_depth) {
     const int depth = std::min(block_depth, p.k - k);
-    gather<MatrixA<direction>>(p, a, k, depth, rows_at_once, scratch.a);
-    gather<MatrixB<direction>>(p, b, k, depth, columns_at_once<T>, scratch.b);
+    gather<typename From::A>(p, a, k, depth, rows_at_once, scratch.a);
+    gather<typename From::B>(p, b, k, depth, columns_at_once<T>, scratch.b);
     for (int column = 0; column < block.columns; column += columns_at_once<T>) {
       for (int row = 0; row < block.rows; row += rows_at_once) {
         add_product<T, rounding>(scratch.a + row * depth, scratch.b + column * depth, depth, 1,
@@ -120,12 +121,13 @@ void add_products(const Types& types, const Conv2dParams& p, const Block& block,
   }
 }
 
-template <Direction direction, class C, class T>
+template <Direction direction, bool interleaved, class C, class T>
 void finish(const Types& types, const Conv2dParams& p, const Block& block, const Scratch<T>& scratch) {
   const int row = first_row(direction, p, block.group) + block.row;
   const int column = first_column(direction, p, block.group) + block.column;
   with_element(types.out, [&]<class E>(E) {
-    const HostEpilogue<C, E, OutputPlaces<direction>> epilogue(p, OutputPlaces<direction>{p.windows});
+    using Places = OutputPlaces<direction, interleaved>;
+    const HostEpilogue<C, E, Places> epilogue(p, Places{p.windows});
     for (int i = 0; i < block.rows; ++i) {
       for (int j = 0; j < block.columns; ++j)
         epilogue.finish(0, row + i, column + j, computed<C>(scratch.sums[i * block_columns + j]));
@@ -133,7 +135,7 @@ void finish(const Types& types, const Conv2dParams& p, const Block& block, const
   });
 }
 
-template <Direction direction, class T, Rounding rounding>
+template <Direction direction, bool interleaved, class T, Rounding rounding>
 void run(const Types& types, const Conv2dParams& p, int threads) {
   const double work = static_cast<double>(p.m) * p.n * p.k * p.batch;
   if (work < least_work_for_threads) threads = 1;
@@ -142,9 +144,9 @@ void run(const Types& types, const Conv2dParams& p, int threads) {
   parallel_for(blocks.count(), threads, [&](int worker, std::int64_t i) {
     Scratch<T>& own = scratch[static_cast<std::size_t>(worker)];
     const Block block = blocks.at(i);
-    add_products<direction, T, rounding>(types, p, block, own);
+    add_products<direction, interleaved, T, rounding>(types, p, block, own);
     with_compute_type(compute_type(types.accumulator, types.out),
-                      [&]<class C>(C) { finish<direction, C>(types, p, block, own); });
+                      [&]<class C>(C) { finish<direction, interleaved, C>(types, p, block, own); });
   });
 }
 
@@ -160,11 +162,11 @@ struct Summed<DType::s32> {
   static constexpr Rounding rounding = Rounding::none;
 };
 
-template <Direction direction>
+template <Direction direction, bool interleaved = false>
 Status run(const Types& types, const Conv2dParams& p, int threads) {
   const bool is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
       types.accumulator, [&]<DType t>(TypeTag<t>) {
-        run<direction, typename Summed<t>::Type, Summed<t>::rounding>(types, p, threads);
+        run<direction, interleaved, typename Summed<t>::Type, Summed<t>::rounding>(types, p, threads);
       });
   if (is_known) return {};
   return {StatusCode::unsupported,
@@ -187,7 +189,9 @@ Status execute(const KernelMetadata& kernel, const Conv2dParams& p, int threads)
   switch (kernel.direction.value_or(Direction::fprop)) {
     case Direction::dgrad: return run<Direction::dgrad>(types, p, threads);
     case Direction::wgrad: return run<Direction::wgrad>(types, p, threads);
-    default: return run<Direction::fprop>(types, p, threads);
+    default:
+      return is_interleaved(o.a.layout) ? run<Direction::fprop, true>(types, p, threads)
+                                        : run<Direction::fprop>(types, p, threads);
   }
 } catch (const std::bad_alloc&) {
   return {StatusCode::device_error, "The host executor ran out of memory"};

@@ -36,7 +36,8 @@ Status Rules::no_kernel(const Conv2dProblem& problem) {
   const Types& t = problem.product.types;
   return {StatusCode::no_kernel, "No kernel is registered for " + std::string(to_string(problem.direction)) +
                                      " of operands a " + word(t.a) + ", b " + word(t.b) + ", accumulator " +
-                                     word(t.accumulator) + ", out " + word(t.out)};
+                                     word(t.accumulator) + ", out " + word(t.out) +
+                                     (problem.interleaved ? ", channels in groups of 32" : "")};
 }
 
 Status Rules::check_signature(const Row& row, const Conv2dProblem& problem) {
@@ -46,6 +47,12 @@ Status Rules::check_signature(const Row& row, const Conv2dProblem& problem) {
     return {StatusCode::unsupported, "Direction `" + std::string(to_string(problem.direction)) +
                                          "` is unsupported: the kernel computes " +
                                          std::string(to_string(kernel.direction.value_or(Direction::fprop)))};
+  }
+  if (is_interleaved(kernel.operands.out.layout) != problem.interleaved) {
+    return {StatusCode::unsupported,
+            problem.interleaved
+                ? "Channels in groups of 32 are unsupported: the kernel takes neighbouring channels"
+                : "Neighbouring channels are unsupported: the kernel takes channels in groups of 32"};
   }
   if (Status s = check_type(Operand::a, kernel.operands.a.dtype, t.a); !s) return s;
   if (Status s = check_type(Operand::b, kernel.operands.b.dtype, t.b); !s) return s;

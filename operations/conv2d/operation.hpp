@@ -28,9 +28,10 @@ struct Rules {
   static void describe(const Conv2dArguments& arguments, Conv2dProblem& problem);
   template <class Add>
   static void keys(const Conv2dProblem& problem, const Add& add) {
+    const Layout layout = problem.interleaved ? Layout::column_interleaved32 : Layout::row;
     const auto key = [&](Math math) {
-      return functional_key(Operation::conv2d, math, problem.product.types,
-                            {Layout::row, Layout::row, Layout::row}, false, problem.direction);
+      return functional_key(Operation::conv2d, math, problem.product.types, {layout, layout, layout}, false,
+                            problem.direction);
     };
     add(key(Math::exact));
     if (problem.product.math != Math::exact) add(key(problem.product.math));

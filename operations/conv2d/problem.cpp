@@ -14,8 +14,17 @@ int number(std::int64_t extent) { return static_cast<int>(extent); }
 
 Divisor divisor(std::int64_t extent) { return divisor_of(std::max(1, number(extent))); }
 
+/// A tensor with packed groups of 32 channels. Its groups follow from the stride of rows, which there is
+/// whatever the extents are.
+MatrixParams grouped_tensor(const TensorView& view) {
+  const auto& e = view.extents;
+  const std::int64_t step = has_image_order(view) ? interleave : std::max<std::int64_t>(e[0], 1) * interleave;
+  return {view.data, std::max<std::int64_t>(e[2], 1) * step, step, e[0] > 1 ? view.strides[0] : 0};
+}
+
 /// A tensor of rank 4 as kernels walk it. One entry of an extent has no stride.
 MatrixParams tensor(const TensorView& view) {
+  if (view.tag != LayoutTag::strided) return grouped_tensor(view);
   const auto stride = [&](std::size_t i) { return view.extents[i] > 1 ? view.strides[i] : 0; };
   return {view.data, stride(1), stride(2), stride(0)};
 }
@@ -111,6 +120,7 @@ void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
   problem = {};
   problem.direction = args.direction;
   problem.windows = windows_of(args, roles);
+  problem.interleaved = args.out.tag != LayoutTag::strided;
   GemmProblem& p = problem.product;
   p.types = {args.a.dtype, args.b.dtype, accumulator, args.out.dtype};
   p.math = args.math;

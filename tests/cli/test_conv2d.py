@@ -47,6 +47,7 @@ class Conv2d(CommandTest):
             ("dgrad", "2x15x13x8", "12x3x5", "f32", "--padding", "1x2", "--stride", "2x3", "--groups", "4"),
             ("wgrad", "2x11x12x6", "9x4x2", "f16", "--dilation", "2x3", "--groups", "3", "--kind", "convolution"),
             ("fprop", "1x9x9x5", "7x3x3", "s8", "--out", "s32", "--padding", "6"),
+            ("fprop", "2x9x8x64", "32x3x3", "u8", "--out", "s8", "--padding", "1", "--c", "s8", "--layout", "nc32hw32"),
             ("fprop", "1x9x9x8", "8x1x1", "f64", "--c", "f64", "--beta", "0.5", "--bias", "column", "--activation", "gelu"),
         ):
             with self.subTest(words=words):
@@ -91,6 +92,11 @@ class Conv2d(CommandTest):
             (("fprop", *SHAPE, "f32", "--residual", "f32"), "--residual does not go with conv2d"),
             (("fprop", *SHAPE, "f32", "--a", "f32:col"), "channels are contiguous"),
             (("fprop", *SHAPE, "f32", "--kind", "other"), "--kind"),
+            (("fprop", *SHAPE, "s8", "--layout", "nchw"), "--layout"),
+            (("fprop", *SHAPE, "s8", "--layout", "nc32hw32"), "multiples of 32, got 20"),
+            (("fprop", "2x9x8x64", "32x3x3", "s8", "--layout", "nc32hw32", "--a", "s8:ld=96"), "leave out ld"),
+            (("fprop", "2x9x8x64", "32x3x3", "f16", "--layout", "nc32hw32"), "which is for operands of s8 and u8"),
+            (("dgrad", "2x9x8x64", "32x3x3", "s8", "--layout", "nc32hw32", "--padding", "1"), "expected fprop of one group, got dgrad"),
             (("fprop", *SHAPE, "f32", "--split-k", "2"), "--split-k does not go with conv2d"),
         ):
             with self.subTest(words=words):

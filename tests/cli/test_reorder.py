@@ -43,6 +43,11 @@ class Reorders(CommandTest):
                     self.assertIn("result    right: error 0, bound 0", done.out)
                     self.assertIn("GB/s", done.out)
                     self.assertNotIn("controls", done.out)
+        for kind in ("images", "filters"):
+            for source, target in (("row", "col32"), ("col32", "row"), ("row", "row")):
+                with self.subTest(kind=kind, source=source, target=target):
+                    done = self.quarry("run", "reorder", "3x7x5x96", "s8", "--from", source, "--to", target, "--tensor", kind, "--on", "host")
+                    self.assertIn("result    right: error 0, bound 0", done.out)
         for type_name in TYPES:
             row = self.quarry("run", "reorder", "70x50", type_name, "--to", "col", "--on", "host", "--format", "json").json["runs"][0]
             self.assertEqual((row["kernel"], row["right"], row["problem"]), (f"reorder_matrix_{type_name}", True, "70x50"))
@@ -58,6 +63,9 @@ class Reorders(CommandTest):
                             (["8x8", "s8", "--mode", "gemm"], "--mode does not go with reorder"),
                             (["8x8", "s8", "--from", "row:array", "--batch", "2"], "--from: a reorder takes no array of pointers"),
                             (["8x8", "s8", "--to", "diagonal"], "--to: "),
+                            (["2x9x8x64", "s8", "--to", "row32"], "--to: tensors of four extents are packed"),
+                            (["2x9x8x64", "s8", "--batch", "2"], "--batch: a tensor of four extents has no batch"),
+                            (["64x64", "s8", "--tensor", "filters"], "--tensor: it goes with a shape of four sizes"),
                             (["8x8", "s8", "--to", "row:ld=7"], "`to` overlaps itself"),
                             (["8x8", "--from", "s8", "--to", "u8"], "Operand `from` is unsupported: expected u8, got s8"),
                             (["33x64", "s8", "--to", "row32"], "multiples of 32, got 33"),

@@ -44,6 +44,26 @@ TensorView dense_tensor(DType type, const Extents& e) {
   return view;
 }
 
+/// A tensor as `view`, whose channels lie in groups of 32: misaligned by chance. @param is_images these may
+/// lie at some distance
+TensorView varied_groups(TensorView view, bool is_images, Dice& dice) {
+  if (is_images && dice.one_in(4)) view.strides[0] += dice.one_in(2) ? interleave : dice.between(1, 40);
+  view.assumed_alignment =
+      static_cast<std::uint16_t>(dice.one_in(4) ? std::max(1, bytes_of(view.dtype)) : 16);
+  return view;
+}
+
+/// Makes one tensor of a problem in a few something else than the others: to be refused.
+void spoil_groups(const Problem& p, Conv2dArguments& args, Dice& dice) {
+  if (!dice.one_in(16)) return;
+  switch (dice.between(0, 3)) {
+    case 0: args.a = dense_tensor(p.a.dtype, p.a_extents()); break;
+    case 1: args.a = c32rsk32(nullptr, p.a.dtype, p.a_extents()); break;
+    case 2: args.b = nc32hw32(nullptr, p.b.dtype, p.b_extents()); break;
+    default: args.out.strides[2] += interleave;
+  }
+}
+
 /// Breaks a rule, of one problem in a few.
 void spoil(Conv2dArguments& args, Dice& dice) {
   if (!dice.one_in(16)) return;
@@ -70,7 +90,12 @@ DrawnEpilogue draw_parts(Conv2dArguments& args, DType compute, Dice& dice) {
   if (args.direction == Direction::wgrad && !dice.one_in(32)) parts.bias.reset();
   if (parts.bias) parts.bias = TensorView::vector(nullptr, args.out.dtype, e[3]);
   parts.bias_axis = BiasAxis::column;
-  if (drawn.c) drawn.c = drawn.in_place ? args.out : random_tensor(args.out.dtype, e, false, dice);
+  if (drawn.c && drawn.in_place)
+    drawn.c = args.out;
+  else if (drawn.c && args.out.tag != LayoutTag::strided)
+    drawn.c = varied_groups(nc32hw32(nullptr, args.out.dtype, e), true, dice);
+  else if (drawn.c)
+    drawn.c = random_tensor(args.out.dtype, e, false, dice);
   return drawn;
 }
 
@@ -86,7 +111,7 @@ void fit_integers(const Problem& p, Epilogue& e, Dice& dice) {
 std::string text_of(const TypeKey& key) {
   std::string text(to_string(key.direction));
   for (const DType type : {key.a, key.b, key.accumulator, key.out}) text.append(" ").append(to_string(type));
-  return text;
+  return key.interleaved ? text + " nc32hw32" : text;
 }
 
 const Conv2dArguments& of(const Arguments& arguments) { return *arguments.as<Conv2dArguments>(); }
@@ -105,16 +130,30 @@ std::string described(const Conv2dArguments& args, const Problem& p, const Drawn
 }  // namespace
 
 TypeKey type_key(const Conv2dArguments& args) {
-  return {args.direction, args.a.dtype, args.b.dtype,
-          args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
+  return {args.direction, args.a.dtype,
+          args.b.dtype,   args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)),
+          args.out.dtype, args.out.tag != LayoutTag::strided};
 }
 
 TypeKey type_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return {kernel.direction.value_or(Direction::fprop), o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
+  return {kernel.direction.value_or(Direction::fprop),
+          o.a.dtype,
+          o.b.dtype,
+          o.accumulator,
+          o.out.dtype,
+          is_interleaved(o.out.layout)};
 }
 
 namespace {
+
+/// Makes of a problem one of channels and filters in 32s; of a few, one that has others.
+void fit_channel_groups(Problem& p, Dice& dice) {
+  p.groups = 1;
+  p.c = rounded_up(p.c, interleave);
+  p.k = rounded_up(p.k, interleave);
+  if (dice.one_in(32)) ++(dice.one_in(2) ? p.c : p.k);
+}
 
 /// Windows of all kinds (draw_windows), strides of any kind, everything that an epilogue of a convolution can
 /// have. Some have types that no kernel has, or break a rule of the API.
@@ -147,27 +186,32 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   TypeKey types = types_[static_cast<std::size_t>(dice.between(0, std::ssize(types_) - 1))];
   if (dice.one_in(24)) types.out = dice.one_of(all_types);
   Problem p{.direction = types.direction,
+            .interleaved = types.interleaved,
             .a = {.dtype = types.a},
             .b = {.dtype = types.b},
             .out = {.dtype = types.out},
             .accumulator = types.accumulator};
   if (dice.one_in(8) || (types.a == DType::f32 && dice.one_in(2)))
     p.math = static_cast<Math>(dice.between(0, static_cast<int>(Math::fast_bf16)));
-  draw_windows(std::min(cost_ / 64, 4e6), p, dice);
+  draw_windows(std::min(cost_ / 64, 4e6) / (types.interleaved ? 16 : 1), p, dice);
+  if (types.interleaved) fit_channel_groups(p, dice);
   // As most networks have them, and the copy engine takes them: one group of whole lines.
   const bool is_dense = dice.one_in(2);
-  if (is_dense) {
+  if (is_dense && !types.interleaved) {
     p.c = types.direction == Direction::wgrad ? 16 * dice.between(1, 4) : (p.c / p.groups + 7) / 8 * 8;
     p.k = (p.k / p.groups + 7) / 8 * 8;
     p.groups = 1;
   }
-  const auto tensor = [&](DType type, const Extents& e, bool is_output) {
-    return is_dense && !dice.one_in(8) ? dense_tensor(type, e) : random_tensor(type, e, is_output, dice);
+  const auto tensor = [&](const TensorView& view, const Extents& e, Operand name) {
+    if (types.interleaved) return varied_groups(view, name != Operand::b, dice);
+    return is_dense && !dice.one_in(8) ? dense_tensor(view.dtype, e)
+                                       : random_tensor(view.dtype, e, name == Operand::out, dice);
   };
   Conv2dArguments args = Lab::arguments(p);
-  args.a = tensor(types.a, p.a_extents(), false);
-  args.b = tensor(types.b, p.b_extents(), false);
-  args.out = tensor(types.out, p.out_extents(), true);
+  args.a = tensor(args.a, p.a_extents(), Operand::a);
+  args.b = tensor(args.b, p.b_extents(), Operand::b);
+  args.out = tensor(args.out, p.out_extents(), Operand::out);
+  if (types.interleaved) spoil_groups(p, args, dice);
   spoil(args, dice);
   DrawnEpilogue drawn = draw_parts(args, p.compute(), dice);
   fit_integers(p, drawn.epilogue, dice);
@@ -182,7 +226,11 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
 std::string Source::types_of(const KernelMetadata& kernel) const { return text_of(type_key(kernel)); }
 
 std::vector<std::string> Source::types_for(const Arguments& arguments) const {
-  return {text_of(type_key(of(arguments)))};
+  TypeKey key = type_key(of(arguments));
+  std::vector<std::string> texts = {text_of(key)};
+  key.interleaved = !key.interleaved;  // kernels that refuse it for where its channels lie
+  texts.push_back(text_of(key));
+  return texts;
 }
 
 bool Source::is_always_taken(const Arguments& arguments) const {

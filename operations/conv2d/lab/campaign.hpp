@@ -9,10 +9,11 @@
 
 namespace quarry::lab::conv2d {
 
-/// A direction, and types in the order of the operands.
+/// A direction, types in the order of the operands, and whether channels lie in groups of 32.
 struct TypeKey {
   Direction direction;
   DType a, b, accumulator, out;
+  bool interleaved = false;
   friend auto operator<=>(const TypeKey&, const TypeKey&) = default;
 };
 

@@ -30,6 +30,7 @@ Status check_problem(const Problem& p) {
   for (const DType type : {p.a.dtype, p.b.dtype, p.out.dtype, p.sums()}) {
     if (!type_of(type)) return unsupported("it has no such types");
   }
+  if (p.interleaved) return unsupported("channels lie in groups of 32");
   if (p.a.dtype != p.b.dtype) return unsupported("its operands have one type");
   if (p.math != Math::exact && p.math != Math::fast_tf32)
     return unsupported("it rounds f32 operands to tf32 alone");

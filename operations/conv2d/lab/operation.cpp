@@ -15,6 +15,8 @@ constexpr Setting own_settings[] = {
     {"stride", "N|HxW", "From one position of the window to the next (1)"},
     {"dilation", "N|HxW", "From one element of a filter to the next (1)"},
     {"groups", "N", "Groups of channels and filters (1)"},
+    {"layout", "nhwc|nc32hw32",
+     "Where channels lie: neighbours, or in groups of 32, filters as c32rsk32 (nhwc)"},
     {"kind", "correlation|convolution", "Whether filters are turned: convolution (correlation)"},
     {"accumulator", "TYPE",
      "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},
@@ -44,6 +46,7 @@ constexpr auto all_settings = joined(own_settings, epilogue_parts);
 constexpr Example examples[] = {
     {"find", "quarry find conv2d fprop 32x56x56x64 64x3x3 bf16 --padding 1"},
     {"run", "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --padding 1 --bias column --activation relu"},
+    {"run", "quarry run conv2d fprop 2x14x14x64 96x3x3 s8 --padding 1 --layout nc32hw32"},
     {"run", "quarry run conv2d dgrad 2x14x14x8 16x3x3 f32 --padding 1 --stride 2 --groups 4 --on host"},
 };
 
@@ -103,6 +106,7 @@ void Lab::add_settings(const KernelMetadata& kernel, SettingTexts& texts) {
   texts.try_emplace("out", to_string(operands.out.dtype));
   texts.try_emplace("accumulator", to_string(operands.accumulator));
   texts.try_emplace("math", to_string(kernel.design.math));
+  if (is_interleaved(operands.out.layout)) texts.try_emplace("layout", "nc32hw32");
 }
 
 double Lab::flops(const Problem& p) {

@@ -28,6 +28,8 @@ struct Problem {
   ImageAxes dilation = {1, 1};
   std::int64_t groups = 1;
   bool flips = false;
+  /// Channels lie in groups of 32: nc32hw32, filters c32rsk32.
+  bool interleaved = false;
   /// Type, alignment, and as `ld` elements from one position to the next: the other extents are packed.
   OperandSpec a = {};
   OperandSpec b = {};

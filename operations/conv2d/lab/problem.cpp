@@ -104,7 +104,34 @@ Status read_shape(std::string_view shape, SettingReader& reader, Problem& proble
   return {};
 }
 
-TensorView tensor_of(const OperandSpec& spec, const Extents& e) {
+/// Where channels lie.
+Result<bool> parse_layout_of_channels(std::string_view text) {
+  const auto layout = parse_word("layout", text, {"nhwc", "nc32hw32"});
+  if (!layout) return layout.status();
+  return *layout == 1;
+}
+
+/// Refuses what groups of 32 channels do not leave open.
+void check_packed(SettingReader& reader, const Problem& p) {
+  const std::pair<const OperandSpec&, std::string_view> operands[] = {{p.a, "a"}, {p.b, "b"}, {p.out, "out"}};
+  for (const auto& [spec, name] : operands) {
+    if (p.interleaved && spec.ld > 0)
+      reader.fail(name, Status(StatusCode::parse_error, "tensors of nc32hw32 are packed: leave out ld"));
+  }
+  if (p.interleaved && p.epilogue.c && p.epilogue.c->ld > 0)
+    reader.fail("c", Status(StatusCode::parse_error, "tensors of nc32hw32 are packed: leave out ld"));
+}
+
+enum class Role : unsigned char { images, filters };
+
+TensorView tensor_of(const Problem& problem, const OperandSpec& spec, const Extents& e,
+                     Role role = Role::images) {
+  if (problem.interleaved) {
+    TensorView view =
+        role == Role::images ? nc32hw32(nullptr, spec.dtype, e) : c32rsk32(nullptr, spec.dtype, e);
+    align(view, spec);
+    return view;
+  }
   const std::int64_t ld = spec.ld > 0 ? spec.ld : e[3];
   const Extents strides = {e[1] * e[2] * ld, e[2] * ld, ld, 1};
   TensorView view = TensorView::strided(nullptr, spec.dtype, e, strides);
@@ -123,9 +150,9 @@ std::string axes_text(std::string_view name, const ImageAxes& axes, std::int64_t
 Conv2dArguments Lab::arguments(const Problem& p) {
   const Extents out = p.out_extents();
   Conv2dArguments args = {.direction = p.direction,
-                          .a = tensor_of(p.a, p.a_extents()),
-                          .b = tensor_of(p.b, p.b_extents()),
-                          .out = tensor_of(p.out, out),
+                          .a = tensor_of(p, p.a, p.a_extents()),
+                          .b = tensor_of(p, p.b, p.b_extents(), Role::filters),
+                          .out = tensor_of(p, p.out, out),
                           .padding = p.padding,
                           .stride = p.stride,
                           .dilation = p.dilation,
@@ -134,7 +161,7 @@ Conv2dArguments Lab::arguments(const Problem& p) {
                           .accumulator = p.accumulator,
                           .math = p.math,
                           .epilogue = epilogue_of(p.epilogue, {p.out, 0, 1, out[3]}, p.compute())};
-  if (p.epilogue.beta != 0) args.c = tensor_of(p.epilogue.c.value_or(p.out), out);
+  if (p.epilogue.beta != 0) args.c = tensor_of(p, p.epilogue.c.value_or(p.out), out);
   return args;
 }
 
@@ -146,10 +173,12 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.dilation = read_axes(reader, "dilation", 1).value_or(problem.dilation);
   problem.groups = reader.integer("groups", most).value_or(1);
   problem.flips = reader.read("kind", parse_kind).value_or(false);
+  problem.interleaved = reader.read("layout", parse_layout_of_channels).value_or(false);
   problem.accumulator = reader.read("accumulator", parse_dtype);
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
   if (Status s = read_operands(reader, problem); !s) return s;
   read_epilogue_of(reader, problem);
+  check_packed(reader, problem);
   return problem;
 }
 
@@ -165,6 +194,7 @@ std::string Lab::command_text(const Problem& p) {
   text += axes_text("dilation", p.dilation, 1);
   if (p.groups != 1) text += flag_text("groups", std::to_string(p.groups));
   if (p.flips) text += flag_text("kind", "convolution");
+  if (p.interleaved) text += flag_text("layout", "nc32hw32");
   text += flag_text("a", operand_text(p.a));
   text += flag_text("b", operand_text(p.b));
   text += c_text(p.epilogue);

@@ -19,15 +19,18 @@ bool walks(const KernelMetadata& kernel) { return kernel.design.copy_engine == C
 bool is_pieced(const KernelMetadata& kernel) {
   return kernel.operands.a.alignment > 1 || kernel.operands.b.alignment > 1;
 }
-bool takes_odd_groups(const KernelMetadata& kernel) { return !walks(kernel) && takes_bias(kernel); }
-bool takes_groups(const KernelMetadata& kernel) { return !walks(kernel); }
-bool takes_anything(const KernelMetadata& kernel) { return !walks(kernel) && !is_pieced(kernel); }
+/// Kernels of tensors with channels in groups of 32.
+bool has_channel_groups(const KernelMetadata& kernel) { return is_interleaved(kernel.operands.out.layout); }
+bool takes_groups(const KernelMetadata& kernel) { return !walks(kernel) && !has_channel_groups(kernel); }
+bool takes_odd_groups(const KernelMetadata& kernel) { return takes_groups(kernel) && takes_bias(kernel); }
+bool takes_anything(const KernelMetadata& kernel) { return takes_groups(kernel) && !is_pieced(kernel); }
 /// The greatest stride of kernels that walk over pixels.
 std::int64_t most_step(const KernelMetadata& kernel) {
   return kernel.design.strides == WindowStrides::unity ? 1 : 8;
 }
 bool takes_steps(const KernelMetadata& kernel) { return !walks(kernel) || most_step(kernel) > 1; }
 bool takes_odd_channels(const KernelMetadata& kernel) {
+  if (has_channel_groups(kernel)) return false;
   return walks(kernel) ? kernel.direction != Direction::wgrad : !is_pieced(kernel);
 }
 bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
@@ -199,6 +202,14 @@ void fit_pieces(const KernelMetadata& kernel, Problem& p) {
   p.k = fitted(p.k, a_has_channels ? 1 : a, 1);
 }
 
+/// Makes of a problem one whose channels and filters come in groups of 32.
+void fit_channel_groups(Problem& p) {
+  p.interleaved = true;
+  p.groups = 1;
+  p.c = whole(p.c);
+  p.k = whole(p.k);
+}
+
 /// A text that is the same for kernels which take the same strides, filters and channels.
 std::string windows_text(const DesignMetadata& design) {
   std::string text;
@@ -214,6 +225,7 @@ std::string windows_text(const DesignMetadata& design) {
 /// Makes of a problem one that the kernel takes.
 void fit(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   if (walks(kernel)) return fit_walk(kernel, p, dice);
+  if (has_channel_groups(kernel)) fit_channel_groups(p);
   fit_windows(kernel, p);
   fit_pieces(kernel, p);
 }
@@ -241,9 +253,11 @@ void draw_taken_epilogue(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   if (e.bias) e.bias = BiasAxis::column;
 }
 
-/// Channels at a distance that is an odd multiple of an alignment.
-void store(OperandSpec& spec, std::int64_t channels, Dice& dice) {
+/// Channels at a distance that is an odd multiple of an alignment. @param is_packed only the pointer is
+/// aligned
+void store(OperandSpec& spec, std::int64_t channels, bool is_packed, Dice& dice) {
   if (spec.alignment == 0) spec.alignment = dice.one_in(2) ? 1 : wide_alignment(spec.dtype);
+  if (is_packed) return;
   const std::int64_t unit = spec.alignment;
   std::int64_t units = (std::max<std::int64_t>(channels, 1) + unit - 1) / unit + dice.between(0, 1);
   if (units % 2 == 0) ++units;
@@ -300,6 +314,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add_if(kernel.epilogue.activation, "activation")
       .add_if(kernel.epilogue.bias, "bias")
       .add_if(walks(kernel), "walks")
+      .add_if(has_channel_groups(kernel), "groups of channels")
       .add(walked_lines(kernel))
       .add(windows_text(kernel.design))
       .add(std::int64_t{operands.a.alignment})
@@ -308,7 +323,10 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return KeyText().add(std::int64_t{o.a.alignment}).add(std::int64_t{o.b.alignment});
+  return KeyText()
+      .add(std::int64_t{o.a.alignment})
+      .add(std::int64_t{o.b.alignment})
+      .add_if(has_channel_groups(kernel), "groups of channels");
 }
 
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
@@ -351,13 +369,14 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   };
   fit(result.a, kernel.operands.a.alignment);
   fit(result.b, kernel.operands.b.alignment);
-  store(result.a, result.a_extents()[3], dice);
-  store(result.b, result.b_extents()[3], dice);
-  if (!is_dense) store(result.out, channels, dice);
+  const bool is_packed = result.interleaved;
+  store(result.a, result.a_extents()[3], is_packed, dice);
+  store(result.b, result.b_extents()[3], is_packed, dice);
+  if (!is_dense) store(result.out, channels, is_packed, dice);
   EpilogueSpec& e = result.epilogue;
   if (e.beta == 0 || e.in_place) return result;
   e.c = OperandSpec{.dtype = result.out.dtype};
-  if (!is_dense) store(*e.c, channels, dice);
+  if (!is_dense) store(*e.c, channels, is_packed, dice);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/lab/campaign.hpp"
 #include "operations/conv2d/problem.hpp"
 
@@ -60,6 +61,23 @@ constexpr Rule rules[] = {
        const auto& y = r.output.extents;
        return y[1] != window_positions(x[1], w[1], a.padding.height, a.stride.height, a.dilation.height) ||
               y[2] != window_positions(x[2], w[2], a.padding.width, a.stride.width, a.dilation.width);
+     }},
+    {"expected fprop of one group",
+     [](const Conv2dArguments& a, const Roles&) { return a.direction != Direction::fprop || a.groups != 1; }},
+    {"is not laid out as images",
+     [](const Conv2dArguments& a, const Roles&) {
+       return !detail::has_image_order(a.a) || !detail::has_image_order(a.out) ||
+              (a.c && !detail::has_image_order(*a.c));
+     }},
+    {"is not laid out as filters",
+     [](const Conv2dArguments& a, const Roles&) { return !detail::has_filter_order(a.b); }},
+    {"its strides fit neither",
+     [](const Conv2dArguments& a, const Roles&) {
+       return has_no_order(a.a) || has_no_order(a.b) || has_no_order(a.out) || (a.c && has_no_order(*a.c));
+     }},
+    {"which is for operands of s8 and u8",
+     [](const Conv2dArguments& a, const Roles&) {
+       return !is_byte(a.a.dtype) || !is_byte(a.b.dtype) || !takes_integer_sums(a.out.dtype);
      }},
     {"a convolution does not take it",
      [](const Conv2dArguments& a, const Roles&) {
@@ -215,6 +233,8 @@ std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) 
   if (status.reason() == Reason::overlapping_stride)  // an extent was spoiled
     return overlaps(args.out) ? "" : "nothing overlaps: " + message;
   if (status.operand() == Operand::c && status.reason() == Reason::extent) return "";  // out was spoiled
+  if (status.reason() == Reason::tag || status.reason() == Reason::interleaved_extent)
+    return is_badly_interleaved(status, args, args.out.tag) ? "" : "no rule is broken: " + message;
   for (const Rule& rule : rules) {
     if (message.find(rule.words) == message.npos) continue;
     return rule.is_broken(args, detail::conv2d::roles_of(args)) ? "" : "no rule is broken: " + message;
@@ -236,6 +256,8 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   const TypeKey wants = type_key(args);
   const auto fault = [&](bool is_true) { return is_true ? "" : "the cause is not true: " + message; };
   if (message.starts_with("Direction `")) return fault(has.direction != wants.direction);
+  if (message.starts_with("Channels in groups of 32 are") || message.starts_with("Neighbouring channels are"))
+    return fault(is_interleaved(kernel.operands.out.layout) != (args.out.tag != LayoutTag::strided));
   if (message.starts_with("Accumulator is")) return fault(has.accumulator != wants.accumulator);
   if (message.starts_with("Math is"))
     return fault(kernel.design.math != Math::exact && kernel.design.math != args.math);

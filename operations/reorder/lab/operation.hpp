@@ -1,6 +1,10 @@
 /// What the lab knows of reorders: see lab/operation.hpp.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
+
 #include "lab/operation.hpp"
 #include "lab/problems/operand_spec.hpp"
 #include "quarry/reorder.hpp"
@@ -15,6 +19,10 @@ struct Problem {
   std::int64_t n = 0;
   /// Entries of the batch; 0: no batch.
   std::int64_t batch = 0;
+  /// Instead of these: a tensor of four extents, channels last. Its layouts are row and column_interleaved32:
+  /// nc32hw32, or c32rsk32 of filters.
+  std::optional<std::array<std::int64_t, 4>> tensor = {};
+  bool is_filters = false;
   OperandSpec from = {};
   OperandSpec to = {};
 };

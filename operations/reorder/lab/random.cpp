@@ -23,6 +23,8 @@ struct OwnPath {
   int from_alignment = 4;
   int to_alignment = 4;
   std::int64_t batch = 0;
+  bool is_tensor = false;
+  bool is_filters = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -36,7 +38,23 @@ constexpr OwnPath own_paths[] = {
     {.path = {"batch", every_kernel}, .from = Layout::column, .to = Layout::row, .batch = 3},
     {.path = {"interleaved_from", interleaves}, .from = Layout::column_interleaved32},
     {.path = {"interleaved_to", interleaves}, .to = Layout::row_interleaved32},
+    {.path = {"images", interleaves}, .to = Layout::column_interleaved32, .is_tensor = true},
+    {.path = {"images_back", interleaves},
+     .from = Layout::column_interleaved32,
+     .to = Layout::row,
+     .is_tensor = true},
+    {.path = {"filters", interleaves},
+     .to = Layout::column_interleaved32,
+     .is_tensor = true,
+     .is_filters = true},
 };
+
+/// Images of any size, or filters, with channels in groups of 32.
+void draw_tensor(const OwnPath& path, Problem& problem, Dice& dice) {
+  problem.tensor = {dice.between(1, 5), dice.between(1, 9), dice.between(1, 9), 32 * dice.between(1, 5)};
+  problem.is_filters = path.is_filters;
+  if (path.is_filters) (*problem.tensor)[0] = dice.between(1, 80);
+}
 
 void draw_path(const OwnPath& path, Problem& problem, Dice& dice) {
   const auto size = [&dice] { return 4 * dice.between(17, 49); };
@@ -47,6 +65,7 @@ void draw_path(const OwnPath& path, Problem& problem, Dice& dice) {
   problem.from.alignment = path.from_alignment;
   problem.to.layout = path.to;
   problem.to.alignment = path.to_alignment;
+  if (path.is_tensor) draw_tensor(path, problem, dice);
 }
 
 void draw_mixed(std::int64_t number, Problem& problem, Dice& dice) {
@@ -91,6 +110,10 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata&, std::uint64_t
   Problem result = problem;
   for (OperandSpec* operand : {&result.from, &result.to}) {
     const int alignment = operand->alignment > 0 ? operand->alignment : dice.one_of(alignments);
+    if (problem.tensor) {
+      operand->alignment = alignment;
+      continue;
+    }
     *operand = stored_at(operand->dtype, operand->layout, alignment, problem.m, problem.n, dice);
   }
   return result;
