@@ -248,7 +248,8 @@ void bind_gemm(nb::module_& module) {
       "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
       "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
       "scale. Their\n"
-      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"128x128\" (of B), \"1x64\" and "
+      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"128x128\" (of B), "
+      "\"1x64\" and "
       "\"1x32\".\n"
       "accumulation is \"fast\" or \"precise\": where sums of Float8 operands are added up.")
       .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
