@@ -33,7 +33,7 @@ static_assert(std::size(detail::iterator_words) == static_cast<std::size_t>(Wind
 static_assert(std::size(detail::strides_words) == static_cast<std::size_t>(WindowStrides::strided) + 1);
 static_assert(std::size(detail::filter_words) == static_cast<std::size_t>(WindowFilter::one) + 1);
 static_assert(std::size(detail::scale_support_words) ==
-              static_cast<std::size_t>(ScaleSupport::group_scales) + 1);
+              static_cast<std::size_t>(ScaleSupport::zero_points) + 1);
 static_assert(std::size(detail::status_words) == static_cast<std::size_t>(StatusCode::file_error) + 1);
 
 /// What types are called elsewhere, in lower case, and their words here.

@@ -30,10 +30,10 @@ inline constexpr std::string_view math_words[] = {"exact", "fast_tf32", "fast_f3
 inline constexpr std::string_view accumulation_words[] = {"fast", "precise"};
 inline constexpr std::string_view math_unit_words[] = {"simt", "tensor_core"};
 inline constexpr std::string_view operand_words[] = {
-    "none",    "a",         "b",       "c",         "out",     "bias",     "alpha",
-    "beta",    "workspace", "scale",   "residual",  "aux",     "partials", "from",
-    "to",      "a_scale",   "b_scale", "out_scale", "tensor0", "tensor1",  "tensor2",
-    "tensor3", "tensor4",   "tensor5", "tensor6",   "tensor7", "sizes",    "leading"};
+    "none",      "a",         "b",        "c",       "out",      "bias",    "alpha",   "beta",
+    "workspace", "scale",     "residual", "aux",     "partials", "from",    "to",      "a_scale",
+    "b_scale",   "out_scale", "tensor0",  "tensor1", "tensor2",  "tensor3", "tensor4", "tensor5",
+    "tensor6",   "tensor7",   "sizes",    "leading", "b_zero"};
 inline constexpr std::string_view direction_words[] = {"fprop", "dgrad", "wgrad"};
 inline constexpr std::string_view raster_words[] = {"along_n", "along_m"};
 inline constexpr std::string_view schedule_words[] = {"cooperative", "ping_pong", "one_tile", "stream_k"};
@@ -46,7 +46,7 @@ inline constexpr std::string_view filter_words[] = {"any", "one"};
 inline constexpr std::string_view granularity_words[] = {"tensor",  "row",  "column", "1x128",
                                                          "128x128", "1x32", "1x64"};
 inline constexpr std::string_view scale_support_words[] = {"none", "vector_scales", "block_scales",
-                                                           "group_scales"};
+                                                           "group_scales", "zero_points"};
 inline constexpr std::string_view control_words[] = {"mode", "split_k_slices", "swizzle", "raster",
                                                      "multiprocessors"};
 inline constexpr std::string_view status_words[] = {

@@ -127,7 +127,7 @@ std::string raw_literal(std::string_view text) {
   return "R\"" + word + "(" + std::string(text) + ")" + word + "\"sv";
 }
 
-std::string emit(const Texts& texts) {
+std::string emit(const Texts& texts, const std::map<std::string, std::string>& digests) {
   std::ostringstream out;
   out << "// Written by quarry_generate.\n#include \"registry/compile/sources.hpp\"\n\n#include <array>\n\n"
       << "namespace quarry::detail {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n"
@@ -135,10 +135,21 @@ std::string emit(const Texts& texts) {
   for (const auto& [name, text] : texts) {
     out << "{\"" << name << "\"sv, " << raw_literal(text) << "},\n";
   }
+  out << "}};\n\nconstinit const std::array<FamilyDigest, " << digests.size() << "> digests = {{\n";
+  for (const auto& [family, text] : digests) out << "{\"" << family << "\"sv, \"" << text << "\"sv},\n";
   out << "}};\n\n}  // namespace\n\nstd::span<const SourceFile> kernel_sources() { return files; }\n"
+      << "std::span<const FamilyDigest> family_digests() { return digests; }\n"
       << "std::string_view sources_digest() { return \"" << digest(texts)
       << "\"sv; }\n\n}  // namespace quarry::detail\n";
   return std::move(out).str();
+}
+
+/// Reads all that the entries of a family include, with an expression or without.
+Status visit_family(Walk& walk, const std::string& folder) {
+  const std::string from = "the family " + detail::quoted(folder);
+  if (Status ok = walk.visit(folder + "/kernel.cuh", from); !ok) return ok;
+  const std::string expression = folder + "/expression.cuh";
+  return walk.has(expression) ? walk.visit(expression, from) : Status();
 }
 
 }  // namespace
@@ -146,15 +157,17 @@ std::string emit(const Texts& texts) {
 Result<EmbeddedSources> emit_sources(const fs::path& kernels, const fs::path& include) {
   std::set<std::string> folders;
   for (const ConfigSpace* space : config_spaces()) folders.emplace(space->family);
-  Walk walk({kernels, include});
+  Texts texts;
+  std::set<fs::path> files;
+  std::map<std::string, std::string> digests;
   for (const std::string& folder : folders) {
-    if (Status ok = walk.visit(folder + "/kernel.cuh", "the family " + detail::quoted(folder)); !ok)
-      return ok;
-    const std::string expression = folder + "/expression.cuh";
-    if (!walk.has(expression)) continue;
-    if (Status ok = walk.visit(expression, "the family " + detail::quoted(folder)); !ok) return ok;
+    Walk walk({kernels, include});
+    if (Status ok = visit_family(walk, folder); !ok) return ok;
+    texts.insert(walk.texts().begin(), walk.texts().end());
+    files.insert(walk.files().begin(), walk.files().end());
+    digests.emplace(folder, digest(walk.texts()));
   }
-  return EmbeddedSources{emit(walk.texts()), walk.files()};
+  return EmbeddedSources{emit(texts, digests), files};
 }
 
 std::string emit_depfile(const fs::path& output, const std::set<fs::path>& files) {

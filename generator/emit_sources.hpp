@@ -11,7 +11,7 @@ namespace quarry::generator {
 
 /// The files that device code reaches, and the C++ that holds them.
 struct EmbeddedSources {
-  /// Definitions of detail::kernel_sources and detail::sources_digest (registry/compile/sources.hpp).
+  /// Definitions of detail::kernel_sources, family_digests and sources_digest (registry/compile/sources.hpp).
   std::string text;
   std::set<std::filesystem::path> files;
 };

@@ -66,9 +66,10 @@ enum class EntryProblem : unsigned char {
 };
 
 /// C++ types of what kernels are launched with in most families, without and with scales of operands,
-/// and reductions.
+/// and with zero points, and reductions.
 inline constexpr std::string_view gemm_params = "quarry::GemmParams";
 inline constexpr std::string_view scaled_gemm_params = "quarry::ScaledGemmParams";
+inline constexpr std::string_view zero_gemm_params = "quarry::ZeroGemmParams";
 inline constexpr std::string_view reduce_params = "quarry::ReduceParams";
 
 /// The text side of one family. Functions on values, so that families of different config types look alike.
@@ -100,6 +101,8 @@ struct ConfigSpace {
   std::string_view (*own_params)(const SettingValues&) = nullptr;
   /// The same of kernels that take scales of operands.
   std::string_view scaled_params = scaled_gemm_params;
+  /// The same of kernels that take zero points, too.
+  std::string_view zero_params = zero_gemm_params;
   /// What a config asks of another one's device code.
   EntryProblem entry_problem = EntryProblem::transposed;
 };

@@ -14,16 +14,14 @@ static bool rounds_to_tf32(const KernelMetadata& kernel) {
   return kernel.design.math == Math::fast_tf32 || kernel.design.math == Math::fast_f32;
 }
 
-static bool takes_scales(const KernelMetadata& kernel) {
-  return kernel.operands.scales != ScaleSupport::none;
-}
-
 /// C++ type of what a config's kernel is launched with.
 static std::string params_of(const ConfigSpace& space, const SettingValues& values,
                              const KernelMetadata& kernel) {
   const std::string_view own = space.own_params == nullptr ? "" : space.own_params(values);
   if (!own.empty()) return std::string(own);
-  return std::string(takes_scales(kernel) ? space.scaled_params : space.params);
+  const ScaleSupport scales = kernel.operands.scales;
+  if (scales == ScaleSupport::zero_points) return std::string(space.zero_params);
+  return std::string(scales == ScaleSupport::none ? space.params : space.scaled_params);
 }
 
 EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {

@@ -47,6 +47,11 @@ struct GemmArguments {
   /// block_1x64 and block_1x32 likewise) or ceil(K / 128) x ceil(N / 128) (block_128x128).
   std::optional<TensorView> b_scale = std::nullopt;
   ScaleGranularity b_scale_granularity = ScaleGranularity::tensor;
+  /// Zero points of unsigned weights (B of u4 or u8 beside A of f16 or bf16): the value of an element of B is
+  /// its scale times (the stored number less its zero point), which is exact before the scale. u8, of the
+  /// extents that the granularity of `b_scale`, without which there are none, gives them; with any strides
+  /// and a batch of their own. Kernels that take them have `operands.scales` of zero_points.
+  std::optional<TensorView> b_zero = std::nullopt;
   /// Type that products are summed in; unset: f64 for f64 operands, s32 for s8 and u8 operands, f32
   /// otherwise. s32 sums are exact while they fit, which holds up to K = 33,025. Larger sums saturate in
   /// kernels that use tensor cores, and wrap in others.
@@ -71,7 +76,8 @@ struct GemmArguments {
   /// up, is refused, and so are scales of A and B.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, in any order, each once, at most eight, of the declared
-  /// types; without an expression, none. No tensor is called `a`, `b`, `a_scale` or `b_scale`.
+  /// types; without an expression, none. No tensor is called `a`, `b`, `a_scale`, `b_scale` or
+  /// `b_zero`.
   ///
   /// A matrix (row or col) has the extents of `out`, or 1 along those that it is broadcast along; extents in
   /// front may be missing. The last extent of a vector is M (per_row) or N (per_column). Strides are any; 0

@@ -4,14 +4,27 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "quarry/arguments.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/operation.hpp"
+#include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
 
 namespace quarry {
+
+/// Where the tiles of a list are counted, so that a block finds the problem of its tile.
+enum class ListSchedule : std::uint8_t {
+  device,  ///< in the kernel: a block reads the sizes of all problems up to its own
+  /// At the launch, or when a plan is prepared: a block reads the sizes of a few problems. For long lists.
+  host,
+};
+
+/// "device" or "host"; and back.
+std::string_view to_string(ListSchedule schedule);
+Result<ListSchedule> parse_list_schedule(std::string_view word);
 
 /// A list of G GEMMs of the same types and layouts in one launch, each with its own M, N, K, pointers and
 /// leading dimensions: out[g] = epilogue(a[g] times b[g]).
@@ -54,9 +67,13 @@ struct GemmListArguments {
   /// The bias and the scale have the bounds' rows or columns. A residual and an aux are arrays of pointers or
   /// batches, too; their lines are as far apart as their views say.
   Epilogue epilogue = {};
-  /// A hint for the ranking: the 3 G numbers of `sizes` in host memory, where the host knows them. Read
-  /// during the call alone. Empty: as if all problems were as large as the bounds.
+  /// The 3 G numbers of `sizes` in host memory, where the host knows them. Read during the call alone. A hint
+  /// for the ranking, unless `schedule` is host. Empty: as if all problems were as large as the bounds.
   std::span<const std::int32_t> host_sizes = {};
+  /// `host` needs `host_sizes`, which are then a promise, for all runs of a plan or a captured graph: where
+  /// `sizes` say something else on a device, tiles may be left out. Nothing outside of the bounds is touched.
+  /// The host executor goes by `sizes` alone.
+  ListSchedule schedule = ListSchedule::device;
 };
 
 }  // namespace quarry

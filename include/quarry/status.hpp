@@ -66,10 +66,11 @@ enum class Operand : std::uint8_t {
   tensor7,
   sizes,    ///< of groups, or of the problems of a list
   leading,  ///< leading dimensions of the problems of a list
+  b_zero,
 };
 
 /// The last of them.
-inline constexpr Operand last_operand = Operand::leading;
+inline constexpr Operand last_operand = Operand::b_zero;
 
 /// How many tensors of an expression have a name of their own.
 inline constexpr int tensor_operands = 8;

@@ -175,7 +175,7 @@ std::string_view to_string(WindowIterator iterator);
 std::string_view to_string(WindowStrides strides);
 /// "any" or "one".
 std::string_view to_string(WindowFilter filter);
-/// "none", "vector_scales", "block_scales" or "group_scales".
+/// "none", "vector_scales", "block_scales", "group_scales" or "zero_points".
 std::string_view to_string(ScaleSupport support);
 
 }  // namespace quarry

@@ -245,7 +245,14 @@ enum class ScaleSupport : unsigned char {
   vector_scales,  ///< one value, one for each row of A, one for each column of B
   block_scales,   ///< these, and one for every 128 positions of K
   group_scales,   ///< these, and one for every 32 or 64 positions of K
+  zero_points,    ///< the same, and zero points of unsigned weights beside them
 };
+
+/// Whether it takes a scale for every 32 or 64 positions of K.
+constexpr bool takes_groups(ScaleSupport scales) { return scales >= ScaleSupport::group_scales; }
+
+/// Whether it takes scales that change along K.
+constexpr bool takes_blocks(ScaleSupport scales) { return scales >= ScaleSupport::block_scales; }
 
 /// Function of the epilogue, applied before residual and clamp. `gelu` is exact (erf), `gelu_tanh` its usual
 /// approximation.

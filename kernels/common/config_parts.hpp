@@ -58,6 +58,11 @@ constexpr bool has_weight_types(const Types& t) {
          (t.out == wide || t.out == DType::f32);
 }
 
+/// Whether these weights are unsigned, so that they may have zero points.
+constexpr bool has_unsigned_weights(const Types& t) {
+  return has_weight_types(t) && (is_unsigned(t.a) || is_unsigned(t.b));
+}
+
 /// Whether operands of one 16-bit type are summed in f32, to an output of that type or f32, or are f16 like
 /// their sums and the output.
 constexpr bool has_half_types(const Types& t) {

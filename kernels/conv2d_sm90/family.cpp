@@ -82,7 +82,10 @@ class Conv2dSm90 final : public Conv2dFamily {
     // Lanes store what lies apart: taken to cost what other epilogues beyond the plain one do.
     if (is_phased(c)) profile.epilogue_tile += profile.general_tile;
     // Gradients of filters are few outputs, each the sum over all positions.
-    if (c.direction == Direction::wgrad) profile.most_slices = 128;
+    if (c.direction == Direction::wgrad) {
+      profile.most_slices = 128;
+      profile.most_rounds = 4;
+    }
     return profile;
   }
 

@@ -37,9 +37,13 @@ class CommonGemmFamily : public GemmFamily {
               Launch& launch) const override {
     const GemmTraits kernel = traits(config);
     if (kernel.scales == ScaleSupport::none) return gemm_launch(kernel, problem, controls, launch);
-    gemm_launch(kernel, problem, controls, launch, sizeof(ScaledGemmParams));
+    const bool takes_zeros = kernel.scales == ScaleSupport::zero_points;
+    gemm_launch(kernel, problem, controls, launch,
+                takes_zeros ? sizeof(ZeroGemmParams) : sizeof(ScaledGemmParams));
     if (launch.is_empty()) return;
     add_scales(launch, params_of<ScaledGemmParams>(launch, *kernel_step(launch)).scales, problem);
+    if (takes_zeros)
+      add_zeros(launch, params_of<ZeroGemmParams>(launch, *kernel_step(launch)).zeros, problem);
   }
 
  protected:

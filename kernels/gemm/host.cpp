@@ -157,7 +157,9 @@ void add_reduction(Launch& launch, const GemmTraits& kernel, const GemmParams& g
   params.batch = gemm.batch;
   params.slices = gemm.slices;
   if (kernel.layouts.out == Layout::column) params = transposed(params);
-  step.grid = static_cast<unsigned>(reduce_split_k::blocks(params.m, params.n, params.batch));
+  params.sharers_log2 = reduce_split_k::sharers_log2(params.m, params.n, params.batch, params.slices);
+  step.grid =
+      static_cast<unsigned>(reduce_split_k::blocks(params.m, params.n, params.batch, params.sharers_log2));
   step.threads = static_cast<unsigned>(reduce_split_k::threads({}));
   relocate(launch, params.partials, Operand::workspace);
   relocate_epilogue(launch, params, problem);
@@ -276,6 +278,17 @@ void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& prob
   const bool exchanged = problem.is_exchanged;
   add(problem.scales.a, params.a, exchanged ? Operand::b_scale : Operand::a_scale);
   add(problem.scales.b, params.b, exchanged ? Operand::a_scale : Operand::b_scale);
+}
+
+void add_zeros(Launch& launch, GemmZeroParams& params, const GemmProblem& problem) {
+  const auto add = [&](const OperandZero& zero, MatrixParams& to) {
+    if (!zero.is_given) return;
+    to = {zero.data, zero.line_stride, zero.k_stride, zero.batch_stride};
+    relocate(launch, to.data, Operand::b_zero);
+    launch.uses.add(matrix_use(Operand::b_zero, DType::u8, to, 1));
+  };
+  add(problem.scales.a.zero, params.a);
+  add(problem.scales.b.zero, params.b);
 }
 
 }  // namespace quarry

@@ -161,4 +161,7 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
 /// @param params in the launch's image
 void add_scales(Launch& launch, GemmScaleParams& params, const GemmProblem& problem);
 
+/// The same of zero points.
+void add_zeros(Launch& launch, GemmZeroParams& params, const GemmProblem& problem);
+
 }  // namespace quarry

@@ -6,6 +6,15 @@
 
 namespace quarry {
 
+/// Zero points of one operand: u8 values that are found as its scales are.
+struct OperandZero {
+  const void* data = nullptr;  ///< as OperandScale's
+  long long line_stride = 0;
+  long long k_stride = 0;
+  long long batch_stride = 0;
+  bool is_given = false;
+};
+
 /// The scales of one operand: f32 values by line (row of A, column of B) and block of K. Both operands are
 /// walked alike, so that a problem is exchanged by exchanging them.
 struct OperandScale {
@@ -19,6 +28,7 @@ struct OperandScale {
   long long batch_stride = 0;
   bool is_given = false;
   ScaleGranularity granularity = ScaleGranularity::tensor;
+  OperandZero zero = {};  ///< of that granularity
 };
 
 /// The scales of both operands.
@@ -29,6 +39,12 @@ struct OperandScales {
 
 constexpr bool is_pointer_array(const OperandScale& scale) {
   return scale.batch_stride == pointer_array_stride;
+}
+constexpr bool is_pointer_array(const OperandZero& zero) { return zero.batch_stride == pointer_array_stride; }
+
+/// Whether one of the operands has zero points.
+constexpr bool has_zeros(const OperandScales& scales) {
+  return scales.a.zero.is_given || scales.b.zero.is_given;
 }
 
 /// Positions of K that share a scale where scales differ along K; of others, scale_block.
@@ -59,11 +75,17 @@ constexpr int k_positions(const OperandScales& scales) {
   return a < b ? a : b;
 }
 
-/// The index of a value from the first one of its batch entry on. @param line row of A, column of B
+/// The index of a value from the first one of its batch entry on, by strides of scales or of zero points.
+/// @param line row of A, column of B
+template <class Values>
+constexpr long long index_of(ScaleGranularity granularity, const Values& values, long long line,
+                             long long k) {
+  const bool by_block = granularity == ScaleGranularity::block_128x128;
+  return (by_block ? line / scale_block : line) * values.line_stride +
+         k / k_positions(granularity) * values.k_stride;
+}
 constexpr long long index_of(const OperandScale& scale, long long line, long long k) {
-  const bool by_block = scale.granularity == ScaleGranularity::block_128x128;
-  return (by_block ? line / scale_block : line) * scale.line_stride +
-         k / k_positions(scale.granularity) * scale.k_stride;
+  return index_of(scale.granularity, scale, line, k);
 }
 
 /// The same granularity as the transposed problem names it: rows and columns exchanged.

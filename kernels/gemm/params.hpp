@@ -71,6 +71,19 @@ struct ScaledGemmParams {
   GemmScaleParams scales;
 };
 
+/// Zero points of both operands of a launch: u8, by line and block of K as their scales. Data is null: all
+/// are 0.
+struct GemmZeroParams {
+  MatrixParams a;
+  MatrixParams b;
+};
+
+/// Parameters of kernels that take zero points beside scales.
+struct ZeroGemmParams {
+  ScaledGemmParams scaled;
+  GemmZeroParams zeros;
+};
+
 /// Which matrix of the epilogue the bulk copy engine brings to the threads that read it.
 enum class Fetched : unsigned char { none, c, residual };
 

@@ -25,6 +25,7 @@ Operand array_operand(const GemmProblem& problem) {
   const OperandScales& scales = problem.scales;
   if (is_pointer_array(problem.is_exchanged ? scales.b : scales.a)) return Operand::a_scale;
   if (is_pointer_array(problem.is_exchanged ? scales.a : scales.b)) return Operand::b_scale;
+  if (is_pointer_array((problem.is_exchanged ? scales.a : scales.b).zero)) return Operand::b_zero;
   if (is_pointer_array(problem.c.matrix)) return Operand::c;
   if (is_pointer_array(problem.out.matrix)) return Operand::out;
   if (is_pointer_array(e.residual)) return Operand::residual;

@@ -137,6 +137,8 @@ struct GemmProfile {
   /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
   /// adding up costs more than it brings.
   int most_slices = 32;
+  /// SplitKLimits::most_rounds.
+  int most_rounds = 1;
 };
 
 }  // namespace quarry

@@ -22,6 +22,9 @@ struct SplitKLimits {
   int least_k_tiles_per_slice;
   /// Below that, no cut pays for its reduction.
   double least_seconds = 0;
+  /// Slices of how many rounds of blocks are considered: more than one pays where few outputs are the sums of
+  /// very many products.
+  int most_rounds = 1;
 };
 
 /// A split-K mode, and what it costs in seconds.
@@ -83,13 +86,13 @@ inline bool may_cut(const SplitKWork& w, double whole_seconds) {
   if (w.fixed.mode == Mode::gemm || w.fixed.split_k_slices == 1) return false;
   if (w.fixed.mode || w.fixed.split_k_slices) return true;
   return whole_seconds >= w.limits.least_seconds && w.k_tiles >= 2 * w.limits.least_k_tiles_per_slice &&
-         w.tiles <= w.at_once / 2;
+         w.tiles <= w.limits.most_rounds * w.at_once / 2;
 }
 
-/// The most slices of a way that run at once and have work enough for a pipeline; may be 0.
-inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way) {
+/// The most slices of a way that run in so many rounds and have work enough for a pipeline; may be 0.
+inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way, int rounds = 1) {
   const auto by_tiles = static_cast<int>(
-      divided(static_cast<unsigned>(w.at_once), static_cast<unsigned>(std::max(w.tiles, 1))));
+      divided(static_cast<unsigned>(w.at_once * rounds), static_cast<unsigned>(std::max(w.tiles, 1))));
   return std::min({by_tiles, w.k_tiles / w.limits.least_k_tiles_per_slice, way.most_slices});
 }
 

@@ -8,9 +8,10 @@
 namespace quarry {
 namespace {
 
-/// The list of a run: its sizes, and its leading dimensions where there are such.
-void add_list(Launch& launch, const GemmListProblem& problem, ListParams& params) {
+/// The list of a run: its sizes, and its leading dimensions and stretches where there are such.
+void add_list(Launch& launch, const GemmListProblem& problem, Tile tile, ListParams& params) {
   params = problem.list;
+  if (problem.host_schedule) params.stretches = stretches_of(problem, tile);
   relocate(launch, params.sizes, Operand::sizes);
   launch.uses.add({Operand::sizes, DType::s32, false, sizeof(int)});
   if (!problem.has_leading) return;
@@ -50,7 +51,7 @@ void GemmListFamily::launch(const void* config, const GemmListProblem& problem,
   const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
   const std::int64_t most = std::min(gemm_blocks(kernel, problem.gemm, 1), grid_limit);
   step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, most));
-  add_list(launch, problem, params_of<GemmListParams>(launch, step).list);
+  add_list(launch, problem, kernel.tile, params_of<GemmListParams>(launch, step).list);
 }
 
 GemmListParams GemmListFamily::params(const std::byte* image, const Step& step) const {

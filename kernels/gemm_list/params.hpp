@@ -4,6 +4,7 @@
 
 #include "common/config_parts.hpp"
 #include "gemm/params.hpp"
+#include "gemm_list/stretches.hpp"
 
 namespace quarry {
 
@@ -21,6 +22,7 @@ struct ListParams {
   unsigned by_columns;
   /// Host executor: sizes that make no sense are clamped, not refused.
   bool clamp_host_sizes;
+  ListStretches stretches;
 };
 
 /// Parameters of kernels of lists of GEMMs.

@@ -22,11 +22,17 @@ struct Sums {
   double tiles = 0;
 };
 
-Sums sums_of(const GemmListProblem& problem, Tile tile) {
+/// The extents of the bounds alone.
+GemmParams bounds_of(const GemmProblem& problem) {
   GemmParams bounds = {};
-  bounds.m = problem.gemm.m;
-  bounds.n = problem.gemm.n;
-  bounds.k = problem.gemm.k;
+  bounds.m = problem.m;
+  bounds.n = problem.n;
+  bounds.k = problem.k;
+  return bounds;
+}
+
+Sums sums_of(const GemmListProblem& problem, Tile tile) {
+  const GemmParams bounds = bounds_of(problem.gemm);
   Sums sums;
   for (int i = 0; i < problem.gemm.batch; ++i) {
     const ListExtents own = host_extents(problem, bounds, i);
@@ -58,6 +64,22 @@ EqualProblems equal_problems(const GemmListProblem& problem, Tile tile) {
   batch.k = sums.work > 0 ? rounded(sums.work / sums.elements) : 0;
   equal.tiles = std::max(sums.tiles, 1.0) / (tiles_of(batch.m, batch.n, tile) * batch.batch);
   return equal;
+}
+
+ListStretches stretches_of(const GemmListProblem& problem, Tile tile) {
+  const GemmParams bounds = bounds_of(problem.gemm);
+  const int count = problem.gemm.batch;
+  ListStretches list = {.problems = (count + list_stretches - 1) / list_stretches, .ends = {}};
+  long long tiles = 0;
+  int problem_number = 0;
+  for (long long& end : list.ends) {
+    for (int i = 0; i < list.problems && problem_number < count; ++i, ++problem_number) {
+      const ListExtents own = host_extents(problem, bounds, problem_number);
+      tiles += static_cast<long long>(tiles_along(own.m, tile.m)) * tiles_along(own.n, tile.n);
+    }
+    end = tiles;
+  }
+  return list;
 }
 
 }  // namespace quarry

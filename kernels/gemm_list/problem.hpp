@@ -18,6 +18,8 @@ struct GemmListProblem {
   bool has_leading = false;
   /// The sizes in host memory; null: not known.
   const std::int32_t* host_sizes = nullptr;
+  /// The host counts tiles. @pre it knows the sizes
+  bool host_schedule = false;
 };
 
 /// Extents of a problem whose sizes the host knows. @pre it does
@@ -33,5 +35,8 @@ struct EqualProblems {
   double tiles;
 };
 EqualProblems equal_problems(const GemmListProblem& problem, Tile tile);
+
+/// The stretches of a list, by tiles of this size. @pre the host knows the sizes, and there are problems
+ListStretches stretches_of(const GemmListProblem& problem, Tile tile);
 
 }  // namespace quarry

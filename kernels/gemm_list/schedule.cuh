@@ -26,22 +26,33 @@ using ListWork = WorkOf<ListEntry>;
 /// Elements of K in the work: all that the problem has (see k_elements of common/tile_scheduler.cuh).
 QUARRY_DEVICE int k_elements(const ListWork& work, int /*tile_k*/) { return work.k(); }
 
-/// Walks over the tiles of all problems, in their order; within one, down the columns of tiles, so that
-/// blocks which run together share columns of B. Sizes are read 32 at a time, a lane each: so many problems
-/// cost no more than a few reads one after another. Each warp walks on its own, all lanes together.
+/// Walks over the block's tiles: every so many of those of all problems, in their order; within one, down the
+/// columns of tiles, so that blocks which run together share columns of B. Sizes are read 32 at a time, a
+/// lane each: so many problems cost no more than a few reads one after another. Each warp walks on its own,
+/// all lanes together.
 class ListWalk {
  public:
-  QUARRY_DEVICE ListWalk(const GemmListParams& params, Tile tile) : params_(params), tile_(tile) {}
+  QUARRY_DEVICE ListWalk(const GemmListParams& params, Tile tile)
+      : params_(params),
+        tile_(tile),
+        position_(arch::block_index() - static_cast<long long>(arch::grid_blocks())),
+        last_(is_scheduled() ? 0 : params.gemm.batch) {}
 
-  /// Goes on to the tile of a position, no earlier than the one before; false behind the last tile.
-  QUARRY_DEVICE bool seek(long long position) {
-    position_ = position;
+  /// Goes on to the block's next tile; false behind the last.
+  QUARRY_DEVICE bool advance() {
+    position_ += arch::grid_blocks();
     QUARRY_ROLLED
     for (;;) {
-      lane_ = arch::first_lane(position < tile_end_);
+      if (is_scheduled() && position_ >= stretch_end_ && !enter_stretch()) return false;
+      lane_ = arch::first_lane(position_ < tile_end_);
       if (lane_ >= 0) return true;
-      if (next_ >= params_.gemm.batch) return false;
-      read();
+      if (next_ < last_) {
+        read();
+      } else if (is_scheduled()) {
+        position_ += arch::grid_blocks();  // the problems have fewer tiles than the host counted
+      } else {
+        return false;
+      }
     }
   }
 
@@ -71,13 +82,28 @@ class ListWalk {
     return static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | low);
   }
 
+  /// Whether the host counted tiles.
+  QUARRY_DEVICE bool is_scheduled() const { return params_.list.stretches.problems > 0; }
+
+  /// Goes on to the stretch of the position; false behind the last.
+  QUARRY_DEVICE bool enter_stretch() {
+    const ListStretches& list = params_.list.stretches;
+    const int stretch = stretch_of(list, position_);
+    if (stretch == list_stretches) return false;
+    stretch_end_ = list.ends[stretch];
+    tile_end_ = stretch == 0 ? 0 : list.ends[stretch - 1];
+    next_ = static_cast<long long>(stretch) * list.problems;
+    last_ = next_ + list.problems < params_.gemm.batch ? next_ + list.problems : params_.gemm.batch;
+    return true;
+  }
+
   /// Reads the next problems, and adds up their tiles.
   QUARRY_DEVICE void read() {
     const int lane = arch::lane_index();
     const long long number = next_ + lane;
     const long long before = shuffled(tile_end_, 31);
     extents_ = {};
-    if (number < params_.gemm.batch) {
+    if (number < last_) {
       const int* const row = params_.list.sizes + number * list_extents;
       extents_ = clamped_extents(params_.gemm, {arch::global_load<int>(row), arch::global_load<int>(row + 1),
                                                 arch::global_load<int>(row + 2)});
@@ -94,10 +120,12 @@ class ListWalk {
 
   const GemmListParams& params_;
   Tile tile_;
-  long long position_ = 0;
-  long long next_ = 0;      ///< the problem behind the lanes' problems
-  long long tile_end_ = 0;  ///< where the tiles end of this lane's problem and those before
-  int lane_ = -1;           ///< whose problem the tile is of
+  long long position_;
+  long long last_;             ///< the problem behind those of the stretch
+  long long stretch_end_ = 0;  ///< where the tiles of the stretch end
+  long long next_ = 0;         ///< the problem behind the lanes' problems
+  long long tile_end_ = 0;     ///< where the tiles end of this lane's problem and those before
+  int lane_ = -1;              ///< whose problem the tile is of
   ListExtents extents_ = {};
 };
 
@@ -127,8 +155,7 @@ template <Tile tile, class Compute>
 QUARRY_DEVICE void for_each_list_tile(const GemmListParams& params, const Compute& compute) {
   ListWalk walk(params, tile);
   QUARRY_ROLLED
-  for (long long position = arch::block_index(); walk.seek(position); position += arch::grid_blocks())
-    compute(walk.work());
+  while (walk.advance()) compute(walk.work());
 }
 
 }  // namespace quarry

@@ -3,12 +3,13 @@
 
 #include "common/config_parts.hpp"
 #include "common/epilogue_layout.hpp"
+#include "gemm/params.hpp"
 
 namespace quarry::gemm_narrow_sm80 {
 
-/// One kernel: weights of half a byte (B, contiguous along K) become f16 or bf16 in registers, where they are
-/// the left operand of the matrix instruction, so that few rows of A fill the short side of it. Each group of
-/// warps along K has a pipeline of its own.
+/// One kernel: weights of half a byte or of a byte (B, contiguous along K) become f16 or bf16 in registers,
+/// where they are the left operand of the matrix instruction, so that few rows of A fill the short side of
+/// it. Each group of warps along K has a pipeline of its own.
 struct Config {
   Types types;
   Layouts layouts;
@@ -20,20 +21,35 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
-/// Positions of K of a stage of one group of warps: 64 bytes of a column of B, two sectors of memory.
+/// Positions of K of a stage of one group of warps: 64 or 128 bytes of a column of B, whole sectors of
+/// memory.
 inline constexpr int stage_k = 128;
+
+/// Bits of a weight: 4 or 8.
+constexpr int weight_bits(const Config& c) { return bits_of(c.types.b); }
+
+/// Whether zero points are taken off weights.
+constexpr bool has_zeros(const Config& c) { return c.scales == ScaleSupport::zero_points; }
+
+/// Groups of K of a stage that may have scales of their own.
+inline constexpr int stage_groups = stage_k / least_scale_group;
 
 /// Threads of a block, and of one group along K.
 constexpr int group_threads(const Config& c) { return 32 * c.warps.n; }
 constexpr int threads(const Config& c) { return group_threads(c) * c.warps.k; }
 
-/// Bytes of a stage: columns of B, rows of A, and the scales of the columns, for each least group of K.
-constexpr int stage_bytes_b(const Config& c) { return c.tile.n * stage_k / 2; }
+/// Bytes of a stage: columns of B, rows of A, and the scales of the columns, for each least group of K, each
+/// with its zero point twice, as a pair of numbers of A's type.
+constexpr int stage_bytes_b(const Config& c) { return c.tile.n * stage_k * weight_bits(c) / 8; }
 constexpr int stage_bytes_a(const Config& c) { return c.tile.m * stage_k * 2; }
-constexpr int stage_bytes_scales(const Config& c) { return c.tile.n * (stage_k / 32) * 4; }
+constexpr int stage_bytes_scales(const Config& c) { return c.tile.n * stage_groups * 4; }
+constexpr int stage_bytes_zeros(const Config& c) { return has_zeros(c) ? c.tile.n * stage_groups * 4 : 0; }
 constexpr int stage_bytes(const Config& c) {
-  return stage_bytes_b(c) + stage_bytes_a(c) + stage_bytes_scales(c);
+  return stage_bytes_b(c) + stage_bytes_a(c) + stage_bytes_scales(c) + stage_bytes_zeros(c);
 }
+
+/// Where zero points begin in a stage.
+constexpr int zeros_offset(const Config& c) { return stage_bytes(c) - stage_bytes_zeros(c); }
 
 /// Bytes of the sums of one group of warps in shared memory, on their way to the output.
 constexpr int sums_bytes(const Config& c) { return staging_bytes(c.tile.m, c.tile.n, 4); }

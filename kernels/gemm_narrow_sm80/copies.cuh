@@ -8,9 +8,14 @@
 
 namespace quarry::gemm_narrow_sm80 {
 
-/// Where 16 bytes of a stage lie: columns of B are four pieces long, rows of A sixteen. Pieces of some lines
-/// change places, so that lanes which read different lines at once read different banks.
-QUARRY_DEVICE int place_of_b(int column, int piece) { return column * 64 + (piece ^ (column >> 1 & 3)) * 16; }
+/// Where 16 bytes of a stage lie: columns of B are four or eight pieces long, rows of A sixteen. Pieces of
+/// some lines change places, so that lanes which read different lines at once read different banks.
+template <int bits>
+QUARRY_DEVICE int place_of_b(int column, int piece) {
+  constexpr int pieces = bits;
+  const int turned = bits == 4 ? column >> 1 & 3 : (column & 3) * 2;
+  return column * (16 * pieces) + (piece ^ turned) * 16;
+}
 QUARRY_DEVICE int place_of_a(int row, int piece) { return row * 256 + (piece ^ (row & 1) * 4) * 16; }
 
 /// Bytes of a piece of 16 that lie before the end of K. @param left elements from its first one on
@@ -74,7 +79,8 @@ template <Config config>
 class StageCopies {
   static constexpr int threads = group_threads(config);
   using CopiesA = LineCopies<config.tile.m, 16, 16, threads>;
-  using CopiesB = LineCopies<config.tile.n, 4, 4, threads>;
+  static constexpr int bits = weight_bits(config);
+  using CopiesB = LineCopies<config.tile.n, stage_k * bits / 128, bits, threads>;
 
  public:
   template <class Work>
@@ -84,7 +90,7 @@ class StageCopies {
         k_end_(work.k()),
         tiles_left_(work.k_tiles),
         a_(part_of_a(params.a, work, config.tile), batch_bytes<16>(params.a, work.a().batch), thread_, k_),
-        b_(part_of_b(params.b, work, config.tile), batch_bytes<4>(params.b, work.b().batch), thread_, k_),
+        b_(part_of_b(params.b, work, config.tile), batch_bytes<bits>(params.b, work.b().batch), thread_, k_),
         scales_(scales, work.b().batch),
         scale_log2_(scales.k_log2),
         first_column_(work.tile_n * config.tile.n),
@@ -94,7 +100,7 @@ class StageCopies {
   QUARRY_DEVICE void start(arch::SharedAddress stage) {
     if (tiles_left_ > 0) {
       const int left = k_end_ - k_;
-      b_.start(stage, left, config.tile.k, place_of_b);
+      b_.start(stage, left, config.tile.k, place_of_b<bits>);
       a_.start(stage + stage_bytes_b(config), left, config.tile.k, place_of_a);
       start_scales(stage + (stage_bytes_b(config) + stage_bytes_a(config)));
       --tiles_left_;

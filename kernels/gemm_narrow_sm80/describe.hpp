@@ -11,13 +11,13 @@ namespace quarry::gemm_narrow_sm80 {
 inline constexpr std::string_view family_name = "gemm_narrow_sm80";
 
 /// Elements that lines must be multiples of: 16 bytes.
-inline constexpr Alignment alignment = {8, 32};
+constexpr Alignment alignment(const Config& c) { return {8, 128 / weight_bits(c)}; }
 
 /// `name` is kept as a view.
 constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   KernelMetadata kernel = describe_gemm(family_name, c, c, name);
-  kernel.operands.a.alignment = alignment.a;
-  kernel.operands.b.alignment = alignment.b;
+  kernel.operands.a.alignment = alignment(c).a;
+  kernel.operands.b.alignment = alignment(c).b;
   kernel.design.warps = Extent3{c.warps.m, c.warps.n, c.warps.k};
   kernel.design.instruction = Extent3{16, 8, 16};
   kernel.design.math_unit = MathUnit::tensor_core;

@@ -25,7 +25,7 @@ class GemmNarrowSm80 final : public CommonGemmFamily {
     const Config& c = config_of(config);
     return {.tile = c.tile,
             .layouts = c.layouts,
-            .alignment = alignment,
+            .alignment = alignment(c),
             .accumulator = c.types.accumulator,
             .out = c.types.out,
             .threads = threads(c),

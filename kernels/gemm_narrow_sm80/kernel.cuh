@@ -1,7 +1,7 @@
-/// GEMM of 16-bit activations and weights of half a byte.
+/// GEMM of 16-bit activations and weights of half a byte or a byte.
 ///
 /// Weights are read as they are stored, column-major: no special layout is needed. A copy of 16 bytes a lane
-/// brings 64 neighbouring bytes of eight columns, which are whole sectors, and 128 positions of K, which are
+/// brings 64 or 128 neighbouring bytes of columns, which are whole sectors, and 128 positions of K, which are
 /// whole groups of scales. K is in any order within them, as long as A is read in the same.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "gemm/params.hpp"
 #include "gemm_narrow_sm80/copies.cuh"
 #include "gemm_narrow_sm80/sums.cuh"
+#include "gemm_narrow_sm80/zeros.cuh"
 
 namespace quarry::gemm_narrow_sm80 {
 
@@ -38,9 +39,13 @@ QUARRY_DEVICE void group_barrier(int group) {
 
 /// Adds up the products of the work. Each group of warps along K has a ring of stages, and knows nothing of
 /// the other groups.
-template <Config config, class Work>
+///
+/// Zero points of a stage are on their way while that before it is multiplied: they are written to shared
+/// memory just before the barrier behind which the stage may be read.
+/// @param zeros ZeroCopies or NoZeroCopies
+template <Config config, class Work, class Zeros>
 QUARRY_DEVICE void mainloop(const GemmParams& params, const GemmScaleParams& scales, const Work& work,
-                            const WarpPlace& place, Sums<config>& sums) {
+                            const WarpPlace& place, Zeros zeros, Sums<config>& sums) {
   const arch::SharedAddress first = arch::shared_memory() + place.k * config.stages * stage_bytes(config);
   const arch::SharedAddress last = first + (config.stages - 1) * stage_bytes(config);
   const auto next = [=](arch::SharedAddress stage) {
@@ -56,13 +61,16 @@ QUARRY_DEVICE void mainloop(const GemmParams& params, const GemmScaleParams& sca
     copies.start(filled);
     filled = next(filled);
   }
+  zeros.begin(first);
   arch::SharedAddress read = first;
   int k = work.first_k_tile * config.tile.k + place.k * stage_k;
   QUARRY_ROLLED
   for (int tile = 0; tile < work.k_tiles; ++tile) {
     arch::copy_async_wait<config.stages - 2>();
+    zeros.land();
     group_barrier<config>(place.k);  // all have copied this stage, and have read the one before it
     copies.start(filled);
+    zeros.start(filled);
     filled = next(filled);
     product.multiply(read, k, sums);
     read = next(read);
@@ -117,15 +125,15 @@ QUARRY_DEVICE void stage_sums(const Sums<config>& sums, const WarpPlace& place, 
   }
 }
 
-/// The kernel: finds the block's work, multiplies, writes.
-template <Config config, class Epilogue = StandardChain>
-QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
+/// Finds the block's work, multiplies, writes. @param zeros_of(work, place) makes ZeroCopies or NoZeroCopies
+template <Config config, class Epilogue, class ZerosOf>
+QUARRY_DEVICE void compute(const ScaledGemmParams& params, const ZerosOf& zeros_of) {
   const GemmParams& gemm = params.gemm;
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
   const WarpPlace place = warp_place<config>();
   Sums<config> sums;
-  if (work.k_tiles > 0) mainloop<config>(gemm, params.scales, work, place, sums);
+  if (work.k_tiles > 0) mainloop<config>(gemm, params.scales, work, place, zeros_of(work, place), sums);
 
   using Finish = typename Epilogue::template For<float, Element<config.types.out>, EpilogueForm{}>;
   constexpr int m = config.tile.m;
@@ -133,6 +141,19 @@ QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
   const TileWriter<float, Finish, TileWork> writer(gemm, work, config.tile);
   write_tile<float, config.tile.n, rows, threads(config)>(
       memory, writer, [&](int, const auto&) { stage_sums<config>(sums, place, memory); });
+}
+
+/// The kernel, without and with zero points.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
+  compute<config, Epilogue>(params, [](const TileWork&, const WarpPlace&) { return NoZeroCopies(); });
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ZeroGemmParams& params) {
+  compute<config, Epilogue>(params.scaled, [&](const TileWork& work, const WarpPlace& place) {
+    return ZeroCopies<config>(params.zeros.b, params.scaled.scales.b, work,
+                              work.first_k_tile * config.tile.k + place.k * stage_k);
+  });
 }
 
 }  // namespace quarry::gemm_narrow_sm80

@@ -10,7 +10,8 @@ namespace {
 constexpr auto settings = gemm_settings<Config>({
     setting<&Config::warps>("warps", "w"),
     setting<&Config::stages>("stages", "s"),
-    word_setting<&Config::scales, ScaleSupport::group_scales>("scales", ScaleSupport::group_scales),
+    word_setting<&Config::scales, ScaleSupport::group_scales, ScaleSupport::zero_points>(
+        "scales", ScaleSupport::group_scales),
 });
 
 std::string unit_group(const Config& c) { return name_of(c.types); }
@@ -26,14 +27,18 @@ std::string tile_fault(const Config& c) {
   if (c.tile.n < 32 || c.tile.n > 256 || c.tile.n % (16 * c.warps.n) != 0 || c.tile.n % group_threads(c) != 0)
     return "tile.n must be a multiple of 32 a warp, up to 256";
   if (c.tile.m * 16 % group_threads(c) != 0) return "threads cannot share the copies of A evenly";
+  if (c.tile.n * weight_bits(c) > 32 * group_threads(c))
+    return "a thread would copy more than 32 pieces of B for a stage";
   if (c.tile.m * (c.tile.n / c.warps.n) > 64 * 32) return "a warp's tile has more than 2048 sums";
   return "";
 }
 
 /// Why there can be no such kernel, "" where there can.
 std::string fault(const Config& c) {
-  if (!has_weight_types(c.types) || !is_half_byte(c.types.b))
-    return "A must be f16 or bf16 and B s4 or u4; sums are f32, the output is f32 or of A's type";
+  const bool has_weights = is_half_byte(c.types.b) || is_byte(c.types.b);
+  if (!has_weight_types(c.types) || !has_weights)
+    return "A must be f16 or bf16 and B s4, u4, s8 or u8; sums are f32, the output is f32 or of A's type";
+  if (has_zeros(c) && !has_unsigned_weights(c.types)) return "zero points are for weights of u4 and u8";
   if (c.layouts != Layouts{Layout::row, Layout::column, Layout::row})
     return "A and the output must be row-major, B column-major: weights are contiguous along K";
   if (std::string why = tile_fault(c); !why.empty()) return why;

@@ -31,6 +31,7 @@ struct Sums {
 template <Config config>
 class WarpProduct {
   using S = Shape<config>;
+  static constexpr int bits = weight_bits(config);
 
  public:
   /// @param scales_a the scales of A, which few problems have @param row the tile's first row, of `rows`
@@ -64,16 +65,21 @@ class WarpProduct {
     QUARRY_UNROLL
     for (int m = 0; m < S::blocks_m; ++m) {
       const int place = place_of_a(m * 8 + lane / 4, part * 4 + lane % 4);
-      activation_fragments(
+      activation_fragments<bits>(
           arch::shared_load<arch::Vector<unsigned, 4>>(stage + (stage_bytes_b(config) + place)), rows[m]);
     }
     QUARRY_UNROLL
     for (int n = 0; n < S::blocks_n; ++n) {
-      const arch::SharedAddress word = stage + lane % 4 * 4;
-      const auto upper = arch::shared_load<unsigned>(word + place_of_b(column_ + n * 16, part));
-      const auto lower = arch::shared_load<unsigned>(word + place_of_b(column_ + n * 16 + 8, part));
+      const auto upper = stored_weights(stage, column_ + n * 16, part);
+      const auto lower = stored_weights(stage, column_ + n * 16 + 8, part);
       arch::MatrixFragment weights[2];
       weight_fragments<config.types.a, config.types.b>(upper, lower, weights);
+      if constexpr (has_zeros(config)) {
+        const arch::SharedAddress zeros =
+            stage + zeros_offset(config) + ((part * 32 >> log2_) * config.tile.n + column_ + n * 16) * 4;
+        take_zeros<config.types.a>(arch::shared_load<unsigned>(zeros),
+                                   arch::shared_load<unsigned>(zeros + 8 * 4), weights);
+      }
       QUARRY_UNROLL
       for (int half = 0; half < 2; ++half) {
         QUARRY_UNROLL
@@ -81,6 +87,16 @@ class WarpProduct {
           arch::mma<Element<config.types.a>>(sums.group[n][m], weights[half], rows[m][half]);
       }
     }
+  }
+
+  /// A lane's weights of a column, of 32 positions of K that four lanes share.
+  QUARRY_DEVICE static auto stored_weights(arch::SharedAddress stage, int column, int part) {
+    using Stored = typename Weights<config.types.a, config.types.b, bits>::Stored;
+    constexpr int pieces = bits / 4;  // of 32 positions
+    const int lane = arch::lane_index() % 4;
+    const int piece = part * pieces + lane * pieces / 4;
+    return arch::shared_load<Stored>(stage + lane % (4 / pieces) * static_cast<int>(sizeof(Stored)) +
+                                     place_of_b<bits>(column, piece));
   }
 
   /// all += scales * group, and group becomes 0. @param offset a position of the group in the stage

@@ -1,4 +1,4 @@
-/// Weights of half a byte as matrix instructions take them.
+/// Weights as matrix instructions take them.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -6,29 +6,66 @@
 
 namespace quarry::gemm_narrow_sm80 {
 
-/// A lane has eight neighbours along K of a row, for two instructions. Which of them an instruction takes for
-/// which K does not matter as long as both operands agree: pair i is of neighbours i and i + 4, which lie in
-/// a word of half bytes where two 16-bit numbers need them.
-///
-/// The left operands of two instructions: eight weights of row lane / 4 and of eight rows further on.
+/// Eight weights that are neighbours along K: what a lane has of a row, for two instructions. Which of them
+/// an instruction takes for which K does not matter as long as both operands agree.
+template <DType wide, DType weights, int bits>
+struct Weights;
+
+/// Pair i is of neighbours i and i + 4, which lie in a word of half bytes where two 16-bit numbers need them.
 template <DType wide, DType weights>
-QUARRY_DEVICE void weight_fragments(unsigned upper, unsigned lower, arch::MatrixFragment (&fragments)[2]) {
-  using Wide = Element<wide>;
-  using Word = typename HalfByteWord<weights>::Type;
+struct Weights<wide, weights, 4> {
+  using Stored = unsigned;
+
+  QUARRY_DEVICE static unsigned pair(unsigned stored, int i) {
+    return arch::half_byte_pair<Element<wide>>(typename HalfByteWord<weights>::Type{stored}, i);
+  }
+};
+
+/// Pair i is of neighbours 2 i and 2 i + 1.
+template <DType wide, DType weights>
+struct Weights<wide, weights, 8> {
+  using Stored = arch::Vector<unsigned, 2>;
+
+  QUARRY_DEVICE static unsigned pair(const Stored& stored, int i) {
+    return arch::low_pair_of<Element<wide>>(typename ByteWord<weights>::Type{stored.v[i / 2] >> i % 2 * 16});
+  }
+};
+
+/// The left operands of two instructions: eight weights of row lane / 4 and of eight rows further on.
+template <DType wide, DType weights, class Stored>
+QUARRY_DEVICE void weight_fragments(const Stored& upper, const Stored& lower,
+                                    arch::MatrixFragment (&fragments)[2]) {
+  using W = Weights<wide, weights, bits_of(weights)>;
   QUARRY_UNROLL
   for (int i = 0; i < 2; ++i) {
-    fragments[i] = {arch::half_byte_pair<Wide>(Word{upper}, 2 * i),
-                    arch::half_byte_pair<Wide>(Word{lower}, 2 * i),
-                    arch::half_byte_pair<Wide>(Word{upper}, 2 * i + 1),
-                    arch::half_byte_pair<Wide>(Word{lower}, 2 * i + 1)};
+    fragments[i] = {W::pair(upper, 2 * i), W::pair(lower, 2 * i), W::pair(upper, 2 * i + 1),
+                    W::pair(lower, 2 * i + 1)};
+  }
+}
+
+/// Takes the zero points of the two rows, each a pair, off their weights.
+template <DType wide>
+QUARRY_DEVICE void take_zeros(unsigned upper, unsigned lower, arch::MatrixFragment (&fragments)[2]) {
+  QUARRY_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    QUARRY_UNROLL
+    for (int word = 0; word < 4; ++word) {
+      unsigned& pair = fragments[i].v[word];
+      pair = arch::pair_less<Element<wide>>(pair, word % 2 == 0 ? upper : lower);
+    }
   }
 }
 
 /// The right operands of the same instructions: eight 16-bit neighbours of one row of A.
+template <int weight_bits>
 QUARRY_DEVICE void activation_fragments(const arch::Vector<unsigned, 4>& row,
                                         arch::FragmentB (&fragments)[2]) {
   QUARRY_UNROLL
   for (int i = 0; i < 2; ++i) {
+    if constexpr (weight_bits == 8) {
+      fragments[i] = {row.v[2 * i], row.v[2 * i + 1]};
+      continue;
+    }
     const unsigned near = row.v[i];
     const unsigned far = row.v[i + 2];
     fragments[i] = {(near & 0xffffu) | far << 16, near >> 16 | (far & 0xffff0000u)};

@@ -16,7 +16,7 @@ struct Config {
   /// Output elements that one thread computes along M and N.
   int thread_m;
   int thread_n;
-  /// Sums are multiplied by scales, and promoted, every 128 of K; with group_scales every 32.
+  /// Sums are multiplied by scales, and promoted, every 128 of K; with group_scales and zero_points every 32.
   ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -28,9 +28,10 @@ constexpr bool has_partials(const Config& c) {
 }
 
 /// Positions of K after which sums are promoted.
-constexpr int promoted_k(const Config& c) {
-  return c.scales == ScaleSupport::group_scales ? least_scale_group : scale_block;
-}
+constexpr int promoted_k(const Config& c) { return takes_groups(c.scales) ? least_scale_group : scale_block; }
+
+/// Whether zero points are taken off its weights.
+constexpr bool has_zeros(const Config& c) { return c.scales == ScaleSupport::zero_points; }
 
 /// Threads of a block.
 constexpr int threads(const Config& c) { return (c.tile.m / c.thread_m) * (c.tile.n / c.thread_n); }

@@ -50,6 +50,8 @@ inline std::string scale_fault(const Config& c) {
   if (c.scales == ScaleSupport::none) return "";
   if (compute_type(c.types.accumulator, c.types.out) == DType::s32)
     return "an s32 output is computed in s32, which is not scaled";
+  if (has_zeros(c) && !has_unsigned_weights(c.types))
+    return "zero points are for weights of u4 and u8 beside f16 or bf16";
   if (promoted_k(c) % c.tile.k == 0) return "";
   return "tile.k must divide " + std::to_string(promoted_k(c)) + ", after which scales change";
 }

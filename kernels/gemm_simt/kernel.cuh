@@ -15,6 +15,7 @@
 #include "gemm/scale_view.cuh"
 #include "gemm_simt/config.hpp"
 #include "gemm_simt/multiply.cuh"
+#include "gemm_simt/zeros.cuh"
 
 namespace quarry::gemm_simt {
 
@@ -92,13 +93,15 @@ struct TileItems {
 /// @tparam steps items along K of a tile
 /// @tparam walk how it lies in memory
 /// @tparam gated of gated pairs (gated_part_of_b): half a tile, then the other half
+/// @tparam Zeros TileZeros where elements have zero points
 template <class Stored, class Item, int packed, int extent, int steps, int threads, Walk walk,
-          bool gated = false>
-class OperandLoader {
+          bool gated = false, class Zeros = NoZeros>
+class OperandLoader : Zeros {  // a base, which takes no room where it is empty
  public:
   /// @param k_left elements of K in the block's work
-  QUARRY_DEVICE OperandLoader(const OperandPart& part, int k_left)
-      : next_(first_of(part)),
+  QUARRY_DEVICE OperandLoader(const OperandPart& part, int k_left, const Zeros& zeros = {})
+      : Zeros(zeros),
+        next_(first_of(part)),
         extent_stride_(part.extent.stride),
         k_stride_(part.k.stride),
         extent_left_(part.extent.end - part.extent.first),
@@ -122,10 +125,12 @@ class OperandLoader {
         const int column = is_second ? place.along_extent + second_half_ : place.along_extent;
         const Pointer from = next_ + (distance<walk.extent_grouped>(column, extent_stride_) +
                                       distance<walk.k_grouped>(along_k, k_stride_));
-        fetched_[i] =
+        const Item item =
             load_item<Item, packed>(from, walk.k_grouped ? 1 : k_stride_, k_left_ - along_k, words_aligned_);
+        fetched_[i] = less_zero(item, static_cast<const Zeros&>(*this), place.along_extent, along_k);
       }
     }
+    advance(static_cast<Zeros&>(*this), steps * packed);
     next_ += distance<walk.k_grouped>(steps * packed, k_stride_);
     k_left_ -= steps * packed;
   }
@@ -188,9 +193,9 @@ struct Shape {
   using ItemA = typename Multiply::ItemA;
   using ItemB = typename Multiply::ItemB;
   using LoaderA = OperandLoader<A, ItemA, packed_k(config), config.tile.m, k_steps(config), threads,
-                                walk_a(config.layouts.a)>;
+                                walk_a(config.layouts.a), false, Zeros<config, config.types.a>>;
   using LoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
-                                walk_b(config.layouts.b)>;
+                                walk_b(config.layouts.b), false, Zeros<config, config.types.b>>;
   using GatedLoaderB = OperandLoader<B, ItemB, packed_k(config), config.tile.n, k_steps(config), threads,
                                      walk_b(config.layouts.b), true>;
 
@@ -313,7 +318,7 @@ struct BlockScales {
 };
 template <Config config>
 QUARRY_DEVICE BlockScales scales_at(int k, const ScaleView& a, const ScaleView& b) {
-  if constexpr (config.scales == ScaleSupport::group_scales) {
+  if constexpr (takes_groups(config.scales)) {
     return {a, b, a.block_at(k), b.block_at(k)};
   } else {
     return {a, b, k / scale_block, k / scale_block};
@@ -376,10 +381,12 @@ QUARRY_DEVICE void write_sums(const GemmParams& params, arch::SharedAddress memo
 }
 
 /// Computes one piece of work of operands with scales: the sums of 128 of K times both scales join sums of a
-/// wider type.
+/// wider type. @param zeros_a, zeros_b what is taken off the elements
 template <Config config, class Epilogue, class Work>
 QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParams& scales, const Work& work,
-                                  arch::SharedAddress memory) {
+                                  arch::SharedAddress memory,
+                                  const Zeros<config, config.types.a>& zeros_a = {},
+                                  const Zeros<config, config.types.b>& zeros_b = {}) {
   using S = Shape<config>;
   const int thread_row = arch::thread_index() / S::threads_n;
   const int thread_column = arch::thread_index() % S::threads_n;
@@ -392,8 +399,8 @@ QUARRY_DEVICE void compute_scaled(const GemmParams& params, const GemmScaleParam
     const ScaleView a_scales(scales.a, work.a().batch);
     const ScaleView b_scales(scales.b, work.b().batch);
     Sums<config> sums;
-    mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles, thread_row,
-                     thread_column, sums, [&](int tile) {
+    mainloop<config>(typename S::LoaderA(a, k_left, zeros_a), typename S::LoaderB(b, k_left, zeros_b),
+                     work.k_tiles, thread_row, thread_column, sums, [&](int tile) {
                        const int k_tile = work.first_k_tile + tile;
                        if (ends_block<config>(k_tile) || tile + 1 == work.k_tiles) {
                          promote<config>(work, scales_at<config>(k_tile * config.tile.k, a_scales, b_scales),
@@ -435,6 +442,23 @@ QUARRY_DEVICE void kernel(const ScaledGemmParams& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
   compute_scaled<config, Epilogue>(gemm, params.scales, work, memory);
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ZeroGemmParams& params) {
+  const ScaledGemmParams& scaled = params.scaled;
+  const GemmParams& gemm = scaled.gemm;
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork work = work_at(gemm, work_position(gemm, memory), config.tile.k);
+  const int k = work.first_k_tile * config.tile.k;
+  if constexpr (is_weight(config.types.a)) {
+    const ZeroView view(params.zeros.a, scaled.scales.a, work.a().batch);
+    compute_scaled<config, Epilogue>(gemm, scaled.scales, work, memory,
+                                     {view, work.tile_m * config.tile.m, k}, {});
+  } else {
+    const ZeroView view(params.zeros.b, scaled.scales.b, work.b().batch);
+    compute_scaled<config, Epilogue>(gemm, scaled.scales, work, memory, {},
+                                     {view, work.tile_n * config.tile.n, k});
+  }
 }
 
 }  // namespace quarry::gemm_simt

@@ -7,10 +7,10 @@
 namespace quarry::gemm_simt {
 namespace {
 
-constexpr auto settings =
-    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
-                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales,
-                                        ScaleSupport::group_scales>("scales", ScaleSupport::none)});
+constexpr auto settings = gemm_settings<Config>(
+    {pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
+     word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales, ScaleSupport::group_scales,
+                  ScaleSupport::zero_points>("scales", ScaleSupport::none)});
 
 /// A type has few configs, so their layouts go together.
 std::string unit_group(const Config& c) { return name_of(c.types); }

@@ -334,8 +334,20 @@ struct CutModel {
   const Work& w;
 
   int slices(const SplitKWork& work, const SplitKWay& way) const {
-    if (way.mode != Mode::split_k_cluster) return balanced_slices(work, way);
+    if (way.mode != Mode::split_k_cluster) return slices_of_rounds(work, way);
     return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
+  }
+  /// Tiles that leave multiprocessors idle in one round may fill several with more slices.
+  int slices_of_rounds(const SplitKWork& work, const SplitKWay& way) const {
+    int best = balanced_slices(work, way);
+    const auto needed = [&](int slices) {
+      return seconds(way, slices, tiles_along(work.k_tiles, slices)) + (slices - 1) * way.slice;
+    };
+    for (int rounds = 2; rounds <= work.limits.most_rounds; ++rounds) {
+      const int slices = most_filled_slices(work, way, rounds);
+      if (slices > best && needed(slices) < needed(best)) best = slices;
+    }
+    return best;
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
     return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));
@@ -349,7 +361,7 @@ struct CutModel {
 SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
   return {.fixed = w.problem.controls,
           .max_workspace = max_workspace,
-          .limits = split_k_limits,
+          .limits = {split_k_limits.least_k_tiles_per_slice, 0, w.kernel.most_rounds},
           .k_tiles = w.k_tiles,
           .tiles = w.tiles,
           .cluster = w.kernel.traits.cluster,

@@ -9,7 +9,8 @@ namespace {
 constexpr double least_seconds = 3e-6;
 
 long long blocks(const ReduceProblem& problem) {
-  return reduce_split_k::blocks(problem.params.m, problem.params.n, problem.params.batch);
+  const ReduceParams& p = problem.params;
+  return reduce_split_k::blocks(p.m, p.n, p.batch, p.sharers_log2);
 }
 
 class ReduceSplitK final : public ReduceFamily {

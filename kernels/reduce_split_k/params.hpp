@@ -17,6 +17,8 @@ struct ReduceParams {
   int n;
   int batch;
   int slices;
+  /// Threads of a warp that share the slices of four outputs, as a power of two; 0 is right for all sizes.
+  int sharers_log2;
 };
 
 }  // namespace quarry

@@ -223,8 +223,11 @@ bool takes_any_problem(const KernelMetadata& kernel) {
 
 bool takes_any_scaled_problem(const KernelMetadata& kernel) {
   const ScaleSupport scales = kernel.operands.scales;
-  const bool takes_blocks = scales == ScaleSupport::block_scales || scales == ScaleSupport::group_scales;
-  return takes_blocks && takes_any_matrices(kernel);
+  return takes_blocks(scales) && scales != ScaleSupport::zero_points && takes_any_matrices(kernel);
+}
+
+bool takes_any_problem_with_zeros(const KernelMetadata& kernel) {
+  return kernel.operands.scales == ScaleSupport::zero_points && takes_any_matrices(kernel);
 }
 
 std::vector<CoverageRow> coverage(std::span<const Kernel> kernels) {

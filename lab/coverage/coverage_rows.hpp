@@ -40,6 +40,9 @@ bool takes_any_problem(const KernelMetadata& kernel);
 /// The same of problems with scales of A or B.
 bool takes_any_scaled_problem(const KernelMetadata& kernel);
 
+/// The same of problems with zero points of B.
+bool takes_any_problem_with_zeros(const KernelMetadata& kernel);
+
 /// The kernels of one TypeKey. Texts are lists; a number in brackets says how many kernels it is, where it
 /// is not all of them.
 struct CoverageRow {

@@ -236,6 +236,6 @@ Result<Ledger> known_ledger() {
   return Ledger::parse(built_in_ledger());
 }
 
-std::string this_sources() { return std::string(detail::sources_digest()); }
+std::string sources_of(std::string_view kernel) { return std::string(detail::sources_digest(kernel)); }
 
 }  // namespace quarry::lab

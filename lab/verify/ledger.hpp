@@ -65,7 +65,8 @@ Status add_to_file(const std::string& path, const Ledger& ledger);
 /// environment variable QUARRY_LEDGER names.
 Result<Ledger> known_ledger();
 
-/// The digest of this library's sources of device code.
-std::string this_sources();
+/// The digest of the device code that a kernel's family is made of, in this library: a change of other
+/// families leaves a kernel verified.
+std::string sources_of(std::string_view kernel);
 
 }  // namespace quarry::lab

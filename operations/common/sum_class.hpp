@@ -27,8 +27,7 @@ constexpr std::optional<SumClass> sum_class_of(const KernelMetadata& kernel) {
   const DesignMetadata& design = kernel.design;
   if (!is_product(kernel.operation)) return std::nullopt;
   // It promotes sums that kernels without scales do not.
-  const ScaleSupport scales = kernel.operands.scales;
-  if (scales == ScaleSupport::block_scales || scales == ScaleSupport::group_scales) return std::nullopt;
+  if (takes_blocks(kernel.operands.scales)) return std::nullopt;
   if (kernel.operands.accumulator == DType::s32) return SumClass::exact;
   if (design.math_unit == MathUnit::simt) return SumClass::fma;
   if (!design.instruction || (design.warps && design.warps->k > 1)) return std::nullopt;

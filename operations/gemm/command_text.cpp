@@ -45,6 +45,7 @@ class Words {
     operand("b", arguments_.b);
     if (arguments_.a_scale) flag("a-scale", to_string(arguments_.a_scale_granularity));
     if (arguments_.b_scale) flag("b-scale", to_string(arguments_.b_scale_granularity));
+    if (arguments_.b_zero) flag("b-zero", to_string(arguments_.b_zero->dtype));
     const bool reads_c = arguments_.c && !is_zero(e.beta);
     if (reads_c) operand("c", *arguments_.c);
     operand("out", out);

@@ -156,9 +156,11 @@ C computed(std::uint32_t sum) {
   return static_cast<C>(static_cast<std::int32_t>(sum));
 }
 
-/// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0.
+/// Packs lines as add_product reads them: `width` lines interleaved; missing lines and positions are 0. Zero
+/// points are taken off.
 template <class T>
-void pack(const Lines& lines, const std::int32_t* positions, int depth, int width, Share share, T* packed) {
+void pack(const Lines& lines, const BlockZeros& zeros, const std::int32_t* positions, int depth, int width,
+          Share share, T* packed) {
   const int padded = (lines.count + width - 1) / width * width;
   with_element(lines.type, [&]<class E>(E) {
     const auto put = [&](int line, int p) {
@@ -167,6 +169,7 @@ void pack(const Lines& lines, const std::int32_t* positions, int depth, int widt
         const std::int64_t at = lines.first + distance(lines.lines_grouped, line, lines.line_stride) +
                                 distance(lines.k_grouped, positions[p], lines.k_stride);
         value = share_of(static_cast<T>(read_element<E>(lines.data, at)), share);
+        if (zeros.has_any()) value -= static_cast<T>(zeros.at(line, positions[p]));
       }
       packed[(line / width * depth + p) * width + line % width] = value;
     };
@@ -284,12 +287,14 @@ class Executor {
                            groups_columns(l.b),
                            groups_rows(l.b),
                            block.columns};
+    const BlockZeros row_zeros(scales_.a, block.batch, block.row);
+    const BlockZeros column_zeros(scales_.b, block.batch, block.column);
     for (; begin < end; begin += depth_) {
       const int depth = static_cast<int>(std::min<std::int64_t>(depth_, end - begin));
       for (int i = 0; i < depth; ++i) scratch.positions[i] = positions.index(begin + i);
       for (const Shares& shares : shares_of(kernel_.math)) {
-        pack(rows, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
-        pack(columns, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
+        pack(rows, row_zeros, scratch.positions, depth, rows_at_once, shares.a, scratch.a);
+        pack(columns, column_zeros, scratch.positions, depth, columns_at_once<T>, shares.b, scratch.b);
         multiply(block, depth, scratch);
       }
     }

@@ -49,7 +49,7 @@ Status execute(const HostKernel& kernel, const GemmParams& params, unsigned bloc
 /// The same of operands with scales, in the launch's orientation. Where scales are blocks, sums of 128
 /// positions of K are multiplied by both scales and join sums of f32, or of f64 beside an f64 accumulator;
 /// otherwise the whole sum is multiplied, in the type that the epilogue computes in. `unsupported`, too,
-/// where that is s32.
+/// where that is s32. Zero points are taken off the operands' values first.
 /// @param expression in the place of the parameters' epilogue; null: none
 Status execute(const HostKernel& kernel, const GemmParams& params, const OperandScales& scales,
                unsigned blocks, int threads = 0, const GemmExpression* expression = nullptr);

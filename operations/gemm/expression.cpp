@@ -70,6 +70,7 @@ Status check_nothing_beside(const GemmArguments& args) {
   if (e.clamp != Clamp{}) return beside("clamp");
   if (args.a_scale) return beside("a_scale");
   if (args.b_scale) return beside("b_scale");
+  if (args.b_zero) return beside("b_zero");
   return {};
 }
 
@@ -85,7 +86,7 @@ Status check_sums(const Expression& expression, DType accumulator) {
 
 /// Whether no tensor has a name that means something else in the same call.
 Status check_reserved(const Expression& expression) {
-  static constexpr std::string_view reserved[] = {"a", "b", "a_scale", "b_scale"};
+  static constexpr std::string_view reserved[] = {"a", "b", "a_scale", "b_scale", "b_zero"};
   for (const OwnTensor& tensor : own_tensors(expression)) {
     if (std::ranges::find(reserved, tensor.declared->name) != std::end(reserved))
       return invalid("The expression has a tensor " + quoted(tensor.declared->name) +

@@ -112,7 +112,7 @@ Status normalise(const GemmArguments& args, const OperandList& operands, GemmPro
   }
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
-  if (has_scales(args)) {
+  if (has_scales(args) || args.b_zero) {
     if (Status s = check_scales(args, compute); !s) return s;
   }
   if (Status s = check_expression(args, accumulator); !s) return s;

@@ -37,9 +37,10 @@ Question::Access access(const ProblemOperand& operand, DType type, int columns, 
           packed(Layout::column, operand.matrix.column_stride, rows)};
 }
 
-/// Which granularity of scales an operand has.
+/// Which granularity of scales an operand has, and whether zero points.
 std::uint8_t granularity(const OperandScale& scale) {
-  return static_cast<std::uint8_t>(scale.is_given ? static_cast<int>(scale.granularity) + 1 : 0);
+  const int zero = scale.zero.is_given ? 128 : 0;
+  return static_cast<std::uint8_t>(scale.is_given ? (static_cast<int>(scale.granularity) + 1) | zero : 0);
 }
 
 /// The alignment of one of the epilogue's matrices, in three bits: of the layout in which it has the greatest

@@ -25,6 +25,16 @@ ScaleGranularity granularity_of(const ScaleParams& params) {
   return ScaleGranularity::block_1x128;
 }
 
+/// The zero points in an image of a launch.
+OperandZero launched_zero(const Launch& launch, const std::byte* image) {
+  for (const Relocation& relocation : launch.relocations) {
+    if (relocation.source != Operand::b_zero) continue;
+    const auto& values = *reinterpret_cast<const MatrixParams*>(image + relocation.at);
+    return {values.data, values.row_stride, values.column_stride, values.batch_stride, true};
+  }
+  return {};
+}
+
 /// The scales of an operand in an image of a launch, which has their parameters where it has their pointer.
 OperandScale launched_scale(const Launch& launch, const std::byte* image, Operand name, bool by_block) {
   for (const Relocation& relocation : launch.relocations) {
@@ -42,6 +52,18 @@ OperandScale launched_scale(const Launch& launch, const std::byte* image, Operan
 
 }  // namespace
 
+namespace {
+
+/// Whether a kernel takes the zero points of a problem; one that takes some needs some, where something is
+/// multiplied.
+Status check_zeros(ScaleSupport kernel, const GemmProblem& problem) {
+  const bool takes_zeros = kernel == ScaleSupport::zero_points;
+  if (takes_zeros == has_zeros(problem.scales) || problem.k == 0) return {};
+  return {unsupported, takes_zeros ? Reason::missing : Reason::no_operand, Operand::b_zero};
+}
+
+}  // namespace
+
 Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
   const auto& [a, b] = problem.scales;
   const bool has_scales = a.is_given || b.is_given;
@@ -49,11 +71,11 @@ Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
   if (kernel == ScaleSupport::block_scales && problem.must_promote) return {};
   if (!has_scales && problem.k > 0) return {unsupported, Reason::granularity, Operand::a_scale, 0, -1};
   const auto is_taken = [&](const OperandScale& scale) {
-    if (!scale.is_given || kernel == ScaleSupport::group_scales) return true;
+    if (!scale.is_given || takes_groups(kernel)) return true;
     return kernel == ScaleSupport::block_scales ? !is_grouped(scale.granularity)
                                                 : !is_blocked(scale.granularity);
   };
-  if (is_taken(a) && is_taken(b)) return {};
+  if (is_taken(a) && is_taken(b)) return check_zeros(kernel, problem);
   const bool of_a = !is_taken(a);
   const ScaleGranularity granularity = of_a ? a.granularity : b.granularity;
   const int expected = kernel == ScaleSupport::block_scales ? scale_block : 0;
@@ -62,10 +84,10 @@ Status check_scales(ScaleSupport kernel, const GemmProblem& problem) {
 }
 
 OperandScales launched_scales(const Row& row, const Launch& launch, const std::byte* image) {
-  const ScaleSupport support = row.metadata.operands.scales;
-  const bool by_block = support == ScaleSupport::block_scales || support == ScaleSupport::group_scales;
+  const bool by_block = takes_blocks(row.metadata.operands.scales);
   const OperandScale a = launched_scale(launch, image, Operand::a_scale, by_block);
-  const OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
+  OperandScale b = launched_scale(launch, image, Operand::b_scale, by_block);
+  b.zero = launched_zero(launch, image);
   return row.exchanged ? OperandScales{b, a} : OperandScales{a, b};
 }
 

@@ -40,6 +40,16 @@ GivenScale scales_of_b(const GemmArguments& args) {
           args.out.rank,    entries_of(args)};
 }
 
+GivenScale zeros_of_b(const GemmArguments& args) {
+  return {.name = Operand::b_zero,
+          .view = args.b_zero,
+          .granularity = args.b_scale_granularity,
+          .of = {rows(args.b), columns(args.b)},
+          .most_rank = args.out.rank,
+          .entries = entries_of(args),
+          .type = DType::u8};
+}
+
 std::int64_t blocks(std::int64_t extent, int size = scale_block) {
   return extent / size + (extent % size != 0 ? 1 : 0);
 }
@@ -53,6 +63,7 @@ std::string described(ScaleGranularity granularity, const MatrixExtents& extents
 }
 
 bool may_have(const GivenScale& scale, ScaleGranularity granularity) {
+  if (scale.name == Operand::b_zero && granularity != scale.granularity) return false;
   return permits(scale.name, granularity) && (scale.may_be_grouped || !is_grouped(granularity));
 }
 
@@ -66,7 +77,7 @@ std::string fitting(const GivenScale& scale) {
     if (!last.empty()) text += (text.empty() ? "" : ", ") + last;
     last = described(granularity, scale_extents(scale.name, granularity, scale.of));
   }
-  return text + " or " + last;
+  return text.empty() ? last : text + " or " + last;
 }
 
 Status check_scale_extents(const GivenScale& scale) {
@@ -94,8 +105,8 @@ Status check_scale(const GivenScale& scale, DType compute) {
                    " is unsupported: an s32 output is computed in s32, which is not scaled");
   }
   if (Status s = check_tensor(view, scale.name, 2, scale.most_rank); !s) return s;
-  if (view.dtype != DType::f32) {
-    return {StatusCode::invalid_arguments, Reason::dtype, scale.name, static_cast<int>(DType::f32),
+  if (view.dtype != scale.type) {
+    return {StatusCode::invalid_arguments, Reason::dtype, scale.name, static_cast<int>(scale.type),
             static_cast<int>(view.dtype)};
   }
   if (view.tag != LayoutTag::strided)
@@ -126,7 +137,7 @@ bool permits(Operand scale, ScaleGranularity granularity) {
     case ScaleGranularity::block_1x128: return true;
     case ScaleGranularity::row: return scale == Operand::a_scale;
     case ScaleGranularity::column:
-    case ScaleGranularity::block_128x128: return scale == Operand::b_scale;
+    case ScaleGranularity::block_128x128: return scale != Operand::a_scale;
   }
   return false;
 }
@@ -142,13 +153,35 @@ MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const M
   return of_a ? MatrixExtents{along_lines, along_k} : MatrixExtents{along_k, along_lines};
 }
 
+namespace {
+
+/// Checks zero points. @pre there are some, and the scales were checked
+Status check_zeros(const GemmArguments& args, DType compute) {
+  if (!args.b_scale)
+    return invalid(quoted(Operand::b_zero) + " stands without `b_scale`, whose granularity zero points have");
+  if (!is_unsigned(args.b.dtype) || !is_half(args.a.dtype)) {
+    return invalid(quoted(Operand::b_zero) +
+                   " is for unsigned weights: expected `b` of u4 or u8 beside `a` of f16 or bf16, got " +
+                   std::string(to_string(args.b.dtype)) + " beside " + std::string(to_string(args.a.dtype)));
+  }
+  return check_scale(zeros_of_b(args), compute);
+}
+
+}  // namespace
+
 Status check_scales(const GemmArguments& args, DType compute) {
   if (Status s = check_scale(scales_of_a(args), compute); !s) return s;
-  return check_scale(scales_of_b(args), compute);
+  if (Status s = check_scale(scales_of_b(args), compute); !s) return s;
+  return args.b_zero ? check_zeros(args, compute) : Status();
 }
 
 OperandScales operand_scales(const GemmArguments& args) {
-  return {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
+  OperandScales scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
+  if (args.b_zero) {
+    const OperandScale zero = operand_scale(zeros_of_b(args));
+    scales.b.zero = {zero.data, zero.line_stride, zero.k_stride, zero.batch_stride, true};
+  }
+  return scales;
 }
 
 }  // namespace detail

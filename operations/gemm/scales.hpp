@@ -19,16 +19,17 @@ struct MatrixExtents {
 
 /// The scales of one operand, as a caller gives them.
 struct GivenScale {
-  Operand name;  ///< a_scale or b_scale
+  Operand name;  ///< a_scale, b_scale or b_zero
   const std::optional<TensorView>& view;
   ScaleGranularity granularity;
   MatrixExtents of;            ///< extents of the operand
   int most_rank;               ///< 3 where there may be scales for each entry of a batch
   std::int64_t entries = 0;    ///< of that batch
   bool may_be_grouped = true;  ///< whether scales may change every 32 or 64 positions of K
+  DType type = DType::f32;
 };
 
-/// Checks scales, if there are some: f32, strided, of extents that the granularity gives them.
+/// Checks scales, if there are some: their type, strided, of extents that the granularity gives them.
 /// @param compute as below
 Status check_scale(const GivenScale& scale, DType compute);
 
@@ -38,14 +39,15 @@ OperandScale operand_scale(const GivenScale& scale);
 /// Whether A or B has scales.
 inline bool has_scales(const GemmArguments& arguments) { return arguments.a_scale || arguments.b_scale; }
 
-/// Whether an operand may have scales of this granularity. @param scale a_scale or b_scale
+/// Whether an operand may have scales of this granularity. @param scale a_scale, b_scale or b_zero
 bool permits(Operand scale, ScaleGranularity granularity);
 
-/// Extents of the scales of an operand. @param of extents of A for a_scale, of B for b_scale
+/// Extents of the scales of an operand. @param of extents of A for a_scale, of B for the others
 /// @pre permits()
 MatrixExtents scale_extents(Operand scale, ScaleGranularity granularity, const MatrixExtents& of);
 
-/// Checks both scales against the operands: f32, strided, of extents that the granularity gives them.
+/// Checks both scales against the operands: f32, strided, of extents that the granularity gives them; then
+/// zero points, which need scales and unsigned weights.
 /// @pre A, B and `out` were checked
 /// @param compute what the epilogue is computed in (compute_type): s32 has no scales
 Status check_scales(const GemmArguments& arguments, DType compute);

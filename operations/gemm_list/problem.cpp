@@ -3,18 +3,39 @@
 #include <string>
 #include <utility>
 
+#include "basic/text.hpp"
 #include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
 
-namespace quarry::detail::gemm_list {
+namespace quarry {
+namespace {
+
+constexpr std::string_view schedules[] = {"device", "host"};
+
+}  // namespace
+
+std::string_view to_string(ListSchedule schedule) {
+  const auto i = static_cast<std::size_t>(schedule);
+  return i < std::size(schedules) ? schedules[i] : "unknown";
+}
+
+Result<ListSchedule> parse_list_schedule(std::string_view word) {
+  for (std::size_t i = 0; i < std::size(schedules); ++i) {
+    if (word == schedules[i]) return static_cast<ListSchedule>(i);
+  }
+  return Status(StatusCode::parse_error,
+                "unknown schedule " + detail::quoted(word) + "; expected device or host");
+}
+
+namespace detail::gemm_list {
 namespace {
 
 constexpr auto code = StatusCode::invalid_arguments;
 
-std::string quoted(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
+std::string operand_text(Operand name) { return "Operand `" + std::string(to_string(name)) + "`"; }
 
 /// Refuses what no list has: outputs without a batch, interleaved layouts.
 Status check_matrices(const GemmListArguments& args) {
@@ -37,14 +58,14 @@ Status check_matrices(const GemmListArguments& args) {
 /// A row of so many numbers for each problem.
 Status check_table(const TensorView& view, Operand name, std::int64_t problems, int numbers) {
   if (view.is_pointer_array)
-    return invalid(quoted(name) + " is an array of pointers: expected a matrix of s32");
+    return invalid(operand_text(name) + " is an array of pointers: expected a matrix of s32");
   if (Status s = check_tensor(view, name, 2, 2); !s) return s;
   if (view.dtype != DType::s32)
     return {code, Reason::dtype, name, static_cast<int>(DType::s32), static_cast<int>(view.dtype)};
   if (rows(view) != problems) return {code, Reason::rows, name, problems, rows(view)};
   if (columns(view) != numbers) return {code, Reason::columns, name, numbers, columns(view)};
   if (view.strides[1] == 1 && (problems <= 1 || view.strides[0] == numbers)) return {};
-  return invalid(quoted(name) + " is not contiguous: expected strides of " + std::to_string(numbers) +
+  return invalid(operand_text(name) + " is not contiguous: expected strides of " + std::to_string(numbers) +
                  " and 1, got " + std::to_string(view.strides[0]) + " and " +
                  std::to_string(view.strides[1]));
 }
@@ -54,7 +75,8 @@ Status check_lines(const TensorView& view, Operand name) {
   const std::size_t r = view.rank - 2U;
   const std::size_t c = view.rank - 1U;
   if (view.strides[c] != 1 && view.strides[r] != 1) {
-    return invalid(quoted(name) + " has neither contiguous rows nor contiguous columns, and `leading` says " +
+    return invalid(operand_text(name) +
+                   " has neither contiguous rows nor contiguous columns, and `leading` says " +
                    "how far apart these are");
   }
   const bool by_columns = is_by_columns(view);
@@ -62,7 +84,7 @@ Status check_lines(const TensorView& view, Operand name) {
   const std::int64_t lines = view.extents[by_columns ? c : r];
   const std::int64_t apart = view.strides[by_columns ? c : r];
   if (lines <= 1 || apart >= line) return {};
-  return invalid(quoted(name) + " has lines of " + std::to_string(line) + " elements that are " +
+  return invalid(operand_text(name) + " has lines of " + std::to_string(line) + " elements that are " +
                  std::to_string(apart) + " apart: beside `leading`, lines do not overlap");
 }
 
@@ -78,9 +100,17 @@ Status check_leading(const GemmListArguments& args) {
   return check_lines(args.out, Operand::out);
 }
 
-Status check_hint(const GemmListArguments& args) {
+Status check_host_sizes(const GemmListArguments& args) {
+  if (args.schedule > ListSchedule::host) {
+    return invalid("`schedule` is " + std::to_string(static_cast<int>(args.schedule)) +
+                   ": expected device or host");
+  }
   const auto numbers = static_cast<std::int64_t>(args.host_sizes.size());
   const std::int64_t problems = args.out.extents[0];
+  if (numbers == 0 && args.schedule == ListSchedule::host && problems > 0) {
+    return invalid("`schedule` is host, and `host_sizes` is empty: expected " +
+                   std::to_string(problems * list_extents) + " numbers, M, N and K of each problem");
+  }
   if (numbers == 0 || numbers == problems * list_extents) return {};
   return invalid("`host_sizes` has " + std::to_string(numbers) + " numbers: expected " +
                  std::to_string(problems * list_extents) + ", M, N and K of each problem");
@@ -132,7 +162,7 @@ Status normalise(const GemmListArguments& args, const OperandList& operands, Gem
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
   if (Status s = check_table(args.sizes, Operand::sizes, args.out.extents[0], list_extents); !s) return s;
   if (Status s = check_leading(args); !s) return s;
-  if (Status s = check_hint(args); !s) return s;
+  if (Status s = check_host_sizes(args); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;
   describe(args, problem);
@@ -144,10 +174,13 @@ void describe(const GemmListArguments& args, GemmListProblem& problem) {
   describe_bounds(args, problem.gemm);
   problem.has_leading = args.leading.has_value();
   problem.host_sizes = args.host_sizes.empty() ? nullptr : args.host_sizes.data();
+  problem.host_schedule = problem.host_sizes != nullptr && args.schedule == ListSchedule::host;
   problem.list = {.sizes = static_cast<const int*>(args.sizes.data),
                   .leading = problem.has_leading ? static_cast<const int*>(args.leading->data) : nullptr,
                   .by_columns = problem.has_leading ? matrices_by_columns(args, problem.gemm.has_c) : 0U,
-                  .clamp_host_sizes = args.clamp_host_sizes};
+                  .clamp_host_sizes = args.clamp_host_sizes,
+                  .stretches = {}};
 }
 
-}  // namespace quarry::detail::gemm_list
+}  // namespace detail::gemm_list
+}  // namespace quarry

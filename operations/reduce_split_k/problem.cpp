@@ -9,6 +9,7 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "reduce_split_k/config.hpp"
 
 namespace quarry::detail {
 namespace {
@@ -108,7 +109,10 @@ void describe(const ReduceSplitKArguments& args, ReduceProblem& problem) {
                     .m = extent(out.rank - 2U),
                     .n = extent(out.rank - 1U),
                     .batch = out.rank == 3 ? extent(0) : 1,
-                    .slices = static_cast<int>(args.partials.extents[0])};
+                    .slices = static_cast<int>(args.partials.extents[0]),
+                    .sharers_log2 = 0};
+  ReduceParams& p = problem.params;
+  p.sharers_log2 = quarry::reduce_split_k::sharers_log2(p.m, p.n, p.batch, p.slices);
 }
 
 }  // namespace quarry::detail

@@ -59,7 +59,7 @@ class Gemm final : public OperationArguments {
  public:
   Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
        const Controls* controls, std::string_view math, std::string_view accumulation, const Scales& a_scale,
-       const Scales& b_scale) {
+       const Scales& b_scale, nb::handle b_zero) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -68,6 +68,7 @@ class Gemm final : public OperationArguments {
     arguments_.a_scale_granularity = value_of(parse_scale_granularity(a_scale.granularity));
     arguments_.b_scale = keep_if(b_scale.tensor, "b_scale");
     arguments_.b_scale_granularity = value_of(parse_scale_granularity(b_scale.granularity));
+    arguments_.b_zero = keep_if(b_zero, "b_zero");
     if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
     if (controls != nullptr) arguments_.controls = *controls;
     arguments_.math = value_of(parse_math(math));
@@ -129,6 +130,7 @@ class GroupedGemm final : public OperationArguments {
 struct ListChoices {
   bool clamp_host_sizes;
   std::vector<std::int32_t> host_sizes;
+  quarry::ListSchedule schedule;
 };
 
 class GemmList final : public OperationArguments {
@@ -143,6 +145,7 @@ class GemmList final : public OperationArguments {
     arguments_.leading = keep_if(leading, "leading");
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.host_sizes = host_sizes_;
+    arguments_.schedule = choices.schedule;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     if (epilogue == nullptr) return;
     if (epilogue->expression)
@@ -237,9 +240,9 @@ void bind_controls(nb::module_& module) {
 void make_gemm(Gemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
                nb::handle epilogue, const Controls* controls, std::string_view math, nb::handle a_scale,
                std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity,
-               std::string_view accumulation) {
+               nb::handle b_zero, std::string_view accumulation) {
   new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, accumulation, {a_scale, a_granularity},
-                  {b_scale, b_granularity});
+                  {b_scale, b_granularity}, b_zero);
 }
 
 void bind_gemm(nb::module_& module) {
@@ -248,21 +251,24 @@ void bind_gemm(nb::module_& module) {
       "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
       "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
       "scale. Their\n"
-      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"128x128\" (of B), "
-      "\"1x64\" and "
-      "\"1x32\".\n"
+      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"1x64\", \"1x32\" and "
+      "\"128x128\" (of B).\n"
+      "b_zero is a matrix of UInt8 beside b_scale, of its extents: zero points of unsigned weights, which "
+      "are "
+      "taken off\n"
+      "the stored numbers before the scale.\n"
       "accumulation is \"fast\" or \"precise\": where sums of Float8 operands are added up.")
       .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),
            nb::arg("performance") = nb::none(), nb::arg("math") = "exact", nb::kw_only(),
            nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
            nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
-           nb::arg("accumulation") = "fast",
+           nb::arg("b_zero") = nb::none(), nb::arg("accumulation") = "fast",
            nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
                    "epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = None, "
                    "performance: Controls | None = None, math: str = 'exact', *, a_scale: object = None, "
                    "a_scale_granularity: str = 'tensor', b_scale: object = None, b_scale_granularity: str = "
-                   "'tensor', accumulation: str = 'fast') -> None"))
+                   "'tensor', b_zero: object = None, accumulation: str = 'fast') -> None"))
       .def_prop_ro(
           "A", [](const Gemm& self) { return self.owner("A"); }, nb::sig("def A(self) -> object"))
       .def_prop_ro(
@@ -304,9 +310,11 @@ void bind_grouped(nb::module_& module) {
 
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                nb::handle leading, nb::handle accumulator, const PythonEpilogue* epilogue,
-               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes) {
+               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes,
+               std::string_view schedule) {
   new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
-                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>())});
+                      {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>()),
+                       value_of(quarry::parse_list_schedule(schedule))});
 }
 
 void bind_list(nb::module_& module) {
@@ -316,14 +324,18 @@ void bind_list(nb::module_& module) {
       "batches, whose extents are bounds.\n"
       "`sizes` are G x 3 numbers of Int32: M, N and K of each; `leading` G x 4: leading dimensions of A, B, "
       "C and out.\n"
-      "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking.")
+      "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking. With "
+      "schedule='host' "
+      "they are a promise: tiles are counted at the launch.")
       .def("__init__", &make_list, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("sizes").none(), nb::arg("leading") = nb::none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("clamp_host_sizes") = false,
-           nb::arg("host_sizes") = nb::none(),
+           nb::arg("host_sizes") = nb::none(), nb::arg("schedule") = "device",
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
                    "None, accumulator_type: object = None, epilogue: EpilogueArguments | None = None, *, "
-                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None) -> None"));
+                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None, schedule: str = "
+                   "'device') -> "
+                   "None"));
 }
 
 void bind_others(nb::module_& module) {

@@ -34,7 +34,7 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
 std::string artifact_key(std::string_view entry, std::string_view config, int target,
                          std::string_view compiler) {
   std::string key = "quarry " QUARRY_VERSION "\nsources ";
-  key += sources_digest();
+  key += sources_digest(entry);
   key += "\nentry ";
   key += entry;
   key += "\nconfig ";

@@ -64,6 +64,14 @@ const ConfigSpace* family_of(std::string_view name) {
 
 }  // namespace
 
+std::string_view sources_digest(std::string_view name) {
+  const ConfigSpace* const space = family_of(name);
+  if (space == nullptr) return sources_digest();
+  const auto digests = family_digests();
+  const auto found = std::ranges::find(digests, space->family, &FamilyDigest::family);
+  return found == digests.end() ? sources_digest() : found->digest;
+}
+
 Result<EntrySource> entry_source(std::string_view entry) {
   if (const ConfigSpace* space = family_of(entry)) {
     const auto parts = parse_expression_entry(entry);

@@ -21,6 +21,20 @@ std::span<const SourceFile> kernel_sources();
 /// A digest of all of them: a change of any byte changes it.
 std::string_view sources_digest();
 
+/// A digest of those that a family's entries include, with an expression or without: what its machine code
+/// follows from.
+struct FamilyDigest {
+  std::string_view family;
+  std::string_view digest;
+};
+
+/// One for each family, in the order of their names.
+std::span<const FamilyDigest> family_digests();
+
+/// The digest of the family whose names start as this entry's or kernel's does; of all sources where no
+/// family makes such names.
+std::string_view sources_digest(std::string_view name);
+
 /// The source that instantiates one entry, registered or of your own config, and the
 /// config as text, which identifies the machine code together with the sources. Fails with not_found for a
 /// name that no family makes.

@@ -95,7 +95,8 @@ constexpr Field fields[] = {
     word("operands.accumulator", dtype_words, [](K k) { return type(k.operands.accumulator); },
          "type that products, or partial sums, are added in"),
     word("operands.scales", scale_support_words, [](K k) { return of_product(k, value(k.operands.scales)); },
-         "which scales of A and B it takes: none, one value or vectors, these and blocks"),
+         "which scales of A and B it takes: none, one value or vectors, these and blocks, "
+         "these and groups of K, the same with zero points"),
 
     integer("design.tile.m", [](K k) { return of_product(k, k.design.tile.m); }, "rows of a block's output tile"),
     integer("design.tile.n", [](K k) { return of_product(k, k.design.tile.n); }, "columns of a block's output tile"),

@@ -31,6 +31,7 @@ class Lists(CommandTest):
             (LIST, "f64", "--a", "f64:stride=7000", "--b", "f64:shared", "--residual", "f64"),
             (LIST, "s8", "--out", "s32"),
             (LIST, "f16", "--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp"),
+            (LIST, "f16", "--schedule", "host"),
             (LIST, "f16", "--bounds", "96x48x112", "--leading", "112:48:0:48,1:1:0:1,112:48:0:48,1:1:0:1,8:8:0:8"),
         ):
             with self.subTest(words=words):
@@ -56,7 +57,7 @@ class Lists(CommandTest):
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_a_kernel_is_emulated(self):
         for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1"):
-            for words in ((), ("--leading", "packed"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
+            for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
                 with self.subTest(name=name, words=words):
                     self.assertIn("0 wrong", self.quarry("emulate", name, LIST, *words).out)
 
@@ -70,6 +71,7 @@ class Lists(CommandTest):
             (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT or COUNT*A:B:C:OUT for each problem"),
             (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected leading dimensions of 1 problems, got 2"),
             (("8x64x64", "f16", "--wrong-sizes", "drop"), "--wrong-sizes"),
+            (("8x64x64", "f16", "--schedule", "later"), "unknown schedule `later`; expected device or host"),
             (("8x64x64", "f16", "--math", "exact"), "--math does not go with gemm_list"),
             (("no_such_file", "f16"), "got `no_such_file`: cannot read it"),
             (("/dev/zero", "f16"), "longer than"),

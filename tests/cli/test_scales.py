@@ -56,6 +56,23 @@ class Scales(CommandTest):
                 with self.subTest(problem=problem, b_scale=b_scale):
                     self.quarry("emulate", *problem, "--a", "e4m3:row", "--b", "e4m3:col", "--out", "bf16:row", "--a-scale", "1x128", "--b-scale", b_scale)
 
+    def test_zero_points(self):
+        problem = ("gemm", "5x70x200", "--a", "bf16", "--b", "u4:col:ld=200", "--out", "bf16")
+        for granularity in ("tensor", "column", "1x32", "1x64", "1x128", "128x128"):
+            with self.subTest(granularity=granularity):
+                done = self.quarry("run", *problem, "--b-scale", granularity, "--b-zero", "u8", *HOST, "--format", "json")
+                self.assertTrue(done.json["runs"][0]["right"], done.out)
+        done = self.quarry("find", *problem, "--b-scale", "1x64", "--b-zero", "u8", "--explain")
+        self.assertIn(REFUSED.format("b_zero"), done.out + done.err)
+        name = self.quarry("find", *problem, "--b-scale", "1x64", "--limit", "1", "--format", "names").lines[0]
+        self.refused("run", *problem, "--b-scale", "1x64", "--b-zero", "u8", "--kernel", name, *HOST, status=1, says=REFUSED.format("b_zero"))
+        for flags, says in ((("--b-zero", "u8"), "Operand `b_zero` stands without `b_scale`, whose granularity zero points have"),
+                            (("--b-scale", "1x64", "--b-zero", "f32"), "--b-zero: zero points: expected u8, got `f32`"),
+                            (("--b-scale", "1x64", "--b-zero", "u8", "--b", "s4:col"), "Operand `b_zero` is for unsigned weights")):
+            with self.subTest(flags=flags):
+                given = problem if "--b" not in flags else problem[:4] + problem[6:]
+                self.refused("find", *given, *flags, says=says)
+
     def test_what_is_not_multiplied_needs_none(self):
         self.quarry("run", *PROBLEM, "--a-scale", "row", "--alpha", "0", "--bias", "row", *HOST)
         self.quarry("run", "gemm", "30x20x0", "f16", "--b-scale", "128x128", *HOST)

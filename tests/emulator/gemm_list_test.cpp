@@ -11,6 +11,7 @@
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/matrices.hpp"
+#include "operations/gemm_list/lab/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
@@ -121,5 +122,78 @@ TEST_CASE("list kernels do what the rules say, on any sizes and any number of bl
       INFO(compared.text());
       CHECK(compared.within());
     }
+  }
+}
+
+namespace {
+
+/// A problem of the f32 kernel, whose tiles the host counts.
+lab::gemm_list::Problem counted(std::vector<ListExtents> sizes) {
+  const auto packed = [](DType type) { return lab::OperandSpec{.dtype = type, .layout = Layout::row}; };
+  lab::gemm_list::Problem problem;
+  problem.sizes = std::move(sizes);
+  problem.bounds = {70, 70, 9};
+  problem.a = problem.b = problem.out = packed(DType::f32);
+  problem.a.stride = problem.b.stride = 9 * 70;
+  problem.out.stride = 70 * 70;
+  problem.schedule = ListSchedule::host;
+  return problem;
+}
+
+ListExtents some(std::mt19937_64& random) {
+  const auto extent = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
+  return {extent(70), extent(70), extent(9)};
+}
+
+Result<lab::Operands> operands_of(const lab::gemm_list::Problem& problem, const GemmListArguments& args,
+                                  std::uint64_t seed) {
+  return lab::Operands::make(args, {.seed = seed, .given = lab::gemm_list::Lab::given(problem)});
+}
+
+}  // namespace
+
+TEST_CASE("a problem is found by the host's count, in stretches of any length", "[gemm_list]") {
+  const auto seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const Result<Kernel> kernel = find_kernel("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4");
+  REQUIRE(kernel);
+  // The last has stretches of more problems than a warp reads at once.
+  for (const std::size_t count : {1, 63, 64, 65, 200, 64 * 40 - 7}) {
+    std::vector<ListExtents> sizes(count, ListExtents{});
+    for (int i = 0; i < 12; ++i) sizes[random() % count] = some(random);
+    const lab::gemm_list::Problem problem = counted(sizes);
+    INFO(count << " problems");
+    auto operands = operands_of(problem, lab::gemm_list::Lab::arguments(problem), random());
+    REQUIRE(operands);
+    const auto reference = lab::compute_reference(operands->arguments());
+    REQUIRE(reference);
+    REQUIRE(run(*kernel, *operands, random(), static_cast<unsigned>(1 + random() % 5)) == "");
+    CHECK(operands->check_outputs());
+    CHECK(compare(*reference, operands->arguments(), kernel->metadata()).within());
+  }
+}
+
+TEST_CASE("a count of other sizes touches nothing outside of the bounds, and ends", "[gemm_list]") {
+  const auto seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const Result<Kernel> kernel = find_kernel("gemm_list_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4");
+  REQUIRE(kernel);
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    std::vector<ListExtents> sizes(1 + random() % 100), promised;
+    for (ListExtents& each : sizes) each = random() % 4 == 0 ? some(random) : ListExtents{};
+    std::vector<std::int32_t> numbers;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const ListExtents other = random() % 3 == 0 ? some(random) : ListExtents{9999, -1, 5};
+      numbers.insert(numbers.end(), {other.m, other.n, other.k});
+    }
+    const lab::gemm_list::Problem problem = counted(sizes);
+    GemmListArguments args = lab::gemm_list::Lab::arguments(problem);
+    args.host_sizes = numbers;
+    auto operands = operands_of(problem, args, random());
+    REQUIRE(operands);
+    REQUIRE(run(*kernel, *operands, random(), static_cast<unsigned>(1 + random() % 5)) == "");
+    for (const lab::NamedTensor& each : operands->tensors()) CHECK(each.tensor.check(false));
   }
 }

@@ -27,7 +27,7 @@ void set_expression(GemmArguments& arguments, Input& input) {
 
 void change(GemmArguments& arguments, Input& input) {
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
-  switch (input.byte() % 14) {
+  switch (input.byte() % 15) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -41,6 +41,7 @@ void change(GemmArguments& arguments, Input& input) {
     case 10: change(arguments.epilogue, arguments.out, input); break;
     case 11: set_expression(arguments, input); break;
     case 12: change(arguments.tensors, input); break;
+    case 13: change(arguments.b_zero, TensorView::row_major(nullptr, DType::u8, {1, 1}), input); break;
     default: change(arguments.controls, input); break;
   }
 }

@@ -25,7 +25,7 @@ void change(std::vector<ListExtents>& sizes, Input& input) {
 void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input& input) {
   const TensorView leading =
       TensorView::row_major(nullptr, DType::s32, {static_cast<std::int64_t>(sizes.size()), list_matrices});
-  switch (input.byte() % 12) {
+  switch (input.byte() % 13) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -39,6 +39,7 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
       arguments.host_sizes = arguments.host_sizes.first(input.byte() % (arguments.host_sizes.size() + 1));
       break;
     case 10: arguments.clamp_host_sizes = true; break;
+    case 11: arguments.schedule = input.word<ListSchedule>(); break;
     default: change(sizes, input); break;
   }
 }

@@ -27,10 +27,11 @@ struct Tree {
                                           "--depfile", out.string() + ".d"});
   }
   /// The digest of what it wrote.
-  std::string digest() const {
+  std::string digest() const { return digest_after("sources_digest() { return \""); }
+  std::string digest_of(const std::string& family) const { return digest_after("{\"" + family + "\"sv, \""); }
+  std::string digest_after(const std::string& before) const {
     REQUIRE(run().exit_code == 0);
     const std::string text = read_file(out);
-    const std::string before = "sources_digest() { return \"";
     const auto begin = text.find(before);
     REQUIRE(begin != std::string::npos);
     return text.substr(begin + before.size(), 32);
@@ -54,6 +55,24 @@ TEST_CASE("the embedded sources are those that kernels reach", "[generator]") {
   CHECK_THAT(depfile, Catch::Contains(tree.out.string() + ":"));
   CHECK_THAT(depfile, Catch::Contains((tree.include / "quarry/types.hpp").string()));
   CHECK_THAT(depfile, !Catch::Contains("unused"));
+}
+
+TEST_CASE("a family's digest changes with what its entries include, and with nothing else", "[generator]") {
+  const Tree tree;
+  const auto spaces = quarry::config_spaces();
+  REQUIRE(spaces.size() > 2);
+  const std::string first(spaces[0]->family);
+  const std::string other(spaces[1]->family);
+  REQUIRE(first != other);
+  const std::string before = tree.digest_of(first);
+  const std::string others = tree.digest_of(other);
+  write_file(tree.kernels / first / "expression.cuh", "");
+  const std::string with_expression = tree.digest_of(first);
+  CHECK(with_expression != before);
+  CHECK(tree.digest_of(other) == others);
+  write_file(tree.kernels / "common/one.hpp", "\n");
+  CHECK(tree.digest_of(first) != with_expression);
+  CHECK(tree.digest_of(other) != others);
 }
 
 TEST_CASE("what entries with an expression include is embedded, where a family has it", "[generator]") {

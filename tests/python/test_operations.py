@@ -65,6 +65,25 @@ class Scales(unittest.TestCase):
                 reference = a.astype("float64") @ (b.astype("float64") * spread(scales.astype("float64"), k, n, size))
                 self.assertLessEqual(relative_error(out, reference), TOLERANCES["float16"], kernel.name)
 
+    def test_zero_points_are_taken_off_weights(self):
+        start = random.randrange(1 << 30)
+        for seed in range(start, start + 10):
+            dice = random.Random(seed)
+            m, n, k = dice.choice([1, 16, 33]), dice.choice([1, 24, 130]), dice.choice([16, 200, 300])
+            granularity, shape = dice.choice([("column", (1, n)), ("1x64", ((k + 63) // 64, n)), ("1x32", ((k + 31) // 32, n))])
+            a, b, zeros = draw_matrix(dice, m, k, "float16"), draw_matrix(dice, k, n, "uint8"), draw_matrix(dice, *shape, "uint8")
+            scales = numpy.array([dice.uniform(0.5, 1.5) for _ in range(numpy.prod(shape))], "float32").reshape(shape)
+            size = -(-k // shape[0]) if granularity == "column" else int(granularity[2:])
+            values = numpy.repeat(scales.astype("float64"), size, 0)[:k] * (b.astype("float64") - numpy.repeat(zeros.astype("float64"), size, 0)[:k])
+            out = numpy.full((m, n), numpy.nan, "float32")
+            with self.subTest(seed=seed, granularity=granularity):
+                args = quarry.GemmArguments(a, b, out, b_scale=scales, b_scale_granularity=granularity, b_zero=zeros)
+                kernels = quarry.get_kernels(args)
+                self.assertGreater(len(kernels), 0, str(kernels.status))
+                self.assertEqual(kernels[0].metadata["operands.scales"], "zero_points")
+                kernels[0].run(args)
+                self.assertLessEqual(relative_error(out, a.astype("float64") @ values), TOLERANCES["float32"], kernels[0].name)
+
     def test_scales_that_do_not_fit_are_told(self):
         a, out = numpy.ones((8, 8), "float32"), numpy.empty((8, 8), "float32")
         one = numpy.ones((1, 1), "float32")
@@ -72,6 +91,7 @@ class Scales(unittest.TestCase):
             (quarry.Error, "granularit", {"a_scale": one, "a_scale_granularity": "block"}),
             (quarry.Error, "a_scale", {"a_scale": numpy.ones((3, 1), "float32"), "a_scale_granularity": "row"}),
             (quarry.Error, "b_scale", {"b_scale": numpy.ones((1, 1), "float64")}),
+            (quarry.Error, "b_zero. stands without .b_scale", {"b_zero": numpy.ones((1, 1), "uint8")}),
             (quarry.Error, "column|granularit", {"a_scale": one, "a_scale_granularity": "column"}),
             (quarry.Error, "b_scale", {"b_scale": numpy.ones((2, 8), "float32"), "b_scale_granularity": "1x32"}),
             (TypeError, "b_scale: expected a tensor", {"b_scale": 0.5}),
@@ -136,7 +156,8 @@ class Lists(unittest.TestCase):
             out = numpy.full((len(shapes), max(m, 1), n), 7, "float64").astype(numpy_type(dtype))
             sizes = numpy.array(shapes, "int32")
             hint = [int(size) for size in sizes.flat] if dice.random() < 0.5 else None
-            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), host_sizes=hint)
+            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(2), host_sizes=hint,
+                                            schedule="host" if hint and dice.random() < 0.5 else "device")
             with self.subTest(seed=seed, shapes=shapes):
                 kernels = quarry.get_kernels(args)
                 self.assertGreater(len(kernels), 0, str(kernels.status))
@@ -154,6 +175,8 @@ class Lists(unittest.TestCase):
             (ValueError, "no expression", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum"))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, host_sizes=[1]))),
+            (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="host"))),
+            (ValueError, "unknown schedule", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="later")),
         ]
         for kind, message, make in cases:
             with self.subTest(message=message), self.assertRaisesRegex(kind, message):

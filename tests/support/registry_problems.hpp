@@ -34,6 +34,8 @@ inline void give_scales(const KernelMetadata& kernel, GemmArguments& args) {
   args.a_scale = TensorView::row_major(nullptr, DType::f32, {1, 1});
   args.b_scale = TensorView::row_major(nullptr, DType::f32, {1, args.out.extents[args.out.rank - 1U]});
   args.b_scale_granularity = ScaleGranularity::column;
+  if (kernel.operands.scales != ScaleSupport::zero_points) return;
+  args.b_zero = TensorView::row_major(nullptr, DType::u8, {1, args.out.extents[args.out.rank - 1U]});
 }
 
 inline Types types_of(const detail::Row& row) {

@@ -73,6 +73,18 @@ QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
   return pair_of<BF16>(half_byte(numbers, i), half_byte(numbers, i + 4));
 }
 
+/// Half `half` of a pair, as f32.
+template <class T>
+float number_of_pair(unsigned pair, int half) {
+  return to_f32(T{static_cast<unsigned short>(pair >> 16 * half)});
+}
+
+template <class T>
+QUARRY_DEVICE unsigned pair_less(unsigned pair, unsigned other) {
+  return pair_of<T>(number_of_pair<T>(pair, 0) - number_of_pair<T>(other, 0),
+                    number_of_pair<T>(pair, 1) - number_of_pair<T>(other, 1));
+}
+
 template <class T>
 inline constexpr float half_byte_unit = 1;
 template <>

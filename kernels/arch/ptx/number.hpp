@@ -137,6 +137,22 @@ QUARRY_DEVICE unsigned half_byte_pair<BF16>(U4x8 numbers, int i) {
   return pair;
 }
 
+/// The numbers of a pair less the numbers of another one, each rounded once.
+template <class T>
+QUARRY_DEVICE unsigned pair_less(unsigned pair, unsigned other);
+template <>
+QUARRY_DEVICE unsigned pair_less<F16>(unsigned pair, unsigned other) {
+  unsigned difference;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(difference) : "r"(pair), "r"(other));
+  return difference;
+}
+template <>
+QUARRY_DEVICE unsigned pair_less<BF16>(unsigned pair, unsigned other) {
+  unsigned difference;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(difference) : "r"(other), "r"(0xbf80bf80u), "r"(pair));
+  return difference;
+}
+
 /// What the pairs below count: numbers of 7 bits of mantissa are left with a factor, which is exact.
 template <class T>
 inline constexpr float half_byte_unit = 1;

@@ -155,13 +155,28 @@ static inline quarry_gemm_params quarry_gemm_launch_params(const quarry_gemm_ker
   return params;
 }
 
+/* Threads that share the slices of outputs in the reduction, as a power of two: more where outputs are few. */
+static inline int quarry_reduce_sharers_log2(long long quads, int slices) {
+  int log2 = 0;
+  while (log2 < QUARRY_REDUCE_MOST_SHARERS_LOG2 && slices >> (log2 + 1) >= QUARRY_REDUCE_LEAST_SHARE &&
+         quads <= QUARRY_REDUCE_MOST_SHARING_THREADS >> (log2 + 1)) {
+    ++log2;
+  }
+  return log2;
+}
+
+static inline long long quarry_reduce_quads(int m, int n, int batch) {
+  return (long long)batch * m * quarry_tiles(n, QUARRY_REDUCE_COLUMNS);
+}
+
 /* The reduction that follows on the same stream where the mode is split_k_parallel: blocks of its grid, 0 where there
    is none, and what it is launched with. It has QUARRY_REDUCE_THREADS threads a block and no shared memory. */
 static inline unsigned quarry_reduce_grid(const quarry_gemm_kernel* kernel, const quarry_gemm_problem* problem) {
   const quarry_gemm_problem seen = quarry_gemm_oriented(kernel, problem);
-  const long long quads = (long long)seen.batch * seen.m * quarry_tiles(seen.n, QUARRY_REDUCE_COLUMNS);
+  const long long quads = quarry_reduce_quads(seen.m, seen.n, seen.batch);
+  const int of_block = QUARRY_REDUCE_THREADS >> quarry_reduce_sharers_log2(quads, seen.slices);
   if (!quarry_is_split(problem) || problem->mode != QUARRY_MODE_SPLIT_K_PARALLEL) return 0;
-  return (unsigned)((quads + QUARRY_REDUCE_THREADS - 1) / QUARRY_REDUCE_THREADS);
+  return (unsigned)((quads + of_block - 1) / of_block);
 }
 
 static inline quarry_reduce_params quarry_reduce_launch_params(const quarry_gemm_kernel* kernel,
@@ -177,6 +192,8 @@ static inline quarry_reduce_params quarry_reduce_launch_params(const quarry_gemm
   params.n = launched.n;
   params.batch = launched.batch;
   params.slices = launched.slices;
+  params.sharers_log2 =
+      quarry_reduce_sharers_log2(quarry_reduce_quads(params.m, params.n, params.batch), params.slices);
   return params;
 }
 )c";

@@ -87,7 +87,11 @@ std::string common_part() {
   text += enumeration("activation", activation_words);
   text += enumeration("bias_axis", bias_axis_words);
   text += "\n#define QUARRY_REDUCE_THREADS " + std::to_string(reduce_split_k::threads({}));
-  text += "\n#define QUARRY_REDUCE_COLUMNS " + std::to_string(reduce_columns) + "\n";
+  text += "\n#define QUARRY_REDUCE_COLUMNS " + std::to_string(reduce_columns);
+  text += "\n#define QUARRY_REDUCE_MOST_SHARERS_LOG2 " + std::to_string(reduce_split_k::most_sharers_log2);
+  text += "\n#define QUARRY_REDUCE_LEAST_SHARE " + std::to_string(reduce_split_k::least_share);
+  text += "\n#define QUARRY_REDUCE_MOST_SHARING_THREADS " +
+          std::to_string(reduce_split_k::most_sharing_threads) + "\n";
   for (const ParamStruct& s : param_structs()) text += declaration(s);
   text += export_c_types;
   text += export_c_functions;

@@ -118,7 +118,7 @@ void write_reduction(JsonWriter& json, const ExportedKernel& kernel) {
   json.begin_object("launch")
       .number("threads", reduce_split_k::threads({}))
       .number("dynamic_shared_bytes", 0);
-  json.begin_object("grid").text("x", "ceil(batch * m * ceil(n / 4) / " + threads + ")");
+  json.begin_object("grid").text("x", "ceil(batch * m * ceil(n / 4) * 2^sharers_log2 / " + threads + ")");
   json.text("y", "1").text("z", "1").end_object().end_object();
   write_params(json, reduce_params_name);
   json.end_object();

@@ -103,6 +103,8 @@ constexpr ParamField reduce_fields[] = {
     QUARRY_FIELD(ReduceParams, n, "as the kernel's"),
     QUARRY_FIELD(ReduceParams, batch, "as the kernel's"),
     QUARRY_FIELD(ReduceParams, slices, "as the kernel's"),
+    QUARRY_FIELD(ReduceParams, sharers_log2,
+                 "threads that share the slices of four outputs, as a power of two: 0 to 4"),
 };
 #undef QUARRY_FIELD
 

@@ -170,7 +170,8 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   const auto view = [&](Operand name, ScaleGranularity granularity, const detail::MatrixExtents& of) {
     const detail::MatrixExtents extents = detail::scale_extents(name, granularity, of);
     const std::int64_t batch = dice.one_in(3) ? 0 : sizes.batch;
-    return random_matrix(DType::f32, storage, batch, extents.rows, extents.columns, dice);
+    const DType type = name == Operand::b_zero ? DType::u8 : DType::f32;
+    return random_matrix(type, storage, batch, extents.rows, extents.columns, dice);
   };
   const std::int64_t which = dice.between(0, 2);
   if (which != 1) {
@@ -180,6 +181,8 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   if (which != 2) {
     args.b_scale_granularity = of_b[dice.between(0, has_groups ? 5 : 3)];
     args.b_scale = view(Operand::b_scale, args.b_scale_granularity, {sizes.k, sizes.n});
+    if (has_groups && is_unsigned(args.b.dtype) && dice.one_in(2))
+      args.b_zero = view(Operand::b_zero, args.b_scale_granularity, {sizes.k, sizes.n});
   }
 }
 
@@ -189,6 +192,7 @@ std::string scales_described(const GemmArguments& args) {
     text += lab::described("a_scale " + std::string(to_string(args.a_scale_granularity)), *args.a_scale);
   if (args.b_scale)
     text += lab::described("b_scale " + std::string(to_string(args.b_scale_granularity)), *args.b_scale);
+  if (args.b_zero) text += lab::described("b_zero", *args.b_zero);
   return text;
 }
 
@@ -198,24 +202,29 @@ CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
   std::set<TypeKey> types;
   Fallbacks fallbacks;
   Fallbacks scaled_fallbacks;
+  Fallbacks zero_fallbacks;
   for (const Kernel& kernel : kernels) {
     const TypeKey key = type_key(kernel.metadata());
     types.insert(key);
     if (takes_any_problem(kernel.metadata())) fallbacks[key].insert(layout_key(kernel.metadata()));
     if (takes_any_scaled_problem(kernel.metadata()))
       scaled_fallbacks[key].insert(layout_key(kernel.metadata()));
+    if (takes_any_problem_with_zeros(kernel.metadata()))
+      zero_fallbacks[key].insert(layout_key(kernel.metadata()));
   }
   return {.types = {types.begin(), types.end()},
           .always_there = served_always(fallbacks),
           .fallbacks = fallbacks,
           .always_scaled = served_always(scaled_fallbacks),
           .scaled_fallbacks = scaled_fallbacks,
+          .always_with_zeros = served_always(zero_fallbacks),
           .cost = cost};
 }
 
 bool is_always_taken(const CampaignSpace& space, const GemmArguments& args) {
   if (!is_taken_always(args)) return false;
   const TypeKey types{args.a.dtype, args.b.dtype, *args.accumulator, args.out.dtype, args.math};
+  if (args.b_zero && !space.always_with_zeros.contains(types)) return false;
   const auto layouts = [](const TensorView& view) -> std::vector<Layout> {
     if (view.tag != LayoutTag::strided) return {layout_of(view.tag)};
     return {Layout::row, Layout::column};

@@ -27,6 +27,8 @@ struct CampaignSpace {
   /// The same two of problems with scales of operands.
   std::set<TypeKey> always_scaled;
   std::map<TypeKey, std::set<LayoutKey>> scaled_fallbacks;
+  /// As always_scaled, of problems with zero points.
+  std::set<TypeKey> always_with_zeros;
   /// The most that an extent of M, N or K is.
   std::int64_t extent = 2000;
   /// The most that a problem may cost (see campaign_cost): extents are drawn again where they cost more.
@@ -53,7 +55,8 @@ struct CampaignProblem {
 /// through arrays of pointers, padded, broadcast and odd strides, alignment, everything that an epilogue can
 /// have, or an expression in its place, gated pairs and reductions among them, and controls. Some have types
 /// that no kernel has, or controls that hardly any takes; and one in about 200 breaks a rule of the API. One
-/// in six has scales of A, of B or of both and no expression, but where s32 is computed in.
+/// in six has scales of A, of B (half of unsigned weights with zero points) or of both and no expression, but
+/// where s32 is computed in.
 CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed);
 
 /// The problem in a line: "300x7x1024 batch 3, a f16 (7168, 1024, 1) align 8, ...".

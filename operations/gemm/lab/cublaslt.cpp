@@ -55,6 +55,7 @@ CublasLtCompute compute_of(const Problem& problem) {
 }
 
 Status check_problem(const Problem& problem) {
+  if (problem.b_zero) return unsupported("it knows no zero points");
   const bool has_scales = problem.a_scale || problem.b_scale;
   if (has_scales && (!is_fp8(problem.a.dtype) || problem.batch > 0))
     return unsupported("it scales operands of 8-bit floating point alone, without a batch");

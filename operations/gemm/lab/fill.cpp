@@ -5,6 +5,7 @@ namespace quarry::lab::gemm {
 
 bool Lab::fill(const GemmArguments& arguments, Operand operand, const TensorView& view,
                const FillOptions& options) {
+  if (fill_zeros(arguments.b.dtype, operand, view, options)) return true;
   return fill_scales(arguments.out.dtype, operand, view, options);
 }
 

@@ -15,6 +15,7 @@ constexpr Setting operand_settings[] = {
      "Scales of A, in f32: one for all, for each row, or for 128 of K in a row"},
     {"b-scale", "tensor|column|1x128|128x128|1x64|1x32",
      "Scales of B, in f32: one for all, for each column, or for 128 of K in 1 or 128 columns"},
+    {"b-zero", "u8", "Zero points of u4 or u8 weights, one beside each scale of B"},
 };
 constexpr Setting sum_settings[] = {
     {"accumulator", "TYPE",

@@ -58,13 +58,17 @@ void scale(Problem& problem, const Extent3& tile, Dice& dice) {
   problem.k = std::max<std::int64_t>(2 * tile.k, 2 * scale_block) + dice.between(1, scale_block - 1);
 }
 
+/// Scales and zero points of B alone.
+template <ScaleGranularity of_b>
+void scale_with_zeros(Problem& problem, const Extent3& tile, Dice& dice) {
+  scale<ScaleGranularity::tensor, of_b>(problem, tile, dice);
+  problem.a_scale = std::nullopt;
+}
+
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
-bool takes_groups(const KernelMetadata& kernel) {
-  return kernel.operands.scales == ScaleSupport::group_scales;
-}
-bool takes_blocks(const KernelMetadata& kernel) {
-  return kernel.operands.scales == ScaleSupport::block_scales || takes_groups(kernel);
-}
+bool takes_groups(const KernelMetadata& kernel) { return quarry::takes_groups(kernel.operands.scales); }
+bool takes_blocks(const KernelMetadata& kernel) { return quarry::takes_blocks(kernel.operands.scales); }
+bool takes_zeros(const KernelMetadata& kernel) { return kernel.operands.scales == ScaleSupport::zero_points; }
 
 bool promotes(const KernelMetadata& kernel) {
   return takes_blocks(kernel) && is_fp8(kernel.operands.a.dtype);
@@ -122,6 +126,10 @@ constexpr OwnPath own_paths[] = {
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
     {{"scales_1x32", takes_groups}, scale<row, block_1x32>},
     {{"scales_1x64_1x32", takes_groups}, scale<block_1x64, block_1x32>},
+    {{"zeros_tensor", takes_zeros}, scale_with_zeros<tensor>},
+    {{"zeros_column", takes_zeros}, scale_with_zeros<column>},
+    {{"zeros_1x32", takes_zeros}, scale_with_zeros<block_1x32>},
+    {{"zeros_1x128", takes_zeros}, scale_with_zeros<block_1x128>},
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
     {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},

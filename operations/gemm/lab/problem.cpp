@@ -50,6 +50,7 @@ GemmArguments Lab::arguments(const Problem& p) {
                         .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
                         .b_scale = scale_view(Operand::b_scale, p.b_scale, p.batch, {p.k, p.n}),
                         .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
+                        .b_zero = zero_view(p.b_zero, p.b_scale, p.batch, {p.k, p.n}),
                         .accumulator = p.accumulator,
                         .math = p.math,
                         .accumulation = p.accumulation,
@@ -73,6 +74,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   check_batch(reader, "out", problem.out, problem.batch, true);
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
+  problem.b_zero = reader.read("b-zero", parse_b_zero).has_value();
   problem.epilogue = read_epilogue(reader, problem.output());
   read_expression(reader, problem);
   problem.controls = read_controls(reader);
@@ -89,6 +91,7 @@ std::string Lab::command_text(const Problem& p) {
   text += flag_text("b", operand_text(p.b));
   if (p.a_scale) text += flag_text("a-scale", std::string(to_string(*p.a_scale)));
   if (p.b_scale) text += flag_text("b-scale", std::string(to_string(*p.b_scale)));
+  if (p.b_zero) text += flag_text("b-zero", "u8");
   text += c_text(p.epilogue);
   text += flag_text("out", operand_text(p.out));
   if (p.batch > 0) text += flag_text("batch", std::to_string(p.batch));

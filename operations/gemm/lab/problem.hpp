@@ -25,6 +25,8 @@ struct Problem {
   /// Scales of A and B, of each batch entry; absent: none.
   std::optional<ScaleGranularity> a_scale = {};
   std::optional<ScaleGranularity> b_scale = {};
+  /// Whether B has zero points, too.
+  bool b_zero = false;
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
   Accumulation accumulation = Accumulation::fast;

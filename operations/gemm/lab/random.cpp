@@ -109,9 +109,10 @@ void draw_scales(ScaleSupport kernel, Problem& problem, Dice& dice) {
   using enum ScaleGranularity;
   constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128, block_1x32, block_1x64};
   constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128, block_1x32, block_1x64};
-  const bool has_groups = kernel == ScaleSupport::group_scales;
-  const bool has_blocks = has_groups || kernel == ScaleSupport::block_scales;
-  const std::int64_t which = dice.between(0, 3);
+  const bool has_groups = takes_groups(kernel);
+  const bool has_blocks = takes_blocks(kernel);
+  const bool has_zeros = kernel == ScaleSupport::zero_points;  // which need scales of B
+  const std::int64_t which = dice.between(0, has_zeros ? 1 : 3);
   if (which != 1) problem.a_scale = of_a[dice.between(0, has_groups ? 4 : has_blocks ? 2 : 1)];
   if (which != 2) problem.b_scale = of_b[dice.between(0, has_groups ? 5 : has_blocks ? 3 : 1)];
   if (has_blocks && problem.k > 0 && dice.one_in(2)) problem.k += scale_block;
@@ -148,6 +149,7 @@ Problem drawn(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t num
   if (may_promote && !problem.expression && dice.one_in(4)) problem.accumulation = Accumulation::precise;
   const bool needs_scales = scales != ScaleSupport::none && problem.accumulation == Accumulation::fast;
   if (needs_scales && !problem.a_scale && !problem.b_scale) draw_scales(scales, problem, dice);
+  problem.b_zero = scales == ScaleSupport::zero_points;
   const Whole extents = whole_extents(kernel);
   if (extents.m) problem.m = whole(problem.m);
   if (extents.n) problem.n = whole(problem.n);

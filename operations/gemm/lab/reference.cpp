@@ -37,6 +37,7 @@ class Product {
         b_(arguments.b),
         a_scales_(Scales::of_a(arguments.a_scale, arguments.a_scale_granularity)),
         b_scales_(Scales::of_b(arguments.b_scale, arguments.b_scale_granularity)),
+        b_zeros_(Scales::zeros_of_b(arguments.b_zero, arguments.b_scale_granularity)),
         epilogue_(epilogue) {}
 
   /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns
@@ -56,21 +57,27 @@ class Product {
   }
 
  private:
-  /// Reads `depth` rows of B from `k` on, times their scales, block_columns doubles each. @return their sum
+  /// Reads `depth` rows of B from `k` on, less their zero points, times their scales, block_columns doubles
+  /// each.
+  /// @return their sum
   /// of squares
   double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
     double squares = 0;
     double scales[block_columns] = {};
+    double zeros[block_columns] = {};
     const void* const first = b_.first(strip.entry);
     host::with_element(b_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
         if (i % least_scale_group == 0) {
-          for (int j = 0; j < strip.columns; ++j)
+          for (int j = 0; j < strip.columns; ++j) {
             scales[j] = b_scales_.at(strip.entry, k + i, strip.column + j);
+            zeros[j] = b_zeros_.at(strip.entry, k + i, strip.column + j);
+          }
         }
         for (int j = 0; j < block_columns; ++j) {
-          const double value =
-              j < strip.columns ? scales[j] * read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
+          const double stored =
+              j < strip.columns ? read_element<E>(first, b_.index(k + i, strip.column + j)) : 0.0;
+          const double value = scales[j] * (stored - zeros[j]);
           b[i * block_columns + j] = value;
           const double scaled = value * (j < strip.columns ? epilogue_.column_scale(strip.column + j) : 0);
           squares += scaled * scaled;
@@ -112,6 +119,7 @@ class Product {
   Matrix b_;
   Scales a_scales_;
   Scales b_scales_;
+  Scales b_zeros_;
   EpilogueReference& epilogue_;
 };
 

@@ -18,7 +18,8 @@ const OperandMetadata* metadata_of(const KernelMetadata& kernel, Operand operand
     case Operand::a:
     case Operand::a_scale: return &kernel.operands.a;
     case Operand::b:
-    case Operand::b_scale: return &kernel.operands.b;
+    case Operand::b_scale:
+    case Operand::b_zero: return &kernel.operands.b;
     case Operand::c: return &kernel.operands.c;
     case Operand::out:
     case Operand::residual:
@@ -100,6 +101,13 @@ std::int64_t summed_k(const GemmArguments& args) {
 
 bool must_promote(const GemmArguments& args) {
   return args.accumulation == Accumulation::precise && is_fp8(args.a.dtype) && summed_k(args) > 0;
+}
+
+/// Whether a kernel takes no zero points, which are there; or needs some, and there are none.
+bool has_other_zeros(const Status& status, const KernelMetadata& kernel, const GemmArguments& args) {
+  const bool takes_zeros = kernel.operands.scales == ScaleSupport::zero_points;
+  if (summed_k(args) == 0 || takes_zeros == args.b_zero.has_value()) return false;
+  return status.reason() == (takes_zeros ? Reason::missing : Reason::no_operand);
 }
 
 /// Whether scales, by which something is multiplied, are such as a kernel does not take: some, where it takes
@@ -233,6 +241,8 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   const std::string message = status.message();
   if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
   if (status.code() != StatusCode::unsupported) return "refused with another code: " + message;
+  if (status.operand() == Operand::b_zero && names(message, Operand::b_zero))
+    return has_other_zeros(status, kernel, args) ? "" : "the cause is not true: " + message;
   const bool is_of_scales = status.reason() == Reason::no_operand || status.reason() == Reason::granularity;
   if (is_of_scales && names(message, status.operand()))
     return has_other_scales(status, kernel, args) ? "" : "the cause is not true: " + message;

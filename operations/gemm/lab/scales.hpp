@@ -18,15 +18,26 @@ namespace quarry::lab {
 Result<ScaleGranularity> parse_a_scale(std::string_view text);
 Result<ScaleGranularity> parse_b_scale(std::string_view text);
 
+/// The type of zero points of B, u8, by its word.
+Result<DType> parse_b_zero(std::string_view text);
+
 /// Fake scales of A or B, packed. Scales of one block of K lie side by side, as bulk copies need them.
 std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,
                                      std::int64_t batch, const detail::MatrixExtents& of);
+
+/// Fake zero points of B beside its scales, if it has some; 1 x 1 ones, to be refused, if it has no scales.
+std::optional<TensorView> zero_view(bool is_given, const std::optional<ScaleGranularity>& granularity,
+                                    std::int64_t batch, const detail::MatrixExtents& of);
 
 /// Fills scales with values around 1, whose products with outputs that are whole numbers are exact; false for
 /// any other operand. @param out type of the outputs
 bool fill_scales(DType out, Operand operand, const TensorView& view, const FillOptions& options);
 
-/// Scales of A or B, read by rows and columns of the operand itself; 1 where it has none.
+/// Fills zero points with numbers of weights of this type; false for any other operand.
+bool fill_zeros(DType weights, Operand operand, const TensorView& view, const FillOptions& options);
+
+/// Scales of A or B, read by rows and columns of the operand itself; 1 where it has none. Zero points of B in
+/// the same way; 0 where there are none.
 class Scales {
  public:
   static Scales of_a(const std::optional<TensorView>& view, ScaleGranularity granularity) {
@@ -35,9 +46,12 @@ class Scales {
   static Scales of_b(const std::optional<TensorView>& view, ScaleGranularity granularity) {
     return {view, by_k(granularity), by_line(granularity)};
   }
+  static Scales zeros_of_b(const std::optional<TensorView>& view, ScaleGranularity granularity) {
+    return {view, by_k(granularity), by_line(granularity), 0};
+  }
 
   double at(std::int64_t entry, std::int64_t row, std::int64_t column) const {
-    if (!is_given_) return 1;
+    if (!is_given_) return otherwise_;
     return host::read_element(matrix_.type, matrix_.first(entry),
                               matrix_.index(row / rows_, column / columns_));
   }
@@ -45,8 +59,12 @@ class Scales {
  private:
   static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
-  Scales(const std::optional<TensorView>& view, std::int64_t rows, std::int64_t columns)
-      : matrix_(view.value_or(TensorView())), is_given_(view), rows_(rows), columns_(columns) {}
+  Scales(const std::optional<TensorView>& view, std::int64_t rows, std::int64_t columns, double otherwise = 1)
+      : matrix_(view.value_or(TensorView())),
+        is_given_(view),
+        rows_(rows),
+        columns_(columns),
+        otherwise_(otherwise) {}
 
   /// Rows of A or columns of B that share a scale; and positions of K.
   static std::int64_t by_line(ScaleGranularity granularity) {
@@ -61,6 +79,7 @@ class Scales {
   bool is_given_;
   std::int64_t rows_;
   std::int64_t columns_;
+  double otherwise_;
 };
 
 }  // namespace quarry::lab

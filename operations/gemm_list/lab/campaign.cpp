@@ -209,6 +209,7 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
     args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
   }
   if (dice.one_in(2)) args.host_sizes = kept_sizes(p.sizes);
+  if (!args.host_sizes.empty() && dice.one_in(2)) args.schedule = ListSchedule::host;
   spoil_arguments(args, dice);
   return {.arguments = args,
           .in_place = drawn.operands_in_place(),

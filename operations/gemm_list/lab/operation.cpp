@@ -14,6 +14,7 @@ constexpr Setting own_settings[] = {
     {"sizes", "LIST|FILE", "Sizes that the operand holds instead of the shape's, sensible or not"},
     {"leading", "packed|LIST",
      "Leading dimensions of each problem, A:B:C:OUT,...; packed: of lines without padding"},
+    {"schedule", "device|host", "Where tiles are counted: in the kernel, or at the launch (device)"},
     {"wrong-sizes", "refuse|clamp", "What the host executor does with sizes that make no sense (refuse)"},
     {"accumulator", "TYPE",
      "Type that products are summed in (f64 operands: f64, s8 and u8: s32, others: f32)"},

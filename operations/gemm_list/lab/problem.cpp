@@ -117,6 +117,7 @@ GemmListArguments Lab::arguments(const Problem& p) {
   if (!p.leading.empty())
     args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
   args.clamp_host_sizes = p.clamp_host_sizes;
+  args.schedule = p.schedule;
   args.accumulator = p.accumulator;
   args.epilogue = epilogue_of(p.epilogue, output, p.compute());
   args.host_sizes = kept_sizes(p.sizes);
@@ -135,6 +136,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
     return parse_word("value", text, {"refuse", "clamp"});
   });
   problem.clamp_host_sizes = clamps.value_or(0) == 1;
+  problem.schedule = reader.read("schedule", parse_list_schedule).value_or(ListSchedule::device);
   problem.epilogue = read_epilogue(reader, problem.output());
   if (!reader.status()) return reader.status();
   if (Status s = read_leading(reader, problem); !s) return s;
@@ -152,6 +154,7 @@ std::string Lab::command_text(const Problem& p) {
   text += flag_text("a", operand_text(p.a)) + flag_text("b", operand_text(p.b)) + c_text(p.epilogue) +
           flag_text("out", operand_text(p.out));
   if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");
+  if (p.schedule == ListSchedule::host) text += flag_text("schedule", std::string(to_string(p.schedule)));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   return text + epilogue_text(p.epilogue);
 }

@@ -26,6 +26,7 @@ struct Problem {
   /// One for each problem; empty: the operands' strides hold.
   std::vector<Leading> leading;
   bool clamp_host_sizes = false;
+  ListSchedule schedule = ListSchedule::device;
   /// Arrays of pointers, unless they have a batch stride or are shared.
   OperandSpec a = {};
   OperandSpec b = {};

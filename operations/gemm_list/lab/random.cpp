@@ -18,7 +18,8 @@ struct Drawn {
   bool is_batch;  ///< operands are batches or shared, not arrays of pointers
   bool is_spoiled;
   bool lacks_k;
-  bool is_long;  ///< more problems than a warp has lanes
+  bool is_long;          ///< more problems than a warp has lanes
+  bool on_host = false;  ///< the host counts tiles
 };
 
 /// A path of lists alone.
@@ -33,6 +34,7 @@ constexpr OwnPath own_paths[] = {
     {"strided_list", {false, true, false, false, false}},
     {"no_k", {false, false, false, true, false}},
     {"long_list", {false, false, false, false, true}},
+    {"host_schedule", {false, false, false, false, true, true}},
     {"wrong_list_sizes", {false, false, true, false, false}},
     {"wrong_leading", {true, false, true, false, false}},
 };
@@ -168,7 +170,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   problem.accumulator = operands.accumulator;
   const auto shared = std::ssize(output_paths());
   const std::int64_t own = number - shared;
-  Drawn drawn = {dice.one_in(2), dice.one_in(4), dice.one_in(4), false, dice.one_in(6)};
+  Drawn drawn = {dice.one_in(2), dice.one_in(4), dice.one_in(4), false, dice.one_in(6), dice.one_in(4)};
   if (number < shared) {
     begin_path(problem.out, problem.epilogue, dice);
     std::int64_t batch = 0;  // the problems are all the batch that there is
@@ -191,6 +193,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   if (drawn.has_leading) draw_leading(problem, kernel, drawn.is_spoiled, dice);
   if (is_own && drawn.has_leading) show_leading(problem, drawn);
   problem.clamp_host_sizes = drawn.is_spoiled;
+  if (drawn.on_host) problem.schedule = ListSchedule::host;
   fit_integers(problem);
   return problem;
 }

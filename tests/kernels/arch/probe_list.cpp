@@ -109,6 +109,8 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("f16_of_u8", {"low_pair_of<F16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("bf16_of_s8", {"low_pair_of<BF16>(S8x4)"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("bf16_of_u8", {"low_pair_of<BF16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("f16_less_f16", {"pair_less<F16>"}, pairs_of_bytes, pairs, pairs, bits));
+  all.push_back(items("bf16_less_bf16", {"pair_less<BF16>"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("f16_of_s4", {"half_byte_pair<F16>(S4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("f16_of_u4", {"half_byte_pair<F16>(U4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("bf16_of_s4", {"half_byte_pair<BF16>(S4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));

@@ -57,6 +57,8 @@ QUARRY_ENTRY(probe_f16_of_s8, probes::ProbeParams, probes::f16_of_s8, probes::us
 QUARRY_ENTRY(probe_f16_of_u8, probes::ProbeParams, probes::f16_of_u8, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_s8, probes::ProbeParams, probes::bf16_of_s8, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_u8, probes::ProbeParams, probes::bf16_of_u8, probes::usual)
+QUARRY_ENTRY(probe_f16_less_f16, probes::ProbeParams, probes::f16_less_f16, probes::usual)
+QUARRY_ENTRY(probe_bf16_less_bf16, probes::ProbeParams, probes::bf16_less_bf16, probes::usual)
 QUARRY_ENTRY(probe_f16_of_s4, probes::ProbeParams, probes::f16_of_s4, probes::usual)
 QUARRY_ENTRY(probe_f16_of_u4, probes::ProbeParams, probes::f16_of_u4, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_s4, probes::ProbeParams, probes::bf16_of_s4, probes::usual)

@@ -86,6 +86,13 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "scales_1x32") return has_scales(row, block_1x32);
   if (path == "scales_1x64_1x32") return has_scales(block_1x64, block_1x32);
   if (path == "scales_1x128_1x128") return has_scales(block_1x128, block_1x128);
+  const auto has_zeros = [&](ScaleGranularity b) {
+    return p.b_zero && !p.a_scale && p.b_scale == b && p.k > 2 * scale_block;
+  };
+  if (path == "zeros_tensor") return has_zeros(tensor);
+  if (path == "zeros_column") return has_zeros(column);
+  if (path == "zeros_1x32") return has_zeros(block_1x32);
+  if (path == "zeros_1x128") return has_zeros(block_1x128);
   if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
     if (!p.expression) return false;
     const detail::ReductionCounts counts = detail::reduction_counts(*p.expression);

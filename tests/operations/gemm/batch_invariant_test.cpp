@@ -95,7 +95,7 @@ TEST_CASE("classes of kernels: one of warps that share K is alone, integers are 
     }
     const bool shares = metadata.design.warps && metadata.design.warps->k > 1;
     const ScaleSupport scales = metadata.operands.scales;
-    const bool promotes = scales == ScaleSupport::block_scales || scales == ScaleSupport::group_scales;
+    const bool promotes = takes_blocks(scales);
     const bool is_exact = metadata.operands.accumulator == DType::s32;
     REQUIRE(of_kernel.has_value() == (!promotes && (!shares || is_exact)));
     if (!of_kernel) continue;

@@ -360,8 +360,9 @@ TEST_CASE("kernels take the granularities that they say, and need scales", "[sca
   for (const detail::Row& row : test::gemm_rows()) {
     if (test::takes_unscaled(row)) continue;
     const ScaleSupport scales = row.metadata.operands.scales;
-    const bool takes_groups = scales == ScaleSupport::group_scales;
-    const bool takes_blocks = takes_groups || scales == ScaleSupport::block_scales;
+    if (scales == ScaleSupport::zero_points) continue;  // zero_points_test.cpp
+    const bool takes_groups = quarry::takes_groups(scales);
+    const bool takes_blocks = quarry::takes_blocks(scales);
     ++(takes_groups ? groups : takes_blocks ? blocks : vectors);
     GemmArguments args = taken_by(row);
     const Kernel kernel(row);
@@ -487,5 +488,10 @@ TEST_CASE("questions tell problems with scales apart", "[scales]") {
   ask(with_b(ScaleGranularity::column, scale_view({1, 384})));
   ask(with_b(ScaleGranularity::block_1x128, scale_view({8, 384})));
   ask(with_b(ScaleGranularity::block_128x128, scale_view({8, 3})));
+  GemmArguments zeros = with_b(ScaleGranularity::column, scale_view({1, 384}));
+  zeros.b.dtype = DType::u4;
+  ask(zeros);
+  zeros.b_zero = TensorView::row_major(nullptr, DType::u8, {1, 384});
+  ask(zeros);
   CHECK(questions.size() == static_cast<std::size_t>(asked));
 }

@@ -192,6 +192,12 @@ TEST_CASE("gemm_list: tables of another form are refused", "[gemm_list]") {
   check_refused(
       list(), [&](Args& args) { args.host_sizes = five; },
       "`host_sizes` has 5 numbers: expected 9, M, N and K of each problem");
+  check_refused(
+      list(), [&](Args& args) { args.schedule = ListSchedule::host; },
+      "`schedule` is host, and `host_sizes` is empty: expected 9 numbers, M, N and K of each problem");
+  check_refused(
+      list(), [&](Args& args) { args.schedule = static_cast<ListSchedule>(9); },
+      "`schedule` is 9: expected device or host");
 }
 
 TEST_CASE("gemm_list: beside leading dimensions, lines are contiguous and do not overlap", "[gemm_list]") {

@@ -70,6 +70,18 @@ TEST_CASE("The digest is a long hexadecimal number", "[sources]") {
   CHECK(sources_digest().find_first_not_of("0123456789abcdef") == std::string_view::npos);
 }
 
+TEST_CASE("An entry's digest is that of its family", "[sources]") {
+  std::set<std::string_view> digests;
+  for (const FamilyDigest& one : family_digests()) {
+    CHECK(one.digest.size() == 32);
+    CHECK(sources_digest(std::string(one.family) + "_f16") == one.digest);
+    digests.insert(one.digest);
+  }
+  CHECK(digests.size() == family_digests().size());
+  for (const Entry& entry : entries()) REQUIRE(digests.contains(sources_digest(entry.name)));
+  CHECK(sources_digest("nothing") == sources_digest());
+}
+
 TEST_CASE("Every entry has a source, which defines it", "[sources]") {
   for (const Entry& entry : entries()) {
     const std::string name(entry.name);

@@ -304,6 +304,8 @@ TEST_CASE("a config that breaks a constraint is refused with the constraint", "[
   check("tile.k must divide 128", simt + "64x64x48_t4x4_block_scales");
   check("an s32 output is computed in s32", "gemm_simt_s8_s8_s32_s32_rcr_64x64x64_t4x4_block_scales");
   check("tile.k must divide 32", simt + "64x64x64_t4x4_group_scales");
+  check("zero points are for weights of u4 and u8", "gemm_simt_f16_s4_f32_f16_rcr_64x64x16_t4x4_zero_points");
+  check("zero points are for weights of u4 and u8", "gemm_simt_u8_u8_s32_f32_rcr_64x64x16_t4x4_zero_points");
   for (const std::string weights : {"s4", "u4"}) {
     const std::string types = "f16_" + weights + "_f32_f16_";
     check("are for GEMM kernels", "grouped_gemm_simt_" + types + "rcr_64x64x16_t4x4");
@@ -333,9 +335,13 @@ TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with th
     CHECK_THAT(kernel.status().message(), Catch::Contains(what));
   };
   CHECK(make_kernel("gemm_narrow_sm80_bf16_u4_f32_f32_rcr_16x96x384_w1x1x3_s5"));
-  for (const std::string types : {"s4_f16_f32_f16", "f16_s8_f32_f16", "f16_s4_f16_f16", "f16_s4_f32_bf16",
+  CHECK(make_kernel("gemm_narrow_sm80_bf16_s8_f32_f32_rcr_16x96x384_w1x1x3_s3"));
+  CHECK(make_kernel("gemm_narrow_sm80_bf16_u8_f32_f32_rcr_16x96x384_w1x1x3_s2_zero_points"));
+  check("more than 32 pieces of B", "bf16_s8_f32_f32_rcr_8x256x128_w1x1x1_s2");
+  check("zero points are for weights of u4 and u8", "bf16_s8_f32_f32_rcr_16x96x384_w1x1x3_s3_zero_points");
+  for (const std::string types : {"s4_f16_f32_f16", "f16_e4m3_f32_f16", "f16_s4_f16_f16", "f16_s4_f32_bf16",
                                   "f16_f16_f32_f16", "f32_s4_f32_f32", "f16_s4_f32_s8"})
-    check("A must be f16 or bf16 and B s4 or u4", types + "_rcr_16x64x512_w1x1x4_s4");
+    check("A must be f16 or bf16 and B s4, u4, s8 or u8", types + "_rcr_16x64x512_w1x1x4_s4");
   const std::string types = "f16_s4_f32_f16_";
   for (const std::string layouts : {"rrr", "ccr", "rcc"})
     check("weights are contiguous along K", types + layouts + "_16x64x512_w1x1x4_s4");

@@ -31,8 +31,7 @@ const lab::Ledger& ledger() {
 }
 
 Cell verified_cell(const Kernel& kernel) {
-  static const std::string sources = lab::this_sources();
-  const std::string where = ledger().where_verified(kernel.name(), sources);
+  const std::string where = ledger().where_verified(kernel.name(), lab::sources_of(kernel.name()));
   return where.empty() ? Cell() : Cell(where);
 }
 

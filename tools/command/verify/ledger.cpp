@@ -10,14 +10,13 @@ namespace quarry::command {
 
 LedgerWriter::LedgerWriter(std::string path, lab::Place place)
     : path_(std::move(path)),
-      device_(place == lab::Place::host ? "host executor" : default_device_model().name),
-      sources_(lab::this_sources()) {}
+      device_(place == lab::Place::host ? "host executor" : default_device_model().name) {}
 
 Status LedgerWriter::check() const { return path_.empty() ? Status() : add_to_file(path_, lab::Ledger()); }
 
 Status LedgerWriter::add(const Kernel& kernel, std::int64_t problems) {
   if (path_.empty()) return {};
-  gathered_.add(device_, sources_, std::string(kernel.name()), problems);
+  gathered_.add(device_, lab::sources_of(kernel.name()), std::string(kernel.name()), problems);
   constexpr std::chrono::seconds between(10);
   return std::chrono::steady_clock::now() - saved_ < between ? Status() : save();
 }

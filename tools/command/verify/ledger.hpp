@@ -27,7 +27,6 @@ class LedgerWriter {
  private:
   std::string path_;
   std::string device_;
-  std::string sources_;
   lab::Ledger gathered_;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };

@@ -70,6 +70,23 @@ QUARRY_DEVICE void bf16_of_u8(const ProbeParams& params) {
   map_items<block, arch::U8x4>(params, [](arch::U8x4 x) { return arch::low_pair_of<arch::BF16>(x); });
 }
 
+/// Two bytes, and the same exchanged: each less the other.
+template <class T>
+QUARRY_DEVICE unsigned bytes_less(arch::U8x4 x) {
+  const arch::U8x4 other{x.bits << 8 | (x.bits >> 8 & 0xffu)};
+  return arch::pair_less<T>(arch::low_pair_of<T>(x), arch::low_pair_of<T>(other));
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_less_f16(const ProbeParams& params) {
+  map_items<block, arch::U8x4>(params, [](arch::U8x4 x) { return bytes_less<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_less_bf16(const ProbeParams& params) {
+  map_items<block, arch::U8x4>(params, [](arch::U8x4 x) { return bytes_less<arch::BF16>(x); });
+}
+
 template <Block block>
 QUARRY_DEVICE void f16_of_s4(const ProbeParams& params) {
   map_items<block, arch::S4x8>(params, [](arch::S4x8 x) {

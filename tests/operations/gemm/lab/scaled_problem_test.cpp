@@ -69,6 +69,51 @@ TEST_CASE("scales are settings, which make operands, and which a problem's text 
   }
 }
 
+TEST_CASE("zero points are a setting, which makes an operand of the scales' extents", "[zero_points]") {
+  const SettingTexts settings = {{"b", "u4:col"}, {"b-scale", "1x32"}, {"b-zero", "u8"}, {"batch", "2"}};
+  const GemmArguments args = arguments("30x20x100", settings);
+  REQUIRE(args.b_zero);
+  CHECK(args.b_zero->dtype == DType::u8);
+  CHECK(args.b_zero->extents == args.b_scale->extents);
+  CHECK(command_text(*parsed("30x20x100", settings)).find(" --b-scale 1x32 --b-zero u8 ") !=
+        std::string::npos);
+  const Result<Problem> wrong = parsed("30x20x100", {{"b-scale", "1x32"}, {"b-zero", "s8"}});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.status().message() == "--b-zero: zero points: expected u8, got `s8`");
+}
+
+TEST_CASE("random zero points are numbers of the weights", "[zero_points]") {
+  for (const auto& [weights, most] : {std::pair("u4:col", 15.0), std::pair("u8:col", 255.0)}) {
+    const GemmArguments args =
+        arguments("8x300x256", {{"b", weights}, {"b-scale", "1x32"}, {"b-zero", "u8"}});
+    const Result<Operands> operands = Operands::make(args, {.seed = 5});
+    REQUIRE(operands);
+    const std::vector<double> zeros = values_of(*operands, Operand::b_zero);
+    CHECK(*std::ranges::min_element(zeros) == 0);
+    CHECK(*std::ranges::max_element(zeros) == most);
+  }
+}
+
+TEST_CASE("a refusal of zero points is true where there are some, or none", "[zero_points]") {
+  const auto fault = [](const GemmArguments& args, ScaleSupport support, Reason reason) {
+    KernelMetadata kernel;
+    kernel.operands.scales = support;
+    const Status refused = {StatusCode::unsupported, reason, Operand::b_zero};
+    return lab::gemm::fault_of_refusal(refused, kernel, args, default_device_model());
+  };
+  SettingTexts settings = {{"b", "u4:col"}, {"b-scale", "1x32"}};
+  const GemmArguments without = arguments("64x64x64", settings);
+  settings["b-zero"] = "u8";
+  GemmArguments with = arguments("64x64x64", settings);
+  CHECK(fault(with, ScaleSupport::group_scales, Reason::no_operand).empty());
+  CHECK_FALSE(fault(with, ScaleSupport::group_scales, Reason::missing).empty());
+  CHECK_FALSE(fault(with, ScaleSupport::zero_points, Reason::no_operand).empty());
+  CHECK_FALSE(fault(without, ScaleSupport::group_scales, Reason::no_operand).empty());
+  CHECK(fault(without, ScaleSupport::zero_points, Reason::missing).empty());
+  with.epilogue.alpha = 0.0;  // they are not read
+  CHECK_FALSE(fault(with, ScaleSupport::group_scales, Reason::no_operand).empty());
+}
+
 TEST_CASE("scales of one block of K lie side by side", "[scales]") {
   const GemmArguments args = arguments("300x200x500", {{"a-scale", "1x128"}, {"b-scale", "1x128"}});
   CHECK(args.a_scale->extents[0] == 300);
