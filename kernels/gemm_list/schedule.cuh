@@ -121,7 +121,7 @@ class ListWalk {
   const GemmListParams& params_;
   Tile tile_;
   long long position_;
-  long long last_;             ///< the problem behind those of the stretch
+  long long last_;             ///< the first problem behind the stretch
   long long stretch_end_ = 0;  ///< where the tiles of the stretch end
   long long next_ = 0;         ///< the problem behind the lanes' problems
   long long tile_end_ = 0;     ///< where the tiles end of this lane's problem and those before
