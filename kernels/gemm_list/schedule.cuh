@@ -26,7 +26,7 @@ using ListWork = WorkOf<ListEntry>;
 /// Elements of K in the work: all that the problem has (see k_elements of common/tile_scheduler.cuh).
 QUARRY_DEVICE int k_elements(const ListWork& work, int /*tile_k*/) { return work.k(); }
 
-/// Walks over the block's tiles: every so many of those of all problems, in their order; within one, down the
+/// Walks over the block's tiles: every so many of all problems' tiles, in their order; within one, down the
 /// columns of tiles, so that blocks which run together share columns of B. Sizes are read 32 at a time, a
 /// lane each: so many problems cost no more than a few reads one after another. Each warp walks on its own,
 /// all lanes together.
