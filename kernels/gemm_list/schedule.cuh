@@ -26,7 +26,7 @@ using ListWork = WorkOf<ListEntry>;
 /// Elements of K in the work: all that the problem has (see k_elements of common/tile_scheduler.cuh).
 QUARRY_DEVICE int k_elements(const ListWork& work, int /*tile_k*/) { return work.k(); }
 
-/// Walks over the block's tiles: every so many of those of all problems, in their order; within one, down the
+/// Walks over the block's tiles: every so many of all problems' tiles, in their order; within one, down the
 /// columns of tiles, so that blocks which run together share columns of B. Sizes are read 32 at a time, a
 /// lane each: so many problems cost no more than a few reads one after another. Each warp walks on its own,
 /// all lanes together.
@@ -121,7 +121,7 @@ class ListWalk {
   const GemmListParams& params_;
   Tile tile_;
   long long position_;
-  long long last_;             ///< the problem behind those of the stretch
+  long long last_;             ///< the first problem behind the stretch
   long long stretch_end_ = 0;  ///< where the tiles of the stretch end
   long long next_ = 0;         ///< the problem behind the lanes' problems
   long long tile_end_ = 0;     ///< where the tiles end of this lane's problem and those before

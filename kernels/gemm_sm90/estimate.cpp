@@ -399,27 +399,6 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
 
 }  // namespace
 
-GemmTraits traits(const Config& c) {
-  return {.tile = {c.tile.m * c.cluster.m, c.tile.n * c.cluster.n, c.tile.k},
-          .layouts = c.layouts,
-          .alignment = c.alignment,
-          .accumulator = c.types.accumulator,
-          .out = c.types.out,
-          .threads = threads(c),
-          .shared_memory = shared_memory_bytes(c),
-          .cluster = static_cast<int>(blocks_of_cluster(c)),
-          .schedule = c.schedule,
-          .maps_operands = c.copy == CopyEngine::tma,
-          .cuts_by_cluster = adds_up_in_cluster(c),
-          .scales = c.scales,
-          .cuts_in_parallel = has_partials(c),
-          .row_parts = c.cluster.n,
-          .column_parts = c.cluster.m * c.tile.m / OutputBox::rows,
-          .all_parts = c.cluster.m * c.cluster.n * storing_warps(c),
-          .gated_columns = gated_columns(c),
-          .reduces_groups = false};
-}
-
 GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const DeviceRates& rates = device.rates;
   const ExchangeCosts& exchange = rates.exchange;

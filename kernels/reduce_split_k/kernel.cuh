@@ -28,8 +28,8 @@ struct QuadShare {
   }
 };
 
-/// Adds up the parts' sums of a quad, the first one first. All lanes of the warp call it; the first
-/// part's lane gets the sum. @param parts that have slices
+/// Adds up the parts' sums of a quad, the first one first. All lanes of the warp call it; the first part's
+/// lane has the sum then. @param parts that have slices
 template <class C>
 QUARRY_DEVICE void add_parts(const QuadShare& share, int parts, Quad<C>& sum) {
   const Quad<C> own = sum;

@@ -251,17 +251,12 @@ void bind_gemm(nb::module_& module) {
       "out (M x N) = epilogue(A (M x K) times B (K x N)); of rank 3, with a batch L in front.\n\n"
       "a_scale and b_scale are matrices of Float32: the value of an element is the stored number times its "
       "scale. Their\n"
-<<<<<<< HEAD
-      "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"128x128\" (of B), \"1x64\" and "
-      "\"1x32\".\n"
-=======
       "granularities are \"tensor\", \"row\" (of A), \"column\" (of B), \"1x128\", \"1x64\", \"1x32\" and "
       "\"128x128\" (of B).\n"
       "b_zero is a matrix of UInt8 beside b_scale, of its extents: zero points of unsigned weights, which "
       "are "
       "taken off\n"
       "the stored numbers before the scale.\n"
->>>>>>> h/zp
       "accumulation is \"fast\" or \"precise\": where sums of Float8 operands are added up.")
       .def("__init__", &make_gemm, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(),

@@ -162,7 +162,7 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "partial tiles overlap", [(WRITER, "* (tile_.m * tile_.n);", "* (tile_.m * tile_.n - 4);")]),
     HandWritten("wrong tile", "warps add their part along K at once",
                 [(SM80_KERNEL, "if (place.k != turn) continue;", "if (turn > 0) break;")]),
-    HandWritten("wrong tile", "the reduction leaves the first slice out", [(REDUCE, "int slice = 1;", "int slice = 2;")]),
+    HandWritten("wrong tile", "the reduction leaves the first slice out", [(REDUCE, "int slice = begin + 1;", "int slice = begin + 2;")]),
     HandWritten("wrong tile", "a pass is written where the one before was", [(STAGED, "writer.write(rows.tile_row(pass, row)", "writer.write(rows.tile_row(0, row)")]),
     HandWritten("wrong tile", "a plain pass is written where the one before was",
                 [(STAGED, "writer.plain_column(rows.tile_row(pass, row)", "writer.plain_column(rows.tile_row(0, row)")]),
