@@ -15,6 +15,10 @@ struct ClusterShape {
   friend constexpr bool operator==(const ClusterShape&, const ClusterShape&) = default;
 };
 
+/// Groups of warpgroups that share a block's K tiles, each taking its turn: their sums are added up at the
+/// end.
+enum class KGroups : unsigned char { k1, k2, k3, k4 };
+
 /// One kernel: warp-specialised, operands through mbarrier pipelines, wgmma, boxes stored from shared memory.
 struct Config {
   Types types;
@@ -32,6 +36,8 @@ struct Config {
   /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K. With weights
   /// of half a byte, groups of 32, 64 or 128.
   ScaleSupport scales = ScaleSupport::none;
+  /// More than one with weights of half a byte alone.
+  KGroups k_groups = KGroups::k1;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
@@ -51,8 +57,11 @@ constexpr int instruction_k(const Types& types) {
 /// registers, from where the matrix instruction takes them (weights.cuh).
 constexpr bool has_weights(const Config& c) { return is_half_byte(c.types.a); }
 
-/// Warpgroups that multiply: of a tile of 64 rows one, of 192 three, otherwise two; a tile each with
-/// ping_pong. Of weights, 64 rows each: converting them takes more than to multiply a few columns.
+/// The number of these groups.
+constexpr int k_groups(const Config& c) { return static_cast<int>(c.k_groups) + 1; }
+
+/// Warpgroups that multiply the same K tile: of a tile of 64 rows one, of 192 three, otherwise two; a tile
+/// each with ping_pong. Of weights, 64 rows each: converting them takes more than to multiply a few columns.
 constexpr int consumers(const Config& c) {
   if (has_weights(c)) return c.tile.m / instruction_m;
   if (c.schedule == Schedule::ping_pong) return 2;
@@ -66,8 +75,11 @@ constexpr int blocks_m(const Config& c) {
   return c.schedule == Schedule::ping_pong ? blocks : blocks / consumers(c);
 }
 
+/// All warpgroups of a block that multiply.
+constexpr int all_consumers(const Config& c) { return consumers(c) * k_groups(c); }
+
 /// Threads of a block: the warpgroup that copies, then those that multiply.
-constexpr int threads(const Config& c) { return warpgroup_threads * (1 + consumers(c)); }
+constexpr int threads(const Config& c) { return warpgroup_threads * (1 + all_consumers(c)); }
 
 /// Whether sums are scaled, and are of f32 from then on.
 constexpr bool takes_scales(const Config& c) { return c.scales != ScaleSupport::none; }
@@ -129,8 +141,8 @@ constexpr bool moves_registers(const Config& c) {
 /// Registers of a thread after that.
 inline constexpr int producer_registers = 40;
 constexpr int consumer_registers(const Config& c) {
-  const int pool = launch_registers(c) * (1 + consumers(c));
-  const int share = (pool - producer_registers) / consumers(c) / 8 * 8;
+  const int pool = launch_registers(c) * (1 + all_consumers(c));
+  const int share = (pool - producer_registers) / all_consumers(c) / 8 * 8;
   return share > 240 ? 240 : share;
 }
 
@@ -283,7 +295,8 @@ constexpr Config entry(const Config& c) {
           Orientation::direct,
           exchanged(c.alignment),
           c.math,
-          c.scales};
+          c.scales,
+          c.k_groups};
 }
 
 }  // namespace quarry::gemm_sm90

@@ -57,7 +57,8 @@ constexpr double promoted_in_turns = 0.47;
 constexpr double promoted_alone = 0.65;
 /// Weights of half a byte: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
-/// to 1 to 4096 rows beside 8192 x 8192 weights on an H200.
+/// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
+/// 1 to 64 rows.
 constexpr double promoted_weights = 0.2;
 constexpr double weights_converted = 110;
 constexpr double least_weights = 1000;
@@ -102,9 +103,9 @@ double math_cycles(const Config& c, const DeviceRates& rates) {
   return std::max(multiplied, read);
 }
 
-/// Least cycles from one K tile of a block to the next.
+/// Least cycles from one K tile of a block to the next. Groups of warpgroups have as many under way.
 double least_cycles(const Config& c) {
-  if (has_weights(c)) return least_weights * c.tile.k / scale_block;
+  if (has_weights(c)) return least_weights * c.tile.k / scale_block / k_groups(c);
   return least_tile + least_instruction * c.tile.k / instruction_k(c.types);
 }
 

@@ -2,6 +2,7 @@
 /// multiply them from there, and what becomes of the sums leaves as boxes.
 #pragma once
 
+#include "gemm_sm90/k_groups.cuh"
 #include "gemm_sm90/mainloop.cuh"
 #include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
@@ -112,7 +113,7 @@ QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& p
   }
 }
 
-/// A warpgroup that multiplies. @param group its number among these
+/// A warpgroup that multiplies. @param group its number among those that share a K tile
 /// @param given null in kernels that take no scales
 template <Config config, class Epilogue, class Params>
 QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, arch::SharedAddress memory,
@@ -121,6 +122,7 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
   using List = typename WorkListOf<config, Params>::Type;
   constexpr bool alone = config.schedule == Schedule::ping_pong;  // with a tile
   const GemmParams& gemm = params.gemm;
+  const bool finishes = k_group<config>() == 0;  // else it hands its sums over
   const int group_in_tile = alone ? 0 : group;
   const int first_row = group_in_tile * blocks_m(config) * instruction_m;
   typename TileStoreOf<config, Epilogue, typename List::Work>::Type output(params, memory, group, first_row);
@@ -146,13 +148,17 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
     const typename List::Work work = list.current();
     FinishedSums<config> sums;
     list.advance();
-    output.start(work);
+    if (finishes) output.start(work);
     if (alone) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
     multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, turns, !list.has_more(), [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);
+    if constexpr (k_groups(config) > 1) {
+      gather_sums<config>(sums, memory);
+      if (!finishes) break;
+    }
     if constexpr (adds_up_in_cluster(config)) {
       if (shares_k<config>(gemm)) {
         leave_sums<config>(sums, memory);
@@ -162,7 +168,11 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
     output.store(sums, work);
     if (alone) skip();
   }
-  output.finish();
+  if (finishes) {
+    output.finish();
+  } else if (shares_k<config>(gemm)) {
+    wait_for_sums();
+  }
   if (shares_k<config>(gemm)) wait_for_readers();
 }
 
@@ -177,7 +187,7 @@ QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   arch::wait_for_earlier_kernels();
   arch::let_later_kernels_start();
 
-  const int group = warpgroup_index() - 1;
+  const int group = warpgroup_index() - 1 - k_group<config>() * consumers(config);
   if (group < 0) {
     producer<config, Sources, Vectors>(params, scales, memory, place);
   } else {

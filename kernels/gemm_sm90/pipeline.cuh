@@ -62,6 +62,19 @@ class Pipeline {
     }
   }
 
+  /// Goes on by so many stages, a divisor of all.
+  template <int stages>
+  QUARRY_DEVICE void advance_by() {
+    if constexpr (stages == 1) {
+      advance();
+    } else {
+      stage_ += stages;
+      if (stage_ < config.stages) return;
+      stage_ -= config.stages;
+      parity_ ^= 1;
+    }
+  }
+
  private:
   QUARRY_DEVICE static arch::SharedAddress full(arch::SharedAddress memory, int stage) {
     return memory + barriers_offset(config) + 8 * stage;

@@ -6,6 +6,10 @@
 #include "settings.hpp"
 
 namespace quarry::gemm_sm90 {
+
+inline constexpr std::string_view k_group_words[] = {"k1", "k2", "k3", "k4"};
+constexpr EnumText enum_text(KGroups) { return {"quarry::gemm_sm90::KGroups", k_group_words}; }
+
 namespace {
 
 constexpr auto settings = gemm_settings<Config>({
@@ -19,6 +23,7 @@ constexpr auto settings = gemm_settings<Config>({
     setting<&Config::alignment>("alignment", "a"),
     word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::vector_scales, ScaleSupport::block_scales,
                  ScaleSupport::group_scales>("scales", ScaleSupport::none),
+    word_setting<&Config::k_groups>("k_groups", KGroups::k1),
 });
 
 /// The same device code for the transposed problem: the other orientation of everything.
@@ -94,6 +99,20 @@ std::string weight_fault(const Config& c, const Config& code) {
   if (c.tile.k != scale_block && c.tile.k != 2 * scale_block) return "tile.k must be 128 or 256 with weights";
   if (!std::ranges::count(fragment_columns, code.tile.n))
     return "tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights";
+  return "";
+}
+
+/// Why the K tiles of a block cannot be shared so.
+std::string k_group_fault(const Config& c, const Config& code) {
+  const int groups = k_groups(code);
+  if (groups == 1) return "";
+  if (!has_weights(code) || c.schedule != Schedule::one_tile)
+    return "more than one k_groups are for weights and the one_tile schedule";
+  // A group waits for its own stages alone, so that it never misses a phase of theirs.
+  if (c.stages % groups != 0) return "stages must be a multiple of k_groups";
+  if (all_consumers(code) > 7) return "more than 1024 threads";
+  if ((groups - 1) * code.tile.m * code.tile.n * 4 > c.stages * stage_bytes(code))
+    return "the sums of k_groups do not fit where the stages were";
   return "";
 }
 
@@ -188,6 +207,7 @@ std::string fault(const Config& c) {
   if (why.empty()) why = tile_fault(c, code);
   if (why.empty()) why = cluster_fault(c, code);
   if (why.empty()) why = schedule_fault(c, code);
+  if (why.empty()) why = k_group_fault(c, code);
   if (why.empty()) why = register_fault(code);
   if (why.empty()) why = c.copy == CopyEngine::tma ? tma_fault(c) : cp_async_fault(c, code);
   if (why.empty()) why = scale_fault(c);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gemm/scale_view.cuh"
+#include "gemm_sm90/k_groups.cuh"
 #include "gemm_sm90/mainloop.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -88,6 +89,13 @@ class WeightScales {
       first_[1] += stride_;
     }
     return scales;
+  }
+
+  /// Leaves out so many groups: other warpgroups multiply them.
+  QUARRY_DEVICE void skip(int groups) {
+    if (!one_by_one) return;
+    first_[0] += groups * stride_;
+    first_[1] += groups * stride_;
   }
 
  private:
@@ -178,16 +186,19 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
                                       const Work& work, int group, const ClusterPlace& place,
                                       const GemmScaleParams& params) {
   constexpr int group_k = config.tile.k / groups;
+  constexpr int k_step = k_groups(config) * config.tile.k;  // from one of the own K tiles to the next
   constexpr OperandBox b = box_b(config);
   const int row = group * instruction_m + warp_of_group() * 16 + arch::lane_index() / 4;
   const int base = work.a().row;
-  int k = work.first_k_tile * config.tile.k;
+  int k = (work.first_k_tile + k_group<config>()) * config.tile.k;
+  const int k_tiles = own_k_tiles<config>(work.k_tiles);
   WeightScales<config, one_by_one> row_scales(
       params.a, work.a().batch, base + work.tile_m * config.tile.m + row, base + work.m(), k, work.k());
   arch::Vector<float, 2> next[groups];
   const auto fetch = [&](int from) {
     QUARRY_UNROLL
     for (int i = 0; i < groups; ++i) next[i] = row_scales.at(from + i * group_k);
+    if (k_groups(config) > 1) row_scales.skip((k_groups(config) - 1) * groups);
   };
   LaneWeights<config> weights(row, arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4));
   const auto begin = [&] {
@@ -197,19 +208,20 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   Sums<config> sums = {};
   hold<config>(sums);
   fetch(k);
-  if (work.k_tiles > 0) begin();
+  advance_to_own<config>(pipeline);
+  if (k_tiles > 0) begin();
   QUARRY_ROLLED
-  for (int tile = 0; tile < work.k_tiles; ++tile) {
+  for (int tile = 0; tile < k_tiles; ++tile) {
     arch::Vector<float, 2> scales[groups];
     QUARRY_UNROLL
     for (int i = 0; i < groups; ++i) scales[i] = next[i];
-    fetch(k + config.tile.k);
+    fetch(k + k_step);
     const arch::MatrixDescriptor columns =
         descriptor_at(b.descriptor(), pipeline.stage() + box_a(config).bytes());
     const arch::SharedAddress empty = pipeline.empty();
-    pipeline.advance();
+    pipeline.template advance_by<k_groups(config)>();
     const auto look_ahead = [&] {
-      if (tile + 1 < work.k_tiles) begin();
+      if (tile + 1 < k_tiles) begin();
     };
     multiply_groups<config, groups, 0>(sums, weights, columns, look_ahead, [&](int i) {
       if (i == groups - 1) {
@@ -219,7 +231,7 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
       if constexpr (by_column) scale_columns<config>(sums, params.b, work, k + i * group_k);
       promote_rows<config>(finished, sums, scales[i]);
     });
-    k += config.tile.k;
+    k += k_step;
   }
 }
 

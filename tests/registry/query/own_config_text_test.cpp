@@ -399,6 +399,20 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
   check("alignment must be 8 and 32", types + "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_group_scales");
 }
 
+TEST_CASE("a gemm_sm90 config whose K groups break a constraint is refused with the constraint", "[own]") {
+  const auto check = check_refused_on_hopper;
+  const std::string weights = "f16_s4_f32_f16_rcr_", end = "_exchanged_a8x32_group_scales";
+  const auto refused = [&](const std::string& what, const std::string& shape, const std::string& groups) {
+    check(what, weights + shape + end + groups);
+  };
+  CHECK(make_kernel("gemm_sm90_" + weights + "16x128x128_c1x1_s8_one_tile" + end + "_k2"));
+  check("k_groups are for weights", "f16_f16_f32_f16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_k2");
+  refused("k_groups are for weights", "16x128x128_c1x1_s4_cooperative", "_k2");
+  refused("stages must be a multiple of k_groups", "16x64x128_c1x1_s8_one_tile", "_k3");
+  refused("more than 1024 threads", "16x128x128_c1x1_s8_one_tile", "_k4");
+  refused("the sums of k_groups do not fit", "128x128x128_c1x1_s3_one_tile", "_k3");
+}
+
 TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the constraint", "[own]") {
   const auto check = [](const std::string& what, const std::string& name) {
     const Result<Kernel> kernel = make_kernel("gemm_sm90_" + name);

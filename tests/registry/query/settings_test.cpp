@@ -74,7 +74,7 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
       "instruction", "epilogue", "schedule", "scales"}},
     {"gemm_sm90",
      {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "copy_engine",
-      "orientation", "alignment", "math", "scales"}},
+      "orientation", "alignment", "math", "scales", "k_groups"}},
     {"reduce_split_k", {"partials", "out", "layout"}},
     {"reorder_matrix", {"type"}},
     {"elementwise", {"elements", "vectors"}},
