@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gemm_sm90/mainloop.cuh"
+#include "gemm_sm90/promotion.cuh"
 #include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
