@@ -85,17 +85,18 @@ constexpr int accumulator_registers(const Config& c) {
   return blocks_m(c) * c.tile.n / (c.types.accumulator == DType::f16 ? 4 : 2);
 }
 
-/// Sets of sums of a block of K, where sums are promoted: two where there are registers for them, so that one
-/// is promoted while the products of the other are under way. Blocks of several K tiles have one: both would
-/// hold more stages than there may be.
+/// Sets of sums of 64 rows and a block of K, where sums are promoted: two where a warpgroup multiplies alone,
+/// so that one is promoted while the products of the other are under way. Blocks of several K tiles have one:
+/// both would hold more stages than there may be.
 constexpr int partial_sets(const Config& c) {
-  return block_k_tiles(c) == 1 && consumers(c) <= 2 && accumulator_registers(c) <= 64 ? 2 : 1;
+  return c.schedule == Schedule::ping_pong && blocks_m(c) == 1 && block_k_tiles(c) == 1 ? 2 : 1;
 }
 
-/// Registers that hold sums in the main loop: where they are promoted, also those of blocks of K.
+/// Registers that hold sums in the main loop: where they are promoted, also the sets of 64 rows.
 constexpr int sum_registers(const Config& c) {
-  const int sets = promotes(c) ? partial_sets(c) : has_weights(c) ? 1 : 0;
-  return accumulator_registers(c) * (1 + sets);
+  const int finished = accumulator_registers(c);
+  if (promotes(c)) return finished + partial_sets(c) * finished / blocks_m(c);
+  return finished * (has_weights(c) ? 2 : 1);
 }
 
 /// Registers that a multiplying thread needs beside its sums.
@@ -118,8 +119,7 @@ constexpr int weight_blocks(const Config& c) {
 /// block starts while the one before it ends. Their epilogue needs 96 registers beside the sums.
 constexpr int least_blocks(const Config& c) {
   if (has_weights(c)) return weight_blocks(c);
-  const int sums = accumulator_registers(c) * (promotes(c) ? 2 : 1);
-  const bool is_small = sums + 96 <= 65536 / threads(c) / 2 &&
+  const bool is_small = sum_registers(c) + 96 <= 65536 / threads(c) / 2 &&
                         c.stages * c.tile.k / 8 * (c.tile.m + c.tile.n) * bits_of(c.types.a) <= 100 * 1024;
   return c.schedule == Schedule::one_tile && is_small ? 2 : 1;
 }

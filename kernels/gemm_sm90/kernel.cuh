@@ -87,16 +87,16 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
   }
 }
 
-/// Multiplies a tile: what the epilogue reads of its sums. @param is_last no tile follows
+/// Multiplies a tile: what the epilogue reads of its sums.
 template <Config config, class Work, class AllStarted>
 QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const Work& work,
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
-                                 Turns& turns, bool is_last, const AllStarted& all_started) {
+                                 const AllStarted& all_started) {
   if constexpr (promotes(config)) {
     if (scales.strips_share()) {
-      promoting_mainloop<config, false>(sums, pipeline, work, group, place, turns, is_last, all_started);
+      promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);
     } else {
-      promoting_mainloop<config, true>(sums, pipeline, work, group, place, turns, is_last, all_started);
+      promoting_mainloop<config, true>(sums, pipeline, work, group, place, all_started);
     }
   } else if constexpr (has_weights(config)) {
     weight_mainloop<config>(sums, pipeline, work, group, place, scales.params());
@@ -150,7 +150,7 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
     output.start(work);
     if (alone) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
-    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, turns, !list.has_more(), [&] {
+    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);

@@ -3,183 +3,150 @@
 
 #include "gemm_sm90/mainloop.cuh"
 #include "gemm_sm90/scales.cuh"
-#include "gemm_sm90/turns.cuh"
 
 namespace quarry::gemm_sm90 {
 
-/// finished += scales * sums.
-template <Config config, bool by_column>
-QUARRY_DEVICE void promote(FinishedSums<config>& finished, const Sums<config>& sums,
+/// Sums of 64 rows and a block of K.
+template <Config config>
+using BlockSums = Sums<config, 1>;
+
+/// Starts the products of the next `k_tiles` stages, which take the place of the sums. @tparam block of the
+/// warpgroup's blocks of 64 rows
+template <Config config, int block>
+QUARRY_DEVICE void start_block(BlockSums<config>& sums, Pipeline<config> pipeline, int k_tiles, int group) {
+  pipeline.wait();
+  arch::warpgroup_fence();
+  multiply_stage<config, block>(sums, pipeline.stage(), group, 0);
+  QUARRY_ROLLED
+  for (int tile = 1; tile < k_tiles; ++tile) {
+    pipeline.advance();
+    pipeline.wait();
+    arch::warpgroup_fence();
+    multiply_stage<config, block>(sums, pipeline.stage(), group);
+  }
+  arch::warpgroup_commit();
+}
+
+/// finished += scales * sums, of one of the warpgroup's blocks of 64 rows.
+template <Config config, int block, bool by_column>
+QUARRY_DEVICE void promote(FinishedSums<config>& finished, BlockSums<config>& sums,
                            const LaneScales<config, by_column>& scales) {
+  hold<config>(sums);
   QUARRY_UNROLL
   for (int group = 0; group < config.tile.n / 8; ++group) {
     const auto factors = scales.of_group(group);
-    for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
+    for_each_sum<1>(sums, group, [&](int /*block*/, int half, int i, float sum) {
       float& value = finished.block[block].v[4 * group + 2 * half + i];
       value = arch::fma(factors.of(block, half, i), sum, value);
     });
   }
+  hold<config>(sums);
 }
 
-/// The sums of a block of 128 of K whose products are under way, and what is left to do with them.
-template <Config config, bool by_column>
-class BlockOfSums {
- public:
-  QUARRY_DEVICE BlockOfSums() { hold<config>(sums_); }
+/// Releases the next `k_tiles` stages when all lanes have read their scales.
+template <Config config>
+QUARRY_DEVICE void release_block(Pipeline<config>& pipeline, int k_tiles, const ClusterPlace& place) {
+  arch::warp_barrier();
+  QUARRY_ROLLED
+  for (int tile = 0; tile < k_tiles; ++tile, pipeline.advance()) release<config>(pipeline.empty(), place);
+}
 
-  /// Starts the products of the block's one K tile.
-  QUARRY_DEVICE void start(Pipeline<config>& pipeline, int group) {
-    pipeline.wait();
-    arch::warpgroup_fence();
-    multiply_stage<config>(sums_, pipeline.stage(), group, 0);
-    arch::warpgroup_commit();
-    scales_ = Scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
-    empty_ = pipeline.empty();
-    pipeline.advance();
-  }
-
-  /// Promotes the sums, which are there.
-  QUARRY_DEVICE void finish(FinishedSums<config>& finished, const ClusterPlace& place) {
-    hold<config>(sums_);
-    if constexpr (Scales::is_read) leave(place);
-    promote<config>(finished, sums_, scales_);
-    hold<config>(sums_);
-    if constexpr (!Scales::is_read) leave(place);
-  }
-
- private:
+/// As mainloop, of sums that are promoted before the next products start, 64 rows after another.
+/// Meanwhile another warpgroup of the block, or another block, multiplies: they come to this by themselves.
+/// (Where two warpgroups took turns at multiplying, tiles of 128 x 128 took 6 % longer and of 128 x 192 7 %.)
+///
+/// @tparam by_column scales differ by columns
+template <Config config, bool by_column, class Work, class AllStarted>
+QUARRY_DEVICE void one_set_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
+                                    const Work& work, int group, const ClusterPlace& place,
+                                    const AllStarted& all_started) {
   using Scales = LaneScales<config, by_column>;
-
-  QUARRY_DEVICE void leave(const ClusterPlace& place) const {
-    arch::warp_barrier();  // all lanes have read the scales
-    release<config>(empty_, place);
+  constexpr int block_tiles = block_k_tiles(config);
+  constexpr int last = blocks_m(config) - 1;
+  static_assert(last <= 1);
+  const auto tiles_to_block_end = [](int k_tile, int left) {
+    const int to_end = block_tiles - k_tile % block_tiles;
+    return to_end < left ? to_end : left;
+  };
+  BlockSums<config> sums = {};
+  finished = {};
+  hold<config>(sums);
+  if (work.k_tiles == 0) all_started();
+  QUARRY_ROLLED
+  for (int tile = 0; tile < work.k_tiles;) {
+    const int k_tiles =
+        block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
+    start_block<config, 0>(sums, pipeline, k_tiles, group);
+    const Scales scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
+    if constexpr (last > 0) {
+      arch::warpgroup_wait<0>();
+      promote<config, 0>(finished, sums, scales);
+      start_block<config, last>(sums, pipeline, k_tiles, group);
+    }
+    tile += k_tiles;
+    if (tile == work.k_tiles) all_started();
+    arch::warpgroup_wait<0>();
+    if constexpr (Scales::is_read) release_block(pipeline, k_tiles, place);
+    promote<config, last>(finished, sums, scales);
+    if constexpr (!Scales::is_read) release_block(pipeline, k_tiles, place);
   }
+}
 
-  Sums<config> sums_ = {};
-  Scales scales_;
-  arch::SharedAddress empty_;
-};
-
-/// As mainloop, of sums that are promoted while the next block's products are under way.
+/// As mainloop, of sums in two sets: one is promoted while the products of the other are under way. For a
+/// warpgroup that multiplies alone, whose multipliers would be idle meanwhile.
 ///
 /// @tparam by_column scales differ by columns
 template <Config config, bool by_column, class Work, class AllStarted>
 QUARRY_DEVICE void two_set_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
                                     const Work& work, int group, const ClusterPlace& place,
                                     const AllStarted& all_started) {
-  finished = {};
-  BlockOfSums<config, by_column> even, odd;
-  int left = work.k_tiles;
-  if (left == 0) {
-    all_started();
-    return;
-  }
-  even.start(pipeline, group);
-  // Whether a block follows is no condition within the loop: ptxas would let no products overlap.
-  QUARRY_ROLLED
-  for (; left > 2; left -= 2) {
-    odd.start(pipeline, group);
-    arch::warpgroup_wait<1>();
-    even.finish(finished, place);
-    even.start(pipeline, group);
-    arch::warpgroup_wait<1>();
-    odd.finish(finished, place);
-  }
-  if (left == 2) {
-    odd.start(pipeline, group);
-    all_started();
-    arch::warpgroup_wait<1>();
-    even.finish(finished, place);
-    arch::warpgroup_wait<0>();
-    odd.finish(finished, place);
-  } else {
-    all_started();
-    arch::warpgroup_wait<0>();
-    even.finish(finished, place);
-  }
-}
-
-/// Whether the two warpgroups that share a tile multiply in turns, a block of 128 of K each: one promotes its
-/// one set of sums while the other's products are under way. Without turns both would be done at the same
-/// time, as they share the multipliers, and leave these idle.
-constexpr bool alternates(const Config& c) {
-  return partial_sets(c) == 1 && c.schedule == Schedule::cooperative && consumers(c) == 2;
-}
-
-/// As mainloop, of sums that are promoted before the next block's products start.
-///
-/// @tparam by_column scales differ by columns @param is_last no tile follows
-template <Config config, bool by_column, class Work, class AllStarted>
-QUARRY_DEVICE void one_set_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
-                                    const Work& work, int group, const ClusterPlace& place, Turns& turns,
-                                    bool is_last, const AllStarted& all_started) {
   using Scales = LaneScales<config, by_column>;
-  constexpr int block_tiles = block_k_tiles(config);
-  // A handover takes about 150 cycles by counting, of which these steps' products hide 64 (128 columns) or 96
-  // (192) each. More than one has not been measured.
-  constexpr int steps_after_handover = 1;
-  constexpr int first_steps = stage_steps<config>() - steps_after_handover;
-  const auto tiles_to_block_end = [](int k_tile, int left) {
-    const int to_end = block_tiles - k_tile % block_tiles;
-    return to_end < left ? to_end : left;
-  };
-  Sums<config> sums = {};
+  BlockSums<config> even = {}, odd = {};
   finished = {};
-  hold<config>(sums);
+  hold<config>(even);
+  hold<config>(odd);
   if (work.k_tiles == 0) all_started();
-  // The first steps are a group of their own: when they are done, the other warpgroup may start.
-  const auto start = [&](int accumulate) {
-    multiply_stage<config, 0, first_steps>(sums, pipeline.stage(), group, accumulate);
-    arch::warpgroup_commit();
-    multiply_stage<config, first_steps>(sums, pipeline.stage(), group);
-    arch::warpgroup_commit();
+  const auto finish = [&](BlockSums<config>& sums, const Scales& scales) {
+    if constexpr (Scales::is_read) release_block(pipeline, 1, place);
+    promote<config, 0>(finished, sums, scales);
+    if constexpr (!Scales::is_read) release_block(pipeline, 1, place);
   };
+  int left = work.k_tiles;
   QUARRY_ROLLED
-  for (int tile = 0; tile < work.k_tiles;) {
-    const int count =
-        block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
-    Pipeline<config> read = pipeline;
-    pipeline.wait();
-    if (alternates(config)) turns.wait();
-    arch::warpgroup_fence();
-    start(0);
-    const Scales scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
-    pipeline.advance();
-    QUARRY_ROLLED
-    for (int i = 1; i < count; ++i, pipeline.advance()) {
-      pipeline.wait();
-      arch::warpgroup_fence();
-      start(1);
-    }
-    tile += count;
-    if (tile == work.k_tiles) all_started();
-    arch::warp_barrier();  // all lanes have read the scales
+  for (; left >= 2; left -= 2) {
+    Pipeline<config> next = pipeline;
+    next.advance();
+    start_block<config, 0>(even, pipeline, 1, group);
+    const Scales even_scales(pipeline.scales(), group * instruction_m);
+    start_block<config, 0>(odd, next, 1, group);
+    const Scales odd_scales(next.scales(), group * instruction_m);
+    if (left == 2) all_started();
     arch::warpgroup_wait<1>();
-    if (alternates(config) && (group == 0 || tile < work.k_tiles || !is_last)) turns.pass_on();
+    finish(even, even_scales);
     arch::warpgroup_wait<0>();
-    hold<config>(sums);
-    if constexpr (!Scales::is_read) {
-      promote<config>(finished, sums, scales);
-      arch::warp_barrier();  // all lanes have read them
-    }
-    QUARRY_ROLLED
-    for (int i = 0; i < count; ++i, read.advance()) release<config>(read.empty(), place);
-    if constexpr (Scales::is_read) promote<config>(finished, sums, scales);
+    finish(odd, odd_scales);
+  }
+  if (left == 1) {
+    start_block<config, 0>(even, pipeline, 1, group);
+    const Scales scales(pipeline.scales(), group * instruction_m);
+    all_started();
+    arch::warpgroup_wait<0>();
+    finish(even, scales);
   }
 }
 
 /// As mainloop, of sums that are promoted: the sums of a block of 128 of K begin again, and join the finished
 /// ones times their scales.
 ///
-/// @tparam by_column scales differ by columns @param is_last no tile follows
+/// @tparam by_column scales differ by columns
 template <Config config, bool by_column, class Work, class AllStarted>
 QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
-                                      const Work& work, int group, const ClusterPlace& place, Turns& turns,
-                                      bool is_last, const AllStarted& all_started) {
+                                      const Work& work, int group, const ClusterPlace& place,
+                                      const AllStarted& all_started) {
   if constexpr (partial_sets(config) == 2) {
     two_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   } else {
-    one_set_mainloop<config, by_column>(finished, pipeline, work, group, place, turns, is_last, all_started);
+    one_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   }
 }
 

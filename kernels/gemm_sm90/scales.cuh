@@ -205,7 +205,6 @@ class LaneScales;
 template <Config config>
 class LaneScales<config, true> {
  public:
-  LaneScales() = default;
   QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) : scales_(scales) {
     read_row_scales<config>(scales, first_row, row_);
     if constexpr (is_read) {
@@ -240,7 +239,6 @@ class LaneScales<config, true> {
 template <Config config>
 class LaneScales<config, false> {
  public:
-  LaneScales() = default;
   QUARRY_DEVICE LaneScales(arch::SharedAddress scales, int first_row) {
     float row[blocks_m(config)][2];
     read_row_scales<config>(scales, first_row, row);
@@ -269,10 +267,10 @@ class LaneScales<config, false> {
 };
 
 /// Calls `each(block, half, i, sum)` for the sums of a lane in eight columns, i the number of their place.
-template <Config config, class AnySums, class Each>
+template <int blocks, class AnySums, class Each>
 QUARRY_DEVICE void for_each_sum(const AnySums& sums, int group, const Each& each) {
   QUARRY_UNROLL
-  for (int block = 0; block < blocks_m(config); ++block) {
+  for (int block = 0; block < blocks; ++block) {
     QUARRY_UNROLL
     for (int half = 0; half < 2; ++half) {
       const auto pair = sum_pair(sums.block[block], group, half);
@@ -332,7 +330,7 @@ class TileScales<config, ScaleSupport::vector_scales> {
     QUARRY_UNROLL
     for (int group = 0; group < config.tile.n / 8; ++group) {
       const arch::Vector<float, 2> columns = column_scales<config>(scales, group);
-      for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
+      for_each_sum<blocks_m(config)>(sums, group, [&](int block, int half, int i, float sum) {
         finished.block[block].v[4 * group + 2 * half + i] = rows[block][half] * columns.v[i] * sum;
       });
     }
