@@ -247,7 +247,7 @@ HAND_WRITTEN = [
                 [(TENSOR_PRODUCER, "part.matrix.batch_stride == 0 ? 0 : part.batch", "part.batch")]),
     HandWritten("wrong tile", "a slice begins at the start of K", [(TENSOR_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
     HandWritten("wrong tile", "a slice begins at the start of K", [(THREAD_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
-    HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks)", "stage + 0 * group")]),
+    HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks_m(config))", "stage + 0 * group")]),
     HandWritten("wrong tile", "warpgroups write the same rows", [(SM90, "group_in_tile * blocks_m(config) * instruction_m;", "0;")]),
     HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]),
     HandWritten("wrong tile", "blocks of the cluster finish the same part", [(TILE_STORE, "shares() ? arch::cluster_rank() : 0;", "0;")]),
