@@ -120,8 +120,8 @@ QUARRY_DEVICE void two_set_mainloop(FinishedSums<config>& finished, Pipeline<con
   finished = {};
   hold<config>(even);
   hold<config>(odd);
-  if (work.k_tiles == 0) all_started();
   int left = work.k_tiles;
+  if (left == 0) all_started();
   QUARRY_ROLLED
   for (; left >= 2; left -= 2) {
     Pipeline<config> next = pipeline;
