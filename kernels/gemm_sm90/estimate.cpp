@@ -37,6 +37,9 @@ constexpr double hand_over = 300;
 constexpr double element_stored = 0.088;
 constexpr double column_stored = 0.5;
 constexpr double byte_stored = 0.08;
+/// More for each element where sums were promoted by warpgroups of 128 rows each: the registers are full.
+/// From times with block scales at K of 2048 and 7168 on an H200.
+constexpr double element_promoted = 0.25;
 /// More for each element where there is an activation; where matrices are read or written beside the output,
 /// or values are scaled or bounded; and the same where the sums leave no registers for it
 /// (TileStore::has_simple_steps). From times of 4096^3 and 8192x8192x1024 on an H200 with gelu_tanh and with
@@ -53,11 +56,12 @@ constexpr double element_fetched_in_loop = 1.1;
 constexpr double unhidden = 0.39;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
 /// sets of sums; by two that share a tile of 128 x 128, and how much less where it has 64 columns more and
-/// where each has 128 rows. From times of e4m3 with block scales on an H200, of tiles of 64, 128 and 256 x
-/// 128 and of 128 x 192 at 3072^3 to 8192^3.
+/// where each has 128 rows; by two whose columns share scales by 32 alone (128 x 160). From times of e4m3
+/// with block scales on an H200, of these tiles and of 64 x 128, at 3072^3 to 8192^3 and of groups.
 constexpr double promoted_alone = 0.65;
 constexpr double promoted_in_two_sets = 0.5;
 constexpr double promoted_shared = 0.38;
+constexpr double promoted_by_strips = 0.43;
 constexpr double hidden_by_columns = 0.11;
 constexpr double hidden_by_rows = 0.07;
 /// Weights of half a byte: by how much multiplying them takes longer; and of each 128 of K the cycles that a
@@ -124,6 +128,7 @@ double promoted(const Config& c) {
   if (!promotes(c)) return 0;
   if (partial_sets(c) == 2) return promoted_in_two_sets;
   if (consumers(c) == 1) return promoted_alone;
+  if (c.tile.n > 128 && c.tile.n % 64 != 0) return promoted_by_strips;
   const double by_columns = hidden_by_columns * std::max(0, c.tile.n - 128) / 64;
   return promoted_shared - by_columns - hidden_by_rows * (blocks_m(c) - 1);
 }
@@ -405,7 +410,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const int resident = resident_blocks(c, device);
   const bool clustered = blocks_of_cluster(c) > 1;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
-  const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored);
+  const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored) +
+                        (promotes(c) && blocks_m(c) > 1 ? element_promoted : 0);
   const TimeFactors& factors = rates.calibration.wgmma;
   const double math = math_cycles(c, rates) * (1 + promoted(c)) + tile_overhead;
   const double stored_tile = factors.epilogue * elements / groups * cycle;

@@ -217,6 +217,33 @@ TEST_CASE("of promoted sums, the largest tiles come first where they leave no mo
   CHECK(first(4096) == std::pair(256, 128));
 }
 
+TEST_CASE("groups that fill their room are not reckoned with half a tile more", "[ranking]") {
+  // Of 1024 x 4096 x 7168 on an H200, 128 tiles of 256 x 128 took 63 us; 208 of 128 x 160, 82 us.
+  const auto first = [](std::int64_t groups, std::int64_t rows, std::int64_t n, std::int64_t k) {
+    const std::int64_t n_blocks = n / 128, k_blocks = k / 128;
+    GroupedGemmArguments args;
+    args.a = TensorView::row_major(nullptr, DType::e4m3, {groups, rows, k});
+    args.b = TensorView::column_major(nullptr, DType::e4m3, {groups, k, n});
+    args.out = TensorView::row_major(nullptr, DType::bf16, {groups, rows, n});
+    args.sizes = TensorView::vector(nullptr, DType::s32, groups);
+    args.sizes_are = SizesAre::counts;
+    args.a_scale = TensorView::column_major(nullptr, DType::f32, {groups, rows, k_blocks});
+    args.a_scale_granularity = ScaleGranularity::block_1x128;
+    args.b_scale = TensorView::row_major(nullptr, DType::f32, {groups, k_blocks, n_blocks});
+    args.b_scale_granularity = ScaleGranularity::block_128x128;
+    const CandidateList list = get_kernels(args, {}, {.device = &h200()});
+    INFO(list.status().message());
+    REQUIRE_FALSE(list.empty());
+    const auto& [tile_m, tile_n, tile_k] = list.front().metadata().design.tile;
+    return std::pair(tile_m, tile_n);
+  };
+  for (const int groups : {1, 2, 4}) {
+    CAPTURE(groups);
+    CHECK(first(groups, 1024 / groups, 4096, 7168) == std::pair(256, 128));
+    CHECK(first(groups, 1024 / groups, 7168, 2048) == std::pair(256, 128));
+  }
+}
+
 TEST_CASE("C or a residual keeps the widest tiles first where it comes without a bias", "[ranking]") {
   // Of 8192x8192x1024 on an H200, 128x192 takes 203 us with C, and 128x128 takes 210; in a loop,
   // as with a bias, 231 and 211.
