@@ -99,9 +99,18 @@ constexpr int accumulator_registers(const Config& c) {
   return blocks_m(c) * c.tile.n / (c.types.accumulator == DType::f16 ? 4 : 2);
 }
 
-/// Registers that hold sums in the main loop: where they are promoted, also the sums of a block of K.
+/// Sets of sums of 64 rows and a block of K, where sums are promoted: two where a warpgroup multiplies alone,
+/// so that one is promoted while the products of the other are under way. Blocks of several K tiles have one:
+/// both would hold more stages than there may be.
+constexpr int partial_sets(const Config& c) {
+  return c.schedule == Schedule::ping_pong && blocks_m(c) == 1 && block_k_tiles(c) == 1 ? 2 : 1;
+}
+
+/// Registers that hold sums in the main loop: where they are promoted, also the sets of 64 rows.
 constexpr int sum_registers(const Config& c) {
-  return accumulator_registers(c) * (promotes(c) || has_weights(c) ? 2 : 1);
+  const int finished = accumulator_registers(c);
+  if (promotes(c)) return finished + partial_sets(c) * finished / blocks_m(c);
+  return finished * (has_weights(c) ? 2 : 1);
 }
 
 /// Registers that a multiplying thread needs beside its sums.

@@ -37,6 +37,9 @@ constexpr double hand_over = 300;
 constexpr double element_stored = 0.088;
 constexpr double column_stored = 0.5;
 constexpr double byte_stored = 0.08;
+/// More for each element where sums were promoted by warpgroups of 128 rows each: the registers are full.
+/// From times with block scales at K of 2048 and 7168 on an H200.
+constexpr double element_promoted = 0.25;
 /// More for each element where there is an activation; where matrices are read or written beside the output,
 /// or values are scaled or bounded; and the same where the sums leave no registers for it
 /// (TileStore::has_simple_steps). From times of 4096^3 and 8192x8192x1024 on an H200 with gelu_tanh and with
@@ -51,10 +54,16 @@ constexpr double element_fetched_in_loop = 1.1;
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What
 /// device memory needs adds to all that.
 constexpr double unhidden = 0.39;
-/// By how much the cycles of a K tile grow where sums are promoted: groups of e4m3 with block scales on an
-/// H200, 128x128x128 tiles of two warpgroups that take turns, and 64x128x128 tiles of one.
-constexpr double promoted_in_turns = 0.47;
+/// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
+/// sets of sums; by two that share a tile of 128 x 128, and how much less where it has 64 columns more and
+/// where each has 128 rows; by two whose columns share scales by 32 alone (128 x 160). From times of e4m3
+/// with block scales on an H200, of these tiles and of 64 x 128, at 3072^3 to 8192^3 and of groups.
 constexpr double promoted_alone = 0.65;
+constexpr double promoted_in_two_sets = 0.5;
+constexpr double promoted_shared = 0.38;
+constexpr double promoted_by_strips = 0.43;
+constexpr double hidden_by_columns = 0.11;
+constexpr double hidden_by_rows = 0.07;
 /// Weights of half a byte: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
 /// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
@@ -62,11 +71,6 @@ constexpr double promoted_alone = 0.65;
 constexpr double promoted_weights = 0.2;
 constexpr double weights_converted = 110;
 constexpr double least_weights = 1000;
-/// The widest tiles of promoted sums that were measured. Of wider ones nothing better is known: they are
-/// taken for as many times slower as they have more columns, and a little more. So they come first only where
-/// fewer rounds of tiles make up for it.
-constexpr int promoted_columns = 128;
-constexpr double unmeasured = 1.05;
 /// The share of the time so reckoned that is promised: from before other families' predictions were fitted.
 /// The factors of the calibration go with it.
 constexpr double promised = 0.85;
@@ -120,16 +124,14 @@ double copy_cycles(const Config& c, const DeviceRates& rates) {
   return std::max(way, pieces * thread_copy);
 }
 
-/// The config whose times say what there is to know of one.
-Config as_measured(Config c) {
-  if (promotes(c)) c.tile.n = std::min(c.tile.n, promoted_columns);
-  return c;
-}
-
-/// Its times are to be multiplied by this.
-double slower_than(const Config& measured, const Config& c) {
-  if (c.tile.n == measured.tile.n) return 1;
-  return unmeasured * c.tile.n / measured.tile.n;
+/// See promoted_alone.
+double promoted(const Config& c) {
+  if (!promotes(c)) return 0;
+  if (partial_sets(c) == 2) return promoted_in_two_sets;
+  if (consumers(c) == 1) return promoted_alone;
+  if (c.tile.n > 128 && c.tile.n % 64 != 0) return promoted_by_strips;
+  const double by_columns = hidden_by_columns * std::max(0, c.tile.n - 128) / 64;
+  return promoted_shared - by_columns - hidden_by_rows * (blocks_m(c) - 1);
 }
 
 /// A kernel at work on a problem, whatever the slices of K.
@@ -407,13 +409,10 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const int resident = resident_blocks(c, device);
   const bool clustered = blocks_of_cluster(c) > 1;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
-  const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored);
+  const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored) +
+                        (promotes(c) && blocks_m(c) > 1 ? element_promoted : 0);
   const TimeFactors& factors = rates.calibration.wgmma;
-  const Config measured = as_measured(c);
-  const double slower = slower_than(measured, c);
-  const double promoted = groups > 1 ? promoted_in_turns : promoted_alone;
-  const double math = math_cycles(measured, rates) * (promotes(c) ? 1 + promoted : 1) + tile_overhead;
-  const double copies_ahead = static_cast<double>(c.stages) * stage_bytes(c) / stage_bytes(measured);
+  const double math = math_cycles(c, rates) * (1 + promoted(c)) + tile_overhead;
   const double stored_tile = factors.epilogue * elements / groups * cycle;
   const bool crowded = has_crowded_registers(c);
   const double general = crowded ? element_general_in_memory : element_general;
@@ -424,9 +423,9 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .traits = traits(c),
       .resident = resident,
       .resident_on_device = resident * device.multiprocessors,
-      .math = slower * factors.math * math * cycle,
-      .memory = slower * factors.copies * copy_cycles(measured, rates) * cycle,
-      .latency = slower * factors.latency * rates.memory.bulk_copies.latency / copies_ahead * cycle,
+      .math = factors.math * math * cycle,
+      .memory = factors.copies * copy_cycles(c, rates) * cycle,
+      .latency = factors.latency * rates.memory.bulk_copies.latency / c.stages * cycle,
       .launch = factors.launch * rates.launch.overlapped,
       .alone_root = 0,
       .ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle,
@@ -436,7 +435,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .added_tile = stored_tile * added,
       .added_biased_tile = stored_tile * added_biased,
       .general_tile = stored_tile * general,
-      .turn = slower * factors.ends * (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
+      .turn = factors.ends * (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
       .clearing = 0,
       .reduction = factors.reduction * rates.launch.overlapped_reduction,
       .slowdown = 1,

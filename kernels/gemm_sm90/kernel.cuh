@@ -4,6 +4,7 @@
 
 #include "gemm_sm90/k_groups.cuh"
 #include "gemm_sm90/mainloop.cuh"
+#include "gemm_sm90/promotion.cuh"
 #include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
@@ -87,16 +88,16 @@ QUARRY_DEVICE void producer(const Params& params, const GemmScaleParams* scales,
   }
 }
 
-/// Multiplies a tile: what the epilogue reads of its sums. @param is_last no tile follows
+/// Multiplies a tile: what the epilogue reads of its sums.
 template <Config config, class Work, class AllStarted>
 QUARRY_DEVICE void multiply_tile(FinishedSums<config>& sums, Pipeline<config>& pipeline, const Work& work,
                                  int group, const ClusterPlace& place, TileScales<config>& scales,
-                                 Turns& turns, bool is_last, const AllStarted& all_started) {
+                                 const AllStarted& all_started) {
   if constexpr (promotes(config)) {
     if (scales.strips_share()) {
-      promoting_mainloop<config, false>(sums, pipeline, work, group, place, turns, is_last, all_started);
+      promoting_mainloop<config, false>(sums, pipeline, work, group, place, all_started);
     } else {
-      promoting_mainloop<config, true>(sums, pipeline, work, group, place, turns, is_last, all_started);
+      promoting_mainloop<config, true>(sums, pipeline, work, group, place, all_started);
     }
   } else if constexpr (has_weights(config)) {
     weight_mainloop<config>(sums, pipeline, work, group, place, scales.params());
@@ -151,7 +152,7 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
     if (finishes) output.start(work);
     if (alone) turns.wait();
     Pipeline<config> pipeline(memory, stages_done);
-    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, turns, !list.has_more(), [&] {
+    multiply_tile<config>(sums, pipeline, work, group_in_tile, place, scales, [&] {
       if (alone && list.has_more()) turns.pass_on();
     });
     stages_done += static_cast<unsigned>(work.k_tiles);

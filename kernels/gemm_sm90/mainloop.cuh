@@ -17,24 +17,25 @@ constexpr int stage_steps() {
   return config.tile.k / MultiplyOf<config>::k;
 }
 
-/// Starts the multiplications of one stage, or of its steps [from, to). @param group the block's warpgroup,
-/// among those that share a tile @param accumulate 0: the first products take the place of the sums
-template <Config config, int from = 0, int to = stage_steps<config>()>
-QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage, int group,
+/// Starts the multiplications of one stage. @tparam first of the warpgroup's blocks of 64 rows, of which the
+/// sums are @param group the block's warpgroup, among those that share a tile @param accumulate 0: the first
+/// products take the place of the sums
+template <Config config, int first = 0, int blocks>
+QUARRY_DEVICE void multiply_stage(Sums<config, blocks>& sums, arch::SharedAddress stage, int group,
                                   int accumulate = 1) {
   using Multiply = MultiplyOf<config>;
   constexpr OperandBox a = box_a(config);
   constexpr OperandBox b = box_b(config);
   constexpr arch::Major a_major = a.k_contiguous ? arch::Major::k : arch::Major::mn;
   constexpr arch::Major b_major = b.k_contiguous ? arch::Major::k : arch::Major::mn;
-  constexpr int blocks = blocks_m(config);
-  const arch::MatrixDescriptor base_a = descriptor_at(a.descriptor(), stage + group * a.block_offset(blocks));
+  const arch::SharedAddress stage_a = stage + group * a.block_offset(blocks_m(config));
+  const arch::MatrixDescriptor base_a = descriptor_at(a.descriptor(), stage_a);
   const arch::MatrixDescriptor base_b = descriptor_at(b.descriptor(), stage + a.bytes());
   QUARRY_UNROLL
-  for (int step = from; step < to; ++step) {
+  for (int step = 0; step < stage_steps<config>(); ++step) {
     QUARRY_UNROLL
     for (int block = 0; block < blocks; ++block) {
-      const auto at_a = static_cast<unsigned>(a.block_offset(block) + a.k_step_offset(step)) / 16;
+      const auto at_a = static_cast<unsigned>(a.block_offset(first + block) + a.k_step_offset(step)) / 16;
       const auto at_b = static_cast<unsigned>(b.k_step_offset(step)) / 16;
       Multiply::template start<a_major, b_major>(sums.block[block], base_a + at_a, base_b + at_b,
                                                  step == 0 ? accumulate : 1);
@@ -42,10 +43,10 @@ QUARRY_DEVICE void multiply_stage(Sums<config>& sums, arch::SharedAddress stage,
   }
 }
 
-template <Config config>
-QUARRY_DEVICE void hold(Sums<config>& sums) {
+template <Config config, int blocks>
+QUARRY_DEVICE void hold(Sums<config, blocks>& sums) {
   QUARRY_UNROLL
-  for (int block = 0; block < blocks_m(config); ++block) arch::warpgroup_hold(sums.block[block]);
+  for (int block = 0; block < blocks; ++block) arch::warpgroup_hold(sums.block[block]);
 }
 
 /// Sums up the products of `k_tiles` stages. One stage's multiplications are under way while the

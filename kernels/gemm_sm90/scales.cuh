@@ -5,7 +5,6 @@
 #include "gemm/scale_view.cuh"
 #include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/thread_producer.cuh"
-#include "gemm_sm90/turns.cuh"
 #include "gemm_sm90/zero_params.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -269,30 +268,16 @@ class LaneScales<config, false> {
 };
 
 /// Calls `each(block, half, i, sum)` for the sums of a lane in eight columns, i the number of their place.
-template <Config config, class AnySums, class Each>
+template <int blocks, class AnySums, class Each>
 QUARRY_DEVICE void for_each_sum(const AnySums& sums, int group, const Each& each) {
   QUARRY_UNROLL
-  for (int block = 0; block < blocks_m(config); ++block) {
+  for (int block = 0; block < blocks; ++block) {
     QUARRY_UNROLL
     for (int half = 0; half < 2; ++half) {
       const auto pair = sum_pair(sums.block[block], group, half);
       QUARRY_UNROLL
       for (int i = 0; i < 2; ++i) each(block, half, i, static_cast<float>(pair.v[i]));
     }
-  }
-}
-
-/// finished += scales * sums.
-template <Config config, bool by_column>
-QUARRY_DEVICE void promote(FinishedSums<config>& finished, const Sums<config>& sums,
-                           const LaneScales<config, by_column>& scales) {
-  QUARRY_UNROLL
-  for (int group = 0; group < config.tile.n / 8; ++group) {
-    const auto factors = scales.of_group(group);
-    for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
-      float& value = finished.block[block].v[4 * group + 2 * half + i];
-      value = arch::fma(factors.of(block, half, i), sum, value);
-    });
   }
 }
 
@@ -359,7 +344,7 @@ class TileScales<config, ScaleSupport::vector_scales> {
     QUARRY_UNROLL
     for (int group = 0; group < config.tile.n / 8; ++group) {
       const arch::Vector<float, 2> columns = column_scales<config>(scales, group);
-      for_each_sum<config>(sums, group, [&](int block, int half, int i, float sum) {
+      for_each_sum<blocks_m(config)>(sums, group, [&](int block, int half, int i, float sum) {
         finished.block[block].v[4 * group + 2 * half + i] = rows[block][half] * columns.v[i] * sum;
       });
     }
@@ -370,75 +355,5 @@ class TileScales<config, ScaleSupport::vector_scales> {
  private:
   ScaleRing<config> ring_;
 };
-
-/// Whether the two warpgroups that share a tile multiply in turns, a block of 128 of K each: one promotes its
-/// sums while the other's products are under way. Without turns both would be done at the same time, as they
-/// share the multipliers, and leave these idle.
-constexpr bool alternates(const Config& c) {
-  return promotes(c) && c.schedule == Schedule::cooperative && consumers(c) == 2;
-}
-
-/// As mainloop, of sums that are promoted: the sums of a block of 128 of K begin again, and join the finished
-/// ones times their scales.
-///
-/// @tparam by_column scales differ by columns @param is_last no tile follows
-template <Config config, bool by_column, class Work, class AllStarted>
-QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<config>& pipeline,
-                                      const Work& work, int group, const ClusterPlace& place, Turns& turns,
-                                      bool is_last, const AllStarted& all_started) {
-  using Scales = LaneScales<config, by_column>;
-  constexpr int block_tiles = block_k_tiles(config);
-  // A handover takes about 150 cycles by counting, of which these steps' products hide 64 (128 columns) or 96
-  // (192) each. More than one has not been measured.
-  constexpr int steps_after_handover = 1;
-  constexpr int first_steps = stage_steps<config>() - steps_after_handover;
-  const auto tiles_to_block_end = [](int k_tile, int left) {
-    const int to_end = block_tiles - k_tile % block_tiles;
-    return to_end < left ? to_end : left;
-  };
-  Sums<config> sums = {};
-  finished = {};
-  hold<config>(sums);
-  if (work.k_tiles == 0) all_started();
-  // The first steps are a group of their own: when they are done, the other warpgroup may start.
-  const auto start = [&](int accumulate) {
-    multiply_stage<config, 0, first_steps>(sums, pipeline.stage(), group, accumulate);
-    arch::warpgroup_commit();
-    multiply_stage<config, first_steps>(sums, pipeline.stage(), group);
-    arch::warpgroup_commit();
-  };
-  QUARRY_ROLLED
-  for (int tile = 0; tile < work.k_tiles;) {
-    const int count =
-        block_tiles == 1 ? 1 : tiles_to_block_end(work.first_k_tile + tile, work.k_tiles - tile);
-    Pipeline<config> read = pipeline;
-    pipeline.wait();
-    if (alternates(config)) turns.wait();
-    arch::warpgroup_fence();
-    start(0);
-    const Scales scales(pipeline.scales(), group * blocks_m(config) * instruction_m);
-    pipeline.advance();
-    QUARRY_ROLLED
-    for (int i = 1; i < count; ++i, pipeline.advance()) {
-      pipeline.wait();
-      arch::warpgroup_fence();
-      start(1);
-    }
-    tile += count;
-    if (tile == work.k_tiles) all_started();
-    arch::warp_barrier();  // all lanes have read the scales
-    arch::warpgroup_wait<1>();
-    if (alternates(config) && (group == 0 || tile < work.k_tiles || !is_last)) turns.pass_on();
-    arch::warpgroup_wait<0>();
-    hold<config>(sums);
-    if constexpr (!Scales::is_read) {
-      promote<config>(finished, sums, scales);
-      arch::warp_barrier();  // all lanes have read them
-    }
-    QUARRY_ROLLED
-    for (int i = 0; i < count; ++i, read.advance()) release<config>(read.empty(), place);
-    if constexpr (Scales::is_read) promote<config>(finished, sums, scales);
-  }
-}
 
 }  // namespace quarry::gemm_sm90

@@ -7,10 +7,10 @@
 
 namespace quarry::gemm_sm90 {
 
-/// The sums of a warpgroup: blocks of 64 rows.
-template <Config config>
+/// The sums of a warpgroup, or of some of its blocks of 64 rows.
+template <Config config, int blocks = blocks_m(config)>
 struct Sums {
-  typename MultiplyOf<config>::template Sums<config.tile.n> block[blocks_m(config)];
+  typename MultiplyOf<config>::template Sums<config.tile.n> block[blocks];
 };
 
 /// What the epilogue reads: sums as the matrix instruction leaves them, or scaled ones of f32.

@@ -23,14 +23,16 @@ inline Account between(const Account& even, const Account& fewer, const Account&
 }
 
 /// Predicted seconds, and what they are made of: as sizes are not known, the last tile of a group of rows is
-/// half full on average. @param account_of of a batch, GemmProblem -> Account
+/// half full on average, unless groups are expected to fill their room. @param account_of of a batch,
+/// GemmProblem -> Account
 template <class AccountOf>
 Account expected_time(int tile_m, const GroupedGemmProblem& problem, const AccountOf& account_of) {
   GemmProblem batch = even_batch(problem);
   batch.m = std::max(batch.m, 1);
   const Account even = account_of(batch);
   if (problem.groups.form == GroupForm::ragged_k) return even;
-  const double tiles = std::max(static_cast<double>(batch.m) / tile_m + 0.5, 1.0);
+  const double full = (problem.groups.room + tile_m - 1) / tile_m;  // no group has more
+  const double tiles = std::max(std::min(static_cast<double>(batch.m) / tile_m + 0.5, full), 1.0);
   const auto with_tiles = [&](int count) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     batch.m = static_cast<int>(std::min(most, std::int64_t{count} * tile_m));

@@ -33,6 +33,7 @@ SM90 = "kernels/gemm_sm90/kernel.cuh"
 BIAS = "kernels/gemm_sm90/bias.cuh"
 VECTOR_RING = "kernels/gemm_sm90/vector_ring.cuh"
 SCALES = "kernels/gemm_sm90/scales.cuh"
+PROMOTION = "kernels/gemm_sm90/promotion.cuh"
 BOX_RING = "kernels/gemm_sm90/box_ring.cuh"
 CLUSTER_SUM = "kernels/gemm_sm90/cluster_sum.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
@@ -189,7 +190,10 @@ HAND_WRITTEN = [
                 [(TILE_STORE, "static_cast<unsigned>(next - present));", "static_cast<unsigned>(next - present + 1));")]),
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
-    HandWritten("wrong block", "sums of a block begin with those of the one before", [(SCALES, "    start(0);\n", "    start(1);\n")]),
+    HandWritten("wrong block", "sums of a block begin with those of the one before",
+                [(PROMOTION, "pipeline.stage(), group, 0);", "pipeline.stage(), group, 1);")]),
+    HandWritten("wrong block", "the second 64 rows join the first ones' sums",
+                [(PROMOTION, "finish_block<config, last>(finished", "finish_block<config, 0>(finished")]),
     HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
     HandWritten("wrong tile", "strips have the scales of the tile's first columns", [(SCALES, "(i - config.tile.m) * columns;", "i - config.tile.m;")]),
     HandWritten("wrong tile", "all strips have the first one's scale", [(SCALES, "scales_[8 * group / strip_columns(config)]", "scales_[0 * group]")]),
@@ -243,7 +247,7 @@ HAND_WRITTEN = [
                 [(TENSOR_PRODUCER, "part.matrix.batch_stride == 0 ? 0 : part.batch", "part.batch")]),
     HandWritten("wrong tile", "a slice begins at the start of K", [(TENSOR_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
     HandWritten("wrong tile", "a slice begins at the start of K", [(THREAD_PRODUCER, "first_k_tile * config.tile.k;", "0;")]),
-    HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks)", "stage + 0 * group")]),
+    HandWritten("wrong tile", "warpgroups multiply the same rows", [(MAINLOOP, "stage + group * a.block_offset(blocks_m(config))", "stage + 0 * group")]),
     HandWritten("wrong tile", "warpgroups write the same rows", [(SM90, "group_in_tile * blocks_m(config) * instruction_m;", "0;")]),
     HandWritten("wrong tile", "each block reads its own sums only", [(CLUSTER_SUM, "Vector<float, 4>>(at, block)", "Vector<float, 4>>(at, arch::cluster_rank())")]),
     HandWritten("wrong tile", "blocks of the cluster finish the same part", [(TILE_STORE, "shares() ? arch::cluster_rank() : 0;", "0;")]),

@@ -81,13 +81,15 @@ SM90_REST = ("gemm_sm90_f16_f16_f32_f32_crc_64x32x64_c1x1_s6_one_tile_a8x8",
              "gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8")
 SM90_THREADS = ("gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_cp_async_a2x2",
                 "gemm_sm90_bf16_bf16_f32_f32_crr_128x128x64_c1x1_s6_cooperative_cp_async_a4x4")
-# Scales: vectors, of tiles in turns and of sums of whole numbers; blocks of one and of two K tiles, by warpgroups in turns of several
-# strips of columns.
+# Scales: vectors, of tiles in turns and of sums of whole numbers; blocks of one K tile and of two, in one set of sums and in two; by two
+# warpgroups, of several strips of columns and of 128 rows each.
 SM90_SCALES = ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x32x128_c1x1_s8_one_tile_a16x16_block_scales",
                "gemm_sm90_bf16_bf16_f32_bf16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_vector_scales",
                "gemm_sm90_s8_s8_s32_f32_rcr_64x32x128_c1x1_s8_one_tile_a16x16_vector_scales",
-               "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c1x1_s5_cooperative_a16x16_block_scales")
+               "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_block_scales",
+               "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c1x1_s5_cooperative_a16x16_block_scales",
+               "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s3_cooperative_a16x16_block_scales")
 # Each is one problem that random ones are not, or seldom: (kernel, arguments).
 SM90_PROBLEMS = (
     # Outputs of 32 bits that leave by boxes, in rows and in columns, and boxes of 24 columns.
@@ -191,7 +193,7 @@ STAGES = [
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
-    Stage(rf"{SM90}/(scales|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
+    Stage(rf"{SM90}/(scales|promotion|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(SM80_SOURCES, SM80_REST),

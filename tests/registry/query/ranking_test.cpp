@@ -194,8 +194,8 @@ TEST_CASE("clusters of six run sixteen at a time, and no more slices of K are ch
   }
 }
 
-TEST_CASE("wide tiles of promoted sums come first only where they leave fewer rounds", "[ranking]") {
-  const auto first_columns = [](int extent) {
+TEST_CASE("of promoted sums, the largest tiles come first where they leave no more rounds", "[ranking]") {
+  const auto first = [](int extent) {
     GemmArguments args = test::plain_problem(extent, extent, extent, DType::e4m3);
     const int blocks = (extent + 127) / 128;
     args.b = TensorView::column_major(nullptr, DType::e4m3, {extent, extent});
@@ -206,13 +206,42 @@ TEST_CASE("wide tiles of promoted sums come first only where they leave fewer ro
     args.b_scale_granularity = ScaleGranularity::block_128x128;
     const CandidateList list = ranked(args);
     REQUIRE_FALSE(list.empty());
-    return list.front().metadata().design.tile.n;
+    const auto& [m, n, k] = list.front().metadata().design.tile;
+    return std::pair(m, n);
   };
-  // Of 128x128, 132 multiprocessors have five tiles each; of 128x192 three, which are as long as 4.5.
-  CHECK(first_columns(3072) == 192);
-  // 32 of the former against 21 of the latter, or 31.5; and 8 against 9.
-  CHECK(first_columns(8192) == 128);
-  CHECK(first_columns(4096) == 128);
+  // On an H200: of 128x128, 132 multiprocessors have five tiles each, 65 us; of 128x192 three, 56 us.
+  CHECK(first(3072) == std::pair(128, 192));
+  // 32, 959 us; 21, 865 us; and 16 of 256x128, 920 us.
+  CHECK(first(8192) == std::pair(128, 192));
+  // 8, 129 us; 6, 131 us; and 4, 124 us.
+  CHECK(first(4096) == std::pair(256, 128));
+}
+
+TEST_CASE("groups that fill their room are not reckoned with half a tile more", "[ranking]") {
+  // Of 1024 x 4096 x 7168 on an H200, 128 tiles of 256 x 128 took 63 us; 208 of 128 x 160, 82 us.
+  const auto first = [](std::int64_t groups, std::int64_t rows, std::int64_t n, std::int64_t k) {
+    const std::int64_t n_blocks = n / 128, k_blocks = k / 128;
+    GroupedGemmArguments args;
+    args.a = TensorView::row_major(nullptr, DType::e4m3, {groups, rows, k});
+    args.b = TensorView::column_major(nullptr, DType::e4m3, {groups, k, n});
+    args.out = TensorView::row_major(nullptr, DType::bf16, {groups, rows, n});
+    args.sizes = TensorView::vector(nullptr, DType::s32, groups);
+    args.sizes_are = SizesAre::counts;
+    args.a_scale = TensorView::column_major(nullptr, DType::f32, {groups, rows, k_blocks});
+    args.a_scale_granularity = ScaleGranularity::block_1x128;
+    args.b_scale = TensorView::row_major(nullptr, DType::f32, {groups, k_blocks, n_blocks});
+    args.b_scale_granularity = ScaleGranularity::block_128x128;
+    const CandidateList list = get_kernels(args, {}, {.device = &h200()});
+    INFO(list.status().message());
+    REQUIRE_FALSE(list.empty());
+    const auto& [tile_m, tile_n, tile_k] = list.front().metadata().design.tile;
+    return std::pair(tile_m, tile_n);
+  };
+  for (const int groups : {1, 2, 4}) {
+    CAPTURE(groups);
+    CHECK(first(groups, 1024 / groups, 4096, 7168) == std::pair(256, 128));
+    CHECK(first(groups, 1024 / groups, 7168, 2048) == std::pair(256, 128));
+  }
 }
 
 TEST_CASE("C or a residual keeps the widest tiles first where it comes without a bias", "[ranking]") {
