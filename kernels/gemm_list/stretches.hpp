@@ -1,11 +1,11 @@
-/// Where the tiles of a list's problems end, as the host counted them. Plain constexpr C++, shared by host and
-/// device.
+/// Where the tiles of a list's problems end, as the host counted them. Plain constexpr C++, shared by host
+/// and device.
 #pragma once
 
 namespace quarry {
 
-/// So many that the parameters stay small, and that up to 2,048 problems leave a stretch no longer than a warp
-/// reads at once.
+/// So many that the parameters stay small, and that up to 2,048 problems leave a stretch no longer than a
+/// warp reads at once.
 inline constexpr int list_stretches = 64;
 
 /// A list cut into stretches of as many problems each; the last ones may be shorter, or have none. A block
