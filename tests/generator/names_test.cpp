@@ -150,7 +150,8 @@ TEST_CASE("words stand in names where they are not the usual ones", "[generator]
                                  {static_cast<int>(orientation)},
                                  {static_cast<int>(Math::exact)},
                                  {8, 8},
-                                 {static_cast<int>(ScaleSupport::none)}});
+                                 {static_cast<int>(ScaleSupport::none)},
+                                 {0}});  // one group along K
     return values;
   };
   const std::string begin = "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_";

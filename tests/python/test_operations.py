@@ -176,7 +176,7 @@ class Lists(unittest.TestCase):
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, host_sizes=[1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="host"))),
-            (ValueError, "unknown schedule", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="later")),
+            (quarry.Error, "unknown schedule", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="later")),
         ]
         for kind, message, make in cases:
             with self.subTest(message=message), self.assertRaisesRegex(kind, message):

@@ -27,7 +27,7 @@ using namespace quarry;
 VARIABLES = """[[maybe_unused]] GemmArguments& args, [[maybe_unused]] const GemmArguments& arguments,
     [[maybe_unused]] const Kernel& kernel, [[maybe_unused]] const Filter& filter, [[maybe_unused]] CUstream_st* stream,
     [[maybe_unused]] void** pointers, [[maybe_unused]] void** inputs, [[maybe_unused]] void** outputs,
-    [[maybe_unused]] void* x, [[maybe_unused]] void* y, [[maybe_unused]] void* weights, [[maybe_unused]] void* workspace,
+    [[maybe_unused]] void* x, [[maybe_unused]] void* y, [[maybe_unused]] void* weights, [[maybe_unused]] void* zeros, [[maybe_unused]] void* workspace,
     [[maybe_unused]] float* sa, [[maybe_unused]] float* sb, [[maybe_unused]] std::int64_t m, [[maybe_unused]] std::int64_t n,
     [[maybe_unused]] std::int64_t k, [[maybe_unused]] std::int64_t batch, [[maybe_unused]] int steps"""
 

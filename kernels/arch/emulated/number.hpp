@@ -80,9 +80,20 @@ float number_of_pair(unsigned pair, int half) {
 }
 
 template <class T>
-QUARRY_DEVICE unsigned pair_less(unsigned pair, unsigned other) {
+unsigned difference_of_pairs(unsigned pair, unsigned other) {
   return pair_of<T>(number_of_pair<T>(pair, 0) - number_of_pair<T>(other, 0),
                     number_of_pair<T>(pair, 1) - number_of_pair<T>(other, 1));
+}
+
+template <class T>
+QUARRY_DEVICE unsigned pair_less(unsigned pair, unsigned other);
+template <>
+QUARRY_DEVICE unsigned pair_less<F16>(unsigned pair, unsigned other) {
+  return difference_of_pairs<F16>(pair, other);
+}
+template <>
+QUARRY_DEVICE unsigned pair_less<BF16>(unsigned pair, unsigned other) {
+  return difference_of_pairs<BF16>(pair, other);
 }
 
 template <class T>
