@@ -56,7 +56,7 @@ Status expand_block(const SpaceFile& file, const SpaceBlock& block, Expansion& r
   for (SettingValues& values : combinations_of(*file.space, block)) {
     Config config = {std::move(values), {}};
     config.name = config_name(*file.space, config.values);
-    std::string reason = file.space->fault(config.values);
+    std::string reason = kernel_fault(*file.space, config.values);
     if (reason.empty()) {
       possible = true;
       reason = broken_constraint(*file.space, block, config, passed);

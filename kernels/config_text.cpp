@@ -178,6 +178,14 @@ bool is_exchanged(const ConfigSpace& space, const SettingValues& values) {
   return space.entry_problem == EntryProblem::transposed && space.entry(values) != values;
 }
 
+std::string kernel_fault(const ConfigSpace& space, const SettingValues& values) {
+  if (std::string wrong = space.fault(values); !wrong.empty()) return wrong;
+  const KernelMetadata kernel = space.describe(values, "");
+  const bool lacks_weights =
+      kernel.operands.scales == ScaleSupport::zero_points && !is_unsigned(kernel.operands.b.dtype);
+  return lacks_weights ? "zero points are B's, which must be u4 or u8" : "";
+}
+
 std::string name_of(const Types& types) {
   std::string name(to_string(types.a));
   for (const DType type : {types.b, types.accumulator, types.out}) name.append("_").append(to_string(type));

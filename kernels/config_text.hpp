@@ -110,6 +110,10 @@ struct ConfigSpace {
 /// Whether a config's device code computes the transposed problem.
 bool is_exchanged(const ConfigSpace& space, const SettingValues& values);
 
+/// Why there can be no kernel of such a config, "" where there can: what `fault` says; and that zero points
+/// are B's, which only the device code of transposed problems takes off the other operand.
+std::string kernel_fault(const ConfigSpace& space, const SettingValues& values);
+
 /// The families that this build knows, in the order in which it names them. Defined by a source that the
 /// build writes from its list of families (cmake/families.cmake).
 std::span<const ConfigSpace* const> config_spaces();

@@ -121,7 +121,7 @@ Result<const Row*> row_of(const FamilyConfig& config) {
   std::string name = config_name(space, config.values);
   if (const Row* const registered = find_registered_row(name)) return registered;
   if (const Row* const made = find_own_row(name)) return made;
-  if (const std::string fault = space.fault(config.values); !fault.empty()) {
+  if (const std::string fault = kernel_fault(space, config.values); !fault.empty()) {
     return Status(StatusCode::unsupported, "There can be no kernel " + quoted(name) + ": " + fault);
   }
   OwnKernels& all = own();

@@ -34,7 +34,7 @@ void spaces(Bytes input) {
   check_message(expansion.status(), 3);
   if (!expansion) return;
   for (const generator::Config& config : expansion->configs) {
-    require(space.fault(config.values).empty(), "what is registered can be: " + config.name);
+    require(kernel_fault(space, config.values).empty(), "what is registered can be: " + config.name);
     const Result<SettingValues> values_again = parse_config_name(space, config.name);
     require(values_again && *values_again == config.values, "a name gives its config back: " + config.name);
   }

@@ -207,7 +207,8 @@ TEST_CASE("any text is a kernel or is refused with a message", "[own]") {
   int kernels = 0;
   for (int i = 0; i < 20'000; ++i) {
     const ConfigSpace& space = test::any_space(random);
-    const SettingValues values = test::random_values(random, space);
+    const SettingValues values =
+        test::coin(random) ? test::random_values(random, space) : test::values_near_registered(random, space);
     std::string text = test::coin(random) ? config_name(space, values) : test::json_of(random, space, values);
     for (auto damages = random() % 4; damages > 0; --damages) {
       const std::size_t at = random() % text.size();
@@ -226,5 +227,5 @@ TEST_CASE("any text is a kernel or is refused with a message", "[own]") {
     REQUIRE((code == StatusCode::parse_error || code == StatusCode::unsupported));
     REQUIRE(!kernel.status().message().empty());
   }
-  CHECK(kernels > 0);
+  CHECK(kernels > 20);
 }
