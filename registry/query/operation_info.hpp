@@ -103,6 +103,8 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   if (!Rules::check_controls(controls)) return false;
   if (!Rules::check_signature(row, problem.as_asked())) return false;
   if (row.exchanged) problem.exchange();
+  // What was weighed has the caller's controls.
+  if constexpr (Weighs<Rules>) Rules::weigh(row.exchanged ? problem.as_exchanged() : problem.as_asked());
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
   if (search.judge(row, offer, why) != Verdict::taken) return false;

@@ -184,6 +184,24 @@ TEST_CASE("a measurement counts for its problem alone, or for its interval of M"
   CHECK(find_best(args, {}, h100)->measured_seconds());
 }
 
+TEST_CASE("a kernel is passed over that was measured in a mode which it does not permit") {
+  const test::WithoutTuning none;
+  const GemmArguments args = test::plain_problem(512, 512, 4096);
+  const CandidateList before = get_kernels(args, {}, on_h200());
+  const auto without = [&](bool ModesMetadata::*mode) {
+    const auto found =
+        std::ranges::find_if(before, [&](const Candidate& each) { return !(each.metadata().modes.*mode); });
+    REQUIRE(found != before.end());
+    return *found;
+  };
+  const Measurement walk = measured(args, without(&ModesMetadata::stream_k), {.mode = Mode::stream_k}, 1);
+  const Measurement cut = measured(args, without(&ModesMetadata::split_k_serial),
+                                   {.mode = Mode::split_k_serial, .split_k_slices = 4}, 2);
+  const Measurement possible = measured(args, before[7], 3);
+  load({walk, cut, possible});
+  check_first(args, possible);
+}
+
 TEST_CASE("no measured kernel comes first that does not support the problem") {
   const test::WithoutTuning none;
   const auto seed = lab::fresh_seed();
