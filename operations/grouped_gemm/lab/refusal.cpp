@@ -30,13 +30,22 @@ std::optional<bool> breaks_rule_of_sizes(const Status& status, const GroupedGemm
   return std::nullopt;
 }
 
+/// The same of the rule that the epilogue's scale has, too: whole numbers are not scaled.
+std::optional<bool> breaks_rule_of_scales(const std::string& message, const GroupedGemmArguments& args,
+                                          DType compute) {
+  const bool of_a = message.starts_with("Operand `a_scale` ");
+  if (!of_a && !message.starts_with("Operand `b_scale` ")) return std::nullopt;
+  if (!holds(message, "computed in s32, which is not scaled")) return std::nullopt;
+  return (of_a ? args.a_scale : args.b_scale) && compute == DType::s32;
+}
+
 std::string fault_of_invalid(const Status& status, const GroupedGemmArguments& args) {
   const std::string message = status.message();
+  const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  const DType compute = compute_type(sums, args.out.dtype);
   std::optional<bool> broken = breaks_rule_of_sizes(status, args);
-  if (!broken) {
-    const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-    broken = breaks_rule(message, args.epilogue, compute_type(sums, args.out.dtype));
-  }
+  if (!broken) broken = breaks_rule_of_scales(message, args, compute);
+  if (!broken) broken = breaks_rule(message, args.epilogue, compute);
   if (!broken) return "the message names no rule: " + message;
   return *broken ? "" : "no rule is broken: " + message;
 }
