@@ -143,7 +143,7 @@ Patches patches_for(const GemmTraits& kernel, const Conv2dProblem& problem) {
 /// Filters and patches that shared memory has room for.
 Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
   const Windows& w = problem.windows;
-  if (is_empty(problem.product) || problem.product.k == 0) return {};
+  if (problem.product.k == 0) return {};
   const std::int64_t pairs =
       std::int64_t{w.rows.taps.size} * w.columns.taps.size * channel_pairs(w.channels.size);
   if (2 * pairs > kernel.most_k) {
@@ -151,7 +151,7 @@ Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
                    " elements, where channels are even: this kernel takes at most " +
                    std::to_string(kernel.most_k));
   }
-  if (patches_for(kernel, problem).rows > 0) return {};
+  if (is_empty(problem.product) || patches_for(kernel, problem).rows > 0) return {};
   return refused("A window spans " + std::to_string(4 * patch_words(w, 1, 1)) +
                  " bytes of an image: this kernel takes at most " +
                  std::to_string(most_patch(kernel.most_k)));

@@ -226,6 +226,9 @@ TEST_CASE("kernels of patches say which filters and windows they have no room fo
   args.a = dense({2, 9, 8, 64}), args.b = dense({64, 3, 3, 64});
   CHECK(kernel->supports(args).message() ==
         "A filter of a group has 576 elements, where channels are even: this kernel takes at most 64");
+  const Conv2dArguments no_images = {
+      .a = dense({0, 9, 8, 64}), .b = dense({64, 3, 3, 64}), .out = dense({0, 9, 8, 64}), .padding = {1, 1}};
+  CHECK(kernel->supports(no_images).message() == kernel->supports(args).message());
   args = {.a = dense({1, 400, 400, 3}), .b = dense({8, 2, 2, 3}), .out = dense({1, 102, 102, 8})};
   args.dilation = {298, 298};
   CHECK(kernel->supports(args).message() ==
