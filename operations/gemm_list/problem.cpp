@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
@@ -17,17 +17,11 @@ constexpr std::string_view schedules[] = {"device", "host"};
 
 }  // namespace
 
-std::string_view to_string(ListSchedule schedule) {
-  const auto i = static_cast<std::size_t>(schedule);
-  return i < std::size(schedules) ? schedules[i] : "unknown";
-}
+std::string_view to_string(ListSchedule schedule) { return detail::word_of(schedules, schedule); }
 
 Result<ListSchedule> parse_list_schedule(std::string_view word) {
-  for (std::size_t i = 0; i < std::size(schedules); ++i) {
-    if (word == schedules[i]) return static_cast<ListSchedule>(i);
-  }
-  return Status(StatusCode::parse_error,
-                "unknown schedule " + detail::quoted(word) + "; expected device or host");
+  if (const auto value = detail::value_of(schedules, word)) return static_cast<ListSchedule>(*value);
+  return Status(StatusCode::parse_error, detail::unknown_word("schedule", word, schedules));
 }
 
 namespace detail::gemm_list {

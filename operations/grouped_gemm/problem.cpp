@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "basic/text.hpp"
+#include "basic/words.hpp"
 #include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
@@ -19,17 +19,11 @@ constexpr std::string_view meanings[] = {"ends", "counts"};
 
 }  // namespace
 
-std::string_view to_string(SizesAre meaning) {
-  const auto i = static_cast<std::size_t>(meaning);
-  return i < std::size(meanings) ? meanings[i] : "unknown";
-}
+std::string_view to_string(SizesAre meaning) { return detail::word_of(meanings, meaning); }
 
 Result<SizesAre> parse_sizes_are(std::string_view word) {
-  for (std::size_t i = 0; i < std::size(meanings); ++i) {
-    if (word == meanings[i]) return static_cast<SizesAre>(i);
-  }
-  return Status(StatusCode::parse_error,
-                "unknown meaning of sizes " + detail::quoted(word) + "; expected ends or counts");
+  if (const auto value = detail::value_of(meanings, word)) return static_cast<SizesAre>(*value);
+  return Status(StatusCode::parse_error, detail::unknown_word("meaning of sizes", word, meanings));
 }
 
 namespace detail::grouped_gemm {

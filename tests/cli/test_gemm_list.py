@@ -71,7 +71,7 @@ class Lists(CommandTest):
             (("8x64x64", "f16", "--leading", "1:2:3"), "--leading: expected A:B:C:OUT or COUNT*A:B:C:OUT for each problem"),
             (("8x64x64", "f16", "--leading", "1:2:3:4,5:6:7:8"), "--leading: expected leading dimensions of 1 problems, got 2"),
             (("8x64x64", "f16", "--wrong-sizes", "drop"), "--wrong-sizes"),
-            (("8x64x64", "f16", "--schedule", "later"), "unknown schedule `later`; expected device or host"),
+            (("8x64x64", "f16", "--schedule", "later"), "unknown schedule `later`; expected `device` or `host`"),
             (("8x64x64", "f16", "--math", "exact"), "--math does not go with gemm_list"),
             (("no_such_file", "f16"), "got `no_such_file`: cannot read it"),
             (("/dev/zero", "f16"), "longer than"),
