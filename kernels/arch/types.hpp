@@ -61,6 +61,11 @@ struct U4x8 {
   unsigned bits;
 };
 
+/// A zero point of unsigned numbers in the form that converts them: see arch/weights.hpp.
+struct ZeroPoint {
+  unsigned bits;
+};
+
 /// Which byte half_byte_rows takes of words, and what it multiplies by: the same for a whole loop.
 struct HalfByteLane {
   unsigned selector;

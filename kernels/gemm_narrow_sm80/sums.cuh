@@ -27,6 +27,11 @@ struct Sums {
   arch::AccumulatorF32 all[S::blocks_n][S::blocks_m] = {};
 };
 
+struct ColumnZeros {
+  arch::ZeroPoint upper;
+  arch::ZeroPoint lower;
+};
+
 /// One warp's way through the stages of its group.
 template <Config config>
 class WarpProduct {
@@ -73,12 +78,11 @@ class WarpProduct {
       const auto upper = stored_weights(stage, column_ + n * 16, part);
       const auto lower = stored_weights(stage, column_ + n * 16 + 8, part);
       arch::MatrixFragment weights[2];
-      weight_fragments<config.types.a, config.types.b>(upper, lower, weights);
-      if constexpr (has_zeros(config)) {
-        const arch::SharedAddress zeros =
-            stage + zeros_offset(config) + ((part * 32 >> log2_) * config.tile.n + column_ + n * 16) * 4;
-        take_zeros<config.types.a>(arch::shared_load<unsigned>(zeros),
-                                   arch::shared_load<unsigned>(zeros + 8 * 4), weights);
+      if constexpr (!is_unsigned(config.types.b)) {
+        weight_fragments<config.types.a, config.types.b>(upper, lower, weights);
+      } else {
+        weight_fragments<config.types.a, config.types.b>(upper, lower, weights,
+                                                         zeros_of(stage, part, column_ + n * 16));
       }
       QUARRY_UNROLL
       for (int half = 0; half < 2; ++half) {
@@ -89,9 +93,21 @@ class WarpProduct {
     }
   }
 
+  /// The zero points of two columns that lie eight apart, for a part of the stage.
+  QUARRY_DEVICE ColumnZeros zeros_of(arch::SharedAddress stage, int part, int column) const {
+    using T = Element<config.types.a>;
+    if constexpr (has_zeros(config)) {
+      const arch::SharedAddress at =
+          stage + zeros_offset(config) + ((part * 32 >> log2_) * config.tile.n + column) * 4;
+      return {arch::shared_load<arch::ZeroPoint>(at), arch::shared_load<arch::ZeroPoint>(at + 8 * 4)};
+    } else {
+      return {arch::no_pair_zero<T>, arch::no_pair_zero<T>};
+    }
+  }
+
   /// A lane's weights of a column, of 32 positions of K that four lanes share.
   QUARRY_DEVICE static auto stored_weights(arch::SharedAddress stage, int column, int part) {
-    using Stored = typename Weights<config.types.a, config.types.b, bits>::Stored;
+    using Stored = typename Weights<config.types.a, config.types.b>::Stored;
     constexpr int pieces = bits / 4;  // of 32 positions
     const int lane = arch::lane_index() % 4;
     const int piece = part * pieces + lane * pieces / 4;
@@ -99,17 +115,19 @@ class WarpProduct {
                                      place_of_b<bits>(column, piece));
   }
 
-  /// all += scales * group, and group becomes 0. @param offset a position of the group in the stage
+  /// all += scales * group, without weight_unit, and group becomes 0. @param offset a position of the group
+  /// in the stage
   QUARRY_DEVICE void promote(arch::SharedAddress stage, int offset, int k, Sums<config>& sums) const {
     const arch::SharedAddress scales =
         stage + (stage_bytes_b(config) + stage_bytes_a(config) + (offset >> log2_) * config.tile.n * 4);
     if (has_a_ && k + offset < k_end_) scale_rows(k + offset, sums);
     QUARRY_UNROLL
     for (int n = 0; n < S::blocks_n; ++n) {
-      float of[2] = {1, 1};
+      constexpr float one = 1 / arch::weight_unit<Element<config.types.a>>;
+      float of[2] = {one, one};
       if (has_b_) {
-        of[0] = arch::shared_load<float>(scales + (column_ + n * 16) * 4);
-        of[1] = arch::shared_load<float>(scales + (column_ + n * 16 + 8) * 4);
+        of[0] = arch::shared_load<float>(scales + (column_ + n * 16) * 4) * one;
+        of[1] = arch::shared_load<float>(scales + (column_ + n * 16 + 8) * 4) * one;
       }
       QUARRY_UNROLL
       for (int m = 0; m < S::blocks_m; ++m) {

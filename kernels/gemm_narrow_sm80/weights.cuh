@@ -1,23 +1,27 @@
 /// Weights as matrix instructions take them.
 #pragma once
 
-#include "arch/arch.hpp"
+#include "arch/weights.hpp"
 #include "common/element.cuh"
 
 namespace quarry::gemm_narrow_sm80 {
 
-/// Eight weights that are neighbours along K: what a lane has of a row, for two instructions. Which of them
-/// an instruction takes for which K does not matter as long as both operands agree.
-template <DType wide, DType weights, int bits>
+/// Eight weights that are neighbours along K: what a lane has of a row, for two instructions, as pairs of
+/// numbers times arch::weight_unit. Which of them an instruction takes for which K does not matter as long as
+/// both operands agree.
+template <DType wide, DType weights, int bits = bits_of(weights)>
 struct Weights;
 
 /// Pair i is of neighbours i and i + 4, which lie in a word of half bytes where two 16-bit numbers need them.
 template <DType wide, DType weights>
 struct Weights<wide, weights, 4> {
   using Stored = unsigned;
+  using Word = typename HalfByteWord<weights>::Type;
 
-  QUARRY_DEVICE static unsigned pair(unsigned stored, int i) {
-    return arch::half_byte_pair<Element<wide>>(typename HalfByteWord<weights>::Type{stored}, i);
+  /// @param zero nothing of signed weights
+  template <class... Zero>
+  QUARRY_DEVICE static unsigned pair(unsigned stored, int i, const Zero&... zero) {
+    return arch::half_byte_pair<Element<wide>>(Word{stored}, i, zero...);
   }
 };
 
@@ -25,34 +29,24 @@ struct Weights<wide, weights, 4> {
 template <DType wide, DType weights>
 struct Weights<wide, weights, 8> {
   using Stored = arch::Vector<unsigned, 2>;
+  using Word = typename ByteWord<weights>::Type;
 
-  QUARRY_DEVICE static unsigned pair(const Stored& stored, int i) {
-    return arch::low_pair_of<Element<wide>>(typename ByteWord<weights>::Type{stored.v[i / 2] >> i % 2 * 16});
+  template <class... Zero>
+  QUARRY_DEVICE static unsigned pair(const Stored& stored, int i, const Zero&... zero) {
+    return arch::byte_pair<Element<wide>>(Word{stored.v[i / 2] >> i % 2 * 16}, zero...);
   }
 };
 
 /// The left operands of two instructions: eight weights of row lane / 4 and of eight rows further on.
-template <DType wide, DType weights, class Stored>
+/// @param zero the zero points of the upper and of the lower row, nothing of signed weights
+template <DType wide, DType weights, class Stored, class... Zero>
 QUARRY_DEVICE void weight_fragments(const Stored& upper, const Stored& lower,
-                                    arch::MatrixFragment (&fragments)[2]) {
-  using W = Weights<wide, weights, bits_of(weights)>;
+                                    arch::MatrixFragment (&fragments)[2], const Zero&... zero) {
+  using W = Weights<wide, weights>;
   QUARRY_UNROLL
   for (int i = 0; i < 2; ++i) {
-    fragments[i] = {W::pair(upper, 2 * i), W::pair(lower, 2 * i), W::pair(upper, 2 * i + 1),
-                    W::pair(lower, 2 * i + 1)};
-  }
-}
-
-/// Takes the zero points of the two rows, each a pair, off their weights.
-template <DType wide>
-QUARRY_DEVICE void take_zeros(unsigned upper, unsigned lower, arch::MatrixFragment (&fragments)[2]) {
-  QUARRY_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    QUARRY_UNROLL
-    for (int word = 0; word < 4; ++word) {
-      unsigned& pair = fragments[i].v[word];
-      pair = arch::pair_less<Element<wide>>(pair, word % 2 == 0 ? upper : lower);
-    }
+    fragments[i] = {W::pair(upper, 2 * i, zero.upper...), W::pair(lower, 2 * i, zero.lower...),
+                    W::pair(upper, 2 * i + 1, zero.upper...), W::pair(lower, 2 * i + 1, zero.lower...)};
   }
 }
 

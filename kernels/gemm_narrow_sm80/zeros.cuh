@@ -1,8 +1,8 @@
 /// How one group of warps brings zero points into its stages: bytes, which asynchronous copies are too wide
-/// for, go through registers and become pairs of numbers of A's type.
+/// for, go through registers and become what conversions to A's type take.
 #pragma once
 
-#include "arch/arch.hpp"
+#include "arch/weights.hpp"
 #include "common/element.cuh"
 #include "gemm/zero_view.cuh"
 #include "gemm_narrow_sm80/config.hpp"
@@ -78,10 +78,10 @@ class ZeroCopies {
       QUARRY_UNROLL
       for (int group = 0; group < stage_groups; ++group) {
         if (group << k_log2_ >= stage_k) continue;
-        const auto zero = static_cast<float>(zeros.of[i] >> 8 * group & 0xffu);
+        const unsigned zero = zeros.of[i] >> 8 * group & 0xffu;
         const int at = group * config.tile.n + thread_ + i * threads;
         arch::shared_store(stage + (zeros_offset(config) + at * 4),
-                           arch::pair_of<Element<config.types.a>>(zero, zero));
+                           arch::pair_zero<Element<config.types.a>>(zero));
       }
     }
   }

@@ -33,11 +33,10 @@ struct Config {
   Alignment alignment;
   /// fast_tf32 of f32 operands, exact of others.
   Math math = Math::exact;
-  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K. With weights
-  /// of half a byte, groups of 32, 64 or 128, with
-  /// zero_points beside zero points.
+  /// Of A and B: vectors multiply the sums of a tile, blocks multiply the sums of each 128 of K. With
+  /// weights, groups of 32, 64 or 128, with zero_points beside zero points.
   ScaleSupport scales = ScaleSupport::none;
-  /// More than one with weights of half a byte alone.
+  /// More than one with weights alone.
   KGroups k_groups = KGroups::k1;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
@@ -48,15 +47,18 @@ inline constexpr int warpgroup_threads = 128;
 /// wgmma.mma_async).
 inline constexpr int instruction_m = 64;
 inline constexpr int instruction_k_bytes = 32;
-/// Weights of half a byte are multiplied as numbers of the other operand's type.
-constexpr DType multiplied_type(const Types& types) { return is_half_byte(types.a) ? types.b : types.a; }
+/// Whether A is weights of 4 or 8 bits, which are multiplied as numbers of the other operand's type.
+constexpr bool has_weights(const Types& types) {
+  return is_half_byte(types.a) || (is_byte(types.a) && is_half(types.b));
+}
+constexpr DType multiplied_type(const Types& types) { return has_weights(types) ? types.b : types.a; }
 constexpr int instruction_k(const Types& types) {
   return instruction_k_bytes / bytes_of(multiplied_type(types));
 }
 
-/// Whether A is weights of half a byte: of a config whose device code runs. They become 16-bit numbers in
-/// registers, from where the matrix instruction takes them (weights.cuh).
-constexpr bool has_weights(const Config& c) { return is_half_byte(c.types.a); }
+/// Whether A is weights: of a config whose device code runs. They become 16-bit numbers in registers, from
+/// where the matrix instruction takes them (weights.cuh).
+constexpr bool has_weights(const Config& c) { return has_weights(c.types); }
 
 /// The number of these groups.
 constexpr int k_groups(const Config& c) { return static_cast<int>(c.k_groups) + 1; }
@@ -159,7 +161,7 @@ constexpr int consumer_registers(const Config& c) {
 
 /// The operands' tiles of one stage. Of weights, the box counts bytes.
 constexpr OperandBox box_a(const Config& c) {
-  if (has_weights(c)) return {true, c.tile.m, c.tile.k / 2, 1, c.cluster.n};
+  if (has_weights(c)) return {true, c.tile.m, c.tile.k * bits_of(c.types.a) / 8, 1, c.cluster.n};
   return {c.layouts.a == Layout::row, c.tile.m, c.tile.k, bytes_of(c.types.a), c.cluster.n};
 }
 constexpr OperandBox box_b(const Config& c) {

@@ -98,7 +98,8 @@ double math_cycles(const Config& c, const DeviceRates& rates) {
   const double multiplied = 2.0 * t.m * t.n * halves / rates.wgmma.flops_per_clock;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
   if (has_weights(c)) {
-    const double read = (t.m * t.k / 2.0 + groups * t.n * halves * 2) / rates.memory.shared_bytes_per_clock;
+    const double read = (t.m * t.k * bits_of(c.types.a) / 8.0 + groups * t.n * halves * 2) /
+                        rates.memory.shared_bytes_per_clock;
     return (1 + promoted_weights) * std::max(multiplied, read) +
            groups * weights_converted * t.k / scale_block;
   }

@@ -42,8 +42,9 @@ Config mirrored(const Config& c) {
 bool has_instruction(const Types& t, Math math) {
   if (math == Math::fast_tf32) return t == Types{DType::f32, DType::f32, DType::f32, DType::f32};
   const bool bytes = is_byte(t.a) && is_byte(t.b) && t.accumulator == DType::s32 && takes_integer_sums(t.out);
-  const bool weights = has_weight_types(t) && (is_half_byte(t.a) || is_half_byte(t.b));
-  return math == Math::exact && (has_half_types(t) || has_fp8_types(t) || bytes || weights);
+  const bool weights = has_weights(t) || has_weights(exchanged(t));
+  return math == Math::exact &&
+         (has_half_types(t) || has_fp8_types(t) || bytes || (weights && has_weight_types(t)));
 }
 
 /// Bytes of what the copy engine moves at least.
@@ -88,16 +89,20 @@ constexpr int fragment_columns[] = {8, 16, 32, 64, 96, 128, 256};
 /// What kernels of weights have to be.
 std::string weight_fault(const Config& c, const Config& code) {
   const bool has_groups = takes_groups(c.scales);
-  if (!is_half_byte(c.types.a) && !is_half_byte(c.types.b))
-    return has_groups ? "group_scales are for weights of s4 and u4, and zero_points for u4" : "";
-  if (has_zeros(c) && !has_unsigned_weights(c.types)) return "zero_points are for weights of u4";
+  if (!has_weight_types(c.types))
+    return has_groups ? "group_scales are for weights of 4 and 8 bits, and zero_points for unsigned ones"
+                      : "";
+  if (has_zeros(c) && !has_unsigned_weights(c.types)) return "zero_points are for weights of u4 and u8";
   if (!has_weights(code)) return "weights are B, of kernels whose orientation is exchanged";
   if (!has_groups) return "weights have group_scales";
   if (code.layouts.a != Layout::row || code.layouts.b != Layout::column)
     return "weights are contiguous along K, and so is the other operand";
   if (c.copy != CopyEngine::tma) return "copy engine cp_async brings no weights";
   if (c.schedule == Schedule::ping_pong) return "weights have no ping_pong schedule";
-  if (c.tile.k != scale_block && c.tile.k != 2 * scale_block) return "tile.k must be 128 or 256 with weights";
+  const bool is_narrow = is_half_byte(code.types.a);
+  if (c.tile.k != scale_block && (!is_narrow || c.tile.k != 2 * scale_block))
+    return is_narrow ? "tile.k must be 128 or 256 with weights of 4 bits"
+                     : "tile.k must be 128 with weights of 8 bits";
   if (!std::ranges::count(fragment_columns, code.tile.n))
     return "tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights";
   return "";

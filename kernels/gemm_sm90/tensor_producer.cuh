@@ -118,16 +118,15 @@ class GatedBoxSource {
   unsigned sharers_;
 };
 
-/// A source of weights, of which two share a byte: its box counts bytes. K begins at the matrix's first
-/// column.
-template <OperandBox box>
+/// A source of weights: its box counts bytes. K begins at the matrix's first column.
+template <OperandBox box, int bits>
 class WeightSource : BoxSource<box> {
  public:
   using BoxSource<box>::BoxSource;
 
   /// As BoxSource's.
   QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
-    BoxSource<box>::load(tile, full, k / 2);
+    BoxSource<box>::load(tile, full, k * bits / 8);
   }
 };
 
@@ -138,7 +137,7 @@ struct SourceOfA {
 };
 template <Config config>
 struct SourceOfA<config, true> {
-  using Type = WeightSource<box_a(config)>;
+  using Type = WeightSource<box_a(config), bits_of(config.types.a)>;
 };
 
 /// The sources of a tile. @tparam SourceB BoxSource or GatedBoxSource

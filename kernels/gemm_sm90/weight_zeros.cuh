@@ -1,41 +1,47 @@
 /// Zero points of the weights that a lane converts.
 #pragma once
 
+#include "arch/weights.hpp"
 #include "gemm/zero_view.cuh"
 #include "gemm_sm90/shape.cuh"
 #include "gemm_sm90/zero_params.hpp"
 
 namespace quarry::gemm_sm90 {
 
-/// The zero points of a lane's two rows of weights in one group of K: none.
+/// The zero points of a lane's two rows of weights in one group of K, as the conversion takes them: none.
 template <Config config, bool are_there = has_zeros(config)>
 class RowZeros {
+  using T = Element<config.types.b>;
+  static constexpr bool are_narrow = is_half_byte(config.types.a);
+
  public:
-  QUARRY_DEVICE arch::MatrixFragment taken_off(const arch::MatrixFragment& weights) const { return weights; }
+  QUARRY_DEVICE arch::ZeroPoint upper() const { return none(); }
+  QUARRY_DEVICE arch::ZeroPoint lower() const { return none(); }
+
+ private:
+  QUARRY_DEVICE static arch::ZeroPoint none() {
+    return are_narrow ? arch::no_row_zero<T> : arch::no_pair_zero<T>;
+  }
 };
 template <Config config>
 class RowZeros<config, true> {
   using T = Element<config.types.b>;
+  static constexpr bool are_narrow = is_half_byte(config.types.a);
 
  public:
   RowZeros() = default;
-  QUARRY_DEVICE RowZeros(unsigned upper, unsigned lower) : of_{pair(upper), pair(lower)} {}
+  QUARRY_DEVICE RowZeros(unsigned upper, unsigned lower) : upper_(zero(upper)), lower_(zero(lower)) {}
 
-  /// Weights, which are times half_byte_unit, less the zero points of their rows.
-  QUARRY_DEVICE arch::MatrixFragment taken_off(const arch::MatrixFragment& weights) const {
-    arch::MatrixFragment less;
-    QUARRY_UNROLL
-    for (int i = 0; i < 4; ++i) less.v[i] = arch::pair_less<T>(weights.v[i], of_[i % 2]);
-    return less;
-  }
+  QUARRY_DEVICE arch::ZeroPoint upper() const { return upper_; }
+  QUARRY_DEVICE arch::ZeroPoint lower() const { return lower_; }
 
  private:
-  QUARRY_DEVICE static unsigned pair(unsigned zero) {
-    const float value = static_cast<float>(zero) * arch::half_byte_unit<T>;
-    return arch::pair_of<T>(value, value);
+  QUARRY_DEVICE static arch::ZeroPoint zero(unsigned number) {
+    return are_narrow ? arch::row_zero<T>(number) : arch::pair_zero<T>(number);
   }
 
-  unsigned of_[2];
+  arch::ZeroPoint upper_;
+  arch::ZeroPoint lower_;
 };
 
 /// The zero points of a lane's two rows of weights: none.
@@ -57,7 +63,7 @@ class WeightZeros<config, true> {
 
   /// The zero points of the group that position `k` is in; behind the end of K: 0.
   QUARRY_DEVICE RowZeros<config> at(int k) const {
-    if (k >= k_end_) return {};
+    if (k >= k_end_) return {0, 0};
     return {view_.at(upper_, k), view_.at(lower_, k)};
   }
 

@@ -1,69 +1,14 @@
-/// The main loop of weights of half a byte: lanes read them from shared memory as they are stored, 16 bytes
-/// at once, make 16-bit numbers of them, and the matrix instruction takes these from registers. The sums of a
-/// group of K that shares its scales join the finished ones times these.
+/// The main loop of weights: lanes read them from shared memory as they are stored, make 16-bit numbers of
+/// them, and the matrix instruction takes these from registers. The sums of a group of K that shares its
+/// scales join the finished ones times these.
 #pragma once
 
 #include "gemm/scale_view.cuh"
 #include "gemm_sm90/k_groups.cuh"
+#include "gemm_sm90/lane_weights.cuh"
 #include "gemm_sm90/mainloop.cuh"
-#include "gemm_sm90/weight_zeros.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// What a lane needs of a stage: its two rows of weights, 32 positions of K in 16 bytes of each. Of eight
-/// positions, in a word, the matrix instruction takes two of each of four lanes: a byte.
-template <Config config>
-class LaneWeights {
- public:
-  static constexpr int pieces = config.tile.k / 32;
-
-  /// @param row the upper one in the tile
-  QUARRY_DEVICE LaneWeights(int row, arch::HalfByteLane lane) : first_(place(row)), lane_(lane) {}
-
-  /// Goes on to another tile, and reads its first piece.
-  QUARRY_DEVICE void begin(arch::SharedAddress tile) {
-    line_ = tile + first_;
-    read(0);
-  }
-
-  /// Reads a piece of both rows.
-  QUARRY_DEVICE void read(int piece) {
-    using Piece = arch::Vector<unsigned, 4>;
-    constexpr OperandBox box = box_a(config);
-    // The permutation turns over bits of the place in a line: it may come before the piece does.
-    const arch::SharedAddress at = {line_.value ^ static_cast<unsigned>(16 * piece)};
-    upper_[piece] = arch::shared_load<Piece>(at);
-    // Rows that lie eight apart are permuted alike.
-    lower_[piece] = arch::shared_load<Piece>(at + 8 * box.panel_line_bytes());
-  }
-
-  /// The left operand of the step-th instruction along K, times half_byte_unit. @pre its piece was read
-  QUARRY_DEVICE arch::MatrixFragment fragment(int step) const {
-    const arch::Vector<unsigned, 2> near = pairs(step / 2, step % 2 * 2);
-    const arch::Vector<unsigned, 2> far = pairs(step / 2, step % 2 * 2 + 1);
-    return {near.v[0], near.v[1], far.v[0], far.v[1]};
-  }
-
- private:
-  QUARRY_DEVICE arch::Vector<unsigned, 2> pairs(int piece, int word) const {
-    using Word = typename HalfByteWord<config.types.a>::Type;
-    return arch::half_byte_rows<Element<config.types.b>>(Word{upper_[piece].v[word]},
-                                                         Word{lower_[piece].v[word]}, lane_);
-  }
-
-  /// Where a line of a tile begins, permuted.
-  QUARRY_DEVICE static int place(int line) {
-    constexpr OperandBox box = box_a(config);
-    static_assert(box.panels() == 1 && stage_bytes(config) % box.panel_line_bytes() == 0);
-    return box.permutation()(box.offset(0, line));
-  }
-
-  int first_;                 ///< of the upper row, in a tile
-  arch::SharedAddress line_;  ///< the same in memory
-  arch::HalfByteLane lane_;
-  arch::Vector<unsigned, 4> upper_[pieces];
-  arch::Vector<unsigned, 4> lower_[pieces];
-};
 
 /// The scales of a lane's two rows of weights.
 /// @tparam one_by_one at() is called for one group after another, and all have scales: only addresses move on
@@ -128,7 +73,7 @@ QUARRY_DEVICE void scale_columns(Sums<config>& sums, const ScaleParams& params, 
   }
 }
 
-/// finished += scales * sums, all times half_byte_unit. @param scales of the lane's two rows
+/// finished += scales * sums, all times weight_unit. @param scales of the lane's two rows
 template <Config config>
 QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<config>& sums,
                                 const arch::Vector<float, 2>& scales) {
@@ -152,7 +97,7 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
     if (piece + 1 < weights.pieces) weights.read(piece + 1);
     arch::MatrixFragment fragments[at_once];
     QUARRY_UNROLL
-    for (int i = 0; i < at_once; ++i) fragments[i] = zeros.taken_off(weights.fragment(first + i));
+    for (int i = 0; i < at_once; ++i) fragments[i] = weights.fragment(first + i, zeros);
     arch::warpgroup_fence();
     QUARRY_UNROLL
     for (int i = 0; i < at_once; ++i) {
@@ -208,7 +153,7 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
     }
     if (k_groups(config) > 1) row_scales.skip((k_groups(config) - 1) * groups);
   };
-  LaneWeights<config> weights(row, arch::half_byte_lane<Element<config.types.b>>(arch::lane_index() % 4));
+  LaneWeights<config> weights(row);
   const auto begin = [&] {
     pipeline.wait();
     weights.begin(pipeline.stage());
@@ -246,10 +191,10 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   }
 }
 
-/// The sums without half_byte_unit as a factor.
+/// The sums without weight_unit as a factor.
 template <Config config>
 QUARRY_DEVICE void take_unit(FinishedSums<config>& finished) {
-  constexpr float factor = 1 / arch::half_byte_unit<Element<config.types.b>>;
+  constexpr float factor = 1 / arch::weight_unit<Element<config.types.b>>;
   QUARRY_UNROLL
   for (int i = 0; i < config.tile.n / 2; ++i) finished.block[0].v[i] *= factor;
 }

@@ -89,6 +89,25 @@ std::size_t count_of(Words (*make_inputs)(Random&)) {
   return make_inputs(random).size();
 }
 
+void add_weight_probes(std::vector<Probe>& all) {
+  const std::size_t pairs = count_of(pairs_of_bytes);
+  const auto add = [&](const char* kernel, std::vector<std::string> covers, std::size_t words) {
+    all.push_back(items(kernel, std::move(covers), pairs_of_bytes, pairs, words * pairs, bits));
+  };
+  add("f16_weights_of_s8", {"byte_pair(S8x4)"}, 1);
+  add("bf16_weights_of_s8", {"byte_pair(S8x4)"}, 1);
+  add("f16_weights_of_u8", {"byte_pair(U8x4)", "pair_zero<F16>"}, 2);
+  add("bf16_weights_of_u8", {"byte_pair(U8x4)", "pair_zero<BF16>"}, 2);
+  add("f16_weights_of_s4", {"half_byte_pair(S4x8)"}, 4);
+  add("bf16_weights_of_s4", {"half_byte_pair(S4x8)"}, 4);
+  add("f16_weights_of_u4", {"half_byte_pair(U4x8)", "pair_zero<F16>"}, 4);
+  add("bf16_weights_of_u4", {"half_byte_pair(U4x8)", "pair_zero<BF16>"}, 4);
+  add("f16_rows_of_s4", {"half_byte_rows(S4x8)", "half_byte_lane"}, 4);
+  add("bf16_rows_of_s4", {"half_byte_rows(S4x8)", "half_byte_lane"}, 4);
+  add("f16_rows_of_u4", {"half_byte_rows(U4x8)", "half_byte_lane", "row_zero<F16>"}, 4);
+  add("bf16_rows_of_u4", {"half_byte_rows(U4x8)", "half_byte_lane", "row_zero<BF16>"}, 4);
+}
+
 void add_number_probes(std::vector<Probe>& all) {
   const std::size_t to_f16 = count_of(floats_around_f16) / 2 * 2;
   const std::size_t to_bf16 = count_of(floats_around_bf16) / 2 * 2;
@@ -109,20 +128,6 @@ void add_number_probes(std::vector<Probe>& all) {
   all.push_back(items("f16_of_u8", {"low_pair_of<F16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("bf16_of_s8", {"low_pair_of<BF16>(S8x4)"}, pairs_of_bytes, pairs, pairs, bits));
   all.push_back(items("bf16_of_u8", {"low_pair_of<BF16>(U8x4)"}, pairs_of_bytes, pairs, pairs, bits));
-  all.push_back(items("f16_less_f16", {"pair_less<F16>"}, pairs_of_bytes, pairs, pairs, bits));
-  all.push_back(items("bf16_less_bf16", {"pair_less<BF16>"}, pairs_of_bytes, pairs, pairs, bits));
-  all.push_back(items("f16_of_s4", {"half_byte_pair<F16>(S4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
-  all.push_back(items("f16_of_u4", {"half_byte_pair<F16>(U4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
-  all.push_back(items("bf16_of_s4", {"half_byte_pair<BF16>(S4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
-  all.push_back(items("bf16_of_u4", {"half_byte_pair<BF16>(U4x8)"}, pairs_of_bytes, pairs, 4 * pairs, bits));
-  all.push_back(items("f16_rows_of_s4", {"half_byte_rows<F16>(S4x8)", "half_byte_lane<F16>"}, pairs_of_bytes,
-                      pairs, 4 * pairs, bits));
-  all.push_back(items("f16_rows_of_u4", {"half_byte_rows<F16>(U4x8)", "half_byte_lane<F16>"}, pairs_of_bytes,
-                      pairs, 4 * pairs, bits));
-  all.push_back(items("bf16_rows_of_s4", {"half_byte_rows<BF16>(S4x8)", "half_byte_lane<BF16>"},
-                      pairs_of_bytes, pairs, 4 * pairs, bits));
-  all.push_back(items("bf16_rows_of_u4", {"half_byte_rows<BF16>(U4x8)", "half_byte_lane<BF16>"},
-                      pairs_of_bytes, pairs, 4 * pairs, bits));
   all.push_back(items("tf32_of_f32", {"to_tf32"}, floats_around_f16, to_f16, to_f16, exact_f32));
   const std::size_t to_byte = count_of(floats_around_bytes);
   all.push_back(items("s8_of_f32", {"to_s8"}, floats_around_bytes, to_byte, to_byte / 4, bits));
@@ -338,6 +343,7 @@ std::vector<Probe> make_probes() {
                    .sm90 = true});
   }
   add_number_probes(all);
+  add_weight_probes(all);
   add_warpgroup_probes(all);
   add_along_k_probes(all);
   add_cluster_probes(all);

@@ -6,6 +6,7 @@
 #include "tests/kernels/arch/probes/memory.cuh"
 #include "tests/kernels/arch/probes/number.cuh"
 #include "tests/kernels/arch/probes/warp.cuh"
+#include "tests/kernels/arch/probes/weights.cuh"
 
 namespace probes = quarry::probes;
 
@@ -57,14 +58,16 @@ QUARRY_ENTRY(probe_f16_of_s8, probes::ProbeParams, probes::f16_of_s8, probes::us
 QUARRY_ENTRY(probe_f16_of_u8, probes::ProbeParams, probes::f16_of_u8, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_s8, probes::ProbeParams, probes::bf16_of_s8, probes::usual)
 QUARRY_ENTRY(probe_bf16_of_u8, probes::ProbeParams, probes::bf16_of_u8, probes::usual)
-QUARRY_ENTRY(probe_f16_less_f16, probes::ProbeParams, probes::f16_less_f16, probes::usual)
-QUARRY_ENTRY(probe_bf16_less_bf16, probes::ProbeParams, probes::bf16_less_bf16, probes::usual)
-QUARRY_ENTRY(probe_f16_of_s4, probes::ProbeParams, probes::f16_of_s4, probes::usual)
-QUARRY_ENTRY(probe_f16_of_u4, probes::ProbeParams, probes::f16_of_u4, probes::usual)
-QUARRY_ENTRY(probe_bf16_of_s4, probes::ProbeParams, probes::bf16_of_s4, probes::usual)
-QUARRY_ENTRY(probe_bf16_of_u4, probes::ProbeParams, probes::bf16_of_u4, probes::usual)
+QUARRY_ENTRY(probe_f16_weights_of_s8, probes::ProbeParams, probes::f16_weights_of_s8, probes::usual)
+QUARRY_ENTRY(probe_f16_weights_of_u8, probes::ProbeParams, probes::f16_weights_of_u8, probes::usual)
+QUARRY_ENTRY(probe_f16_weights_of_s4, probes::ProbeParams, probes::f16_weights_of_s4, probes::usual)
+QUARRY_ENTRY(probe_f16_weights_of_u4, probes::ProbeParams, probes::f16_weights_of_u4, probes::usual)
 QUARRY_ENTRY(probe_f16_rows_of_s4, probes::ProbeParams, probes::f16_rows_of_s4, probes::usual)
 QUARRY_ENTRY(probe_f16_rows_of_u4, probes::ProbeParams, probes::f16_rows_of_u4, probes::usual)
+QUARRY_ENTRY(probe_bf16_weights_of_s8, probes::ProbeParams, probes::bf16_weights_of_s8, probes::usual)
+QUARRY_ENTRY(probe_bf16_weights_of_u8, probes::ProbeParams, probes::bf16_weights_of_u8, probes::usual)
+QUARRY_ENTRY(probe_bf16_weights_of_s4, probes::ProbeParams, probes::bf16_weights_of_s4, probes::usual)
+QUARRY_ENTRY(probe_bf16_weights_of_u4, probes::ProbeParams, probes::bf16_weights_of_u4, probes::usual)
 QUARRY_ENTRY(probe_bf16_rows_of_s4, probes::ProbeParams, probes::bf16_rows_of_s4, probes::usual)
 QUARRY_ENTRY(probe_bf16_rows_of_u4, probes::ProbeParams, probes::bf16_rows_of_u4, probes::usual)
 QUARRY_ENTRY(probe_tf32_of_f32, probes::ProbeParams, probes::tf32_of_f32, probes::usual)

@@ -1,0 +1,195 @@
+/// Whole numbers of 4 and 8 bits as pairs of 16-bit numbers, which are exact. Zero points are taken off by
+/// the instruction that converts.
+#pragma once
+
+#include "arch/ptx/number.hpp"
+
+namespace quarry::arch {
+
+/// What the pairs below count: numbers of 7 bits of mantissa are left with a factor, which is exact.
+template <class T>
+inline constexpr float weight_unit = 1;
+template <>
+inline constexpr float weight_unit<BF16> = 0x1p-6F;
+
+/// The zero point of unsigned numbers, 0 to 255, as byte_pair and half_byte_pair take it.
+template <class T>
+QUARRY_DEVICE ZeroPoint pair_zero(unsigned zero);
+/// The same of 0, a constant.
+template <class T>
+inline constexpr ZeroPoint no_pair_zero = {0x64006400u};
+template <>
+inline constexpr ZeroPoint no_pair_zero<BF16> = {0x80008000u};
+
+/// What takes the place of a zero point for signed numbers, made unsigned ones by adding half of their range.
+template <class T, int half>
+inline constexpr ZeroPoint signed_zero = {no_pair_zero<T>.bits + half * 0x10001u};
+template <>
+inline constexpr ZeroPoint signed_zero<BF16, 8> = {0xbe00be00u};  // -8 2^-6
+template <>
+inline constexpr ZeroPoint signed_zero<BF16, 128> = {0xc000c000u};
+
+/// The zero point as half_byte_rows takes it.
+template <class T>
+QUARRY_DEVICE ZeroPoint row_zero(unsigned zero);
+template <class T>
+inline constexpr ZeroPoint no_row_zero = {0xd400e400u};
+template <>
+inline constexpr ZeroPoint no_row_zero<BF16> = no_pair_zero<BF16>;
+template <class T>
+inline constexpr ZeroPoint signed_row_zero = {0xd480e408u};
+template <>
+inline constexpr ZeroPoint signed_row_zero<BF16> = signed_zero<BF16, 8>;
+
+// 0x6400 is 1024 in f16, of which the lowest bits count ones: a number below 1024 becomes 1024 more than it
+// is by putting it there. Of a signed number, inverting the highest bit makes an unsigned one that is greater
+// by half of its range. In bf16 the bits of a number up to 255 alone are a subnormal one, or just above: the
+// number times 2^-133.
+template <>
+QUARRY_DEVICE ZeroPoint pair_zero<F16>(unsigned zero) {
+  return {zero * 0x10001u + no_pair_zero<F16>.bits};
+}
+template <>
+QUARRY_DEVICE ZeroPoint pair_zero<BF16>(unsigned zero) {
+  const float less = static_cast<float>(zero) * -weight_unit<BF16>;
+  return {pair_of<BF16>(less, less)};
+}
+template <>
+QUARRY_DEVICE ZeroPoint row_zero<F16>(unsigned zero) {
+  const auto number = static_cast<float>(zero);
+  return {pair_of<F16>(-1024 - number, -64 - number)};
+}
+template <>
+QUARRY_DEVICE ZeroPoint row_zero<BF16>(unsigned zero) {
+  return pair_zero<BF16>(zero);
+}
+
+/// Unsigned numbers in the lowest bits of a word's halves.
+template <class T>
+struct LowBits;
+template <>
+struct LowBits<F16> {
+  static constexpr unsigned beside = 0x64u;  ///< the byte above a number of a byte
+  unsigned word;
+
+  QUARRY_DEVICE unsigned less(ZeroPoint zero) const {
+    unsigned pair;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(word), "r"(zero.bits));
+    return pair;
+  }
+};
+template <>
+struct LowBits<BF16> {
+  static constexpr unsigned beside = 0;
+  unsigned word;
+
+  QUARRY_DEVICE unsigned less(ZeroPoint zero) const {
+    unsigned pair;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(word), "r"(0x7f007f00u), "r"(zero.bits));
+    return pair;
+  }
+};
+
+/// What the two numbers of a pair are multiplied by that lie in a byte.
+template <class T>
+inline constexpr unsigned half_byte_factors = 0x2c003c00u;  // 1/16, 1
+template <>
+inline constexpr unsigned half_byte_factors<BF16> = 0x7d007f00u;  // 2^123, 2^127
+
+/// The lower two of four bytes, the lowest one in the lower half of the pair, times weight_unit<T>.
+template <class T>
+QUARRY_DEVICE unsigned byte_pair(U8x4 bytes, ZeroPoint zero) {
+  LowBits<T> numbers;
+  asm("prmt.b32 %0, %1, %2, 0x4140;"
+      : "=r"(numbers.word)
+      : "r"(bytes.bits), "r"(LowBits<T>::beside * 0x01010101u));
+  return numbers.less(zero);
+}
+template <class T>
+QUARRY_DEVICE unsigned byte_pair(S8x4 bytes) {
+  return byte_pair<T>(U8x4{bytes.bits ^ 0x8080u}, signed_zero<T, 128>);
+}
+
+/// Numbers `i` and `i + 4` of eight half bytes (i from 0 to 3), number `i` in the lower half of the pair,
+/// times weight_unit<T>.
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i, ZeroPoint zero) {
+  return LowBits<T>{(numbers.bits >> 4 * i & 0x000f000fu) | LowBits<T>::beside * 0x01000100u}.less(zero);
+}
+template <class T>
+QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
+  return LowBits<T>{(numbers.bits >> 4 * i & 0x000f000fu) ^ (LowBits<T>::beside * 0x01000100u | 0x00080008u)}
+      .less(signed_zero<T, 8>);
+}
+
+/// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight. By a whole warp: the factors
+/// come from another lane, as the assembler would make the constant again for each use otherwise.
+template <class T>
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte) {
+  HalfByteLane lane = {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, 0};
+  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;"
+               : "=r"(lane.factors)
+               : "r"(half_byte_factors<T>));
+  return lane;
+}
+
+/// A byte of `upper` and one of `lower`, twice: a pair's first number lies in the lowest bits of the lower
+/// half, its second one 16 times as high in the upper half.
+template <class T>
+class HalfByteWords {
+ public:
+  QUARRY_DEVICE HalfByteWords(unsigned upper, unsigned lower, HalfByteLane lane)
+      : words_{joined(upper, lower, lane.selector)}, factors_{lane.factors} {}
+
+  /// @param signs inverted in each word
+  QUARRY_DEVICE Vector<unsigned, 2> pairs(unsigned signs, ZeroPoint upper, ZeroPoint lower) const {
+    return {pair(words_, signs, upper), pair(words_ >> 8, signs, lower)};
+  }
+
+ private:
+  QUARRY_DEVICE unsigned joined(unsigned upper, unsigned lower, unsigned selector) const {
+    unsigned words;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(words) : "r"(upper), "r"(lower), "r"(selector));
+    return words;
+  }
+  /// From 1024 + x and 1024 + 16 x, or x 2^-133 and x 2^-129, to x less its zero point. The bits are chosen
+  /// and inverted by one instruction: (words & 0x00f0000f) ^ other.
+  QUARRY_DEVICE unsigned pair(unsigned words, unsigned signs, ZeroPoint zero) const {
+    unsigned bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0x6a;"
+        : "=r"(bits)
+        : "r"(words), "r"(0x00f0000fu), "r"(LowBits<T>::beside * 0x01000100u ^ signs));
+    return scaled(bits, zero);
+  }
+  QUARRY_DEVICE unsigned scaled(unsigned bits, ZeroPoint zero) const;
+
+  unsigned words_;
+  unsigned factors_;
+};
+template <>
+QUARRY_DEVICE unsigned HalfByteWords<F16>::scaled(unsigned bits, ZeroPoint zero) const {
+  unsigned pair;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(bits), "r"(factors_), "r"(zero.bits));
+  return pair;
+}
+template <>
+QUARRY_DEVICE unsigned HalfByteWords<BF16>::scaled(unsigned bits, ZeroPoint zero) const {
+  unsigned pair;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(bits), "r"(factors_), "r"(zero.bits));
+  return pair;
+}
+
+/// These numbers of eight half bytes, of `upper` and of `lower`, each a pair of numbers of T times
+/// weight_unit<T>, less a zero point of their row.
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(U4x8 upper, U4x8 lower, HalfByteLane lane,
+                                                 ZeroPoint of_upper, ZeroPoint of_lower) {
+  return HalfByteWords<T>(upper.bits, lower.bits, lane).pairs(0, of_upper, of_lower);
+}
+template <class T>
+QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(S4x8 upper, S4x8 lower, HalfByteLane lane) {
+  return HalfByteWords<T>(upper.bits, lower.bits, lane)
+      .pairs(0x00800008u, signed_row_zero<T>, signed_row_zero<T>);
+}
+
+}  // namespace quarry::arch
