@@ -18,10 +18,12 @@ class ZeroView {
         lines_log2_(scales.lines_log2),
         k_log2_(scales.k_log2) {}
 
-  /// That of an element. @pre both exist
+  /// Where that of an element is. @pre both exist
+  QUARRY_DEVICE const unsigned char* place(int line, int k) const {
+    return first_ + ((line >> lines_log2_) * line_stride_ + (k >> k_log2_) * k_stride_);
+  }
   QUARRY_DEVICE unsigned at(int line, int k) const {
-    return arch::global_load<unsigned char>(
-        first_ + ((line >> lines_log2_) * line_stride_ + (k >> k_log2_) * k_stride_));
+    return arch::global_load<unsigned char>(place(line, k));
   }
 
  private:

@@ -66,18 +66,18 @@ class LaneWeights {
   }
 
   /// The left operand of the step-th instruction along K, times weight_unit. @pre its piece was read
-  QUARRY_DEVICE arch::MatrixFragment fragment(int step, const RowZeros<config>& zeros) const {
+  QUARRY_DEVICE arch::MatrixFragment fragment(int step, const RowZeroPoints& zeros) const {
     const arch::Vector<unsigned, 2> near = pairs(step / 2, step % 2 * 2, zeros);
     const arch::Vector<unsigned, 2> far = pairs(step / 2, step % 2 * 2 + 1, zeros);
     return {near.v[0], near.v[1], far.v[0], far.v[1]};
   }
 
  private:
-  QUARRY_DEVICE arch::Vector<unsigned, 2> pairs(int piece, int word, const RowZeros<config>& zeros) const {
+  QUARRY_DEVICE arch::Vector<unsigned, 2> pairs(int piece, int word, const RowZeroPoints& zeros) const {
     const Word upper{upper_[piece].v[word]};
     const Word lower{lower_[piece].v[word]};
     if constexpr (is_unsigned(config.types.a)) {
-      return arch::half_byte_rows<T>(upper, lower, lane_, zeros.upper(), zeros.lower());
+      return arch::half_byte_rows<T>(upper, lower, lane_, zeros.upper, zeros.lower);
     } else {
       return arch::half_byte_rows<T>(upper, lower, lane_);
     }
@@ -115,10 +115,10 @@ class LaneWeights<config, 8> {
     }
   }
 
-  QUARRY_DEVICE arch::MatrixFragment fragment(int step, const RowZeros<config>& zeros) const {
+  QUARRY_DEVICE arch::MatrixFragment fragment(int step, const RowZeroPoints& zeros) const {
     const auto& bytes = bytes_[step];
-    return {pair(bytes[0], zeros.upper()), pair(bytes[1], zeros.lower()), pair(bytes[2], zeros.upper()),
-            pair(bytes[3], zeros.lower())};
+    return {pair(bytes[0], zeros.upper), pair(bytes[1], zeros.lower), pair(bytes[2], zeros.upper),
+            pair(bytes[3], zeros.lower)};
   }
 
  private:

@@ -8,70 +8,87 @@
 
 namespace quarry::gemm_sm90 {
 
-/// The zero points of a lane's two rows of weights in one group of K, as the conversion takes them: none.
+/// The zero points of two rows of weights in one group of K, as conversions take them.
+struct RowZeroPoints {
+  arch::ZeroPoint upper;
+  arch::ZeroPoint lower;
+};
+
+/// The same as they wait for their group, in few registers: none.
 template <Config config, bool are_there = has_zeros(config)>
 class RowZeros {
-  using T = Element<config.types.b>;
-  static constexpr bool are_narrow = is_half_byte(config.types.a);
-
  public:
-  QUARRY_DEVICE arch::ZeroPoint upper() const { return none(); }
-  QUARRY_DEVICE arch::ZeroPoint lower() const { return none(); }
-
- private:
-  QUARRY_DEVICE static arch::ZeroPoint none() {
-    return are_narrow ? arch::no_row_zero<T> : arch::no_pair_zero<T>;
+  QUARRY_DEVICE RowZeroPoints points() const {
+    using T = Element<config.types.b>;
+    constexpr arch::ZeroPoint none =
+        is_half_byte(config.types.a) ? arch::no_row_zero<T> : arch::no_pair_zero<T>;
+    return {none, none};
   }
 };
 template <Config config>
 class RowZeros<config, true> {
   using T = Element<config.types.b>;
-  static constexpr bool are_narrow = is_half_byte(config.types.a);
 
  public:
   RowZeros() = default;
-  QUARRY_DEVICE RowZeros(unsigned upper, unsigned lower) : upper_(zero(upper)), lower_(zero(lower)) {}
+  QUARRY_DEVICE RowZeros(unsigned upper, unsigned lower) : both_(upper | lower << 8) {}
 
-  QUARRY_DEVICE arch::ZeroPoint upper() const { return upper_; }
-  QUARRY_DEVICE arch::ZeroPoint lower() const { return lower_; }
+  QUARRY_DEVICE RowZeroPoints points() const { return {point(both_ & 0xffu), point(both_ >> 8)}; }
 
  private:
-  QUARRY_DEVICE static arch::ZeroPoint zero(unsigned number) {
-    return are_narrow ? arch::row_zero<T>(number) : arch::pair_zero<T>(number);
+  QUARRY_DEVICE static arch::ZeroPoint point(unsigned zero) {
+    return is_half_byte(config.types.a) ? arch::row_zero<T>(zero) : arch::pair_zero<T>(zero);
   }
 
-  arch::ZeroPoint upper_;
-  arch::ZeroPoint lower_;
+  unsigned both_;
 };
 
 /// The zero points of a lane's two rows of weights: none.
-template <Config config, bool are_there = has_zeros(config)>
+/// @tparam one_by_one as of WeightScales
+template <Config config, bool one_by_one, bool are_there = has_zeros(config)>
 class WeightZeros {
  public:
-  QUARRY_DEVICE WeightZeros(const GemmScaleParams&, int, int, int, int) {}
+  QUARRY_DEVICE WeightZeros(const GemmScaleParams&, int, int, int, int, int) {}
   QUARRY_DEVICE RowZeros<config> at(int) const { return {}; }
+  QUARRY_DEVICE void skip(int) const {}
 };
-template <Config config>
-class WeightZeros<config, true> {
+template <Config config, bool one_by_one>
+class WeightZeros<config, one_by_one, true> {
  public:
-  /// @param row the upper one in the operand, which has `rows` @param k_end of the problem
-  QUARRY_DEVICE WeightZeros(const ZeroedScaleParams& params, int batch, int row, int rows, int k_end)
-      : view_(params.zeros.a, params.a, batch),
-        upper_(row < rows ? row : rows - 1),
-        lower_(row + 8 < rows ? row + 8 : rows - 1),
-        k_end_(k_end) {}
+  /// @param row the upper one in the operand, which has `rows` @param k of the first call @param k_end of the
+  /// problem
+  QUARRY_DEVICE WeightZeros(const ZeroedScaleParams& params, int batch, int row, int rows, int k, int k_end)
+      : k_log2_(params.a.k_log2), k_end_(k_end), stride_(params.zeros.a.column_stride) {
+    const ZeroView view(params.zeros.a, params.a, batch);
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int own = row + 8 * half;
+      first_[half] = view.place(own < rows ? own : rows - 1, one_by_one ? k : 0);
+    }
+  }
 
-  /// The zero points of the group that position `k` is in; behind the end of K: 0.
-  QUARRY_DEVICE RowZeros<config> at(int k) const {
+  /// Those of the group that position `k` is in; behind the end of K: 0.
+  QUARRY_DEVICE RowZeros<config> at(int k) {
     if (k >= k_end_) return {0, 0};
-    return {view_.at(upper_, k), view_.at(lower_, k)};
+    const long long offset = one_by_one ? 0 : (k >> k_log2_) * stride_;
+    const RowZeros<config> zeros = {arch::global_load<unsigned char>(first_[0] + offset),
+                                    arch::global_load<unsigned char>(first_[1] + offset)};
+    if constexpr (one_by_one) skip(1);
+    return zeros;
+  }
+
+  /// Leaves out so many groups: other warpgroups multiply them.
+  QUARRY_DEVICE void skip(int groups) {
+    if (!one_by_one) return;
+    first_[0] += groups * stride_;
+    first_[1] += groups * stride_;
   }
 
  private:
-  ZeroView view_;
-  int upper_;
-  int lower_;
+  int k_log2_;
   int k_end_;
+  long long stride_;
+  const unsigned char* first_[2];
 };
 
 }  // namespace quarry::gemm_sm90

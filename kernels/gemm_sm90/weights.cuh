@@ -88,7 +88,7 @@ QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<confi
 /// of weights is converted while the products of those before it are under way.
 template <Config config, int from, int to>
 QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& weights,
-                                    const RowZeros<config>& zeros, arch::MatrixDescriptor base) {
+                                    const RowZeroPoints& zeros, arch::MatrixDescriptor base) {
   constexpr OperandBox b = box_b(config);
   constexpr int at_once = 2;  // a piece
   QUARRY_UNROLL
@@ -116,7 +116,7 @@ QUARRY_DEVICE void multiply_groups(Sums<config>& sums, LaneWeights<config>& weig
                                    const RowZeros<config> (&zeros)[groups], arch::MatrixDescriptor base,
                                    const LookAhead& look_ahead, const Finish& finish) {
   constexpr int steps = stage_steps<config>() / groups;
-  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, zeros[group], base);
+  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, zeros[group].points(), base);
   if constexpr (group + 1 == groups) look_ahead();
   arch::warpgroup_wait<0>();
   hold<config>(sums);
@@ -141,8 +141,8 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   const int k_tiles = own_k_tiles<config>(work.k_tiles);
   WeightScales<config, one_by_one> row_scales(
       params.a, work.a().batch, base + work.tile_m * config.tile.m + row, base + work.m(), k, work.k());
-  const WeightZeros<config> row_zeros(params, work.a().batch, base + work.tile_m * config.tile.m + row,
-                                      base + work.m(), work.k());
+  WeightZeros<config, one_by_one> row_zeros(params, work.a().batch, base + work.tile_m * config.tile.m + row,
+                                            base + work.m(), k, work.k());
   arch::Vector<float, 2> next[groups];
   RowZeros<config> next_zeros[groups];
   const auto fetch = [&](int from) {
@@ -151,7 +151,10 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
       next[i] = row_scales.at(from + i * group_k);
       next_zeros[i] = row_zeros.at(from + i * group_k);
     }
-    if (k_groups(config) > 1) row_scales.skip((k_groups(config) - 1) * groups);
+    if (k_groups(config) > 1) {
+      row_scales.skip((k_groups(config) - 1) * groups);
+      row_zeros.skip((k_groups(config) - 1) * groups);
+    }
   };
   LaneWeights<config> weights(row);
   const auto begin = [&] {
