@@ -64,7 +64,7 @@ constexpr double promoted_shared = 0.38;
 constexpr double promoted_by_strips = 0.43;
 constexpr double hidden_by_columns = 0.11;
 constexpr double hidden_by_rows = 0.07;
-/// Weights of half a byte: by how much multiplying them takes longer; and of each 128 of K the cycles that a
+/// Weights: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
 /// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
 /// 1 to 64 rows.

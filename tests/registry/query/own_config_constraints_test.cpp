@@ -170,7 +170,7 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
   for (const std::string wrong : {"f16_s4_f16_f16_", "f16_s4_f32_bf16_", "f32_u4_f32_f32_"})
     check("no matrix instruction has these types", wrong + shape + "_group_scales");
   CHECK(make_kernel("gemm_sm90_f16_u4_f32_f16_" + shape + "_zero_points"));
-  check("zero_points are for weights of u4", types + shape + "_zero_points");
+  check("zero_points are for weights of u4 and u8", types + shape + "_zero_points");
   check("weights have group_scales", types + shape);
   check("weights have group_scales", types + shape + "_vector_scales");
   check("group_scales are for weights", "f16_f16_f32_f16_rcr_64x64x64_c1x1_s6_one_tile_a8x8_group_scales");
@@ -184,9 +184,19 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
     refused("weights are contiguous along K", layouts + "_16x128x128_c1x1_s4_one_tile");
   refused("brings no weights", "rcr_16x128x128_c1x1_s4_one_tile_cp_async");
   refused("no ping_pong schedule", "rcr_64x128x128_c1x1_s4_ping_pong");
-  refused("tile.k must be 128 or 256 with weights", "rcr_16x128x64_c1x1_s4_one_tile");
+  refused("tile.k must be 128 or 256 with weights of 4 bits", "rcr_16x128x64_c1x1_s4_one_tile");
   refused("tile.m must be 8, 16, 32, 64, 96, 128 or 256 with weights", "rcr_24x128x128_c1x1_s4_one_tile");
   check("alignment must be 8 and 32", types + "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_group_scales");
+
+  const std::string bytes = "rcr_16x128x128_c1x1_s4_one_tile_exchanged_a8x16_";
+  CHECK(make_kernel("gemm_sm90_bf16_s8_f32_f32_" + bytes + "group_scales_k2"));
+  CHECK(make_kernel("gemm_sm90_f16_u8_f32_f16_" + bytes + "zero_points"));
+  check("zero_points are for weights of u4 and u8", "f16_s8_f32_f16_" + bytes + "zero_points");
+  check("no matrix instruction has these types", "f16_e4m3_f32_f16_" + bytes + "group_scales");
+  check("weights have group_scales", "f16_s8_f32_f16_" + bytes + "vector_scales");
+  check("tile.k must be 128 with weights of 8 bits",
+        "f16_s8_f32_f16_rcr_16x128x256_c1x1_s3_one_tile_exchanged_a8x16_group_scales");
+  check("weights are B", "s8_f16_f32_f16_" + bytes + "group_scales");
 }
 
 TEST_CASE("a gemm_sm90 config whose K groups break a constraint is refused with the constraint", "[own]") {
