@@ -51,6 +51,11 @@ struct U8x4 {
   unsigned bits;
 };
 
+/// The same of E4M3.
+struct E4M3x4 {
+  unsigned bits;
+};
+
 /// Eight neighbouring s4 in a word, the first one in its lowest bits.
 struct S4x8 {
   unsigned bits;

@@ -78,6 +78,11 @@ struct ByteWord<DType::u8> {
   using Type = arch::U8x4;
 };
 
+template <>
+struct ByteWord<DType::e4m3> {
+  using Type = arch::E4M3x4;
+};
+
 /// Eight half bytes of a word, by their type.
 template <DType type>
 struct HalfByteWord {

@@ -123,7 +123,7 @@ class WarpProduct {
     if (has_a_ && k + offset < k_end_) scale_rows(k + offset, sums);
     QUARRY_UNROLL
     for (int n = 0; n < S::blocks_n; ++n) {
-      constexpr float one = 1 / arch::weight_unit<Element<config.types.a>>;
+      constexpr float one = 1 / weight_unit<config.types.a, config.types.b>;
       float of[2] = {one, one};
       if (has_b_) {
         of[0] = arch::shared_load<float>(scales + (column_ + n * 16) * 4) * one;

@@ -37,6 +37,9 @@ struct Weights<wide, weights, 8> {
   }
 };
 
+template <DType wide, DType weights>
+inline constexpr float weight_unit = arch::weight_unit<Element<wide>, typename Weights<wide, weights>::Word>;
+
 /// The left operands of two instructions: eight weights of row lane / 4 and of eight rows further on.
 /// @param zero the zero points of the upper and of the lower row, nothing of signed weights
 template <DType wide, DType weights, class Stored, class... Zero>

@@ -48,9 +48,7 @@ inline constexpr int warpgroup_threads = 128;
 inline constexpr int instruction_m = 64;
 inline constexpr int instruction_k_bytes = 32;
 /// Whether A is weights of 4 or 8 bits, which are multiplied as numbers of the other operand's type.
-constexpr bool has_weights(const Types& types) {
-  return is_half_byte(types.a) || (is_byte(types.a) && is_half(types.b));
-}
+constexpr bool has_weights(const Types& types) { return is_weight(types.a) && is_half(types.b); }
 constexpr DType multiplied_type(const Types& types) { return has_weights(types) ? types.b : types.a; }
 constexpr int instruction_k(const Types& types) {
   return instruction_k_bytes / bytes_of(multiplied_type(types));

@@ -45,6 +45,7 @@ class LaneWeights {
   using Word = typename HalfByteWord<config.types.a>::Type;
 
  public:
+  static constexpr float unit = arch::weight_unit<T, Word>;
   static constexpr int pieces = config.tile.k / piece_k;
 
   /// @param row the upper one in the tile
@@ -65,7 +66,7 @@ class LaneWeights {
     lower_[piece] = arch::shared_load<Piece>(at + rows_.to_lower);
   }
 
-  /// The left operand of the step-th instruction along K, times weight_unit. @pre its piece was read
+  /// The left operand of the step-th instruction along K, times `unit`. @pre its piece was read
   QUARRY_DEVICE arch::MatrixFragment fragment(int step, const RowZeroPoints& zeros) const {
     const arch::Vector<unsigned, 2> near = pairs(step / 2, step % 2 * 2, zeros);
     const arch::Vector<unsigned, 2> far = pairs(step / 2, step % 2 * 2 + 1, zeros);
@@ -96,6 +97,7 @@ class LaneWeights<config, 8> {
   using Word = typename ByteWord<config.types.a>::Type;
 
  public:
+  static constexpr float unit = arch::weight_unit<T, Word>;
   static constexpr int pieces = config.tile.k / piece_k;
 
   QUARRY_DEVICE explicit LaneWeights(int row) : rows_(row), in_chunk_(arch::lane_index() % 4 * 2) {}

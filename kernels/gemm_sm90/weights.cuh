@@ -73,7 +73,7 @@ QUARRY_DEVICE void scale_columns(Sums<config>& sums, const ScaleParams& params, 
   }
 }
 
-/// finished += scales * sums, all times weight_unit. @param scales of the lane's two rows
+/// finished += scales * sums, all times the weights' unit. @param scales of the lane's two rows
 template <Config config>
 QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<config>& sums,
                                 const arch::Vector<float, 2>& scales) {
@@ -194,10 +194,10 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
   }
 }
 
-/// The sums without weight_unit as a factor.
+/// The sums without the weights' unit as a factor.
 template <Config config>
 QUARRY_DEVICE void take_unit(FinishedSums<config>& finished) {
-  constexpr float factor = 1 / arch::weight_unit<Element<config.types.b>>;
+  constexpr float factor = 1 / LaneWeights<config>::unit;
   QUARRY_UNROLL
   for (int i = 0; i < config.tile.n / 2; ++i) finished.block[0].v[i] *= factor;
 }

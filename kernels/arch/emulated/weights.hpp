@@ -5,10 +5,12 @@
 
 namespace quarry::arch {
 
-template <class T>
+template <class T, class Word>
 inline constexpr float weight_unit = 1;
+template <class Word>
+inline constexpr float weight_unit<BF16, Word> = 0x1p-6F;
 template <>
-inline constexpr float weight_unit<BF16> = 0x1p-6F;
+inline constexpr float weight_unit<BF16, E4M3x4> = 1;
 
 // Here a zero point is the number itself, in the two forms with a mark: one is not taken for the other.
 inline constexpr unsigned pair_mark = 0x5000u;
@@ -39,10 +41,11 @@ QUARRY_DEVICE ZeroPoint row_zero<BF16>(unsigned zero) {
 template <class T>
 inline constexpr ZeroPoint no_row_zero = {row_mark};
 
-/// Two whole numbers, exact in T, times weight_unit<T>.
+/// Two whole numbers, exact in T, times weight_unit.
 template <class T>
 unsigned pair_of_numbers(int low, int high) {
-  return pair_of<T>(static_cast<float>(low) * weight_unit<T>, static_cast<float>(high) * weight_unit<T>);
+  constexpr float unit = weight_unit<T, U8x4>;
+  return pair_of<T>(static_cast<float>(low) * unit, static_cast<float>(high) * unit);
 }
 
 /// NaN, where a zero point has another form.
@@ -66,6 +69,12 @@ QUARRY_DEVICE unsigned byte_pair(U8x4 bytes, ZeroPoint zero) {
 template <class T>
 QUARRY_DEVICE unsigned byte_pair(S8x4 bytes) {
   return pair_of_numbers<T>(static_cast<signed char>(bytes.bits), static_cast<signed char>(bytes.bits >> 8));
+}
+
+template <class T>
+QUARRY_DEVICE unsigned byte_pair(E4M3x4 bytes) {
+  return pair_of<T>(host::e4m3_to_f32(static_cast<unsigned char>(bytes.bits)),
+                    host::e4m3_to_f32(static_cast<unsigned char>(bytes.bits >> 8)));
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-/// Whole numbers of 4 and 8 bits as pairs of 16-bit numbers, which are exact. Zero points are taken off by
+/// Numbers of 4 and 8 bits as pairs of 16-bit numbers, which are exact. Zero points are taken off by
 /// the instruction that converts.
 #pragma once
 
@@ -6,11 +6,14 @@
 
 namespace quarry::arch {
 
-/// What the pairs below count: numbers of 7 bits of mantissa are left with a factor, which is exact.
-template <class T>
+/// What pairs made of a word count: whole numbers with 7 bits of mantissa are left with a factor, which is
+/// exact.
+template <class T, class Word>
 inline constexpr float weight_unit = 1;
+template <class Word>
+inline constexpr float weight_unit<BF16, Word> = 0x1p-6F;
 template <>
-inline constexpr float weight_unit<BF16> = 0x1p-6F;
+inline constexpr float weight_unit<BF16, E4M3x4> = 1;
 
 /// The zero point of unsigned numbers, 0 to 255, as byte_pair and half_byte_pair take it.
 template <class T>
@@ -51,7 +54,7 @@ QUARRY_DEVICE ZeroPoint pair_zero<F16>(unsigned zero) {
 }
 template <>
 QUARRY_DEVICE ZeroPoint pair_zero<BF16>(unsigned zero) {
-  const float less = static_cast<float>(zero) * -weight_unit<BF16>;
+  const float less = static_cast<float>(zero) * -weight_unit<BF16, U8x4>;
   return {pair_of<BF16>(less, less)};
 }
 template <>
@@ -64,7 +67,7 @@ QUARRY_DEVICE ZeroPoint row_zero<BF16>(unsigned zero) {
   return pair_zero<BF16>(zero);
 }
 
-/// Unsigned numbers in the lowest bits of a word's halves.
+/// Unsigned numbers in the lowest bits of a word's halves; and what makes pairs of T.
 template <class T>
 struct LowBits;
 template <>
@@ -77,6 +80,7 @@ struct LowBits<F16> {
     asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(word), "r"(zero.bits));
     return pair;
   }
+  QUARRY_DEVICE static unsigned of_f16(unsigned pair) { return pair; }
 };
 template <>
 struct LowBits<BF16> {
@@ -88,6 +92,10 @@ struct LowBits<BF16> {
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(word), "r"(0x7f007f00u), "r"(zero.bits));
     return pair;
   }
+  QUARRY_DEVICE static unsigned of_f16(unsigned pair) {
+    return pair_of<BF16>(to_f32(F16{static_cast<unsigned short>(pair)}),
+                         to_f32(F16{static_cast<unsigned short>(pair >> 16)}));
+  }
 };
 
 /// What the two numbers of a pair are multiplied by that lie in a byte.
@@ -96,7 +104,7 @@ inline constexpr unsigned half_byte_factors = 0x2c003c00u;  // 1/16, 1
 template <>
 inline constexpr unsigned half_byte_factors<BF16> = 0x7d007f00u;  // 2^123, 2^127
 
-/// The lower two of four bytes, the lowest one in the lower half of the pair, times weight_unit<T>.
+/// The lower two of four bytes, the lowest one in the lower half of the pair, times weight_unit.
 template <class T>
 QUARRY_DEVICE unsigned byte_pair(U8x4 bytes, ZeroPoint zero) {
   LowBits<T> numbers;
@@ -110,8 +118,20 @@ QUARRY_DEVICE unsigned byte_pair(S8x4 bytes) {
   return byte_pair<T>(U8x4{bytes.bits ^ 0x8080u}, signed_zero<T, 128>);
 }
 
+/// NaN stays NaN. From compute capability 8.9 on (PTX ISA, cvt).
+template <class T>
+QUARRY_DEVICE unsigned byte_pair(E4M3x4 bytes) {
+  unsigned pair;
+  asm("{\n\t.reg .b16 low, high;\n\t"
+      "mov.b32 {low, high}, %1;\n\t"
+      "cvt.rn.f16x2.e4m3x2 %0, low;\n\t}"
+      : "=r"(pair)
+      : "r"(bytes.bits));
+  return LowBits<T>::of_f16(pair);
+}
+
 /// Numbers `i` and `i + 4` of eight half bytes (i from 0 to 3), number `i` in the lower half of the pair,
-/// times weight_unit<T>.
+/// times weight_unit.
 template <class T>
 QUARRY_DEVICE unsigned half_byte_pair(U4x8 numbers, int i, ZeroPoint zero) {
   return LowBits<T>{(numbers.bits >> 4 * i & 0x000f000fu) | LowBits<T>::beside * 0x01000100u}.less(zero);
@@ -180,7 +200,7 @@ QUARRY_DEVICE unsigned HalfByteWords<BF16>::scaled(unsigned bits, ZeroPoint zero
 }
 
 /// These numbers of eight half bytes, of `upper` and of `lower`, each a pair of numbers of T times
-/// weight_unit<T>, less a zero point of their row.
+/// weight_unit, less a zero point of their row.
 template <class T>
 QUARRY_DEVICE Vector<unsigned, 2> half_byte_rows(U4x8 upper, U4x8 lower, HalfByteLane lane,
                                                  ZeroPoint of_upper, ZeroPoint of_lower) {

@@ -94,6 +94,10 @@ void add_weight_probes(std::vector<Probe>& all) {
   const auto add = [&](const char* kernel, std::vector<std::string> covers, std::size_t words) {
     all.push_back(items(kernel, std::move(covers), pairs_of_bytes, pairs, words * pairs, bits));
   };
+  for (const char* kernel : {"f16_weights_of_e4m3", "bf16_weights_of_e4m3"}) {
+    all.push_back(items(kernel, {"byte_pair(E4M3x4)"}, pairs_of_bytes, pairs, pairs, bits16));
+    all.back().sm90 = true;
+  }
   add("f16_weights_of_s8", {"byte_pair(S8x4)"}, 1);
   add("bf16_weights_of_s8", {"byte_pair(S8x4)"}, 1);
   add("f16_weights_of_u8", {"byte_pair(U8x4)", "pair_zero<F16>"}, 2);

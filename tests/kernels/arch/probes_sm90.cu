@@ -4,11 +4,15 @@
 #include "tests/kernels/arch/probes/store_matrix.cuh"
 #include "tests/kernels/arch/probes/tensor_copy.cuh"
 #include "tests/kernels/arch/probes/warpgroup.cuh"
+#include "tests/kernels/arch/probes/weights.cuh"
 
 namespace arch = quarry::arch;
 namespace probes = quarry::probes;
 
 QUARRY_ENTRY(probe_mma_f64_k16, probes::ProbeParams, probes::mma_f64_k16, probes::usual)
+
+QUARRY_ENTRY(probe_f16_weights_of_e4m3, probes::ProbeParams, probes::f16_weights_of_e4m3, probes::usual)
+QUARRY_ENTRY(probe_bf16_weights_of_e4m3, probes::ProbeParams, probes::bf16_weights_of_e4m3, probes::usual)
 
 QUARRY_ENTRY(probe_store_matrix_x4, probes::ProbeParams, probes::store_matrix_x4, probes::usual)
 QUARRY_ENTRY(probe_store_matrix_x4_transposed, probes::ProbeParams, probes::store_matrix_x4_transposed,

@@ -192,7 +192,9 @@ TEST_CASE("a gemm_sm90 config with weights that breaks a constraint is refused w
   CHECK(make_kernel("gemm_sm90_bf16_s8_f32_f32_" + bytes + "group_scales_k2"));
   CHECK(make_kernel("gemm_sm90_f16_u8_f32_f16_" + bytes + "zero_points"));
   check("zero_points are for weights of u4 and u8", "f16_s8_f32_f16_" + bytes + "zero_points");
-  check("no matrix instruction has these types", "f16_e4m3_f32_f16_" + bytes + "group_scales");
+  CHECK(make_kernel("gemm_sm90_f16_e4m3_f32_f16_" + bytes + "group_scales"));
+  check("no matrix instruction has these types", "f16_e5m2_f32_f16_" + bytes + "group_scales");
+  check("zero_points are for weights of u4 and u8", "f16_e4m3_f32_f16_" + bytes + "zero_points");
   check("weights have group_scales", "f16_s8_f32_f16_" + bytes + "vector_scales");
   check("tile.k must be 128 with weights of 8 bits",
         "f16_s8_f32_f16_rcr_16x128x256_c1x1_s3_one_tile_exchanged_a8x16_group_scales");

@@ -19,6 +19,11 @@ QUARRY_DEVICE unsigned weights_of_s8(arch::S8x4 x) {
   return arch::byte_pair<T>(x);
 }
 
+template <class T>
+QUARRY_DEVICE unsigned weights_of_e4m3(arch::E4M3x4 x) {
+  return arch::byte_pair<T>(x);
+}
+
 /// Without a zero point, and with one.
 template <class T>
 QUARRY_DEVICE arch::Vector<unsigned, 4> weights_of_u4(arch::U4x8 x) {
@@ -51,6 +56,16 @@ QUARRY_DEVICE arch::Vector<unsigned, 4> rows_of_u4(arch::U4x8 x) {
   const arch::Vector<unsigned, 2> second = arch::half_byte_rows<T>(
       x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1)), arch::row_zero<T>(x.bits & 0xffu), none);
   return {first.v[0], first.v[1], second.v[0], second.v[1]};
+}
+
+template <Block block>
+QUARRY_DEVICE void f16_weights_of_e4m3(const ProbeParams& params) {
+  map_items<block, arch::E4M3x4>(params, [](arch::E4M3x4 x) { return weights_of_e4m3<arch::F16>(x); });
+}
+
+template <Block block>
+QUARRY_DEVICE void bf16_weights_of_e4m3(const ProbeParams& params) {
+  map_items<block, arch::E4M3x4>(params, [](arch::E4M3x4 x) { return weights_of_e4m3<arch::BF16>(x); });
 }
 
 template <Block block>
