@@ -80,7 +80,7 @@ struct LowBits<F16> {
     asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(word), "r"(zero.bits));
     return pair;
   }
-  QUARRY_DEVICE static unsigned of_f16(unsigned pair) { return pair; }
+  QUARRY_DEVICE unsigned of_f16(unsigned pair) const { return pair; }
 };
 template <>
 struct LowBits<BF16> {
@@ -92,7 +92,7 @@ struct LowBits<BF16> {
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(word), "r"(0x7f007f00u), "r"(zero.bits));
     return pair;
   }
-  QUARRY_DEVICE static unsigned of_f16(unsigned pair) {
+  QUARRY_DEVICE unsigned of_f16(unsigned pair) const {
     return pair_of<BF16>(to_f32(F16{static_cast<unsigned short>(pair)}),
                          to_f32(F16{static_cast<unsigned short>(pair >> 16)}));
   }
@@ -127,7 +127,7 @@ QUARRY_DEVICE unsigned byte_pair(E4M3x4 bytes) {
       "cvt.rn.f16x2.e4m3x2 %0, low;\n\t}"
       : "=r"(pair)
       : "r"(bytes.bits));
-  return LowBits<T>::of_f16(pair);
+  return LowBits<T>{}.of_f16(pair);
 }
 
 /// Numbers `i` and `i + 4` of eight half bytes (i from 0 to 3), number `i` in the lower half of the pair,
