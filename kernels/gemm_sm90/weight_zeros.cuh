@@ -3,6 +3,7 @@
 
 #include "arch/weights.hpp"
 #include "gemm/zero_view.cuh"
+#include "gemm_sm90/row_values.cuh"
 #include "gemm_sm90/shape.cuh"
 #include "gemm_sm90/zero_params.hpp"
 
@@ -44,7 +45,7 @@ class RowZeros<config, true> {
 };
 
 /// The zero points of a lane's two rows of weights: none.
-/// @tparam one_by_one as of WeightScales
+/// @tparam one_by_one as of RowValues
 template <Config config, bool one_by_one, bool are_there = has_zeros(config)>
 class WeightZeros {
  public:
@@ -58,37 +59,34 @@ class WeightZeros<config, one_by_one, true> {
   /// @param row the upper one in the operand, which has `rows` @param k of the first call @param k_end of the
   /// problem
   QUARRY_DEVICE WeightZeros(const ZeroedScaleParams& params, int batch, int row, int rows, int k, int k_end)
-      : k_log2_(params.a.k_log2), k_end_(k_end), stride_(params.zeros.a.column_stride) {
-    const ZeroView view(params.zeros.a, params.a, batch);
-    QUARRY_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int own = row + 8 * half;
-      first_[half] = view.place(own < rows ? own : rows - 1, one_by_one ? k : 0);
-    }
-  }
+      : k_log2_(params.a.k_log2),
+        k_end_(k_end),
+        values_(ZeroView(params.zeros.a, params.a, batch).place(0, 0), params.zeros.a, params.a.lines_log2,
+                row, rows, k >> params.a.k_log2) {}
 
   /// Those of the group that position `k` is in; behind the end of K: 0.
   QUARRY_DEVICE RowZeros<config> at(int k) {
     if (k >= k_end_) return {0, 0};
-    const long long offset = one_by_one ? 0 : (k >> k_log2_) * stride_;
-    const RowZeros<config> zeros = {arch::global_load<unsigned char>(first_[0] + offset),
-                                    arch::global_load<unsigned char>(first_[1] + offset)};
-    if constexpr (one_by_one) skip(1);
-    return zeros;
+    const arch::Vector<unsigned char, 2> zeros = values_.at(k >> k_log2_);
+    return {zeros.v[0], zeros.v[1]};
   }
 
-  /// Leaves out so many groups: other warpgroups multiply them.
-  QUARRY_DEVICE void skip(int groups) {
-    if (!one_by_one) return;
-    first_[0] += groups * stride_;
-    first_[1] += groups * stride_;
-  }
+  QUARRY_DEVICE void skip(int groups) { values_.skip(groups); }
 
  private:
   int k_log2_;
   int k_end_;
-  long long stride_;
-  const unsigned char* first_[2];
+  RowValues<unsigned char, one_by_one> values_;
 };
+
+/// Whether 32 bits hold the place of each zero point.
+template <Config config, class Params, class Work>
+QUARRY_DEVICE bool zeros_span_little(const Params& params, const Work& work) {
+  if constexpr (has_zeros(config)) {
+    return spans_little(params.zeros.a, work.a().row + work.m(), work.k() >> params.a.k_log2);
+  } else {
+    return true;
+  }
+}
 
 }  // namespace quarry::gemm_sm90

@@ -10,45 +10,29 @@
 
 namespace quarry::gemm_sm90 {
 
-/// The scales of a lane's two rows of weights.
-/// @tparam one_by_one at() is called for one group after another, and all have scales: only addresses move on
+/// The scales of a lane's two rows of weights. @tparam one_by_one as of RowValues: all groups have scales
 template <Config config, bool one_by_one>
 class WeightScales {
  public:
   /// @param row the upper one in the operand @param k of the first call @param k_end of the problem
   QUARRY_DEVICE WeightScales(const ScaleParams& params, int batch, int row, int rows, int k, int k_end)
-      : k_log2_(params.k_log2), k_end_(k_end), stride_(params.values.column_stride) {
-    const ScaleView view(params, batch);
-    const int first = one_by_one ? view.block_at(k) : 0;
-    QUARRY_UNROLL
-    for (int half = 0; half < 2; ++half) first_[half] = view.place(row + 8 * half, rows, first);
-  }
+      : k_log2_(params.k_log2),
+        k_end_(k_end),
+        values_(ScaleView(params, batch).place(0, 1, 0), params.values, params.lines_log2, row, rows,
+                k >> params.k_log2) {}
 
   /// Those of the group that position `k` is in. Behind the end of K, where sums are 0: anything.
   QUARRY_DEVICE arch::Vector<float, 2> at(int k) {
-    if ((!one_by_one && first_[0] == nullptr) || k >= k_end_) return {1, 1};
-    const long long offset = one_by_one ? 0 : (k >> k_log2_) * stride_;
-    const arch::Vector<float, 2> scales = {arch::global_load<float>(first_[0] + offset),
-                                           arch::global_load<float>(first_[1] + offset)};
-    if constexpr (one_by_one) {
-      first_[0] += stride_;
-      first_[1] += stride_;
-    }
-    return scales;
+    if ((!one_by_one && !values_.are_there()) || k >= k_end_) return {1, 1};
+    return values_.at(k >> k_log2_);
   }
 
-  /// Leaves out so many groups: other warpgroups multiply them.
-  QUARRY_DEVICE void skip(int groups) {
-    if (!one_by_one) return;
-    first_[0] += groups * stride_;
-    first_[1] += groups * stride_;
-  }
+  QUARRY_DEVICE void skip(int groups) { values_.skip(groups); }
 
  private:
   int k_log2_;
   int k_end_;
-  long long stride_;
-  const float* first_[2];
+  RowValues<float, one_by_one> values_;
 };
 
 /// Multiplies the sums of a group by the scales of the other operand's columns.
@@ -209,7 +193,10 @@ QUARRY_DEVICE void weight_mainloop(FinishedSums<config>& finished, Pipeline<conf
                                    const Work& work, int group, const ClusterPlace& place,
                                    const Params& params) {
   constexpr int k = config.tile.k;
-  const int k_log2 = params.a.values.data == nullptr ? 0 : params.a.k_log2;
+  const bool is_little =
+      spans_little(params.a.values, work.a().row + work.m(), work.k() >> params.a.k_log2) &&
+      zeros_span_little<config>(params, work);
+  const int k_log2 = params.a.values.data == nullptr || !is_little ? 0 : params.a.k_log2;
   finished = {};
   if (params.b.values.data != nullptr) {
     weight_mainloop_of<config, k / 32, false, true>(finished, pipeline, work, group, place, params);
