@@ -23,8 +23,9 @@ struct GemmTraits {
   int threads;
   /// Bytes of dynamic shared memory of a block.
   int shared_memory;
-  /// Blocks of a cluster.
+  /// Blocks of a cluster, and of them along N.
   int cluster = 1;
+  int cluster_n = 1;
   /// Blocks of every schedule except one_tile are persistent.
   Schedule schedule = Schedule::one_tile;
   /// A and B are copied by tensor maps.
@@ -42,8 +43,6 @@ struct GemmTraits {
   int all_parts = 0;
   /// Half the columns of gated pairs are a multiple of so many; 0: none are computed.
   int gated_columns = 32;
-  /// Groups of columns can be reduced, with tiles of whole groups.
-  bool reduces_groups = true;
   /// Of a convolution: which windows it takes.
   WindowIterator iterator = WindowIterator::analytic;
   WindowStrides strides = WindowStrides::any;

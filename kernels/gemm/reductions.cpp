@@ -71,8 +71,6 @@ Status check_wide(const GemmTraits& kernel, const GemmProblem& problem) {
         "Gated pairs and reductions of rows, columns and groups are computed by kernels whose `out` is "
         "row-major");
   }
-  if (wide.groups > 0 && !kernel.reduces_groups)
-    return unsupported("Groups of columns are reduced by kernels of gemm_simt and gemm_sm80");
   if (wide.gated) {
     const bool by_rows = kernel.layouts.b == Layout::row;
     if (is_interleaved(kernel.layouts.b))
@@ -86,11 +84,12 @@ Status check_wide(const GemmTraits& kernel, const GemmProblem& problem) {
                          std::to_string(problem.n / 2));
     }
   }
-  const int columns = wide.gated ? kernel.tile.n / 2 : kernel.tile.n;
+  const int block_columns = kernel.tile.n / kernel.cluster_n;
+  const int columns = wide.gated ? block_columns / 2 : block_columns;
   if (wide.groups > 0 && columns % expression::group_columns != 0) {
     return unsupported(
         "Groups of 128 columns are reduced by kernels whose tiles are multiples of 128 columns" +
-        std::string(wide.gated ? " (256 of gated pairs)" : "") + ", not " + std::to_string(kernel.tile.n));
+        std::string(wide.gated ? " (256 of gated pairs)" : "") + ", not " + std::to_string(block_columns));
   }
   return {};
 }

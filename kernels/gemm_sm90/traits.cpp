@@ -12,6 +12,7 @@ GemmTraits traits(const Config& c) {
           .threads = threads(c),
           .shared_memory = shared_memory_bytes(c),
           .cluster = static_cast<int>(blocks_of_cluster(c)),
+          .cluster_n = c.cluster.n,
           .schedule = c.schedule,
           .maps_operands = c.copy == CopyEngine::tma,
           .cuts_by_cluster = adds_up_in_cluster(c),
@@ -20,8 +21,7 @@ GemmTraits traits(const Config& c) {
           .row_parts = c.cluster.n,
           .column_parts = c.cluster.m * c.tile.m / OutputBox::rows,
           .all_parts = c.cluster.m * c.cluster.n * storing_warps(c),
-          .gated_columns = gated_columns(c),
-          .reduces_groups = false};
+          .gated_columns = gated_columns(c)};
 }
 
 }  // namespace quarry::gemm_sm90

@@ -1,6 +1,7 @@
 /// From the sums of a tile to the output by an expression with gated pairs or reductions, as ExpressionStore
-/// does. The sums of a pair lie in the same lane: half a tile apart. What is reduced of a warp's rows leaves
-/// for the workspace, from where a second step of the launch adds it up.
+/// does. The sums of a pair lie in the same lane: half a tile apart. Four lanes have a row: before its values
+/// are computed, they reduce each group of columns. What else is reduced of a warp's rows leaves for the
+/// workspace, from where a second step of the launch adds it up.
 #pragma once
 
 #include "common/wide_epilogue.cuh"
@@ -27,6 +28,9 @@ class WideStore {
   static constexpr int count = columns / 2;
   static constexpr int pairs = count / 2;
   static_assert(tile_columns % box.columns == 0, "boxes are of one half");
+  /// Columns of a group, and the steps that have them.
+  static constexpr int group_columns = 128;
+  static constexpr int group_steps = group_columns / columns;
   using Out = Element<config.types.out>;
   using Sum = SumType<config>;
   using Value = ValueType<config>;
@@ -36,7 +40,21 @@ class WideStore {
   using Held = typename Tensors::template Held<2>;
   using Values = typename Code::Values;
   using Lines = typename Values::Lines;
+  using Groups = typename Values::Groups;
+  static constexpr bool has_groups = Values::group_count > 0;
+  static_assert(!has_groups || tile_columns % group_columns == 0, "groups are of one tile");
   using Lane = WideLane<Code, Held, Sum, Value, 2>;
+
+  /// A step's sums, and those of the other half.
+  struct Part {
+    Step sums = {};
+    Step partners = {};
+  };
+  /// What the tensors have for a step: for the lane's pairs of columns, of which some may not exist.
+  struct Operands {
+    Held held[pairs];
+    int counts[pairs];
+  };
 
  public:
   /// As ExpressionStore's.
@@ -56,22 +74,22 @@ class WideStore {
     Lines all;
     Values::each_all(all, all, reductions::Start());
     Lines rows[2];
+    Groups groups[2];  // of the two rows, too
     QUARRY_ROLLED
     for (int index = 0; index < boxes; ++index) {
       if (index % block_boxes == 0) {
         QUARRY_UNROLL
         for (int half = 0; half < 2; ++half) Values::each_row(rows[half], rows[half], reductions::Start());
       }
+      if constexpr (has_groups) {
+        if (index * box.columns % group_columns == 0) reduce_groups(tensors, sums, work, index, groups);
+      }
       const arch::SharedAddress buffer = ring_.acquire();
       QUARRY_ROLLED
       for (int i = 0; i < box_steps; ++i) {
-        Step x = {};
-        Step partners = {};
-        take_sums<config, tile_columns, 0, 0, boxes * box_steps>(x, sums, index * box_steps + i);
-        if constexpr (gated)
-          take_sums<config, tile_columns, tile_columns, 0, boxes * box_steps>(partners, sums,
-                                                                              index * box_steps + i);
-        const StepValues<count, Value> values = evaluate(tensors, x, partners, work, index, i, rows, all);
+        Part part;
+        take(part, sums, index * box_steps + i);
+        const StepValues<count, Value> values = evaluate(tensors, part, groups, work, index, i, rows, all);
         put_values<box, Out>(buffer, i * columns, arch::lane_index(), values);
       }
       leave_box(buffer, work, index);
@@ -119,49 +137,118 @@ class WideStore {
   QUARRY_DEVICE static int pair_row(int pair) { return arch::lane_index() / 4 + pair % 2 * 8; }
   QUARRY_DEVICE static int pair_column(int pair) { return arch::lane_index() % 4 * 2 + pair / 2 * 8; }
 
-  /// The outputs of a step; what is reduced joins the totals of the lane's rows, and of all.
-  QUARRY_DEVICE StepValues<count, Value> evaluate(const Tensors& tensors, const Step& x, const Step& partners,
-                                                  const Work& work, int index, int step, Lines (&rows)[2],
-                                                  Lines& all) const {
-    const int row = box_row(work, index);
-    const int column = box_column(work, index) + step * columns;
-    Held held[pairs];
-    int counts[pairs];
+  /// Takes the sums of a step. @param place among the steps of the tile
+  QUARRY_DEVICE static void take(Part& part, const Sums<config>& sums, int place) {
+    take_sums<config, tile_columns, 0, 0, boxes * box_steps>(part.sums, sums, place);
+    if constexpr (gated)
+      take_sums<config, tile_columns, tile_columns, 0, boxes * box_steps>(part.partners, sums, place);
+  }
+
+  /// Loads what the tensors have for the step that begins with a row and a column of the output.
+  QUARRY_DEVICE static void load(Operands& operands, const Tensors& tensors, const Work& work, int row,
+                                 int column) {
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
       const int left = all_columns(work) - column - pair_column(i);
       const bool exists = row + pair_row(i) < work.m() && left > 0;
-      counts[i] = !exists ? 0 : left < 2 ? left : 2;
-      if (exists) tensors.template load<2>(held[i], row + pair_row(i), column + pair_column(i), counts[i]);
+      operands.counts[i] = !exists ? 0 : left < 2 ? left : 2;
+      if (exists)
+        tensors.template load<2>(operands.held[i], row + pair_row(i), column + pair_column(i),
+                                 operands.counts[i]);
     }
+  }
+
+  /// What generated code computes one of a pair's elements with.
+  QUARRY_DEVICE static Lane lane_of(Operands& operands, arch::Vector<Value, 2>& outputs, const Pair& sums,
+                                    const Pair& others, int pair, int element) {
+    return {{operands.held[pair], sums, outputs, element}, others};
+  }
+  QUARRY_DEVICE static Pair pair_of(const Step& x, int pair) { return {x.v[2 * pair], x.v[2 * pair + 1]}; }
+
+  /// Reduces the group of columns that begins with a box, of both rows of the lane: its own columns, then
+  /// those of the three other lanes that have the rows.
+  QUARRY_DEVICE void reduce_groups(const Tensors& tensors, const Sums<config>& sums, const Work& work,
+                                   int index, Groups (&groups)[2]) const {
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) Values::each_group(groups[half], groups[half], reductions::Start());
+    QUARRY_ROLLED
+    for (int step = 0; step < group_steps; ++step) {
+      Part part;
+      Operands operands;
+      take(part, sums, index * box_steps + step);
+      load(operands, tensors, work, box_row(work, index), box_column(work, index) + step * columns);
+      QUARRY_UNROLL
+      for (int i = 0; i < pairs; ++i) add_to_group(part, operands, i, groups[i % 2]);
+    }
+    QUARRY_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      QUARRY_UNROLL
+      for (int mask = 1; mask < 4; mask *= 2)
+        Values::each_group(groups[half], groups[half], reductions::CombineLane{arch::lane_index() ^ mask});
+    }
+  }
+
+  QUARRY_DEVICE static void add_to_group(const Part& part, Operands& operands, int pair, Groups& group) {
+    const Pair sums = pair_of(part.sums, pair);
+    const Pair others = pair_of(part.partners, pair);
+    arch::Vector<Value, 2> none;
+    QUARRY_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      if (j >= operands.counts[pair]) continue;
+      typename Values::Inputs in;
+      Groups own;
+      Code::element_inputs(lane_of(operands, none, sums, others, pair, j), in);
+      Values::group_operands(in, own);
+      Values::each_group(group, own, reductions::Combine());
+    }
+  }
+
+  /// Writes what is made of the values of a group, by the lane that has its first column.
+  QUARRY_DEVICE void leave_group(const Work& work, int row, int column,
+                                 const typename Values::Outputs& out) const {
+    if (column % group_columns == 0 && row < work.m() && column < all_columns(work))
+      Code::group_outputs(MatrixLane{params_.expression, work.out().batch, row, column / group_columns}, out);
+  }
+
+  /// The outputs of a step; what is reduced joins the totals of the lane's rows, and of all.
+  QUARRY_DEVICE StepValues<count, Value> evaluate(const Tensors& tensors, const Part& part,
+                                                  const Groups (&groups)[2], const Work& work, int index,
+                                                  int step, Lines (&rows)[2], Lines& all) const {
+    const int row = box_row(work, index);
+    const int column = box_column(work, index) + step * columns;
+    Operands operands;
+    load(operands, tensors, work, row, column);
     Lines of_columns[pairs];  // of two halves of rows, two columns each: by group of eight columns
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) Values::each_column(of_columns[i], of_columns[i], reductions::Start());
     StepValues<count, Value> values;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
-      const Pair sums = {x.v[2 * i], x.v[2 * i + 1]};
-      const Pair others = {partners.v[2 * i], partners.v[2 * i + 1]};
+      const Pair sums = pair_of(part.sums, i);
+      const Pair others = pair_of(part.partners, i);
       arch::Vector<Value, 2> outputs = {};
       QUARRY_UNROLL
       for (int j = 0; j < 2; ++j) {
         typename Values::Inputs in;
-        typename Values::Groups groups;
         typename Values::Outputs out;
         Lines lines;
-        const Lane lane = {{held[i], sums, outputs, j}, others};
+        const Lane lane = lane_of(operands, outputs, sums, others, i, j);
         Code::element_inputs(lane, in);
-        Values::elements(in, groups, lines, out);
+        Values::elements(in, groups[i % 2], lines, out);
         Code::element_outputs(lane, out);
-        if (j >= counts[i]) continue;
+        if constexpr (has_groups) {
+          if (i < 2 && j == 0) leave_group(work, row + pair_row(i), column + pair_column(i), out);
+        }
+        if (j >= operands.counts[i]) continue;
         Values::each_row(rows[i % 2], lines, reductions::Combine());
         Values::each_column(of_columns[i / 2 * 2 + j], lines, reductions::Combine());
         Values::each_all(all, lines, reductions::Combine());
       }
       values.v[2 * i] = outputs.v[0];
       values.v[2 * i + 1] = outputs.v[1];
-      if (counts[i] > 0)
-        tensors.template store<2>(held[i], row + pair_row(i), column + pair_column(i), counts[i]);
+      if (operands.counts[i] > 0)
+        tensors.template store<2>(operands.held[i], row + pair_row(i), column + pair_column(i),
+                                  operands.counts[i]);
     }
     if constexpr (Values::column_count > 0) leave_columns(work, index, column, of_columns);
     return values;

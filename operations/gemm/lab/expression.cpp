@@ -193,9 +193,14 @@ void draw_expression(Problem& p, Dice& dice) {
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
 }
 
+/// Whether a tile's columns of the output are whole groups, if there are groups.
+static bool has_whole_groups(const KernelMetadata& kernel, const WideParts& parts) {
+  return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
+}
+
 /// The halves of tiles that are computed of gated pairs are whole boxes, of 128 bytes at most.
 static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& parts) {
-  if (parts.groups || kernel.design.orientation == Orientation::exchanged) return false;
+  if (kernel.design.orientation == Orientation::exchanged || !has_whole_groups(kernel, parts)) return false;
   const int least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
   return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n % least == 0);
 }
@@ -207,7 +212,7 @@ bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   if (kernel.operands.out.layout != Layout::row) return false;
   if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;
-  return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
+  return has_whole_groups(kernel, parts);
 }
 
 /// Whether an expression has such parts; of lines and groups together, groups are enough.
@@ -238,8 +243,12 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   } else {
     text += "; out = z + column";
   }
-  const std::string with =
-      parts.lines && !parts.groups ? "column=f32:per_column,row=f16:per_row" : "column=f32:per_column";
+  std::string with = "column=f32:per_column";
+  if (parts.groups) {
+    with += ",scale=f32:col";
+  } else if (parts.lines) {
+    with += ",row=f16:per_row";
+  }
   p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
 }
 

@@ -183,7 +183,6 @@ bool is_true_of_wide(const std::string& message, const KernelMetadata& kernel, c
   if (message.starts_with("Mode `split_k_cluster`"))
     return detail::is_wide(*args.expression) && args.controls.mode == Mode::split_k_cluster;
   if (message.starts_with("Gated pairs and reductions")) return by_rows && is_exchanged;
-  if (message.starts_with("Groups of columns")) return parts.groups && kernel.family == "gemm_sm90";
   if (message.starts_with("Groups of 128 columns"))
     return parts.groups && kernel.design.tile.n % (parts.pairs ? 256 : 128) != 0;
   if (message.starts_with("The halves of"))

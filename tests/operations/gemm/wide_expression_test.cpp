@@ -157,17 +157,24 @@ TEST_CASE("gemm: what kernels do not reduce is refused by each in a line", "[gem
     return kernel->supports(args).message();
   };
   GemmArguments columns = large("out = sum / group_max(sum)", "", 256, Layout::column);
-  test::check_nothing_found(columns, "row-major", StatusCode::unsupported);
+  REQUIRE_FALSE(get_kernels(columns).empty());
+  for (const Candidate& kernel : get_kernels(columns)) {
+    CHECK(kernel.metadata().family == "gemm_sm90");
+    CHECK(kernel.metadata().design.orientation == Orientation::direct);
+  }
+  CHECK(refusal(columns, "gemm_sm80_bf16_bf16_f32_bf16_rcc_128x128x32_w2x2x1_s4_a8x8").find("row-major") !=
+        std::string::npos);
   columns.expression = parsed("out = sum; m = max(sum)", "");
   columns.tensors = {{"m", TensorView::vector(nullptr, DType::f32, 1)}};
   CHECK_FALSE(get_kernels(columns).empty());
 
   GemmArguments groups = large("out = sum / group_max(sum)", "");
-  REQUIRE_FALSE(get_kernels(groups).empty());
+  std::set<std::string> families;
   for (const Candidate& kernel : get_kernels(groups)) {
     CHECK(kernel.metadata().design.tile.n % 128 == 0);
-    CHECK(kernel.metadata().family != "gemm_sm90");
+    families.insert(std::string(kernel.metadata().family));
   }
+  CHECK(families == std::set<std::string>{"gemm_simt", "gemm_sm80", "gemm_sm90"});
   GemmArguments pairs = large("out = gate(sum) * up(sum)", "");
   pairs.out = test::matrix(DType::bf16, 64, 128);
   REQUIRE_FALSE(get_kernels(pairs).empty());
@@ -176,6 +183,14 @@ TEST_CASE("gemm: what kernels do not reduce is refused by each in a line", "[gem
   }
   CHECK(refusal(groups, "gemm_simt_bf16_bf16_f32_bf16_rcr_64x64x16_t4x4")
             .find("tiles are multiples of 128 columns, not 64") != std::string::npos);
+  CHECK(refusal(groups, "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x192x64_c1x1_s4_ping_pong_a8x8")
+            .find("tiles are multiples of 128 columns, not 192") != std::string::npos);
+  // The tiles of a cluster's blocks lie side by side: a group is of one.
+  GemmArguments both = large("z = gate(sum) * up(sum); out = z / group_max(z)", "", 512);
+  both.out = test::matrix(DType::bf16, 64, 256);
+  CHECK(refusal(both, "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c1x2_s6_ping_pong_a8x8")
+            .find("(256 of gated pairs), not 128") != std::string::npos);
+  CHECK(refusal(both, "gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c1x2_s4_cooperative_a8x8") == "ok");
 }
 
 TEST_CASE("gemm: gated pairs and reductions that do not fit are refused", "[gemm][expression]") {
