@@ -8,13 +8,50 @@
 #include <string>
 
 #include "basic/text.hpp"
-#include "h200_calibration.hpp"
+#include "calibrations.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/properties.hpp"
 #include "registry/device/runtime.hpp"
 
 namespace quarry {
 namespace {
+
+/// A kind of device that has a built-in model.
+struct KnownDevice {
+  /// What the driver calls it, or begins with: MIG slices and variants say more.
+  std::string_view name;
+  /// Bytes a second that reads reach.
+  double memory_bandwidth = 0;
+};
+
+constexpr KnownDevice known_a100 = {"NVIDIA A100-SXM", 1.8e12};  // nine tenths of the data sheet's 2.04e12
+constexpr KnownDevice known_h100 = {"NVIDIA H100 80GB HBM3", 3.0e12};  // nine tenths of 3.35e12
+constexpr KnownDevice known_h200 = {"NVIDIA H200", 4.3e12};            // measured
+constexpr KnownDevice known_devices[] = {known_a100, known_h100, known_h200};
+
+/// What was measured on a device of this kind, null if nothing was.
+constexpr const Calibration* measured_on(const KnownDevice& device) {
+  for (const detail::MeasuredCalibration& each : detail::calibrations)
+    if (each.device.starts_with(device.name)) return &each.factors;
+  return nullptr;
+}
+
+/// The factors for a device with this memory: of the measured device whose memory is the nearest in speed.
+constexpr const Calibration& nearest_calibration(double memory_bandwidth) {
+  const Calibration* nearest = nullptr;
+  double least = 0;
+  for (const KnownDevice& device : known_devices) {
+    const Calibration* const measured = measured_on(device);
+    const double ratio =
+        std::max(memory_bandwidth / device.memory_bandwidth, device.memory_bandwidth / memory_bandwidth);
+    if (measured == nullptr || (nearest != nullptr && ratio >= least)) continue;
+    nearest = measured;
+    least = ratio;
+  }
+  return *nearest;
+}
+
+static_assert(measured_on(known_h200) != nullptr);
 
 /// The default rates, most of which were fitted to an H200, stand for the A100 too: none was at hand to
 /// measure. Counts and f16, f32 and f64 rates: NVIDIA A100 white paper.
@@ -25,12 +62,12 @@ constexpr DeviceModel a100 = {
     .shared_memory_per_block = 163 * 1024,
     .shared_memory_per_multiprocessor = 164 * 1024,
     .l2_bytes = 40LL << 20,
-    .memory_bandwidth = 1.8e12,  // data sheet: 2.04e12, of which reads reach nine tenths
+    .memory_bandwidth = known_a100.memory_bandwidth,
     .clock = 1.41e9,
     .tensor_flops_per_clock = 2048,
     .fma_f32_flops_per_clock = 128,
     .fma_f64_flops_per_clock = 64,
-    .rates = {.mma = {.f64_m8n8k4 = 2}, .calibration = detail::h200_calibration},
+    .rates = {.mma = {.f64_m8n8k4 = 2}, .calibration = nearest_calibration(known_a100.memory_bandwidth)},
 };
 
 /// Counts and FMA rates: NVIDIA H100 white paper and H200 data sheet.
@@ -41,12 +78,12 @@ constexpr DeviceModel h200 = {
     .shared_memory_per_block = 227 * 1024,
     .shared_memory_per_multiprocessor = 228 * 1024,
     .l2_bytes = 60LL << 20,
-    .memory_bandwidth = 4.3e12,  // measured, reads
+    .memory_bandwidth = known_h200.memory_bandwidth,
     .clock = 1.98e9,
     .tensor_flops_per_clock = 2361,  // measured through mma.sync: 617e12 in all
     .fma_f32_flops_per_clock = 256,
     .fma_f64_flops_per_clock = 128,
-    .rates = {.mma = {.f64_m8n8k4 = 1}, .calibration = detail::h200_calibration},
+    .rates = {.mma = {.f64_m8n8k4 = 1}, .calibration = nearest_calibration(known_h200.memory_bandwidth)},
 };
 
 /// The H200's chip with other memory.
@@ -54,23 +91,23 @@ constexpr DeviceModel h100 = [] {
   DeviceModel model = h200;
   model.name[1] = '1';
   model.l2_bytes = 50LL << 20;
-  model.memory_bandwidth = 3.0e12;  // data sheet: 3.35e12, of which reads reach nine tenths
+  model.memory_bandwidth = known_h100.memory_bandwidth;
+  model.rates.calibration = nearest_calibration(known_h100.memory_bandwidth);
   return model;
 }();
 
 constexpr DeviceModel built_in[] = {a100, h100, h200};
 
-/// The built-in model of what the driver calls `name`, null when there is none. MIG slices and variants go by
-/// the same beginning.
-const DeviceModel* known_device(std::string_view name) {
-  if (name.starts_with("NVIDIA H200")) return &built_in[2];
-  if (name.starts_with("NVIDIA H100 80GB HBM3")) return &built_in[1];
-  if (name.starts_with("NVIDIA A100-SXM")) return &built_in[0];
+/// The built-in model of what the driver calls `name`, null when there is none.
+const DeviceModel* built_in_model(std::string_view name) {
+  static_assert(std::size(known_devices) == std::size(built_in));
+  for (std::size_t i = 0; i < std::size(built_in); ++i)
+    if (name.starts_with(known_devices[i].name)) return &built_in[i];
   return nullptr;
 }
 
 /// Operations a clock and multiprocessor by compute capability: data sheets, except what was measured. All
-/// other rates are the built-in model's of the architecture.
+/// other rates but the calibration are the built-in model's of the architecture.
 void set_rates(DeviceModel& model) {
   const bool small_chip =
       model.cc != 80 && model.cc / 10 == 8;  // 8.6, 8.7 and 8.9: half the tensor cores, hardly any f64
@@ -78,29 +115,6 @@ void set_rates(DeviceModel& model) {
   model.fma_f32_flops_per_clock = model.cc == 80 ? 128 : 256;
   model.fma_f64_flops_per_clock = small_chip ? 4 : model.cc == 80 ? 64 : 128;
   model.rates = model.cc >= 90 ? h200.rates : a100.rates;
-}
-
-DeviceModel derived(const detail::DeviceProperties& p) {
-  DeviceModel model;
-  const std::string_view name = p.name;
-  name.substr(0, sizeof model.name - 1).copy(model.name, sizeof model.name);
-  model.cc = p.cc;
-  model.multiprocessors = p.multiprocessors;
-  model.shared_memory_per_block = p.shared_memory_per_block;
-  model.shared_memory_per_multiprocessor = p.shared_memory_per_multiprocessor;
-  model.registers_per_multiprocessor = p.registers_per_multiprocessor;
-  model.threads_per_multiprocessor = p.threads_per_multiprocessor;
-  model.l2_bytes = p.l2_bytes;
-  model.clock = p.clock;
-  model.memory_bandwidth = 0.9 * p.peak_memory_bandwidth;  // what reads reach on an H200: 4.3e12 of 4.8e12
-  set_rates(model);
-  if (const DeviceModel* const known = known_device(p.name); known != nullptr && known->cc == p.cc) {
-    // A slice of the device has its share of the bandwidth.
-    const double share = std::min(1.0, static_cast<double>(p.multiprocessors) / known->multiprocessors);
-    model.memory_bandwidth = share * known->memory_bandwidth;
-    model.clock = known->clock;
-  }
-  return model;
 }
 
 bool is_complete(const MemoryRates& r) {
@@ -173,6 +187,31 @@ const DeviceModel& default_device_model() {
   return model != nullptr ? *model : built_in[2];
 }
 
+DeviceModel detail::model_of(const DeviceProperties& p) {
+  DeviceModel model;
+  const std::string_view name = p.name;
+  name.substr(0, sizeof model.name - 1).copy(model.name, sizeof model.name);
+  model.cc = p.cc;
+  model.multiprocessors = p.multiprocessors;
+  model.shared_memory_per_block = p.shared_memory_per_block;
+  model.shared_memory_per_multiprocessor = p.shared_memory_per_multiprocessor;
+  model.registers_per_multiprocessor = p.registers_per_multiprocessor;
+  model.threads_per_multiprocessor = p.threads_per_multiprocessor;
+  model.l2_bytes = p.l2_bytes;
+  model.clock = p.clock;
+  model.memory_bandwidth = 0.9 * p.peak_memory_bandwidth;  // what reads reach on an H200: 4.3e12 of 4.8e12
+  set_rates(model);
+  model.rates.calibration = nearest_calibration(model.memory_bandwidth);
+  if (const DeviceModel* const known = built_in_model(p.name); known != nullptr && known->cc == p.cc) {
+    // A slice of the device has its share of the bandwidth.
+    const double share = std::min(1.0, static_cast<double>(p.multiprocessors) / known->multiprocessors);
+    model.memory_bandwidth = share * known->memory_bandwidth;
+    model.clock = known->clock;
+    model.rates.calibration = known->rates.calibration;
+  }
+  return model;
+}
+
 bool detail::is_lasting(const DeviceModel& model) {
   const auto* const at = reinterpret_cast<const std::byte*>(&model);
   const auto within = [at](const void* first, std::size_t bytes) {
@@ -190,7 +229,7 @@ const DeviceModel* detail::cached_device_model(int ordinal) {
   if (slot.known.load(std::memory_order_relaxed)) return &slot.model;
   const Result<DeviceProperties> properties = device_properties(ordinal);
   if (!properties) return nullptr;
-  slot.model = derived(*properties);
+  slot.model = model_of(*properties);
   slot.known.store(true, std::memory_order_release);
   return &slot.model;
 }

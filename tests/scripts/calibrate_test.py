@@ -88,6 +88,7 @@ class Calibrate(unittest.TestCase):
         self.assertLess(sum(e["after"]["median"] for e in result["errors"]), sum(e["before"]["median"] for e in result["errors"]))
         after = result["choices"]["after"]
         self.assertGreaterEqual(after["first_choice_mean"], result["choices"]["before"]["first_choice_mean"])
+        self.assertTrue(after["first_choice_lowest"] <= after["first_choice_5th_percentile"] <= 1, self.seed)
         self.assertGreater(after["rank_correlation_median"], 0.95)
         self.assertIn("120 problems, 960 times; 24 problems held out", out)
 

@@ -2,6 +2,8 @@
 #include "quarry/device_model.hpp"
 #include "support/gemm_rules.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,6 +31,33 @@ GemmArguments problem_in(Memory a, Memory b, Memory out) {
   return {.a = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(a),
           .b = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(b),
           .out = TensorView::row_major(nullptr, DType::f16, {4, 4}).on(out)};
+}
+
+void check_factors(const nlohmann::json& file, const TimeFactors& built) {
+  const std::pair<const char*, double> parts[] = {
+      {"launch", built.launch},     {"memory", built.memory},     {"math", built.math},
+      {"copies", built.copies},     {"latency", built.latency},   {"ends", built.ends},
+      {"epilogue", built.epilogue}, {"exchange", built.exchange}, {"reduction", built.reduction}};
+  REQUIRE(file.size() == std::size(parts));
+  for (const auto& [name, value] : parts) CHECK(file.at(name).get<double>() == value);
+}
+
+detail::DeviceProperties properties_of(const std::string& name, double peak_memory_bandwidth, int cc) {
+  detail::DeviceProperties properties;
+  name.copy(properties.name, sizeof properties.name - 1);
+  properties.cc = cc;
+  properties.peak_memory_bandwidth = peak_memory_bandwidth;
+  return properties;
+}
+
+/// The factors of a device that the driver describes so.
+Calibration calibration_of(const std::string& name, double peak_memory_bandwidth, int cc = 90) {
+  return detail::model_of(properties_of(name, peak_memory_bandwidth, cc)).rates.calibration;
+}
+
+bool is_built_in(const Calibration& calibration) {
+  return std::ranges::any_of(
+      device_models(), [&](const DeviceModel& model) { return model.rates.calibration == calibration; });
 }
 
 constexpr Memory host = {MemoryKind::host, 0};
@@ -59,22 +88,54 @@ TEST_CASE("the built-in models describe the devices of the data sheets") {
   }
 }
 
-TEST_CASE("the factors of the built-in models are those of the calibration's file") {
-  std::ifstream in(std::string(QUARRY_SOURCE_DIR) + "/registry/device/h200_calibration.json");
-  const nlohmann::json factors = nlohmann::json::parse(in).at("factors");
-  const auto check = [&](const char* kind, const TimeFactors& built) {
-    const std::pair<const char*, double> parts[] = {
-        {"launch", built.launch},     {"memory", built.memory},     {"math", built.math},
-        {"copies", built.copies},     {"latency", built.latency},   {"ends", built.ends},
-        {"epilogue", built.epilogue}, {"exchange", built.exchange}, {"reduction", built.reduction}};
-    REQUIRE(factors.at(kind).size() == std::size(parts));
-    for (const auto& [name, value] : parts) CHECK(factors.at(kind).at(name).get<double>() == value);
-  };
-  for (const DeviceModel& model : device_models()) {
-    check("simt", model.rates.calibration.simt);
-    check("mma", model.rates.calibration.mma);
-    check("wgmma", model.rates.calibration.wgmma);
+TEST_CASE("devices of a kind that was measured have the factors of the calibration's file") {
+  const std::filesystem::path folder = std::filesystem::path(QUARRY_SOURCE_DIR) / "registry" / "device";
+  int files = 0;
+  for (const auto& each : std::filesystem::directory_iterator(folder)) {
+    if (!each.path().filename().string().ends_with("_calibration.json")) continue;
+    ++files;
+    std::ifstream in(each.path());
+    const nlohmann::json calibration = nlohmann::json::parse(in);
+    const std::string device = calibration.at("device");
+    INFO(each.path());
+    const Calibration built = calibration_of(device, 1e12);
+    check_factors(calibration.at("factors").at("simt"), built.simt);
+    check_factors(calibration.at("factors").at("mma"), built.mma);
+    check_factors(calibration.at("factors").at("wgmma"), built.wgmma);
+    CHECK(calibration_of(device + " MIG 1g.18gb", 0.5e12) == built);
+    CHECK(is_built_in(built));
   }
+  CHECK(files > 0);
+}
+
+TEST_CASE("a device that was not measured has the factors of the one with the nearest memory") {
+  const Calibration h100 = find_device_model("h100")->rates.calibration;
+  const Calibration h200 = find_device_model("h200")->rates.calibration;
+  CHECK(calibration_of("NVIDIA GH200 480GB", 4.9e12) == h200);
+  CHECK(calibration_of("A later one", 8e12) == h200);
+  CHECK(calibration_of("NVIDIA H100 PCIe", 2.04e12) == h100);
+  CHECK(calibration_of("NVIDIA A100-SXM4-80GB", 2.04e12, 80) == find_device_model("a100")->rates.calibration);
+  CHECK(calibration_of("An older one", 0.9e12, 86) == find_device_model("a100")->rates.calibration);
+  // What the driver does not tell is 0.
+  CHECK(is_built_in(calibration_of("Nothing is known of it", 0)));
+}
+
+TEST_CASE("the model of a device has the driver's numbers, and its own kind's clock and memory") {
+  detail::DeviceProperties properties = properties_of("NVIDIA H100 80GB HBM3", 3.35e12, 90);
+  properties.multiprocessors = 132;
+  properties.clock = 1e9;
+  const DeviceModel whole = detail::model_of(properties);
+  const DeviceModel h100 = *find_device_model("h100");
+  CHECK(std::string_view(whole.name) == "NVIDIA H100 80GB HBM3");
+  CHECK(whole.clock == h100.clock);
+  CHECK(whole.memory_bandwidth == h100.memory_bandwidth);
+  CHECK(whole.rates == h100.rates);
+  properties.multiprocessors = 66;
+  CHECK(detail::model_of(properties).memory_bandwidth == h100.memory_bandwidth / 2);
+  properties = properties_of("Another", 2e12, 90);
+  properties.clock = 1e9;
+  CHECK(detail::model_of(properties).memory_bandwidth == 0.9 * 2e12);
+  CHECK(detail::model_of(properties).clock == 1e9);
 }
 
 TEST_CASE("a model's factors make its predictions longer") {
