@@ -166,8 +166,18 @@ constexpr bool has_wide_code() {
   return requires { Code::is_gated; };
 }
 
+/// Whether vectors are loaded ahead of the sums.
+template <class Code>
+constexpr bool loads_vectors_ahead() {
+  if constexpr (has_wide_code<Code>()) {
+    return reads_vectors_ahead<Code>;
+  } else {
+    return true;
+  }
+}
+
 template <Config config, class Epilogue>
-requires(Epilogue::is_expression && !has_wide_code<Epilogue>()) struct VectorsOf<config, Epilogue> {
+requires(Epilogue::is_expression&& loads_vectors_ahead<Epilogue>()) struct VectorsOf<config, Epilogue> {
   using Type = ExpressionVectors<config, Epilogue>;
 };
 

@@ -7,6 +7,12 @@
 
 namespace quarry::gemm_sm90 {
 
+/// The tensors of an expression, behind a kernel's own parameters.
+template <class Code>
+QUARRY_DEVICE const ExpressionParams& expression_of(const TensorGemmParams& params) {
+  return static_cast<const typename Code::template Parameters<TensorGemmParams>&>(params).expression;
+}
+
 /// Which inputs are loaded ahead, and where they lie in a set.
 struct VectorPlaces {
   unsigned inputs;  ///< bits
@@ -43,8 +49,7 @@ struct ExpressionVectors {
   QUARRY_DEVICE static void load(BiasRing<config>& ring, const TensorGemmParams& params, const Work& work,
                                  int thread, int threads) {
     ring.acquire();
-    load_from<0>(ring, static_cast<const WithExpression<TensorGemmParams>&>(params).expression, work, thread,
-                 threads);
+    load_from<0>(ring, expression_of<Code>(params), work, thread, threads);
     ring.commit();
     ring.advance();
   }

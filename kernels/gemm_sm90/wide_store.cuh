@@ -6,6 +6,7 @@
 
 #include "common/wide_epilogue.cuh"
 #include "gemm_sm90/expression_sums.cuh"
+#include "gemm_sm90/expression_vectors.cuh"
 #include "gemm_sm90/kernel.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -15,6 +16,10 @@ template <class Work>
 struct HalfWork : Work {
   QUARRY_DEVICE int n() const { return Work::n() / 2; }
 };
+
+/// Whether vectors are loaded ahead of the sums: for groups, whose values are computed twice.
+template <class Code>
+constexpr bool reads_vectors_ahead = Code::Values::group_count > 0 && !Code::is_gated;
 
 template <Config config, class Code, class Work>
 class WideStore {
@@ -43,9 +48,11 @@ class WideStore {
   using Groups = typename Values::Groups;
   static constexpr bool has_groups = Values::group_count > 0;
   static_assert(!has_groups || tile_columns % group_columns == 0, "groups are of one tile");
+  using Vectors = ExpressionVectors<config, Code>;
+  static constexpr bool has_vectors = reads_vectors_ahead<Code> && Vectors::any;
   using Lane = WideLane<Code, Held, Sum, Value, 2>;
 
-  /// A step's sums, and those of the other half.
+  /// The sums of a step, and their partners in the other half.
   struct Part {
     Step sums = {};
     Step partners = {};
@@ -62,15 +69,20 @@ class WideStore {
                           int first_row)
       : params_(static_cast<const WithReductions<TensorGemmParams>&>(params)),
         ring_(params, memory, group * 4 + warp_of_group()),
+        vectors_(memory),
         warp_(first_row / OutputBox::rows / blocks_m(config) + warp_of_group()),
         first_row_(first_row + warp_of_group() * OutputBox::rows) {}
 
-  QUARRY_DEVICE void skip() const {}
+  /// Leaves out a tile, which another warpgroup stores.
+  QUARRY_DEVICE void skip() {
+    if constexpr (has_vectors) vectors_.advance();
+  }
   QUARRY_DEVICE void start(const Work& /*work*/) const {}
 
   /// Stores a tile's sums.
   QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
     const Tensors tensors(params_.expression, work.out().batch);
+    if constexpr (has_vectors) vectors_.wait();
     Lines all;
     Values::each_all(all, all, reductions::Start());
     Lines rows[2];
@@ -96,6 +108,10 @@ class WideStore {
       if constexpr (Values::row_count > 0) {
         if (index % block_boxes == block_boxes - 1) leave_rows(work, index, rows);
       }
+    }
+    if constexpr (has_vectors) {
+      vectors_.release();
+      vectors_.advance();
     }
     if constexpr (Values::all_count > 0) leave_all(work, all);
   }
@@ -145,16 +161,29 @@ class WideStore {
   }
 
   /// Loads what the tensors have for the step that begins with a row and a column of the output.
-  QUARRY_DEVICE static void load(Operands& operands, const Tensors& tensors, const Work& work, int row,
-                                 int column) {
+  QUARRY_DEVICE void load(Operands& operands, const Tensors& tensors, const Work& work, int row,
+                          int column) const {
+    constexpr unsigned ahead = has_vectors ? Vectors::places.inputs : 0;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
       const int left = all_columns(work) - column - pair_column(i);
       const bool exists = row + pair_row(i) < work.m() && left > 0;
       operands.counts[i] = !exists ? 0 : left < 2 ? left : 2;
       if (exists)
-        tensors.template load<2>(operands.held[i], row + pair_row(i), column + pair_column(i),
-                                 operands.counts[i]);
+        tensors.template load<2, ahead>(operands.held[i], row + pair_row(i), column + pair_column(i),
+                                        operands.counts[i]);
+    }
+    if constexpr (has_vectors) read_vectors(operands, work, row, column);
+  }
+
+  /// Reads the vectors that were loaded ahead, for the same step.
+  QUARRY_DEVICE void read_vectors(Operands& operands, const Work& work, int row, int column) const {
+    const int tile_row = row - work.tile_m * config.tile.m;
+    const int tile_column = column - work.tile_n * config.tile.n;
+    QUARRY_UNROLL
+    for (int i = 0; i < pairs; ++i) {
+      Vectors::read(vectors_, params_.expression, tile_row + pair_row(i), tile_column + pair_column(i),
+                    operands.held[i]);
     }
   }
 
@@ -165,8 +194,8 @@ class WideStore {
   }
   QUARRY_DEVICE static Pair pair_of(const Step& x, int pair) { return {x.v[2 * pair], x.v[2 * pair + 1]}; }
 
-  /// Reduces the group of columns that begins with a box, of both rows of the lane: its own columns, then
-  /// those of the three other lanes that have the rows.
+  /// Reduces the group of columns that begins with a box, of both rows of the lane: its own columns, then the
+  /// columns of the three other lanes that have the rows.
   QUARRY_DEVICE void reduce_groups(const Tensors& tensors, const Sums<config>& sums, const Work& work,
                                    int index, Groups (&groups)[2]) const {
     QUARRY_UNROLL
@@ -310,6 +339,7 @@ class WideStore {
 
   const WithReductions<TensorGemmParams>& params_;
   BoxRing<config> ring_;
+  BiasRing<config> vectors_;
   int warp_;       ///< among those that store a tile
   int first_row_;  ///< of the warp in its tile
 };

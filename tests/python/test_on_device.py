@@ -359,7 +359,7 @@ class OnGpu(unittest.TestCase):
         self.assertTrue(torch.equal(y, there.cpu()))
 
     def test_a_fault_is_told_and_others_work(self):
-        pool = quarry.MemoryPool(maximum_bytes=1 << 25, device=0)
+        pool = quarry.MemoryPool(max_bytes=1 << 25, device=0)
         with quarry.on_device(0, pool=pool) as on:
             huge = numpy.zeros((8192, 8192), "float32")
             with self.assertRaisesRegex(quarry.Error, "(?i)allocate|memory"):
