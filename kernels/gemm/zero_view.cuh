@@ -18,7 +18,7 @@ class ZeroView {
         lines_log2_(scales.lines_log2),
         k_log2_(scales.k_log2) {}
 
-  /// Where that of an element is. @pre both exist
+  /// Where the zero point of an element is. @pre both exist
   QUARRY_DEVICE const unsigned char* place(int line, int k) const {
     return first_ + ((line >> lines_log2_) * line_stride_ + (k >> k_log2_) * k_stride_);
   }
