@@ -223,7 +223,7 @@ enum class WindowIterator : unsigned char {
   few_channels,    ///< fprop, element by element: from tap and channel of the element before
   optimized,       ///< from the tile before; the channels of a group are whole K tiles
   fixed_channels,  ///< fprop; the channels of a group are one piece: exactly 2, 4 or 8
-  window,          ///< fprop of small filters; the pixels of all windows of a tile are brought at once
+  window,          ///< fprop of small filters, and wgrad; the pixels of all windows of a tile come at once
 };
 
 /// Which strides of windows a kernel takes.

@@ -10,6 +10,8 @@
 ///     4 5 6 7
 ///
 /// K is (r, s, pair of channels), so it has zeros where a group's channels are odd.
+///
+/// A wgrad has such tiles along K. Its patches have elements, channels as they are, in the place of pairs.
 #pragma once
 
 #include "conv2d/params.hpp"
@@ -25,8 +27,8 @@ struct Patches {
   Divisor tiles_across;
   int tiles;      ///< of all images
   int blocks;     ///< that share them
-  Divisor pairs;  ///< of channels, of a pixel
-  Divisor words;  ///< pairs of a row of the patch
+  Divisor pairs;  ///< of channels, of a pixel (of wgrad: elements)
+  Divisor words;  ///< pairs, or elements, of a row of the patch
   int patch_rows;
   int k_pairs;  ///< of all taps
 };
@@ -45,10 +47,16 @@ constexpr long long pixels_of_windows(const WindowAxis& axis, int count) {
          static_cast<long long>(axis.taps.size - 1) * axis.dilation + 1;
 }
 
-/// Words of the patch of so many outputs.
+/// Pixels of the patch of so many outputs; at most 2^31, which no patch has.
+constexpr long long patch_pixels(const Windows& w, int rows, int columns) {
+  const long long pixels = pixels_of_windows(w.rows, rows) * pixels_of_windows(w.columns, columns);
+  constexpr long long most = 1LL << 31;
+  return pixels < most ? pixels : most;
+}
+
+/// The same in words.
 constexpr long long patch_words(const Windows& w, int rows, int columns) {
-  return pixels_of_windows(w.rows, rows) * pixels_of_windows(w.columns, columns) *
-         channel_pairs(w.channels.size);
+  return patch_pixels(w, rows, columns) * channel_pairs(w.channels.size);
 }
 
 /// Instructions of warps for a tile: of each 16 of K, of writing, and of each 32 words of the patch. Counted
@@ -70,8 +78,9 @@ constexpr double patch_cost(const Patches& p, int k_pairs, long long words) {
 /// Tiles of at most `tile_rows` outputs (a power of two), whose patches have at most `most_words`; those that
 /// cost the fewest instructions. `rows` is 0 where not even one window's patch is that small.
 /// @param has_sums whether anything is read
-constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int tile_rows,
-                             long long most_words) {
+/// @param of_pixel what a pixel has of what is called words here: pairs of channels, or elements
+constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int tile_rows, long long most_words,
+                             int of_pixel) {
   const auto over = [](int count, int size) { return divisor_of(count / size + (count % size != 0)); };
   const auto least = [](int a, int b) { return a < b ? a : b; };
   const int k_pairs = has_sums ? w.rows.taps.size * w.columns.taps.size * channel_pairs(w.channels.size) : 0;
@@ -80,9 +89,9 @@ constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int ti
   for (int log2 = 0; 1 << log2 <= tile_rows; ++log2) {
     int rows = least(tile_rows >> log2, w.rows.places.size);
     int columns = least(1 << log2, w.columns.places.size);
-    while (has_sums && rows > 1 && patch_words(w, rows, columns) > most_words) --rows;
-    while (has_sums && columns > 1 && patch_words(w, rows, columns) > most_words) --columns;
-    const long long words = has_sums ? patch_words(w, rows, columns) : 0;
+    while (has_sums && rows > 1 && patch_pixels(w, rows, columns) * of_pixel > most_words) --rows;
+    while (has_sums && columns > 1 && patch_pixels(w, rows, columns) * of_pixel > most_words) --columns;
+    const long long words = has_sums ? patch_pixels(w, rows, columns) * of_pixel : 0;
     if (words > most_words) continue;
     Patches p = {.columns_log2 = log2,
                  .rows = rows,
@@ -99,7 +108,7 @@ constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int ti
     if (best.rows > 0 && cost >= best_cost) continue;
     p.tiles = images * p.tiles_down.size * p.tiles_across.size;
     if (has_sums) {
-      p.pairs = divisor_of(channel_pairs(w.channels.size));
+      p.pairs = divisor_of(of_pixel);
       p.words = divisor_of(static_cast<int>(pixels_of_windows(w.columns, columns)) * p.pairs.size);
       p.patch_rows = static_cast<int>(pixels_of_windows(w.rows, rows));
     }
@@ -107,6 +116,12 @@ constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int ti
     best_cost = cost;
   }
   return best;
+}
+
+/// The same of pairs of channels.
+constexpr Patches patches_of(const Windows& w, int images, bool has_sums, int tile_rows,
+                             long long most_words) {
+  return patches_of(w, images, has_sums, tile_rows, most_words, channel_pairs(w.channels.size));
 }
 
 }  // namespace quarry

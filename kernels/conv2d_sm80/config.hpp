@@ -28,6 +28,11 @@ struct Config {
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
+/// Whether K tiles are tiles of outputs, with a patch each (window_gradient.cuh).
+constexpr bool brings_gradients(const Config& c) {
+  return c.iterator == Iterator::window && c.direction == Direction::wgrad;
+}
+
 /// The kernel's product: a gemm_sm80 kernel whose operands are gathered. With Iterator::window it has no
 /// pipeline: the least number of stages stands for that.
 constexpr gemm_sm80::Config product(const Config& c) {
@@ -61,9 +66,30 @@ constexpr WindowMemory window_memory(const Config& c) {
   return {k, line, places, places + k / 2 * 4, patch > staging ? patch : staging};
 }
 
+/// The same of wgrad: the gradients of a tile of outputs, where their windows lie (PairTable), the patch. The
+/// epilogue uses all of it later.
+struct GradientMemory {
+  int table;
+  int patch;
+  int bytes;
+};
+
+/// The largest patch of wgrad's kernels, in bytes.
+inline constexpr int most_gradient_patch = 18 * 1024;
+
+constexpr GradientMemory gradient_memory(const Config& c) {
+  const gemm_sm80::Config code = product(c);
+  const int table = tile_a(code).bytes();
+  const int patch = table + c.tile.k * 6;
+  const int bytes = patch + most_gradient_patch;
+  const int staging = staging_bytes(staging_rows(c.tile, c.warps), c.tile.n, compute_bytes(code));
+  return {table, patch, bytes > staging ? bytes : staging};
+}
+
 /// Bytes of a block's dynamic shared memory.
 constexpr int shared_memory_bytes(const Config& c) {
   if (c.iterator != Iterator::window) return shared_memory_bytes(product(c));
+  if (brings_gradients(c)) return gradient_memory(c).bytes;
   const WindowMemory memory = window_memory(c);
   return memory.patch + memory.patch_bytes;
 }

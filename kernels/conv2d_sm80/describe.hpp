@@ -24,7 +24,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.iterator = c.iterator;
   kernel.design.strides = c.strides;
   kernel.design.filter = c.filter;
-  kernel.modes = {.split_k_serial = c.iterator != Iterator::window};
+  kernel.modes = {.split_k_serial = c.iterator != Iterator::window || brings_gradients(c),
+                  .split_k_parallel = brings_gradients(c)};
   return kernel;
 }
 

@@ -9,6 +9,7 @@
 #include "conv2d/patches.hpp"
 #include "conv2d/phases.hpp"
 #include "conv2d_sm80/config.hpp"
+#include "conv2d_sm80/gradients.hpp"
 #include "gemm/estimate.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm80/cost.hpp"
@@ -18,16 +19,16 @@ namespace {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-/// K may be cut, but only where the slices of a tile add up one after another: outputs are tensors, which no
-/// reduction reads.
+/// K may be cut, but mostly only where the slices of a tile add up one after another: outputs are tensors,
+/// which no reduction reads. Those of a wgrad with patches are matrices.
 GemmTraits product_traits(const Config& c) {
   GemmTraits traits = gemm_sm80::traits(product(c));
-  traits.cuts_in_parallel = false;
+  traits.cuts_in_parallel = brings_gradients(c);
   traits.iterator = c.iterator;
   traits.strides = c.strides;
   traits.filter = c.filter;
   traits.shared_memory = shared_memory_bytes(c);
-  if (c.iterator == Iterator::window) traits.most_k = window_memory(c).k;
+  if (c.iterator == Iterator::window && !brings_gradients(c)) traits.most_k = window_memory(c).k;
   return traits;
 }
 
@@ -83,6 +84,7 @@ BlockCost window_cost(const Config& c, const DeviceModel& device) {
 /// The product's, and finding. Instructions are issued beside the matrix unit's, which take one turn
 /// in many.
 BlockCost cost(const Config& c, const DeviceModel& device) {
+  if (brings_gradients(c)) return gradient_cost(c, device);
   if (c.iterator == Iterator::window) return window_cost(c, device);
   const gemm_sm80::Config code = product(c);
   BlockCost cost = gemm_sm80::block_cost(code, device);
@@ -91,8 +93,6 @@ BlockCost cost(const Config& c, const DeviceModel& device) {
                find_clocks(tile_b(code), bounds_b(g), g, threads(c));
   return cost;
 }
-
-Status refused(std::string why) { return {StatusCode::unsupported, std::move(why)}; }
 
 /// Pieces are channels of one pixel or tap, all of one group.
 Status check_operand(const ProblemOperand& operand, Operand name, int channels, int needed) {
@@ -134,7 +134,7 @@ int images_of(const Conv2dProblem& problem) {
   return pixels == 0 ? 0 : problem.product.m / pixels;
 }
 
-/// The tiles of Iterator::window. @pre the output is not empty
+/// The tiles of an fprop of Iterator::window. @pre the output is not empty
 Patches patches_for(const GemmTraits& kernel, const Conv2dProblem& problem) {
   return patches_of(problem.windows, images_of(problem), problem.product.k > 0, kernel.tile.m,
                     most_patch(kernel.most_k) / 4);
@@ -152,9 +152,7 @@ Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
                    std::to_string(kernel.most_k));
   }
   if (is_empty(problem.product) || patches_for(kernel, problem).rows > 0) return {};
-  return refused("A window spans " + std::to_string(4 * patch_words(w, 1, 1)) +
-                 " bytes of an image: this kernel takes at most " +
-                 std::to_string(most_patch(kernel.most_k)));
+  return window_refusal(4 * patch_words(w, 1, 1), most_patch(kernel.most_k));
 }
 
 Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
@@ -167,6 +165,7 @@ Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
     if (entries > grid_limit)
       return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, entries};
   }
+  if (brings_gradients(kernel, problem)) return check_gradients(kernel, problem);
   if (kernel.iterator == Iterator::window) return check_patches(kernel, problem);
   if (problem.product.k == 0) return {};
   const int channels = windows.channels.size;
@@ -216,6 +215,7 @@ Conv2dParams whole(const PhasedConv2dParams& phased) {
 }
 
 GemmProblem covered_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
+  if (brings_gradients(kernel, problem)) return gradient_product(kernel, problem);
   return kernel.strides == Strides::strided ? phased_product(problem) : problem.product;
 }
 
@@ -278,7 +278,10 @@ class Conv2dSm80 final : public Conv2dFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
     const Config& c = config_of(config);
-    return gemm_profile(product_traits(c), cost(c, device), device);
+    GemmProfile profile = gemm_profile(product_traits(c), cost(c, device), device);
+    // Few outputs are the sums of very many products: as many slices as blocks run at once.
+    if (brings_gradients(c)) profile.most_slices = profile.resident_on_device;
+    return profile;
   }
 
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
@@ -297,6 +300,9 @@ class Conv2dSm80 final : public Conv2dFamily {
   Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
                     std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (brings_gradients(kernel.traits, problem))
+      return gemm_estimate(with_gradients(kernel, problem), open_product(kernel.traits, problem),
+                           max_workspace);
     if (kernel.traits.iterator == Iterator::window) {
       const Patches patches = patches_for(kernel.traits, problem);
       return gemm_estimate(with_patches(kernel, problem, patches),
@@ -308,6 +314,9 @@ class Conv2dSm80 final : public Conv2dFamily {
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem,
                   std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (brings_gradients(kernel.traits, problem))
+      return gemm_account(with_gradients(kernel, problem), open_product(kernel.traits, problem),
+                          max_workspace);
     if (kernel.traits.iterator == Iterator::window) {
       const Patches patches = patches_for(kernel.traits, problem);
       return gemm_account(with_patches(kernel, problem, patches),
@@ -325,6 +334,7 @@ class Conv2dSm80 final : public Conv2dFamily {
   void launch(const void* config, const Conv2dProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const GemmTraits traits = product_traits(config_of(config));
+    if (brings_gradients(traits, problem)) return launch_gradients(traits, problem, controls, launch);
     if (traits.iterator == Iterator::window)
       return launch_windows(config_of(config), problem, controls, launch);
     const bool has_phases = traits.strides == Strides::strided;
@@ -337,6 +347,8 @@ class Conv2dSm80 final : public Conv2dFamily {
   }
 
   Conv2dParams host_params(const void* config, const Launch& launch, const std::byte* image) const override {
+    if (brings_gradients(config_of(config)))
+      return gradient_tensors(params_of<WindowConv2dParams>(image, *kernel_step(launch)));
     if (config_of(config).strides != Strides::strided)
       return params_of<Conv2dParams>(image, *kernel_step(launch));
     const auto& phased = params_of<PhasedConv2dParams>(image, *kernel_step(launch));

@@ -8,6 +8,7 @@
 #include "conv2d_sm80/config.hpp"
 #include "conv2d_sm80/sources.cuh"
 #include "conv2d_sm80/window.cuh"
+#include "conv2d_sm80/window_gradient.cuh"
 #include "conv2d_sm80/window_output.cuh"
 #include "gemm_sm80/kernel.cuh"
 
@@ -116,6 +117,26 @@ QUARRY_DEVICE void convolve_windows(const WindowConv2dParams& params) {
   }
 }
 
+/// The same of wgrad: K tiles are tiles of outputs, cut into slices as a product's.
+template <gemm_sm80::Config config, GradientMemory layout, class Epilogue>
+QUARRY_DEVICE void differentiate_windows(const WindowConv2dParams& params) {
+  const arch::SharedAddress memory = arch::shared_memory();
+  const TileWork work = work_at(params, work_position(params, memory), config.tile.k);
+  gemm_sm80::Sums<config> sums;
+  if (work.k_tiles > 0) sum_gradients<config, layout>(params, work, memory, sums);
+  gemm_sm80::write_sums<config, Epilogue, TileWriter>(params, work, memory, sums);
+}
+
+/// The epilogue of Iterator::window: of wgrad, outputs are a matrix.
+template <Direction direction>
+struct WindowEpilogue {
+  using Type = WindowChain;
+};
+template <>
+struct WindowEpilogue<Direction::wgrad> {
+  using Type = StandardChain;
+};
+
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
 template <Config config, class Epilogue = ConvolutionChain<config.direction, is_interleaved(config.layout)>>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
@@ -129,9 +150,13 @@ QUARRY_DEVICE void kernel(const PhasedConv2dParams& params) {
 }
 
 /// Likewise, of Iterator::window.
-template <Config config, class Epilogue = WindowChain>
+template <Config config, class Epilogue = typename WindowEpilogue<config.direction>::Type>
 QUARRY_DEVICE void kernel(const WindowConv2dParams& params) {
-  convolve_windows<product(config), window_memory(config), Epilogue>(params);
+  if constexpr (config.direction == Direction::wgrad) {
+    differentiate_windows<product(config), gradient_memory(config), Epilogue>(params);
+  } else {
+    convolve_windows<product(config), window_memory(config), Epilogue>(params);
+  }
 }
 
 }  // namespace quarry::conv2d_sm80

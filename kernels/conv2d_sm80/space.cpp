@@ -56,18 +56,33 @@ std::string windows_fault(const Config& c) {
   return "";
 }
 
+bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
+
+/// Why a wgrad cannot have Iterator::window, "" where it can. @param code of its product, which multiplies
+std::string gradient_fault(const Config& c, const gemm_sm80::Config& code) {
+  if (c.alignment.a < 2 || c.alignment.b != 1 || !is_half(c.types.a))
+    return "a wgrad with window has f16 or bf16, an alignment of a of 4 bytes or more, and of b of 1";
+  if (c.stages != 1) return "a wgrad with window has one stage";
+  if (!is_power_of_two(c.tile.k)) return "tile.k must be a power of two for a wgrad with window";
+  const Tile warp = gemm_sm80::warp_tile(code);
+  if (warp.m * warp.n / 32 > 64 || threads(c) > 512)
+    return "a thread of window has 64 sums at most, a block 512 threads";
+  return shared_memory_bytes(c) <= 227 * 1024 ? "" : "more shared memory than any device has";
+}
+
 /// Why a config cannot have Iterator::window, "" where it can. @param code of its product, without fault
 std::string window_fault(const Config& c, const gemm_sm80::Config& code) {
+  if (c.direction == Direction::wgrad) return gradient_fault(c, code);
   const bool is_single = c.alignment.a == 1 && c.alignment.b == 1 && is_half(c.types.a);
   if (c.direction != Direction::fprop || !is_single)
-    return "window can be chosen only for fprop of f16 and bf16, with alignments of 1";
+    return "window can be chosen only for fprop of f16 and bf16, with alignments of 1, and for wgrad";
   if (c.warps.k != 1) return "window has no warps along K";
   if (c.stages < 1 || c.stages > 16) return "stages must be 1 to 16";
   const int warps = threads(c) / 32;
   if (c.tile.n % warps != 0 || c.tile.n / warps > most_single_elements)
     return "the warps cannot share the columns of a tile evenly, at most " +
            std::to_string(most_single_elements) + " each";
-  if ((c.tile.m & (c.tile.m - 1)) != 0) return "tile.m must be a power of two for window";
+  if (!is_power_of_two(c.tile.m)) return "tile.m must be a power of two for window";
   // 128 registers of a thread must do for its sums, the operands of a step and what else there is.
   const Tile warp = gemm_sm80::warp_tile(code);
   if (warp.m * warp.n / 32 > 64 || threads(c) > 512)
@@ -85,7 +100,8 @@ std::string_view own_params(const SettingValues& values) {
 std::string fault(const Config& c) {
   if (std::string why = channel_layout_fault(c.direction, c.types, c.layout); !why.empty()) return why;
   const gemm_sm80::Config code = product(c);
-  if (std::string why = gemm_sm80::fault(code); !why.empty()) return why;
+  if (std::string why = gemm_sm80::product_fault(code); !why.empty()) return why;
+  if (std::string why = brings_gradients(c) ? "" : gemm_sm80::copies_fault(code); !why.empty()) return why;
   const bool is_single = c.alignment.a == 1 && c.alignment.b == 1 && is_half(c.types.a);
   if (c.iterator == Iterator::few_channels && (c.direction != Direction::fprop || !is_single))
     return "few_channels can be chosen only for fprop of f16 and bf16, with alignments of 1";

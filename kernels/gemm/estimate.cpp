@@ -176,7 +176,7 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
 void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const SplitKWay serial = serial_way(w);
-  const SplitKWay parallel = parallel_way(w.kernel, w.traffic, most_automatic_slices);
+  const SplitKWay parallel = parallel_way(w.kernel, w.traffic, w.kernel.most_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
   const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
@@ -275,6 +275,7 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
       .partial_byte = factors.reduction * 2 / memory.partial_sums_speedup / device.memory_bandwidth,
       .rates = &device.rates,
       .multiprocessors = device.multiprocessors,
+      .most_slices = most_automatic_slices,
   };
   profile.alone_root = std::sqrt(step_seconds(profile, busy_seconds(profile, 1)));
   set_balances(profile);

@@ -96,8 +96,15 @@ inline std::string scale_fault(const Config& c) {
   return scale_block % c.tile.k == 0 ? "" : "tile.k must divide 128, after which scales change";
 }
 
-/// Why there can be no such kernel, "" where there can.
-inline std::string fault(const Config& c) {
+/// Why threads cannot share the copies of both operands, "" where they can.
+inline std::string copies_fault(const Config& c) {
+  std::string copies = copy_fault("a", tile_a(c), threads(c));
+  if (copies.empty()) copies = copy_fault("b", tile_b(c), threads(c));
+  return copies;
+}
+
+/// Why there can be no such kernel whatever brings its operands to shared memory, "" where there can.
+inline std::string product_fault(const Config& c) {
   if (!has_instruction(c.types, c.math)) return "no matrix instruction has these types";
   if (std::string why = interleave_fault(c.types, c.layouts); !why.empty()) return why;
   if ((is_byte(c.types.a) && !has_contiguous_rows(c.layouts.a)) ||
@@ -122,10 +129,13 @@ inline std::string fault(const Config& c) {
   if (c.stages < 2 || c.stages > 8) return "stages must be 2 to 8";
   if (!is_alignment(c.alignment.a, c.types.a)) return alignment_fault(c.types.a);
   if (!is_alignment(c.alignment.b, c.types.b)) return alignment_fault(c.types.b);
-  if (shared_memory_bytes(c) > 227 * 1024) return "more shared memory than any device has";
-  std::string copies = copy_fault("a", tile_a(c), threads(c));
-  if (copies.empty()) copies = copy_fault("b", tile_b(c), threads(c));
-  return copies;
+  return shared_memory_bytes(c) > 227 * 1024 ? "more shared memory than any device has" : "";
+}
+
+/// Why there can be no such kernel, "" where there can.
+inline std::string fault(const Config& c) {
+  if (std::string why = product_fault(c); !why.empty()) return why;
+  return copies_fault(c);
 }
 
 }  // namespace quarry::gemm_sm80

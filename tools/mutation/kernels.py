@@ -151,6 +151,9 @@ CONV2D_SM80 += CONV2D_SM80_WGRAD + CONV2D_SM80_STRIDED
 # Patches of pixels; and blocks that have more than one tile.
 CONV2D_SM80_PATCHES = ("conv2d_sm80_fprop_bf16_bf16_f32_bf16_128x32x32_w4x1x1_s8_window_a1x1",
                        "conv2d_sm80_fprop_f16_f16_f32_f16_128x64x32_w4x1x1_s2_window_a1x1")
+# The same of wgrad: warps along N, and along K.
+CONV2D_SM80_GRADIENTS = ("conv2d_sm80_wgrad_f16_f16_f32_f16_64x32x128_w1x1x4_s1_window_a8x1",
+                         "conv2d_sm80_wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s1_window_a8x1")
 # Windows by the copy engine: parts that blocks of a cluster share, slices of a cluster, filters in both orders, lines of 64 and 32 channels.
 CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_dgrad_f16_f16_f32_f16_128x64x64_c1x1_s4_one_tile",
                "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
@@ -183,8 +186,11 @@ STAGES = [
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED),
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
     Stage(r"kernels/conv2d_sm80/(?!window).*", CONV2D_SM80),
-    Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES),
-    Stage(r"kernels/conv2d_sm80/(window.*|kernel\.cuh)", CONV2D_SM80_PATCHES[1:], ("3x9x9x128", "128x2x2", "--groups", "128")),
+    Stage(r"kernels/conv2d_sm80/(window(?!_gradient).*|kernel\.cuh)", CONV2D_SM80_PATCHES),
+    Stage(r"kernels/conv2d_sm80/(window_gradient|kernel)\.cuh", CONV2D_SM80_GRADIENTS),
+    # Patches that are as large as there is room, so that tiles have fewer outputs.
+    Stage(r"kernels/conv2d_sm80/window_gradient\.cuh", CONV2D_SM80_GRADIENTS[1:], ("1x96x3x64", "8x3x3", "--stride", "3")),
+    Stage(r"kernels/conv2d_sm80/(window(?!_gradient).*|kernel\.cuh)", CONV2D_SM80_PATCHES[1:], ("3x9x9x128", "128x2x2", "--groups", "128")),
     Stage(r"kernels/conv2d_sm80/window\.cuh", CONV2D_SM80_PATCHES[1:], ("1x9x19x8", "64x2x4")),  # K as long as there is room
     Stage(r"kernels/conv2d_sm90/(?!phase_).*", CONV2D_SM90),
     Stage(r"kernels/conv2d_sm90/(phase_.*|kernel\.cuh)", CONV2D_SM90_STRIDED),

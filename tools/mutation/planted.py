@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_PATCHES, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
+from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_GRADIENTS, CONV2D_SM80_PATCHES, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
                               SIMT_GROUPS, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
@@ -192,6 +192,8 @@ PLANTED = [
             [("kernels/conv2d_sm80/window_output.cuh", "epilogue.place(row + rows_below, column)", "epilogue.place(row, column)")]),
     Planted("whole_tiles_bias", "regular outputs lie in one line of the tile", CONV2D_SM80_PATCHES,
             [(EPILOGUE, "place(row + i * row_step, column),", "place(row, column),")]),
+    Planted("slices", "all slices add up the first tiles of outputs", CONV2D_SM80_GRADIENTS,
+            [("kernels/conv2d_sm80/window_gradient.cuh", "tile(params, work.first_k_tile + i)", "tile(params, i)")]),
 ]
 
 

@@ -37,6 +37,20 @@ bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.
 
 bool brings_patches(const KernelMetadata& kernel) { return kernel.design.iterator == WindowIterator::window; }
 
+bool brings_patches_beside_bias(const KernelMetadata& kernel) {
+  return brings_patches(kernel) && takes_bias(kernel);
+}
+
+/// Kernels that cut K, outputs, where it is long.
+bool brings_gradients(const KernelMetadata& kernel) {
+  return brings_patches(kernel) && kernel.direction == Direction::wgrad;
+}
+
+/// Kernels that write filters as a matrix: taps follow one another.
+bool writes_matrix(const KernelMetadata& kernel) {
+  return brings_gradients(kernel) || (walks(kernel) && kernel.direction == Direction::wgrad);
+}
+
 /// Outputs and filters that are whole tiles, in whole quads.
 void draw_whole_tiles(Problem& p, Dice& dice) {
   p.h = p.w = 16, p.c = dice.between(1, 4), p.k = 64;
@@ -127,11 +141,15 @@ constexpr OwnPath own_paths[] = {
     {{"activation", every_kernel}, draw_activation},
     {{"clamp", every_kernel}, [](Problem& p, Dice&) { draw_clamp(p); }},
     {{"whole_tiles", brings_patches}, draw_whole_tiles},
-    {{"whole_tiles_bias", brings_patches},
+    {{"whole_tiles_bias", brings_patches_beside_bias},
      [](Problem& p, Dice& dice) {
        draw_whole_tiles(p, dice);
        p.epilogue.bias = BiasAxis::column;
        p.epilogue.activation = Activation::relu;
+     }},
+    {{"slices", brings_gradients},
+     [](Problem& p, Dice& dice) {
+       p.n = 2, p.h = dice.between(22, 26), p.w = dice.between(22, 26), p.c = dice.between(1, 3);
      }},
     {{"alpha_0", every_kernel},
      [](Problem& p, Dice& dice) {
@@ -161,8 +179,18 @@ std::int64_t most_filter(const KernelMetadata& kernel) {
   return std::int64_t{kernel.design.stages.value_or(1)} * kernel.design.tile.k;
 }
 
+/// Makes of a problem one whose windows have few pixels.
+void fit_gradient_patches(Problem& p) {
+  constexpr std::int64_t most_pairs = 18 * 1024 / 4;
+  const auto span = [&] { return (p.dilation.height * (p.r - 1) + 1) * (p.dilation.width * (p.s - 1) + 1); };
+  p.r = std::min<std::int64_t>(p.r, 11), p.s = std::min<std::int64_t>(p.s, 11);
+  while (span() > most_pairs) p.dilation = {1, 1};
+  p.c = p.groups * std::min(p.c / p.groups, most_pairs / span() * 2);
+}
+
 /// Makes of a problem one whose filters are small enough, with an even number of channels.
 void fit_patches(const KernelMetadata& kernel, Problem& p) {
+  if (p.direction == Direction::wgrad) return fit_gradient_patches(p);
   const std::int64_t most = most_filter(kernel);
   p.r = std::min<std::int64_t>(p.r, 11), p.s = std::min<std::int64_t>(p.s, 11);
   while (p.r * p.s * 2 > most) (p.r > p.s ? p.r : p.s) -= 1;
@@ -314,6 +342,7 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add_if(kernel.epilogue.activation, "activation")
       .add_if(kernel.epilogue.bias, "bias")
       .add_if(walks(kernel), "walks")
+      .add_if(writes_matrix(kernel), "matrix")
       .add_if(has_channel_groups(kernel), "groups of channels")
       .add(walked_lines(kernel))
       .add(windows_text(kernel.design))
@@ -359,7 +388,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   Problem result = problem;
   const std::int64_t channels = result.out_extents()[3];
   // Copies of pixels need aligned positions, and a matrix of filters that is written.
-  const bool is_dense = walks(kernel) && problem.direction == Direction::wgrad;
+  const bool is_dense = writes_matrix(kernel);
   if (walks(kernel)) {
     result.a.alignment = wide_alignment(result.a.dtype);
     result.b.alignment = wide_alignment(result.b.dtype);

@@ -219,6 +219,17 @@ std::optional<bool> breaks_windows(const std::string& message, const KernelMetad
     constexpr std::int64_t least_room = 18 * 1024;
     return design.iterator == WindowIterator::window && 2 * pixels * (w[3] + w[3] % 2) > least_room;
   }
+  const bool is_window = design.iterator == WindowIterator::window;
+  if (message.starts_with("Operand `out` is no matrix"))
+    return is_window && is_no_matrix(args.out, args.direction);
+  if (message.starts_with("Operand `c` is no matrix"))
+    return is_window && args.c && is_no_matrix(*args.c, args.direction);
+  if (message.starts_with("Outputs of a tile lie ")) {
+    const auto spans = [](const TensorView& view) {
+      return std::max(view.strides[1], view.strides[2]) >= (1 << 30) / 2 / (9 * 1024);
+    };
+    return is_window && (spans(args.a) || spans(args.b));
+  }
   if (message.find("channels along K") == message.npos) return std::nullopt;
   const std::int64_t channels = args.direction == Direction::dgrad ? w[0] / args.groups : w[3];
   if (design.iterator == WindowIterator::optimized) return channels % design.tile.k != 0;

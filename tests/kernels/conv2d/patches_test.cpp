@@ -78,6 +78,25 @@ TEST_CASE("patches have all pixels of their tiles' windows, and room in memory",
   }
 }
 
+TEST_CASE("patches of elements have the channels of a pixel as they are", "[conv2d]") {
+  const unsigned seed = std::random_device()();
+  INFO("seed " << seed);
+  Engine engine(seed);
+  for (int i = 0; i < 300; ++i) {
+    const Windows w = random_windows(engine);
+    const int most = between(engine, 40, 9000);
+    const int channels = w.channels.size;
+    const Patches p = patches_of(w, between(engine, 1, 4), true, 128, most, channels);
+    CHECK((p.rows > 0) == (patch_pixels(w, 1, 1) * channels <= most));
+    if (p.rows == 0) continue;
+    CHECK(p.pairs.size == channels);
+    CHECK(p.patch_rows * p.words.size <= most);
+    CHECK(p.words.size == pixels_of_windows(w.columns, p.columns) * channels);
+    check_axis(w.rows, p.rows, p.tiles_down.size, p.patch_rows, w.flips);
+    check_axis(w.columns, p.columns, p.tiles_across.size, p.words.size / channels, w.flips);
+  }
+}
+
 TEST_CASE("where nothing is read, tiles have no patch", "[conv2d]") {
   Engine engine(7);
   const Patches p = patches_of(random_windows(engine), 2, false, 128, 1);

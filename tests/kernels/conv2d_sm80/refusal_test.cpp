@@ -201,13 +201,21 @@ TEST_CASE("configs that no kernel can have are refused by name", "[conv2d]") {
               "the alignment of bytes must be 4, 8 or 16");
   check_fault("wgrad_s8_s8_s32_s8_64x64x64_w2x2x1_s4_analytic_a16x16", "bytes must be contiguous along K");
   check_fault("dgrad_bf16_bf16_f32_bf16_128x64x32_w4x1x1_s2_window_a1x1",
-              "window can be chosen only for fprop");
+              "window can be chosen only for fprop of f16 and bf16, with alignments of 1, and for wgrad");
   check_fault("fprop_bf16_bf16_f32_bf16_128x64x32_w4x1x1_s2_window_a8x8",
               "window can be chosen only for fprop");
   check_fault("fprop_bf16_bf16_f32_bf16_128x64x32_w2x1x2_s2_window_a1x1", "window has no warps along K");
   check_fault("fprop_bf16_bf16_f32_bf16_96x64x32_w2x1x1_s2_window_a1x1", "tile.m must be a power of two");
   check_fault("fprop_bf16_bf16_f32_bf16_128x128x32_w4x1x1_s2_window_a1x1", "64 sums at most");
   check_fault("fprop_bf16_bf16_f32_bf16_128x64x64_w4x1x1_s32_window_a1x1", "stages must be 1 to 16");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s1_window_a1x1",
+              "an alignment of a of 4 bytes or more, and of b of 1");
+  check_fault("wgrad_f32_f32_f32_f32_64x160x128_w1x5x1_s1_window_fast_tf32_a4x1", "has f16 or bf16");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s2_window_a8x1", "has one stage");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x160x96_w1x5x1_s1_window_a8x1", "tile.k must be a power of two");
+  check_fault("wgrad_bf16_bf16_f32_bf16_128x160x128_w1x5x1_s1_window_a8x1", "64 sums at most");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x64x1024_w1x2x1_s1_window_a8x1", "more shared memory");
+  check_fault("wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s2_analytic_a8x8", "cannot share the copies");
 }
 
 TEST_CASE("first layers bring the pixels of all windows of a tile at once", "[conv2d]") {
@@ -233,6 +241,67 @@ TEST_CASE("kernels of patches say which filters and windows they have no room fo
   args.dilation = {298, 298};
   CHECK(kernel->supports(args).message() ==
         "A window spans 715208 bytes of an image: this kernel takes at most 18432");
+  args.epilogue.alpha = 0;  // nothing is read
+  CHECK(kernel->supports(args));
+}
+
+namespace {
+
+/// The gradient of filters of a first layer.
+Conv2dArguments first_layer_gradient(std::int64_t filters = 64) {
+  return {.direction = Direction::wgrad,
+          .a = dense({32, 112, 112, filters}),
+          .b = dense({32, 224, 224, 3}),
+          .out = dense({filters, 7, 7, 3}),
+          .padding = {3, 3},
+          .stride = {2, 2}};
+}
+
+}  // namespace
+
+TEST_CASE("gradients of first layers bring the pixels of all windows of a tile, and cut K", "[conv2d]") {
+  for (const char* device : {"h200", "a100"}) {
+    const Result<DeviceModel> model = find_device_model(device);
+    REQUIRE(model);
+    FindOptions options;
+    options.device = &*model;
+    const auto found = get_kernels(first_layer_gradient(), Filter(), options);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found.front().metadata().design.iterator == WindowIterator::window);
+    CHECK(found.front().controls().mode == Mode::split_k_parallel);
+    CHECK(found.front().controls().split_k_slices.value_or(1) > 100);
+  }
+}
+
+TEST_CASE("kernels of patches say which wgrad they do not take", "[conv2d]") {
+  const Result<Kernel> kernel =
+      make_kernel("conv2d_sm80_wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s1_window_a8x1");
+  REQUIRE(kernel);
+  const auto why = [&](const Conv2dArguments& args) { return std::string(kernel->supports(args).message()); };
+  CHECK(kernel->supports(first_layer_gradient(40)));
+  CHECK(why(first_layer_gradient(36)).find("this kernel") != std::string::npos);  // not in eights
+  Conv2dArguments args = first_layer_gradient();
+  args.out.strides = {196, 28, 4, 1};
+  CHECK(why(args) ==
+        "Operand `out` is no matrix: this kernel needs filters whose elements follow one another");
+  args = first_layer_gradient();
+  args.epilogue.beta = 1;
+  args.c = args.out;
+  CHECK(kernel->supports(args));
+  args.c->strides = {154, 22, 3, 1};
+  CHECK(why(args) == "Operand `c` is no matrix: this kernel needs filters whose elements follow one another");
+  args = first_layer_gradient();
+  args.out.strides[0] = 1000;  // from filter to filter they may lie anywhere
+  CHECK(kernel->supports(args));
+  args.b.strides[1] = std::int64_t{1} << 28;
+  args.b.strides[0] = args.b.strides[1] * 224;
+  CHECK(why(args) == "Outputs of a tile lie 2^30 elements apart or more: this kernel counts them in 32 bits");
+  args = {.direction = Direction::wgrad,
+          .a = dense({1, 102, 102, 8}),
+          .b = dense({1, 400, 400, 3}),
+          .out = dense({8, 2, 2, 3})};
+  args.dilation = {298, 298};
+  CHECK(why(args) == "A window spans 536406 bytes of an image: this kernel takes at most 18432");
   args.epilogue.alpha = 0;  // nothing is read
   CHECK(kernel->supports(args));
 }
