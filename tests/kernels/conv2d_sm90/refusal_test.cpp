@@ -157,6 +157,22 @@ TEST_CASE("tensors that are no matrices or have no pixels are refused by name", 
   CHECK(status.operand() == Operand::a);
 }
 
+TEST_CASE("a wgrad whose tiles of 192x192 fill an H200 has four slices of them", "[conv2d]") {
+  const Conv2dArguments args = {.direction = Direction::wgrad,
+                                .a = dense({8, 64, 64, 320}),
+                                .b = dense({8, 64, 64, 320}),
+                                .out = dense({320, 3, 3, 320}),
+                                .padding = {1, 1}};
+  FindOptions options;
+  const Result<DeviceModel> model = find_device_model("h200");
+  REQUIRE(model);
+  options.device = &*model;
+  const auto found = get_kernels(args, Filter(), options);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().name().find("_192x192x64_") != std::string_view::npos);
+  CHECK(found.front().controls().split_k_slices == 4);
+}
+
 TEST_CASE("convolutions of bytes are taken in all pairs, where positions lie at multiples of 16 bytes",
           "[conv2d]") {
   for (const DType a : {DType::s8, DType::u8}) {
