@@ -60,6 +60,19 @@ double find_clocks(const OperandTile& tile, Bounds bounds, const Gathering& g, i
   return static_cast<double>(instructions) * threads / (32 * issued_per_clock);
 }
 
+/// Clocks in which a thread waits for an element that passes its registers: each is read behind the question
+/// whether it exists, so they come one after another. From the times of two first layers on an H200.
+constexpr int single_latency = 200;
+
+/// Clocks in which a wgrad waits so in a K tile, where B alone comes in single elements. Kernels whose A
+/// comes so, too, were not measured, and neither was conv2d_simt, with which they compete.
+int single_clocks(const Config& c, const gemm_sm80::Config& code) {
+  if (c.direction != Direction::wgrad || c.alignment.a == 1 || c.alignment.b > 1) return 0;
+  const OperandTile tile = tile_b(code);
+  if (tile.element_bytes >= 4) return 0;
+  return single_latency * piece_map(tile, tile.chunk_elements(), threads(c)).pieces() * tile.chunk_elements();
+}
+
 /// Words and instructions of lanes that a multiprocessor moves and issues in a clock.
 constexpr int lanes_per_clock = 128;
 /// Clocks of a step of 16 along K that only waits: for places, then for operands.
@@ -91,6 +104,7 @@ BlockCost cost(const Config& c, const DeviceModel& device) {
   const Gathering g = gathering(c);
   cost.copy += find_clocks(tile_a(code), bounds_a(g), g, threads(c)) +
                find_clocks(tile_b(code), bounds_b(g), g, threads(c));
+  cost.latency += single_clocks(c, code);
   return cost;
 }
 

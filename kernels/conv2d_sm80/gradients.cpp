@@ -38,16 +38,24 @@ constexpr int gathered_columns = 12;
 constexpr int gradient_step = 12;
 /// Shared loads of a warp for 8 columns of a step.
 constexpr int gathering_loads = 4;
-/// Clocks in which a block waits for the pixels of a tile, which come in a few turns (an estimate).
-constexpr int patch_latency = 2500;
+/// Instructions of an element of a patch, with what waits for it: from the times of five first layers on an
+/// H200. And clocks in which a block waits for the pixels of a tile: less than there, so that these kernels
+/// come before others with small images, whose waiting nobody measured.
+constexpr int copied_element = 52;
+constexpr int patch_latency = 1500;
 
 /// Instructions that a multiprocessor issues in a clock, each for a warp, and so many lanes.
 constexpr int issued_per_clock = 4;
 constexpr int lanes_per_clock = 32 * issued_per_clock;
-/// Instructions of an element of a patch. Counted in the source.
-constexpr int copied_element = 40;
 /// Clocks of a step that only waits: for places, then for operands.
 constexpr int step_latency = 60;
+
+/// Seconds of a clock: the sums of a tile pass shared memory once, in 4 bytes each.
+double clock_seconds(const GemmProfile& kernel) {
+  const Tile& tile = kernel.traits.tile;
+  const double clocks = 4.0 * tile.m * tile.n / kernel.rates->memory.shared_bytes_per_clock;
+  return kernel.epilogue_tile / (clocks * kernel.rates->calibration.mma.epilogue);
+}
 
 }  // namespace
 
@@ -96,9 +104,12 @@ BlockCost gradient_cost(const Config& c, const DeviceModel& device) {
   const int products = c.tile.m / 16 * c.tile.n / 8;
   const double a_bytes = c.tile.k * bytes_of(c.types.a) * c.tile.m * (1.0 + c.warps.n);
   cost.shared = steps * eights * gathering_loads + a_bytes / device.rates.memory.shared_bytes_per_clock;
-  cost.copy = static_cast<double>(steps) *
-              (eights * gathered_columns + products + c.warps.m * c.warps.n * gradient_step) /
-              issued_per_clock;
+  const double issued = static_cast<double>(steps) *
+                        (eights * gathered_columns + products + c.warps.m * c.warps.n * gradient_step) /
+                        issued_per_clock;
+  const double copied =
+      c.tile.k * c.tile.m * bytes_of(c.types.a) * device.rates.memory.thread_copies.clocks_per_byte;
+  cost.copy = copied + cost.shared + issued;  // the blocks that stand side by side are too few to hide it
   cost.latency = patch_latency + step_latency * (steps / c.warps.k);
   cost.registers = device.registers_per_multiprocessor / (threads(c) * least_blocks(c));
   return cost;
@@ -108,10 +119,9 @@ GemmProfile with_gradients(const GemmProfile& kernel, const Conv2dProblem& probl
   GemmProfile profile = kernel;
   if (problem.product.k == 0) return profile;
   const Patches patches = patches_for(kernel.traits, problem);
-  const double words = patches.patch_rows * patches.words.size;
-  const Tile& tile = kernel.traits.tile;
-  // The sums of a tile pass shared memory by 32 a clock.
-  profile.memory += words * copied_element / lanes_per_clock * 32 / (tile.m * tile.n) * kernel.epilogue_tile;
+  const double elements = patches.patch_rows * patches.words.size;
+  profile.memory += kernel.rates->calibration.mma.copies * clock_seconds(kernel) * elements * copied_element /
+                    lanes_per_clock;
   return profile;
 }
 

@@ -273,6 +273,36 @@ TEST_CASE("gradients of first layers bring the pixels of all windows of a tile, 
   }
 }
 
+TEST_CASE("of the gradients of first layers, the kernel comes first that is fastest on an H200", "[conv2d]") {
+  struct Measured {
+    std::int64_t images, extent, filters, taps;
+    int stride, padding;
+    const char* fastest;  // its tile
+  };
+  const Measured layers[] = {{32, 224, 64, 7, 2, 3, "_64x160x128_"},
+                             {32, 224, 64, 3, 1, 1, "_64x32x128_"},
+                             {32, 224, 32, 3, 2, 1, "_64x32x128_"},
+                             {32, 224, 96, 11, 4, 2, "_64x160x128_"},
+                             {4, 56, 64, 7, 2, 3, "_64x32x128_"}};
+  FindOptions options;
+  const Result<DeviceModel> model = find_device_model("h200");
+  REQUIRE(model);
+  options.device = &*model;
+  for (const Measured& each : layers) {
+    const std::int64_t out = (each.extent + 2 * each.padding - each.taps) / each.stride + 1;
+    const Conv2dArguments args = {.direction = Direction::wgrad,
+                                  .a = dense({each.images, out, out, each.filters}),
+                                  .b = dense({each.images, each.extent, each.extent, 3}),
+                                  .out = dense({each.filters, each.taps, each.taps, 3}),
+                                  .padding = {each.padding, each.padding},
+                                  .stride = {each.stride, each.stride}};
+    const auto found = get_kernels(args, Filter(), options);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found.front().metadata().design.iterator == WindowIterator::window);
+    CHECK(found.front().name().find(each.fastest) != std::string_view::npos);
+  }
+}
+
 TEST_CASE("kernels of patches say which wgrad they do not take", "[conv2d]") {
   const Result<Kernel> kernel =
       make_kernel("conv2d_sm80_wgrad_bf16_bf16_f32_bf16_64x160x128_w1x5x1_s1_window_a8x1");
