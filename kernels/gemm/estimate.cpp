@@ -96,15 +96,24 @@ void note_blocks(const Work& w, double blocks, double rounds, double k_tiles, Ac
 inline double kernel_seconds(const Work& w, int blocks, int k_tiles, Account* account = nullptr) {
   const GemmProfile& kernel = w.kernel;
   const int on_one = tiles_along(blocks, kernel.multiprocessors);
-  const int rounds = on_one / kernel.resident;
-  const int rest = on_one - rounds * kernel.resident;
   const double busy = busy_seconds(kernel, std::min(on_one, kernel.resident));
-  const double full_step = rounds * step_seconds(kernel, kernel.resident * busy);
-  const double rest_step = rest > 0 ? step_seconds(kernel, rest * busy) : 0;
-  const double ends = (rounds + (rest > 0)) * kernel.ends * (on_one > 1 ? unhidden_ends : 1.0);
-  const double seconds = k_tiles * (full_step + rest_step) + ends + on_one * w.epilogue;
+  int rounds = 1;
+  double steps = 0;
+  if (0 < on_one && on_one <= kernel.resident) {  // the same as below, in fewer steps
+    steps = step_seconds(kernel, on_one * busy);
+  } else {
+    rounds = on_one / kernel.resident;
+    const int rest = on_one - rounds * kernel.resident;
+    steps = rounds * step_seconds(kernel, kernel.resident * busy);
+    if (rest > 0) {
+      ++rounds;
+      steps += step_seconds(kernel, rest * busy);
+    }
+  }
+  const double ends = rounds * kernel.ends * (on_one > 1 ? unhidden_ends : 1.0);
+  const double seconds = k_tiles * steps + ends + on_one * w.epilogue;
   if (account != nullptr) {
-    note_blocks(w, on_one, rounds + (rest > 0), k_tiles, *account);
+    note_blocks(w, on_one, rounds, k_tiles, *account);
     (*account)[TimePart::ends] = ends;
     (*account)[TimePart::epilogue] = on_one * w.epilogue;
     account->waves = static_cast<double>(blocks) / kernel.resident_on_device;

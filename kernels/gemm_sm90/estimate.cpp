@@ -232,11 +232,14 @@ inline double persistent_seconds(const Work& w, int tiles, int k_tiles, double c
 /// The same where blocks of one tile each come and go.
 inline double one_tile_seconds(const Work& w, int tiles, int k_tiles, double copy) {
   const GemmProfile& kernel = w.kernel;
+  const double stored = tiles * (w.store + w.drain);
+  if (0 < tiles && tiles <= kernel.resident)  // the same as below, in fewer steps
+    return k_tiles * step_seconds(kernel, tiles, copy, w.latency) + kernel.ends + stored;
   const int rounds = tiles / kernel.resident;
   const int rest = tiles - rounds * kernel.resident;
   const double full = k_tiles * step_seconds(kernel, kernel.resident, copy, w.latency);
   const double last = rest > 0 ? k_tiles * step_seconds(kernel, rest, copy, w.latency) : 0;
-  return rounds * full + last + (rounds + (rest > 0)) * kernel.ends + tiles * (w.store + w.drain);
+  return rounds * full + last + (rounds + (rest > 0)) * kernel.ends + stored;
 }
 
 /// How the blocks of a launch are cut and spread.
