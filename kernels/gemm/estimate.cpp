@@ -95,7 +95,7 @@ void note_blocks(const Work& w, double blocks, double rounds, double k_tiles, Ac
 /// @param account null, or where the parts are noted
 inline double kernel_seconds(const Work& w, int blocks, int k_tiles, Account* account = nullptr) {
   const GemmProfile& kernel = w.kernel;
-  const int on_one = tiles_along(blocks, kernel.multiprocessors);
+  const int on_one = few_tiles_along(blocks, kernel.multiprocessors);
   const double busy = busy_seconds(kernel, std::min(on_one, kernel.resident));
   int rounds = 1;
   double steps = 0;

@@ -28,6 +28,11 @@ constexpr int tiles_along(int extent, int tile) {
   return static_cast<int>(divided(static_cast<unsigned>(extent) + size - 1, size));
 }
 
+/// tiles_along where one tile, or none, mostly does: no division then. @pre as there
+constexpr int few_tiles_along(int extent, int tile) {
+  return extent <= tile ? extent > 0 : tiles_along(extent, tile);
+}
+
 /// The most slices that K can be cut into, 1 at least: each has a K tile to itself.
 constexpr int most_slices(const GemmTraits& kernel, const GemmProblem& problem) {
   const int k_tiles = tiles_along(problem.k, kernel.tile.k);

@@ -277,7 +277,7 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Acc
 [[gnu::always_inline]] inline double kernel_seconds(const Work& w, const Spread& spread,
                                                     Account* account = nullptr) {
   const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
-  const int on_one = tiles_along(spread.tiles, spread.at_once);
+  const int on_one = few_tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
                              ? one_tile_seconds(w, on_one, spread.k_tiles, copy)
                              : persistent_seconds(w, on_one, spread.k_tiles, copy);
