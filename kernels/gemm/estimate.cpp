@@ -146,11 +146,13 @@ SplitKWay serial_way(const Work& w) {
 /// As many slices as fill the last blocks of all multiprocessors: those with one block more than others take
 /// that much longer.
 int whole_rounds(const Work& w, int slices, int most) {
-  const int all = w.kernel.multiprocessors;
-  const int blocks = w.blocks * slices;
+  const auto all = static_cast<unsigned>(w.kernel.multiprocessors);
+  const auto tiles = static_cast<unsigned>(w.blocks);
+  const unsigned blocks = tiles * static_cast<unsigned>(slices);
   if (blocks <= all) return slices;
-  const int rounds = (blocks + all / 2) / all;
-  return std::clamp(rounds * all / w.blocks, 2, std::max(2, most));
+  const unsigned rounds = (blocks + all / 2) / all;
+  const auto whole = static_cast<int>(divided(rounds * all, tiles));
+  return std::max(2, std::min(whole, most));
 }
 
 /// What SplitKChoice asks.
@@ -184,18 +186,18 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
 /// faster comes first.
 void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
-  const SplitKWay serial = serial_way(w);
-  const SplitKWay parallel = parallel_way(w.kernel, w.traffic, w.kernel.most_slices);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
   const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
   const bool serial_first =
-      only_serial || (fixed ? *fixed == Mode::split_k_serial : serial.slice <= parallel.slice);
+      only_serial || (fixed ? *fixed == Mode::split_k_serial : w.kernel.turn <= parallel_slice(w.kernel, w.traffic));
   const CutModel model = {w};
   SplitKChoice<CutModel> choice = {model, cut, best};
-  const std::size_t workspace = choice.consider(serial_first ? serial : parallel);
-  if (!fixed && !only_serial && workspace > max_workspace)
-    (void)choice.consider(serial_first ? parallel : serial);
+  const auto way = [&w](bool serial) {
+    return serial ? serial_way(w) : parallel_way(w.kernel, w.traffic, w.kernel.most_slices);
+  };
+  const std::size_t workspace = choice.consider(way(serial_first));
+  if (!fixed && !only_serial && workspace > max_workspace) (void)choice.consider(way(!serial_first));
 }
 
 /// Seconds of blocks that share all tiles: each does what the longest does, and the blocks of a

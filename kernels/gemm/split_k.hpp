@@ -41,9 +41,13 @@ struct SplitKWay {
   double balance = 0;
 };
 
-/// Partial outputs are written, and read again by the reduction.
+/// Seconds for each slice of split_k_parallel: partial outputs are written, and read again by the reduction.
+inline double parallel_slice(const GemmProfile& kernel, const GemmTraffic& traffic) {
+  return kernel.partial_byte * traffic.elements * partial_bytes(kernel.traits);
+}
+
 inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmTraffic& traffic, int most_slices) {
-  const double slice = kernel.partial_byte * traffic.elements * partial_bytes(kernel.traits);
+  const double slice = parallel_slice(kernel, traffic);
   return {.mode = Mode::split_k_parallel,
           .most_slices = most_slices,
           .once = kernel.reduction + slice,
@@ -86,14 +90,16 @@ inline bool may_cut(const SplitKWork& w, double whole_seconds) {
   if (w.fixed.mode == Mode::gemm || w.fixed.split_k_slices == 1) return false;
   if (w.fixed.mode || w.fixed.split_k_slices) return true;
   return whole_seconds >= w.limits.least_seconds && w.k_tiles >= 2 * w.limits.least_k_tiles_per_slice &&
-         w.tiles <= w.limits.most_rounds * w.at_once / 2;
+         std::int64_t{2} * w.tiles <= w.limits.most_rounds * w.at_once;
 }
 
 /// The most slices of a way that run in so many rounds and have work enough for a pipeline; may be 0.
 inline int most_filled_slices(const SplitKWork& w, const SplitKWay& way, int rounds = 1) {
   const auto by_tiles = static_cast<int>(
       divided(static_cast<unsigned>(w.at_once * rounds), static_cast<unsigned>(std::max(w.tiles, 1))));
-  return std::min({by_tiles, w.k_tiles / w.limits.least_k_tiles_per_slice, way.most_slices});
+  const unsigned by_depth =
+      static_cast<unsigned>(w.k_tiles) / static_cast<unsigned>(w.limits.least_k_tiles_per_slice);
+  return std::min({by_tiles, static_cast<int>(by_depth), way.most_slices});
 }
 
 /// The number of slices at which one more costs in exchange what it saves of the main loop. At least 2.
