@@ -70,6 +70,9 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
   const bool is_computed =
       problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps || problem.has_aux;
   const bool has_activation = problem.epilogue.activation != Activation::identity;
+  const bool is_general = matrices > 1 || is_computed;
+  const SplitLines split_a = split_lines(problem.a, problem.types.a);
+  const SplitLines split_b = split_lines(problem.b, problem.types.b);
   const bool only_adds = problem.has_c != problem.has_residual && !is_computed && !has_activation;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -78,12 +81,14 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .smaller = std::min(m, n) * problem.k * bits_of(problem.types.a) / 8,
           .element = element,
           .has_matrices = matrices > 1,
-          .split_a = split_lines(problem.a, problem.types.a),
-          .split_b = split_lines(problem.b, problem.types.b),
+          .split_a = split_a,
+          .split_b = split_b,
+          .has_split_lines = split_a.has_any() || split_b.has_any(),
           .has_activation = has_activation,
-          .is_general = matrices > 1 || is_computed,
+          .is_general = is_general,
           .only_adds = only_adds,
           .adds_bias_too = only_adds && problem.has_bias,
+          .is_bare = !is_general && !has_activation,
           .is_wide = problem.wide.has_any(),
           .keeps_sums_alone = !is_empty(problem) && !problem.wide.has_lines(),
           .fits_any_grid = has_few_elements(problem),

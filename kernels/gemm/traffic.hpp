@@ -17,6 +17,7 @@ struct SplitLines {
   double rows = 0;
   double columns = 0;
 
+  bool has_any() const { return rows != 0 || columns != 0; }
   double of(Layout layout) const { return layout == Layout::row ? rows : columns; }
 };
 
@@ -51,12 +52,16 @@ struct GemmTraffic {
   bool has_matrices = false;
   SplitLines split_a;
   SplitLines split_b;
+  /// Whether some of them are not 0.
+  bool has_split_lines = false;
   /// Whether the epilogue has an activation; more than that, and a bias.
   bool has_activation = false;
   bool is_general = false;
   /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
   bool only_adds = false;
   bool adds_bias_too = false;
+  /// Whether it has none of these and no more matrices: sums are stored as they are, or with a bias.
+  bool is_bare = false;
   /// Whether it has a gated pair or a reduction; and whether it has outputs and no reductions of lines: then
   /// sums of outputs are all that a workspace holds.
   bool is_wide = false;

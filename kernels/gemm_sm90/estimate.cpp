@@ -180,6 +180,20 @@ inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
          (traffic.is_general ? kernel.general_tile : 0);
 }
 
+/// Work::store
+inline double store_seconds(const GemmProfile& kernel, const GemmTraffic& traffic, double drain) {
+  if (traffic.is_bare) return kernel.epilogue_tile;
+  return kernel.epilogue_tile + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0);
+}
+
+/// Work::copy
+inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic) {
+  if (!traffic.has_split_lines) return kernel.memory;
+  const double split =
+      traffic.split_a.of(kernel.traits.layouts.a) + traffic.split_b.of(kernel.traits.layouts.b);
+  return kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split);
+}
+
 [[gnu::always_inline]] inline Work work(const GemmProfile& kernel, const GemmProblem& problem,
                                         const GemmTraffic& traffic) {
   const int tiles_m = tiles_along(problem.m, kernel.traits.tile.m);
@@ -189,8 +203,6 @@ inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
   const double second = problem.batch * kernel.memory_byte;
   const double inputs = traffic.inputs * second;
   const double first = first_share(kernel, inputs, static_cast<double>(tiles) * k_tiles);
-  const double split =
-      traffic.split_a.of(kernel.traits.layouts.a) + traffic.split_b.of(kernel.traits.layouts.b);
   const double drain = kernel.epilogue_byte * traffic.element;
   return {
       .kernel = kernel,
@@ -201,9 +213,9 @@ inline double beside(const GemmProfile& kernel, const GemmTraffic& traffic) {
       .tiles = tiles,
       .clusters = clusters_of(kernel, problem),
       .k_tiles = k_tiles,
-      .store = kernel.epilogue_tile + beside(kernel, traffic) + (traffic.has_matrices ? drain : 0),
+      .store = store_seconds(kernel, traffic, drain),
       .drain = drain,
-      .copy = kernel.memory * (1 + kernel.rates->memory.split_lines / 2 * split),
+      .copy = copy_seconds(kernel, traffic),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
       .memory = inputs + traffic.outputs * second};
 }
