@@ -295,8 +295,8 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
 
 namespace {
 
-/// As gemm_estimate. Calls take a third of a query's time: so all is inlined but stream_k.
-[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
+/// As gemm_estimate.
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
                                       const GemmProblem& problem, std::size_t max_workspace) {
   const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
@@ -317,7 +317,8 @@ namespace {
 
 }  // namespace
 
-Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+// Calls take a third of a query's time: so all is inlined but stream_k.
+[[gnu::flatten]] Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
   return estimate_unweighed(kernel, problem, max_workspace);
 }

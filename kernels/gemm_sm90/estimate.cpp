@@ -396,8 +396,8 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   }
 }
 
-/// As estimate. Calls take a third of a query's time: so all is inlined.
-[[gnu::flatten]] Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
+/// As estimate.
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
                                       const GemmProblem& problem, std::size_t max_workspace) {
   const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
@@ -472,7 +472,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   return profile;
 }
 
-Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+// Calls take a third of a query's time: so all is inlined.
+[[gnu::flatten]] Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
   return estimate_unweighed(kernel, problem, max_workspace);
 }

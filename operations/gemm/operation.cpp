@@ -128,19 +128,6 @@ ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProb
   return family_of(row).estimate(profile, problem, any_workspace).controls;
 }
 
-/// Rules::estimate of a problem that asks for more than a plain one. Not inlined: most do not.
-[[gnu::noinline]] Estimate estimate_reduced(const Row& row, const GemmProfile& profile,
-                                            const GemmProblem& problem, std::size_t max_workspace) {
-  Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
-  // Nothing is launched for an output without elements; the time of no tiles would be no number.
-  estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
-  if (problem.wide.has_lines()) {
-    const std::size_t all = family_of(row).workspace_size(row.entry_config, problem, estimate.controls);
-    estimate.workspace = std::max(estimate.workspace, all);
-  }
-  return estimate;
-}
-
 }  // namespace
 
 const GemmFamily& family_of(const Row& row) { return static_cast<const GemmFamily&>(row.family.get()); }
@@ -186,11 +173,16 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
   return profile.family->supports(profile, problem, device);
 }
 
-Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
-                         const DeviceModel&, std::size_t max_workspace) {
-  if (problem.traffic && problem.traffic->is_plain)
-    return profile.family->estimate(profile, problem, max_workspace);
-  return estimate_reduced(row, profile, problem, max_workspace);
+Estimate Rules::estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                                 std::size_t max_workspace) {
+  Estimate estimate = profile.family->estimate(profile, problem, max_workspace);
+  // Nothing is launched for an output without elements; the time of no tiles would be no number.
+  estimate.seconds = is_empty(problem) ? 0 : estimate.seconds + reduction_seconds(profile, problem);
+  if (problem.wide.has_lines()) {
+    const std::size_t all = family_of(row).workspace_size(row.entry_config, problem, estimate.controls);
+    estimate.workspace = std::max(estimate.workspace, all);
+  }
+  return estimate;
 }
 
 Account Rules::account(const Row& row, const GemmProfile& profile, const GemmProblem& problem,

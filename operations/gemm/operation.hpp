@@ -114,6 +114,11 @@ struct Rules {
   static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 
   static const ExportRecipe recipe;
+
+ private:
+  /// estimate of a problem that asks for more than a plain one. Apart, as most do not.
+  static Estimate estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                                   std::size_t max_workspace);
 };
 
 inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& problem) {
@@ -122,6 +127,13 @@ inline bool Rules::surely_takes(const GemmProfile& profile, const GemmProblem& p
                           problem.b.alignment[static_cast<int>(kernel.layouts.b)] >= kernel.alignment.b;
   return profile.takes_plain && is_aligned && (kernel.most_k == 0 || problem.k <= kernel.most_k) &&
          (problem.traffic ? problem.traffic->is_plain : is_plain(problem));
+}
+
+inline Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
+                                const DeviceModel&, std::size_t max_workspace) {
+  if (problem.traffic && problem.traffic->is_plain)
+    return profile.family->estimate(profile, problem, max_workspace);
+  return estimate_reduced(row, profile, problem, max_workspace);
 }
 
 template <class Add>
