@@ -131,6 +131,13 @@ int slices_of_rounds(const Model& model, const SplitKWork& w, const SplitKWay& w
   return best;
 }
 
+/// As many slices of so many K tiles as have work. Nearly always that is all that were asked for, and to tell
+/// it takes no division, which all seconds would wait for. @param each k_tiles / slices, rounded up
+inline int busy_slices(int k_tiles, int slices, int each) {
+  const bool all = (slices - 1) * each < k_tiles;
+  return all ? slices : tiles_along(k_tiles, each);
+}
+
 /// The choice among the ways that a family considers, one after another, and K in one piece. Where the caller
 /// asked for a cut, the latter is chosen only if no cut fits the workspace.
 /// @tparam Model what the family knows:
@@ -154,7 +161,7 @@ struct SplitKChoice {
     int slices =
         fixed.split_k_slices ? *fixed.split_k_slices : std::min(model.slices(work, way), work.k_tiles);
     const int k_tiles = tiles_along(work.k_tiles, slices);
-    if (!fixed.split_k_slices) slices = tiles_along(work.k_tiles, k_tiles);  // none is left without work
+    if (!fixed.split_k_slices) slices = busy_slices(work.k_tiles, slices, k_tiles);
     double seconds = model.seconds(way, slices, k_tiles) + way.once + (slices - 1) * way.slice;
     if (way.share != 0) seconds += way.share / slices;
     const std::size_t workspace = model.workspace(way.mode, slices);
