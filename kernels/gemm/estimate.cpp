@@ -150,7 +150,8 @@ int whole_rounds(const Work& w, int slices, int most) {
   const auto tiles = static_cast<unsigned>(w.blocks);
   const unsigned blocks = tiles * static_cast<unsigned>(slices);
   if (blocks <= all) return slices;
-  const unsigned rounds = (blocks + all / 2) / all;
+  const unsigned more = blocks + all / 2;
+  const unsigned rounds = more < 2 * all ? 1 : more / all;
   const auto whole = static_cast<int>(divided(rounds * all, tiles));
   return std::max(2, std::min(whole, most));
 }
