@@ -234,6 +234,7 @@ inline double persistent_seconds(const Work& w, int tiles, int k_tiles, double c
   const double main = k_tiles * step_seconds(kernel, 1, copy, w.latency);
   const double around = kernel.ends + (tiles - 1) * kernel.turn + w.drain;
   if (kernel.traits.schedule == Schedule::ping_pong) {
+    if (tiles == 1) return around + main + w.store;
     // Two tiles are under way: one is multiplied while the other one is stored.
     const double pair = std::max(2 * main, main + w.store + w.drain);
     return around + tiles / 2 * pair + tiles % 2 * main + w.store;
