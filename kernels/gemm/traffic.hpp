@@ -50,18 +50,18 @@ struct GemmTraffic {
   /// Bytes that are read or written for one element of the output, and whether they are of several matrices.
   int element = 0;
   bool has_matrices = false;
+  /// Whether the epilogue stores sums as they are, or with a bias: not is_general, and no activation.
+  bool is_bare = false;
+  /// Whether lines of A or B are split.
+  bool has_split_lines = false;
   SplitLines split_a;
   SplitLines split_b;
-  /// Whether some of them are not 0.
-  bool has_split_lines = false;
   /// Whether the epilogue has an activation; more than that, and a bias.
   bool has_activation = false;
   bool is_general = false;
   /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
   bool only_adds = false;
   bool adds_bias_too = false;
-  /// Whether it has none of these and no more matrices: sums are stored as they are, or with a bias.
-  bool is_bare = false;
   /// Whether it has a gated pair or a reduction; and whether it has outputs and no reductions of lines: then
   /// sums of outputs are all that a workspace holds.
   bool is_wide = false;
