@@ -190,8 +190,8 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
   const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
-  const bool serial_first =
-      only_serial || (fixed ? *fixed == Mode::split_k_serial : w.kernel.turn <= parallel_slice(w.kernel, w.traffic));
+  const bool serial_first = only_serial || (fixed ? *fixed == Mode::split_k_serial
+                                                  : w.kernel.turn <= parallel_slice(w.kernel, w.traffic));
   const CutModel model = {w};
   SplitKChoice<CutModel> choice = {model, cut, best};
   const auto way = [&w](bool serial) {
@@ -297,8 +297,8 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
 namespace {
 
 /// As gemm_estimate.
-Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
-                                      const GemmProblem& problem, std::size_t max_workspace) {
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
+                     std::size_t max_workspace) {
   const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
   const int swizzle = fixed.swizzle ? *fixed.swizzle : balanced_swizzle(w);
@@ -319,7 +319,8 @@ Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
 }  // namespace
 
 // Calls take a third of a query's time: so all is inlined but stream_k.
-[[gnu::flatten]] Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+[[gnu::flatten]] Estimate gemm_estimate(const GemmProfile& kernel, const GemmProblem& problem,
+                                        std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
   return estimate_unweighed(kernel, problem, max_workspace);
 }

@@ -398,8 +398,8 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
 }
 
 /// As estimate.
-Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel,
-                                      const GemmProblem& problem, std::size_t max_workspace) {
+Estimate estimate_by(const GemmTraffic& traffic, const GemmProfile& kernel, const GemmProblem& problem,
+                     std::size_t max_workspace) {
   const Work w = work(kernel, problem, traffic);
   const Controls& fixed = problem.controls;
   const Order order = balanced_order(w, traffic.smaller);
@@ -474,7 +474,8 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
 }
 
 // Calls take a third of a query's time: so all is inlined.
-[[gnu::flatten]] Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem, std::size_t max_workspace) {
+[[gnu::flatten]] Estimate estimate(const GemmProfile& kernel, const GemmProblem& problem,
+                                   std::size_t max_workspace) {
   if (problem.traffic) return estimate_by(*problem.traffic, kernel, problem, max_workspace);
   return estimate_unweighed(kernel, problem, max_workspace);
 }

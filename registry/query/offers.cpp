@@ -1,6 +1,5 @@
 #include "registry/query/offers.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "operations/common/tensor_checks.hpp"
@@ -25,7 +24,7 @@ std::vector<RankKey> ranked(std::span<const Offer> offers, Order order) {
         order == Order::best_first ? std::bit_cast<std::uint32_t>(offers[i].seconds()) : 0;
     keys[i] = time << 32 | i;
   }
-  if (order == Order::best_first) std::sort(keys.begin(), keys.end());
+  if (order == Order::best_first) sort_keys(keys);
   return keys;
 }
 

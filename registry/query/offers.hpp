@@ -13,6 +13,7 @@
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
 #include "registry/query/explain.hpp"
+#include "registry/query/sort_keys.hpp"
 
 namespace quarry::detail {
 
@@ -59,10 +60,6 @@ inline Verdict check_predicate(const Row& row, const DeviceModel& device, const 
   const bool wants_all = options.availability == Availability::any && !filter.restricts();
   return wants_all ? Verdict::taken : check_wanted(row, device, filter, options);
 }
-
-/// An offer's place in an answer: smaller numbers come first. The low half is the offer's index.
-using RankKey = std::uint64_t;
-constexpr std::uint32_t index_of(RankKey key) { return static_cast<std::uint32_t>(key); }
 
 /// The order in which offers are answered: by predicted time, then as registered.
 std::vector<RankKey> ranked(std::span<const Offer> offers, Order order);

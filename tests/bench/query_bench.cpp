@@ -76,6 +76,20 @@ void bench_queries() {
   }
 }
 
+/// Of one problem, asked again and again, the processor knows beforehand what comparisons will say. Of many
+/// it does not.
+void bench_queries_in_turn() {
+  std::vector<GemmArguments> many;
+  for (int i = 0; i < 64; ++i)
+    many.push_back(problem(64 * (1 + i * 23 % 64), 64 * (1 + i * 37 % 64), 64 * (1 + i * 53 % 128)));
+  report("get_kernels, 64 problems in turn", nanoseconds([&] {
+           std::size_t found = 0;
+           for (const GemmArguments& args : many) found += get_kernels(args).size();
+           return found;
+         }),
+         many.size() * kernels_of_key(many.front()), 50);
+}
+
 void bench_repeated() {
   const FindOptions best = {.limit = 1};
   const GemmArguments args = problem(4096, 4096, 4096);
@@ -169,6 +183,7 @@ int main(int argc, char** argv) {
   }
   std::printf("%-58s %10s %8s %10s\n", "", "ns", "items", "ns an item");
   bench_queries();
+  bench_queries_in_turn();
   bench_repeated();
   bench_supports();
   bench_predicates();
