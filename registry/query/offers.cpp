@@ -8,8 +8,8 @@
 
 namespace quarry::detail {
 
-Verdict check_wanted(const Row& row, const DeviceModel& device, const Filter& filter,
-                     const FindOptions& options) {
+Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
+                        const FindOptions& options) {
   if (options.availability == Availability::precompiled && !has_machine_code(row.entry, device.cc)) {
     return Verdict::not_precompiled;
   }

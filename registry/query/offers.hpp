@@ -49,16 +49,14 @@ class OfferRoom {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
-/// What check_predicate says where the caller leaves something out.
-Verdict check_wanted(const Row& row, const DeviceModel& device, const Filter& filter,
-                     const FindOptions& options);
-
 /// Whether a row is one that the caller wants: the filter and FindOptions::availability. @pre it runs on the
 /// device
-inline Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
-                               const FindOptions& options) {
-  const bool wants_all = options.availability == Availability::any && !filter.restricts();
-  return wants_all ? Verdict::taken : check_wanted(row, device, filter, options);
+Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
+                        const FindOptions& options);
+
+/// Whether check_predicate takes every row.
+inline bool wants_all(const Filter& filter, const FindOptions& options) {
+  return options.availability == Availability::any && !filter.restricts();
 }
 
 /// The order in which offers are answered: by predicted time, then as registered.

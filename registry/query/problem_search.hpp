@@ -109,6 +109,8 @@ struct Search {
   const Wishes& wishes;
   /// Null: profiles are computed one by one.
   const void* profiles = nullptr;
+  /// Asked once, not for each row.
+  bool takes_all = wants_all(wishes.filter, wishes.options);
 
   /// What becomes of a row of the problem's keys: fills the offer of one that is taken, and why another one
   /// does not support the problem. Of an offer, measured_seconds stays as it was.
@@ -161,8 +163,11 @@ struct Search {
   Verdict judge_by(const Row& row, Offer& offer, Status& why, const Profile&... profile) const {
     if (!surely_takes<Rules>(problem.of(row), profile...) && !check(row, why, profile...))
       return Verdict::unsupported;
-    const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
-    return verdict == Verdict::taken ? estimate(row, offer, profile...) : verdict;
+    if (!takes_all) {
+      const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
+      if (verdict != Verdict::taken) return verdict;
+    }
+    return estimate(row, offer, profile...);
   }
 };
 
