@@ -90,6 +90,11 @@ SM90_SCALES = ("gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x32x128_c1x1_s8_one_tile_a16x
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_64x128x128_c1x1_s7_ping_pong_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c1x1_s5_cooperative_a16x16_block_scales",
                "gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s3_cooperative_a16x16_block_scales")
+# Weights of half a byte and of a byte, with zero points and without, and warpgroups that share K tiles.
+SM90_WEIGHTS = ("gemm_sm90_bf16_s4_f32_bf16_rcr_8x64x256_c1x1_s12_one_tile_exchanged_a8x32_group_scales_k4",
+                "gemm_sm90_f16_u4_f32_f32_rcr_64x128x128_c1x1_s7_one_tile_exchanged_a8x32_zero_points",
+                "gemm_sm90_bf16_u8_f32_bf16_rcr_64x64x128_c1x1_s6_one_tile_exchanged_a8x16_zero_points_k3",
+                "gemm_sm90_f16_e4m3_f32_f16_rcr_16x64x128_c1x1_s12_one_tile_exchanged_a8x16_group_scales_k4")
 # Each is one problem that random ones are not, or seldom: (kernel, arguments).
 SM90_PROBLEMS = (
     # Outputs of 32 bits that leave by boxes, in rows and in columns, and boxes of 24 columns.
@@ -199,6 +204,7 @@ STAGES = [
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),
+    Stage(rf"{SM90}/(lane_weights|row_values|weight_zeros|weights|k_groups)\.cuh", SM90_WEIGHTS),
     Stage(rf"{SM90}/(scales|promotion|vector_ring|kernel|pipeline|mainloop|multiply|shape|bias|thread_producer)\.cuh", SM90_SCALES),
     Stage(SM80_SOURCES, SM80_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
     Stage(r"kernels/gemm_simt/.*", SIMT_NO_CONFLICTS, ("--problems", "4", "--no-conflicts")),
