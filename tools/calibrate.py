@@ -40,15 +40,15 @@ def read_line(text, where):
         line = json.loads(text)
         sample = {"problem": line["command"], "kind": kind_of(line["kernel"]), "kernel": line["kernel"], "limit": line["limit"],
                   "reduces": line["mode"] == "split_k_parallel", "measured": float(line["measured_us"]),
-                  "predicted": float(line["predicted_us"]), "parts": [float(line[part + "_us"]) for part in PARTS]}
+                  "predicted": float(line["predicted_us"]), "waves": float(line["waves"]), "parts": [float(line[part + "_us"]) for part in PARTS]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{where}: not a line of --dump-times: {error!r}") from error
-    numbers = [sample["measured"], sample["predicted"], *sample["parts"]]
+    numbers = [sample["measured"], sample["predicted"], sample["waves"], *sample["parts"]]
     if not all(math.isfinite(n) and n >= 0 for n in numbers) or sample["measured"] <= 0 or sample["predicted"] <= 0:
         raise BadInput(f"{where}: a time is not a number above 0")
     if sample["kind"] is None:
         return None
-    alone = together(sample["kind"], *sample["parts"])
+    alone = together(sample["kind"], sample["waves"], *sample["parts"])
     if alone <= 0:
         raise BadInput(f"{where}: all parts are 0")
     # What the parts do not say, such as two tiles under way at a time.
@@ -107,20 +107,21 @@ def constant(path, name):
 
 
 def unhidden_shares():
-    """Of what happens at the same time, the shares that are not hidden, by kind of kernel."""
-    common = "kernels/gemm/estimate.cpp"
-    return {"wgmma": (constant("kernels/gemm_sm90/estimate.cpp", "unhidden"),),
+    """Of what happens at the same time, the shares that are not hidden, by kind of kernel; of wgmma the waves that make it so much."""
+    common, wgmma = "kernels/gemm/estimate.cpp", "kernels/gemm_sm90/estimate.cpp"
+    return {"wgmma": (constant(wgmma, "unhidden"), constant(wgmma, "unhidden_from")),
             "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"))}
 
 
 UNHIDDEN = unhidden_shares()
 
 
-def together(kind, launch, memory, math_units, copies, latency, ends, epilogue, exchange):
+def together(kind, waves, launch, memory, math_units, copies, latency, ends, epilogue, exchange):
     """As kernels/gemm/estimate.cpp and kernels/gemm_sm90/estimate.cpp put the parts together, with their shares of what is not hidden."""
     if kind == "wgmma":
         longest = max(math_units, copies, latency)
-        step = longest + UNHIDDEN["wgmma"][0] * (math_units + copies + latency - longest)
+        unhidden, unhidden_from = UNHIDDEN["wgmma"]
+        step = longest + unhidden * min(1, waves / unhidden_from) * (math_units + copies + latency - longest)
         return launch + step + ends + epilogue + memory + exchange
     step = both(both(math_units, copies, UNHIDDEN["mma"][0]), latency, UNHIDDEN["mma"][1])
     return launch + max(step + ends + epilogue, memory) + exchange
@@ -130,7 +131,7 @@ def seconds(sample, factors):
     parts = [part * factor for part, factor in zip(sample["parts"], factors)]
     if sample["reduces"]:
         parts[-1] = sample["parts"][-1] * factors[-1]
-    return sample["rest"] * together(sample["kind"], *parts)
+    return sample["rest"] * together(sample["kind"], sample["waves"], *parts)
 
 
 def error(samples, factors):

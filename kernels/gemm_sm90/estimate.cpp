@@ -54,6 +54,9 @@ constexpr double element_fetched_in_loop = 1.1;
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What
 /// device memory needs adds to all that.
 constexpr double unhidden = 0.39;
+/// All of that share from so many waves on; the fewer blocks there are, the better they hide it. From times
+/// of 322 problems on an H200 and 145 on an H100.
+constexpr double unhidden_from = 0.56;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
 /// sets of sums; by two that share a tile of 128 x 128, and how much less where it has 64 columns more and
 /// where each has 128 rows; by two whose columns share scales by 32 alone (128 x 160). From times of e4m3
@@ -220,18 +223,24 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
       .memory = inputs + traffic.outputs * second};
 }
 
-/// Seconds of a K tile while so many blocks share a multiprocessor: all of them together. @param copy for one
-inline double step_seconds(const GemmProfile& kernel, int running, double copy, double latency) {
-  const double math = running * kernel.math;
-  const double memory = running * copy;
-  const double longest = std::max({math, memory, latency});
-  return longest + unhidden * (math + memory + latency - longest);
+/// What a K tile of a block needs: seconds of tensor cores, of copies and of waiting for them, and the share
+/// of these that is not hidden.
+struct Step {
+  double math, copy, latency, unhidden;
+};
+
+/// Seconds of a K tile while so many blocks share a multiprocessor: all of them together.
+inline double step_seconds(const Step& one, int running) {
+  const double math = running * one.math;
+  const double memory = running * one.copy;
+  const double longest = std::max({math, memory, one.latency});
+  return longest + one.unhidden * (math + memory + one.latency - longest);
 }
 
 /// Seconds of a multiprocessor for so many tiles, one after another, by one persistent block.
-inline double persistent_seconds(const Work& w, int tiles, int k_tiles, double copy) {
+inline double persistent_seconds(const Work& w, int tiles, int k_tiles, const Step& step) {
   const GemmProfile& kernel = w.kernel;
-  const double main = k_tiles * step_seconds(kernel, 1, copy, w.latency);
+  const double main = k_tiles * step_seconds(step, 1);
   const double around = kernel.ends + (tiles - 1) * kernel.turn + w.drain;
   if (kernel.traits.schedule == Schedule::ping_pong) {
     if (tiles == 1) return around + main + w.store;
@@ -243,15 +252,15 @@ inline double persistent_seconds(const Work& w, int tiles, int k_tiles, double c
 }
 
 /// The same where blocks of one tile each come and go.
-inline double one_tile_seconds(const Work& w, int tiles, int k_tiles, double copy) {
+inline double one_tile_seconds(const Work& w, int tiles, int k_tiles, const Step& step) {
   const GemmProfile& kernel = w.kernel;
   const double stored = tiles * (w.store + w.drain);
   if (0 < tiles && tiles <= kernel.resident)  // the same as below, in fewer steps
-    return k_tiles * step_seconds(kernel, tiles, copy, w.latency) + kernel.ends + stored;
+    return k_tiles * step_seconds(step, tiles) + kernel.ends + stored;
   const int rounds = tiles / kernel.resident;
   const int rest = tiles - rounds * kernel.resident;
-  const double full = k_tiles * step_seconds(kernel, kernel.resident, copy, w.latency);
-  const double last = rest > 0 ? k_tiles * step_seconds(kernel, rest, copy, w.latency) : 0;
+  const double full = k_tiles * step_seconds(step, kernel.resident);
+  const double last = rest > 0 ? k_tiles * step_seconds(step, rest) : 0;
   return rounds * full + last + (rounds + (rest > 0)) * kernel.ends + stored;
 }
 
@@ -272,16 +281,26 @@ inline double way_share(const Work& w, double busy) {
   return std::max(alone, busy / w.clusters);
 }
 
-/// Notes what the tiles of a multiprocessor need. @param copy of a K tile
-void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Account& account) {
+/// What it needs in this launch.
+inline Step step_of(const Work& w, const Spread& spread) {
+  const double tiles = spread.tiles;
+  const double enough = unhidden_from * (spread.at_once * w.kernel.resident);
+  return {.math = w.kernel.math,
+          .copy = w.copy * way_share(w, tiles * spread.slices),
+          .latency = w.latency,
+          .unhidden = tiles < enough ? unhidden * tiles / enough : unhidden};
+}
+
+/// Notes what the tiles of a multiprocessor need.
+void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step, Account& account) {
   const GemmProfile& kernel = w.kernel;
   const bool comes_and_goes = kernel.traits.schedule == Schedule::one_tile;
   const double rounds = comes_and_goes ? tiles_along(tiles, kernel.resident) : tiles;
   const double k_tiles = static_cast<double>(tiles) * spread.k_tiles;
   account.waves = static_cast<double>(spread.tiles) / spread.at_once / kernel.resident;
-  account[TimePart::math] = k_tiles * kernel.math;
-  account[TimePart::copies] = k_tiles * copy;
-  account[TimePart::latency] = rounds * spread.k_tiles * w.latency;
+  account[TimePart::math] = k_tiles * step.math;
+  account[TimePart::copies] = k_tiles * step.copy;
+  account[TimePart::latency] = rounds * spread.k_tiles * step.latency;
   account[TimePart::ends] = comes_and_goes ? rounds * kernel.ends : kernel.ends + (tiles - 1) * kernel.turn;
   account[TimePart::epilogue] = tiles * (w.store + w.drain);
 }
@@ -289,12 +308,12 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, double copy, Acc
 /// Seconds of the kernel itself. @param account null, or where the parts are noted
 [[gnu::always_inline]] inline double kernel_seconds(const Work& w, const Spread& spread,
                                                     Account* account = nullptr) {
-  const double copy = w.copy * way_share(w, static_cast<double>(spread.tiles) * spread.slices);
+  const Step step = step_of(w, spread);
   const int on_one = few_tiles_along(spread.tiles, spread.at_once);
   const double seconds = w.kernel.traits.schedule == Schedule::one_tile
-                             ? one_tile_seconds(w, on_one, spread.k_tiles, copy)
-                             : persistent_seconds(w, on_one, spread.k_tiles, copy);
-  if (account != nullptr) note_tiles(w, spread, on_one, copy, *account);
+                             ? one_tile_seconds(w, on_one, spread.k_tiles, step)
+                             : persistent_seconds(w, on_one, spread.k_tiles, step);
+  if (account != nullptr) note_tiles(w, spread, on_one, step, *account);
   return w.kernel.launch + promised * (seconds + w.memory);
 }
 
@@ -468,7 +487,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .least = factors.latency * least_cycles(c) * cycle,
       .first_scale = first_scale * factors.copies / factors.memory,
   };
-  profile.alone_root = std::sqrt(step_seconds(profile, 1, profile.memory, profile.latency));
+  profile.alone_root = std::sqrt(step_seconds({profile.math, profile.memory, profile.latency, unhidden}, 1));
   set_balances(profile);
   return profile;
 }

@@ -33,8 +33,10 @@ def times(dice, problems, noise=0.01):
             if mode != "gemm":
                 parts["exchange"] = 10**dice.uniform(0, 2)
             rest = dice.uniform(0.9, 1.1)
+            waves = 10**dice.uniform(-2, 1)
             line = {"command": f"gemm {problem}", "kernel": f"{KERNELS[kind]}_bf16_{number}", "mode": mode, "limit": max(parts, key=parts.get),
-                    "predicted_us": rest * calibrate.together(kind, *parts.values()), "measured_us": 1, **{part + "_us": value for part, value in parts.items()}}
+                    "predicted_us": rest * calibrate.together(kind, waves, *parts.values()), "measured_us": 1, "waves": waves,
+                    **{part + "_us": value for part, value in parts.items()}}
             factors = [TRUTH[kind].get(name, 1.0) for name in calibrate.FACTORS]
             line["measured_us"] = calibrate.seconds(calibrate.read_line(json.dumps(line), ""), factors) * dice.uniform(1 - noise, 1 + noise)
             lines.append(line)

@@ -72,6 +72,35 @@ TEST_CASE("accounts: sums are exchanged where K is cut, and only there") {
   }
 }
 
+TEST_CASE("accounts: the fewer blocks of gemm_sm90, the better math, copies and waits hide each other") {
+  const DeviceModel device = test::device_named("h200");
+  const FindOptions options = on(device, SIZE_MAX);
+  int few = 0;
+  int many = 0;
+  for (const int size : {64, 128, 512, 1280}) {
+    GemmArguments args = test::plain_problem(size, size, 4096);
+    args.controls.mode = Mode::gemm;
+    for (const Candidate& c : get_kernels(args, *Filter::parse("schedule == one_tile"), options)) {
+      const Account account = *account_of(c, args, options);
+      const double parts[] = {account[TimePart::math], account[TimePart::copies], account[TimePart::latency]};
+      const double longest = std::ranges::max(parts);
+      const double others = parts[0] + parts[1] + parts[2] - longest;
+      double step = account.seconds;
+      for (const TimePart part : {TimePart::launch, TimePart::memory, TimePart::ends, TimePart::epilogue})
+        step -= account[part];
+      const double shown = (step - longest) / others;
+      CAPTURE(size, c.name(), account.waves, shown);
+      REQUIRE(others > 0);
+      if (account.waves < 0.1) CHECK(shown < 0.1);
+      if (account.waves > 0.6 && account.waves <= 1) CHECK(shown > 0.3);
+      few += account.waves < 0.1;
+      many += account.waves > 0.6 && account.waves <= 1;
+    }
+  }
+  CHECK(few > 10);
+  CHECK(many > 5);
+}
+
 TEST_CASE("accounts: limits of well-known problems") {
   const DeviceModel device = test::device_named("h200");
   const auto limit = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
