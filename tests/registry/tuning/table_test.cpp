@@ -59,8 +59,11 @@ TEST_CASE("a line that was changed, cut or is foreign is damaged; one of a later
     c = static_cast<char>(random() % 256);
     if (c == before) continue;
     INFO(changed);
-    // A digit of the version makes it a later one.
-    REQUIRE(verdict_of(changed) != LineVerdict::read);
+    // A digit of the version makes it a later one. The last digit of a time may change without the number.
+    detail::IdentifiedMeasurement read;
+    if (detail::read_line(changed, read) == LineVerdict::read) {
+      REQUIRE(detail::to_line(read.measurement) == line);
+    }
   }
   CHECK(verdict_of(of_version(line, "2")) == LineVerdict::future);
   CHECK(verdict_of(of_version(line, "99")) == LineVerdict::future);
