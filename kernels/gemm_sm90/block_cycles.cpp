@@ -1,0 +1,98 @@
+#include "gemm_sm90/block_cycles.hpp"
+
+#include <algorithm>
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+// Fitted together with the numbers of estimate.cpp.
+
+/// Around a K tile, while nothing is multiplied.
+constexpr double tile_overhead = 98;
+/// Least cycles of a K tile for a block, and of each of its instructions: they follow one another.
+constexpr double least_tile = 140;
+constexpr double least_instruction = 9.4;
+/// Threads' copies need instructions: cycles for each.
+constexpr double thread_copy = 1;
+/// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
+/// sets of sums; by two that share a tile of 128 x 128, and how much less where it has 64 columns more and
+/// where each has 128 rows; by two whose columns share scales by 32 alone (128 x 160). From times of e4m3
+/// with block scales on an H200, of these tiles and of 64 x 128, at 3072^3 to 8192^3 and of groups.
+constexpr double promoted_alone = 0.65;
+constexpr double promoted_in_two_sets = 0.5;
+constexpr double promoted_shared = 0.38;
+constexpr double promoted_by_strips = 0.43;
+constexpr double hidden_by_columns = 0.11;
+constexpr double hidden_by_rows = 0.07;
+/// Weights: by how much multiplying them takes longer; and of each 128 of K the cycles that a
+/// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
+/// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
+/// 1 to 64 rows.
+constexpr double promoted_weights = 0.2;
+constexpr double weights_converted = 110;
+constexpr double least_weights = 1000;
+
+/// Cycles of the tensor cores for a K tile of a block. Each warpgroup reads its rows and all columns from
+/// shared memory, which for narrow tiles takes longer than to multiply them.
+double multiplying_cycles(const Config& c, const DeviceRates& rates) {
+  const Tile& t = c.tile;
+  // The rate of 16-bit operands; an instruction takes as long for as many bytes of others.
+  const int bytes = bytes_of(multiplied_type(c.types));
+  const double halves = t.k * bytes / 2.0;
+  const double multiplied = 2.0 * t.m * t.n * halves / rates.wgmma.flops_per_clock;
+  const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);
+  if (has_weights(c)) {
+    const double read = (t.m * t.k * bits_of(c.types.a) / 8.0 + groups * t.n * halves * 2) /
+                        rates.memory.shared_bytes_per_clock;
+    return (1 + promoted_weights) * std::max(multiplied, read) +
+           groups * weights_converted * t.k / scale_block;
+  }
+  const double read = static_cast<double>(bytes) * t.k * (t.m + groups * blocks_m(c) * t.n) /
+                      rates.memory.shared_bytes_per_clock;
+  return std::max(multiplied, read);
+}
+
+/// See promoted_alone.
+double promoted(const Config& c) {
+  if (!promotes(c)) return 0;
+  if (partial_sets(c) == 2) return promoted_in_two_sets;
+  if (consumers(c) == 1) return promoted_alone;
+  if (c.tile.n > 128 && c.tile.n % 64 != 0) return promoted_by_strips;
+  const double by_columns = hidden_by_columns * std::max(0, c.tile.n - 128) / 64;
+  return promoted_shared - by_columns - hidden_by_rows * (blocks_m(c) - 1);
+}
+
+}  // namespace
+
+int resident_blocks(const Config& c, const DeviceModel& device) {
+  if (c.schedule != Schedule::one_tile) return 1;
+  if (has_weights(c)) return weight_blocks(c);
+  const int by_memory =
+      device.shared_memory_per_multiprocessor / (shared_memory_bytes(c) + device.reserved_shared_memory);
+  // As fitted: what a block of one tile may use at most.
+  const int registers = std::min(255, device.registers_per_multiprocessor / threads(c) / 8 * 8);
+  const int by_registers = device.registers_per_multiprocessor / (threads(c) * registers);
+  const int by_threads = device.threads_per_multiprocessor / threads(c);
+  return std::max(1, std::min({by_memory, by_registers, by_threads}));
+}
+
+double math_cycles(const Config& c, const DeviceRates& rates) {
+  return multiplying_cycles(c, rates) * (1 + promoted(c)) + tile_overhead;
+}
+
+double least_cycles(const Config& c) {
+  if (has_weights(c)) return least_weights * c.tile.k / scale_block / k_groups(c);
+  return least_tile + least_instruction * c.tile.k / instruction_k(c.types);
+}
+
+double copy_cycles(const Config& c, const DeviceRates& rates) {
+  const double a = static_cast<double>(box_a(c).bytes()) / c.cluster.n;
+  const double b = static_cast<double>(box_b(c).bytes()) / c.cluster.m;
+  const double way = (a + b) * rates.memory.bulk_copies.clocks_per_byte;
+  if (c.copy == CopyEngine::tma) return way;
+  const double pieces = static_cast<double>(c.tile.m * c.tile.k) / c.alignment.a +
+                        static_cast<double>(c.tile.n * c.tile.k) / c.alignment.b;
+  return std::max(way, pieces * thread_copy);
+}
+
+}  // namespace quarry::gemm_sm90
