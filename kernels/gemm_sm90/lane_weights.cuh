@@ -19,7 +19,10 @@ class LaneRows {
 
  public:
   /// @param row the upper one in the tile
-  QUARRY_DEVICE explicit LaneRows(int row) : first_(box.permutation()(box.offset(0, row))) {}
+  QUARRY_DEVICE explicit LaneRows(int row) {
+    constexpr OperandBox tile = box;  // device code of nvcc has no address of a static member
+    first_ = tile.permutation()(tile.offset(0, row));
+  }
 
   QUARRY_DEVICE void begin(arch::SharedAddress tile) { line_ = tile + first_; }
 
