@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "basic/text.hpp"
@@ -29,29 +31,30 @@ constexpr KnownDevice known_h100 = {"NVIDIA H100 80GB HBM3", 3.0e12};  // nine t
 constexpr KnownDevice known_h200 = {"NVIDIA H200", 4.3e12};            // measured
 constexpr KnownDevice known_devices[] = {known_a100, known_h100, known_h200};
 
-/// What was measured on a device of this kind, null if nothing was.
-constexpr const Calibration* measured_on(const KnownDevice& device) {
-  for (const detail::MeasuredCalibration& each : detail::calibrations)
-    if (each.device.starts_with(device.name)) return &each.factors;
-  return nullptr;
+/// The place of what was measured on a device of this kind, none if nothing was. (With sanitizers, GCC takes
+/// no comparison of an element's address with null for a constant.)
+constexpr std::optional<std::size_t> measured_on(const KnownDevice& device) {
+  for (std::size_t i = 0; i < std::size(detail::calibrations); ++i)
+    if (detail::calibrations[i].device.starts_with(device.name)) return i;
+  return std::nullopt;
 }
 
 /// The factors for a device with this memory: of the measured device whose memory is the nearest in speed.
 constexpr const Calibration& nearest_calibration(double memory_bandwidth) {
-  const Calibration* nearest = nullptr;
+  std::optional<std::size_t> nearest;
   double least = 0;
   for (const KnownDevice& device : known_devices) {
-    const Calibration* const measured = measured_on(device);
+    const std::optional<std::size_t> measured = measured_on(device);
     const double ratio =
         std::max(memory_bandwidth / device.memory_bandwidth, device.memory_bandwidth / memory_bandwidth);
-    if (measured == nullptr || (nearest != nullptr && ratio >= least)) continue;
+    if (!measured || (nearest && ratio >= least)) continue;
     nearest = measured;
     least = ratio;
   }
-  return *nearest;
+  return detail::calibrations[*nearest].factors;
 }
 
-static_assert(measured_on(known_h200) != nullptr);
+static_assert(measured_on(known_h200).has_value());
 
 /// The default rates, most of which were fitted to an H200, stand for the A100 too: none was at hand to
 /// measure. Counts and f16, f32 and f64 rates: NVIDIA A100 white paper.
