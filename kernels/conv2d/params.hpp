@@ -1,6 +1,7 @@
 /// What a convolution is launched with: one struct by value, written by the host and read by the device.
 #pragma once
 
+#include "common/shared_k.hpp"
 #include "gemm/params.hpp"
 
 namespace quarry {
@@ -65,6 +66,7 @@ struct Conv2dParams : GemmParams {
 /// a GEMM's, and K is counted in whole K tiles, where each tap's channels begin with one.
 struct TensorConv2dParams : TensorGemmParams {
   Windows windows;
+  LongSlices longs;  ///< of a wgrad's K; the others have k_tiles_per_slice
 };
 
 }  // namespace quarry

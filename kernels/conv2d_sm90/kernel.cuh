@@ -3,6 +3,7 @@
 
 #include "conv2d_sm90/config.hpp"
 #include "conv2d_sm90/phase_sources.cuh"
+#include "conv2d_sm90/shared_work.cuh"
 #include "conv2d_sm90/sources.cuh"
 #include "gemm_sm90/kernel.cuh"
 
@@ -12,8 +13,13 @@ namespace quarry::conv2d_sm90 {
 /// that is one, too.)
 template <gemm_sm90::Config config, Direction direction, class Epilogue>
 QUARRY_DEVICE void convolve(const TensorConv2dParams& params) {
-  const TensorGemmParams& product = params;
-  gemm_sm90::run<config, Epilogue, TensorSources<config, direction>>(product, nullptr);
+  using Sources = TensorSources<config, direction>;
+  if constexpr (direction == Direction::wgrad && config.schedule != Schedule::one_tile) {
+    gemm_sm90::run<config, Epilogue, Sources>(params, nullptr);  // whose blocks may share K (SharedList)
+  } else {
+    const TensorGemmParams& product = params;
+    gemm_sm90::run<config, Epilogue, Sources>(product, nullptr);
+  }
 }
 
 template <Config config, class Epilogue = StandardChain>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/shared_k.hpp"
 #include "gemm/host.hpp"
 #include "gemm/split_k.hpp"
 #include "gemm/time_parts.hpp"
@@ -55,6 +56,8 @@ constexpr double unhidden_from = 0.56;
 /// The factors of the calibration go with it.
 constexpr double promised = 0.85;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
+/// Of slices of two lengths, so many are looked at: many come out even anyway.
+constexpr int most_shared_slices = 12;
 
 /// A kernel at work on a problem, whatever the slices of K.
 struct Work {
@@ -235,6 +238,23 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
   return w.kernel.launch + promised * (seconds + w.memory);
 }
 
+/// Slices of two lengths. @pre there are two slices at least
+SharedK cut_of(const Work& w, int slices) {
+  return shared_k(static_cast<unsigned>(w.tiles), w.k_tiles, static_cast<unsigned>(w.clusters), slices);
+}
+
+/// kernel_seconds of slices of two lengths. @pre a persistent schedule
+double shared_seconds(const Work& w, const SharedK& cut, Account* account = nullptr) {
+  const GemmProfile& kernel = w.kernel;
+  const Spread spread = {w.tiles * cut.slices, cut.short_k_tiles, w.clusters};
+  const Step step = step_of(w, spread);
+  const BusiestBlock busiest = busiest_block(cut);
+  const double around = kernel.ends + (busiest.works - 1) * kernel.turn + w.drain;
+  const double main = busiest.k_tiles * step_seconds(step, 1);
+  if (account != nullptr) note_tiles(w, spread, busiest.works, step, *account);
+  return kernel.launch + promised * (around + main + busiest.works * w.store + w.memory);
+}
+
 /// In which order tiles are walked.
 struct Order {
   Raster raster;
@@ -291,15 +311,34 @@ struct CutModel {
   const Work& w;
 
   int slices(const SplitKWork& work, const SplitKWay& way) const {
-    if (way.mode != Mode::split_k_cluster) return slices_of_rounds(*this, work, way);
-    return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
+    if (way.mode == Mode::split_k_cluster)
+      return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
+    const int rounds = slices_of_rounds(*this, work, way);
+    return w.kernel.shares_k ? shared_or(rounds, way) : rounds;
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
+    if (w.kernel.shares_k) {
+      const SharedK cut = cut_of(w, slices);
+      if (pays_to_share(cut)) return shared_seconds(w, cut);
+    }
     return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));
   }
   std::size_t workspace(Mode mode, int slices) const {
     if (mode == Mode::split_k_cluster) return 0;
     return split_k_bytes(w.kernel.traits, w.problem, w.traffic, mode, slices, w.tiles);
+  }
+
+ private:
+  /// So many slices, or fewer that take less time.
+  int shared_or(int slices, const SplitKWay& way) const {
+    const auto needed = [&](int each) {
+      return seconds(way, each, tiles_along(w.k_tiles, each)) + (each - 1) * way.slice;
+    };
+    int best = slices;
+    for (int fewer = 2; fewer < slices && fewer <= most_shared_slices; ++fewer) {
+      if (pays_to_share(cut_of(w, fewer)) && needed(fewer) < needed(best)) best = fewer;
+    }
+    return best;
   }
 };
 
@@ -425,7 +464,10 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
   const Spread way = spread(w, estimate.controls.mode, slices, tiles_along(w.k_tiles, slices));
   account.seconds = estimate.seconds;
   account[TimePart::launch] = kernel.launch;
-  account[TimePart::exchange] = estimate.seconds - kernel_seconds(w, way, &account);
+  const bool may_share = kernel.shares_k && estimate.controls.mode == Mode::split_k_parallel;
+  const bool shares = may_share && pays_to_share(cut_of(w, slices));
+  account[TimePart::exchange] = estimate.seconds - (shares ? shared_seconds(w, cut_of(w, slices), &account)
+                                                           : kernel_seconds(w, way, &account));
   scale_parts(account, promised);
   return account;
 }

@@ -180,6 +180,7 @@ Status run_on(const Kernel& kernel, GuardedOperands& operands, const Modules& mo
   detail::PreparedLaunch prepared;
   const Status status = detail::prepare_launch(row, kernel.entry_controls(), operands.arguments(), prepared);
   if (!status || prepared.launch.is_empty()) return status;
+  if (options.edit) options.edit(prepared.launch);
   const Result<std::byte*> workspace = operands.make_workspace(prepared.launch);
   if (!workspace) return workspace.status();
   prepared.pointers[Operand::workspace] = *workspace;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "emulator/guarded_pages.hpp"
@@ -9,6 +10,7 @@
 #include "lab/emulate/modules.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
+#include "launch.hpp"
 #include "quarry/kernel.hpp"
 
 namespace quarry::lab::emulate {
@@ -18,6 +20,9 @@ struct TrialOptions {
   emulator::Options emulator;
   /// Which end of each operand lies at a guarded page.
   emulator::GuardedEnd guarded = emulator::GuardedEnd::back;
+  /// Changes what the host decided for a whole device, such as the grid, before the launch runs; empty:
+  /// nothing.
+  std::function<void(Launch&)> edit = {};
 };
 
 /// How a kernel did.

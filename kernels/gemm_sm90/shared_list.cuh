@@ -1,0 +1,59 @@
+/// Which slices a block computes where slices may have two lengths.
+#pragma once
+
+#include "common/shared_k.hpp"
+#include "gemm_sm90/work_list.cuh"
+
+namespace quarry::gemm_sm90 {
+
+/// As WorkList, of a persistent kernel. Without long slices it is the same.
+template <Config config>
+class SharedList {
+  static constexpr bool is_clustered = config.cluster.m * config.cluster.n > 1;
+
+ public:
+  using Work = TileWork;
+  static constexpr bool needs_warp = false;
+
+  QUARRY_DEVICE SharedList(const GemmParams& params, const LongSlices& longs, const ClusterPlace& place)
+      : params_(params), longs_(longs), place_(place) {
+    position_ = has_long_slices() ? block() - short_blocks() : long_works() + block();
+  }
+
+  QUARRY_DEVICE bool has_more() const {
+    const unsigned works = tiles(params_) * static_cast<unsigned>(params_.batch * params_.slices);
+    return position_ < (has_long_slices() ? long_works() : works);
+  }
+
+  QUARRY_DEVICE void advance() {
+    position_ += has_long_slices() ? static_cast<unsigned>(longs_.blocks) : short_blocks();
+  }
+
+  QUARRY_DEVICE TileWork current() const {
+    TileWork work = work_at(params_, position_, config.tile.k);
+    work.tile_m = work.tile_m * config.cluster.m + place_.m;
+    work.tile_n = work.tile_n * config.cluster.n + place_.n;
+    if (longs_.slices > 0) {
+      const int all = params_.k / config.tile.k + (params_.k % config.tile.k != 0);
+      work.first_k_tile = longs_.first_k_tile(work.slice, params_.k_tiles_per_slice, all);
+      work.k_tiles = longs_.first_k_tile(work.slice + 1, params_.k_tiles_per_slice, all) - work.first_k_tile;
+    }
+    return work;
+  }
+
+ private:
+  QUARRY_DEVICE static unsigned block() { return is_clustered ? arch::cluster_index() : arch::block_index(); }
+  QUARRY_DEVICE unsigned short_blocks() const {
+    const unsigned blocks = is_clustered ? arch::grid_clusters() : arch::grid_blocks();
+    return blocks - static_cast<unsigned>(longs_.blocks);
+  }
+  QUARRY_DEVICE bool has_long_slices() const { return block() >= short_blocks(); }
+  QUARRY_DEVICE unsigned long_works() const { return tiles(params_) * static_cast<unsigned>(longs_.slices); }
+
+  const GemmParams& params_;
+  const LongSlices& longs_;
+  const ClusterPlace& place_;
+  unsigned position_;
+};
+
+}  // namespace quarry::gemm_sm90
