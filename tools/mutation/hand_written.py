@@ -191,7 +191,7 @@ HAND_WRITTEN = [
     HandWritten("wrong stage", "biases of all tiles lie in one place", [(VECTOR_RING, "return static_cast<int>(tile_ % sets);", "return 0;")]),
     HandWritten("wrong stage", "the scales of all stages lie in one place", [(PIPELINE, "stage_ * scale_bytes(config)", "0 * scale_bytes(config)")]),
     HandWritten("wrong block", "sums of a block begin with those of the one before",
-                [(PROMOTION, "pipeline.stage(), group, 0);", "pipeline.stage(), group, 1);")]),
+                [(PROMOTION, "pipeline.stage(), group, k_tiles > 1 ? 1 : 0);", "pipeline.stage(), group, 1);")]),
     HandWritten("wrong block", "the second 64 rows join the first ones' sums",
                 [(PROMOTION, "finish_block<config, last>(finished", "finish_block<config, 0>(finished")]),
     HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
