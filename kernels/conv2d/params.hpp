@@ -1,7 +1,7 @@
 /// What a convolution is launched with: one struct by value, written by the host and read by the device.
 #pragma once
 
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 #include "gemm/params.hpp"
 
 namespace quarry {

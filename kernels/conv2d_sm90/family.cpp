@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 #include "conv2d_sm90/config.hpp"
 #include "conv2d_sm90/phases.hpp"
 #include "conv2d_sm90/tensors.hpp"
@@ -73,19 +73,19 @@ int pixels_of(const Config& c) {
   return box.panels() * box.part_lines();
 }
 
-/// Whether slices of a kernel may have two lengths (SharedList).
-bool may_share(const Config& c) {
+/// Whether slices of a kernel may have two lengths (LongSliceList).
+bool lengthens_slices(const Config& c) {
   return c.direction == Direction::wgrad && c.schedule != Schedule::one_tile;
 }
 
 /// Lets slices have two lengths where that is better.
-void share_k(const gemm_sm90::Config& code, const Step& step, TensorConv2dParams& params) {
+void lengthen_slices(const gemm_sm90::Config& code, const Step& step, TensorConv2dParams& params) {
   GemmParams& gemm = params.gemm;
   if (gemm.mode != Mode::split_k_parallel || gemm.batch != 1 || gemm.k == 0) return;
   const auto tiles = static_cast<unsigned>(gemm.tiles_m) * static_cast<unsigned>(gemm.tiles_n);
   const unsigned blocks = step.grid / gemm_sm90::blocks_of_cluster(code);
-  const auto cut = shared_k(tiles, tiles_along(gemm.k, code.tile.k), blocks, gemm.slices);
-  if (!pays_to_share(cut)) return;
+  const auto cut = cut_in_two_lengths(tiles, tiles_along(gemm.k, code.tile.k), blocks, gemm.slices);
+  if (!long_slices_pay(cut)) return;
   params.longs = cut.longs;
   gemm.k_tiles_per_slice = cut.short_k_tiles;
 }
@@ -104,7 +104,7 @@ class Conv2dSm90 final : public Conv2dFamily {
     if (c.direction == Direction::wgrad) {
       profile.most_slices = 128;
       profile.most_rounds = 4;
-      profile.shares_k = may_share(c);
+      profile.lengthens_slices = lengthens_slices(c);
     }
     return profile;
   }
@@ -153,7 +153,7 @@ class Conv2dSm90 final : public Conv2dFamily {
     TensorGemmParams* const begun = gemm_sm90::begin_launch(code, p, controls, bytes, launch);
     auto& params = static_cast<TensorConv2dParams&>(*begun);
     params.windows = problem.windows;
-    if (may_share(c)) share_k(code, *kernel_step(launch), params);
+    if (lengthens_slices(c)) lengthen_slices(code, *kernel_step(launch), params);
     if (p.k > 0) add_tensor_maps(c, problem, params, launch);
     if (is_phased(c)) {
       add_phases(problem, static_cast<PhasedTensorConv2dParams&>(params));

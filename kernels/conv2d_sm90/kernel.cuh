@@ -2,8 +2,8 @@
 #pragma once
 
 #include "conv2d_sm90/config.hpp"
+#include "conv2d_sm90/gradient_list.cuh"
 #include "conv2d_sm90/phase_sources.cuh"
-#include "conv2d_sm90/shared_work.cuh"
 #include "conv2d_sm90/sources.cuh"
 #include "gemm_sm90/kernel.cuh"
 
@@ -15,7 +15,7 @@ template <gemm_sm90::Config config, Direction direction, class Epilogue>
 QUARRY_DEVICE void convolve(const TensorConv2dParams& params) {
   using Sources = TensorSources<config, direction>;
   if constexpr (direction == Direction::wgrad && config.schedule != Schedule::one_tile) {
-    gemm_sm90::run<config, Epilogue, Sources>(params, nullptr);  // whose blocks may share K (SharedList)
+    gemm_sm90::run<config, Epilogue, Sources>(params, nullptr);  // its slices may have two lengths
   } else {
     const TensorGemmParams& product = params;
     gemm_sm90::run<config, Epilogue, Sources>(product, nullptr);

@@ -138,8 +138,8 @@ struct GemmProfile {
   int most_slices = 32;
   /// SplitKLimits::most_rounds.
   int most_rounds = 1;
-  /// Slices of K have two lengths where one would leave blocks idle (common/shared_k.hpp).
-  bool shares_k = false;
+  /// Slices of split_k_parallel have two lengths where one would leave blocks idle (common/long_slices.hpp).
+  bool lengthens_slices = false;
 };
 
 }  // namespace quarry

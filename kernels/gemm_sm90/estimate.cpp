@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 #include "gemm/host.hpp"
 #include "gemm/split_k.hpp"
 #include "gemm/time_parts.hpp"
@@ -56,8 +56,8 @@ constexpr double unhidden_from = 0.56;
 /// The factors of the calibration go with it.
 constexpr double promised = 0.85;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
-/// Of slices of two lengths, so many are looked at: many come out even anyway.
-constexpr int most_shared_slices = 12;
+/// The most slices that are looked at for two lengths: more of them come out even anyway.
+constexpr int most_cuts = 12;
 
 /// A kernel at work on a problem, whatever the slices of K.
 struct Work {
@@ -239,12 +239,13 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
 }
 
 /// Slices of two lengths. @pre there are two slices at least
-SharedK cut_of(const Work& w, int slices) {
-  return shared_k(static_cast<unsigned>(w.tiles), w.k_tiles, static_cast<unsigned>(w.clusters), slices);
+SliceCut cut_of(const Work& w, int slices) {
+  return cut_in_two_lengths(static_cast<unsigned>(w.tiles), w.k_tiles, static_cast<unsigned>(w.clusters),
+                            slices);
 }
 
 /// kernel_seconds of slices of two lengths. @pre a persistent schedule
-double shared_seconds(const Work& w, const SharedK& cut, Account* account = nullptr) {
+double long_slice_seconds(const Work& w, const SliceCut& cut, Account* account = nullptr) {
   const GemmProfile& kernel = w.kernel;
   const Spread spread = {w.tiles * cut.slices, cut.short_k_tiles, w.clusters};
   const Step step = step_of(w, spread);
@@ -314,12 +315,12 @@ struct CutModel {
     if (way.mode == Mode::split_k_cluster)
       return std::max(2, cluster_slices(w, most_filled_slices(work, way)));
     const int rounds = slices_of_rounds(*this, work, way);
-    return w.kernel.shares_k ? shared_or(rounds, way) : rounds;
+    return w.kernel.lengthens_slices ? cheapest_or(rounds, way) : rounds;
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
-    if (w.kernel.shares_k) {
-      const SharedK cut = cut_of(w, slices);
-      if (pays_to_share(cut)) return shared_seconds(w, cut);
+    if (w.kernel.lengthens_slices) {
+      const SliceCut cut = cut_of(w, slices);
+      if (long_slices_pay(cut)) return long_slice_seconds(w, cut);
     }
     return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));
   }
@@ -330,13 +331,13 @@ struct CutModel {
 
  private:
   /// So many slices, or fewer that take less time.
-  int shared_or(int slices, const SplitKWay& way) const {
+  int cheapest_or(int slices, const SplitKWay& way) const {
     const auto needed = [&](int each) {
       return seconds(way, each, tiles_along(w.k_tiles, each)) + (each - 1) * way.slice;
     };
     int best = slices;
-    for (int fewer = 2; fewer < slices && fewer <= most_shared_slices; ++fewer) {
-      if (pays_to_share(cut_of(w, fewer)) && needed(fewer) < needed(best)) best = fewer;
+    for (int fewer = 2; fewer < slices && fewer <= most_cuts; ++fewer) {
+      if (long_slices_pay(cut_of(w, fewer)) && needed(fewer) < needed(best)) best = fewer;
     }
     return best;
   }
@@ -464,10 +465,11 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
   const Spread way = spread(w, estimate.controls.mode, slices, tiles_along(w.k_tiles, slices));
   account.seconds = estimate.seconds;
   account[TimePart::launch] = kernel.launch;
-  const bool may_share = kernel.shares_k && estimate.controls.mode == Mode::split_k_parallel;
-  const bool shares = may_share && pays_to_share(cut_of(w, slices));
-  account[TimePart::exchange] = estimate.seconds - (shares ? shared_seconds(w, cut_of(w, slices), &account)
-                                                           : kernel_seconds(w, way, &account));
+  const bool is_parallel = estimate.controls.mode == Mode::split_k_parallel;
+  const bool has_long = kernel.lengthens_slices && is_parallel && long_slices_pay(cut_of(w, slices));
+  account[TimePart::exchange] =
+      estimate.seconds -
+      (has_long ? long_slice_seconds(w, cut_of(w, slices), &account) : kernel_seconds(w, way, &account));
   scale_parts(account, promised);
   return account;
 }

@@ -25,8 +25,8 @@ struct LongSlices {
   }
 };
 
-/// How a launch is cut.
-struct SharedK {
+/// How the K of a launch's tiles is cut.
+struct SliceCut {
   unsigned tiles;
   unsigned blocks;
   int k_tiles;
@@ -43,11 +43,12 @@ struct SharedK {
 
 constexpr unsigned divided_up(unsigned number, unsigned by) { return number / by + (number % by != 0); }
 
-/// @pre tiles, blocks and k_tiles are not 0, slices >= 2, and tiles * slices fits an int
-constexpr SharedK shared_k(unsigned tiles, int k_tiles, unsigned blocks, int slices) {
+/// Cuts the K tiles of each output tile into slices: of two lengths where blocks would be idle in the last
+/// round, else of one. @pre tiles, blocks and k_tiles are not 0, slices >= 2, and tiles * slices fits an int
+constexpr SliceCut cut_in_two_lengths(unsigned tiles, int k_tiles, unsigned blocks, int slices) {
   const auto number = [](int value) { return static_cast<unsigned>(value); };
   const auto all = number(k_tiles);
-  SharedK cut = {tiles, blocks, k_tiles, slices, {}, static_cast<int>(divided_up(all, number(slices)))};
+  SliceCut cut = {tiles, blocks, k_tiles, slices, {}, static_cast<int>(divided_up(all, number(slices)))};
   const unsigned rounds = divided_up(cut.works(), blocks);
   if (rounds < 2) return cut;
   // Blocks without a slice in the last round, and the slices that these hold.
@@ -71,7 +72,7 @@ struct BusiestBlock {
   int works;
   int k_tiles;
 };
-constexpr BusiestBlock busiest_block(const SharedK& k) {
+constexpr BusiestBlock busiest_block(const SliceCut& k) {
   const auto shorts = static_cast<int>(divided_up(k.works() - k.long_works(), k.short_blocks()));
   if (k.longs.slices == 0) return {shorts, shorts * k.short_k_tiles};
   const auto longs = static_cast<int>(divided_up(k.long_works(), k.long_blocks()));
@@ -81,7 +82,7 @@ constexpr BusiestBlock busiest_block(const SharedK& k) {
 }
 
 /// Whether slices of two lengths are better than slices of one.
-constexpr bool pays_to_share(const SharedK& k) {
+constexpr bool long_slices_pay(const SliceCut& k) {
   if (k.longs.slices == 0) return false;
   const auto equal =
       static_cast<int>(divided_up(static_cast<unsigned>(k.k_tiles), static_cast<unsigned>(k.slices)));

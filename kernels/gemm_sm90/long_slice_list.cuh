@@ -1,21 +1,21 @@
 /// Which slices a block computes where slices may have two lengths.
 #pragma once
 
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 #include "gemm_sm90/work_list.cuh"
 
 namespace quarry::gemm_sm90 {
 
 /// As WorkList, of a persistent kernel. Without long slices it is the same.
 template <Config config>
-class SharedList {
+class LongSliceList {
   static constexpr bool is_clustered = config.cluster.m * config.cluster.n > 1;
 
  public:
   using Work = TileWork;
   static constexpr bool needs_warp = false;
 
-  QUARRY_DEVICE SharedList(const GemmParams& params, const LongSlices& longs, const ClusterPlace& place)
+  QUARRY_DEVICE LongSliceList(const GemmParams& params, const LongSlices& longs, const ClusterPlace& place)
       : params_(params), longs_(longs), place_(place) {
     position_ = has_long_slices() ? block() - short_blocks() : long_works() + block();
   }

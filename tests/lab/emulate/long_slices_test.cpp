@@ -1,5 +1,5 @@
 // Slices of two lengths: wgrad's own kernels on a device of few multiprocessors, in the emulator.
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 
 #include <random>
 
@@ -33,7 +33,7 @@ bool share(Launch& launch, unsigned least, int tile_k) {
   const auto tiles = static_cast<unsigned>(params.gemm.tiles_m * params.gemm.tiles_n);
   const int k_tiles = (params.gemm.k + tile_k - 1) / tile_k;
   for (unsigned blocks = least; blocks < step.grid; ++blocks) {
-    const SharedK cut = shared_k(tiles, k_tiles, blocks, params.gemm.slices);
+    const SliceCut cut = cut_in_two_lengths(tiles, k_tiles, blocks, params.gemm.slices);
     if (cut.longs.slices == 0) continue;
     step.grid = blocks;
     params.longs = cut.longs;

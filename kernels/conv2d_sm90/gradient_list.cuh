@@ -2,15 +2,15 @@
 #pragma once
 
 #include "conv2d/params.hpp"
-#include "gemm_sm90/shared_list.cuh"
+#include "gemm_sm90/long_slice_list.cuh"
 
 namespace quarry::conv2d_sm90 {
 
 template <gemm_sm90::Config config>
-class GradientList : public gemm_sm90::SharedList<config> {
+class GradientList : public gemm_sm90::LongSliceList<config> {
  public:
   QUARRY_DEVICE GradientList(const TensorConv2dParams& params, const gemm_sm90::ClusterPlace& place)
-      : gemm_sm90::SharedList<config>(params.gemm, params.longs, place) {}
+      : gemm_sm90::LongSliceList<config>(params.gemm, params.longs, place) {}
 };
 
 }  // namespace quarry::conv2d_sm90

@@ -1,5 +1,5 @@
 // How slices of two lengths share K among blocks.
-#include "common/shared_k.hpp"
+#include "common/long_slices.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -13,10 +13,11 @@ using test::Random;
 
 namespace {
 
-SharedK random_cut(Random& random) {
+SliceCut random_cut(Random& random) {
   const auto tiles = static_cast<unsigned>(test::between(random, 1, 200));
-  return shared_k(tiles, test::between(random, 1, 600), static_cast<unsigned>(test::between(random, 1, 140)),
-                  test::between(random, 2, 12));
+  return cut_in_two_lengths(tiles, test::between(random, 1, 600),
+                            static_cast<unsigned>(test::between(random, 1, 140)),
+                            test::between(random, 2, 12));
 }
 
 /// K tiles of each block, and how often each slice of a tile is computed.
@@ -25,8 +26,8 @@ struct Counted {
   std::vector<int> times;
 };
 
-/// As SharedList walks.
-Counted counted(const SharedK& k) {
+/// As LongSliceList walks.
+Counted counted(const SliceCut& k) {
   Counted counted{std::vector<int>(k.blocks), std::vector<int>(k.works())};
   for (unsigned block = 0; block < k.blocks; ++block) {
     const bool is_long = block >= k.short_blocks();
@@ -44,13 +45,14 @@ Counted counted(const SharedK& k) {
 
 }  // namespace
 
-TEST_CASE("slices of two lengths: each slice of each tile is computed once, and they cover K", "[shared_k]") {
+TEST_CASE("slices of two lengths: each slice of each tile is computed once, and they cover K",
+          "[long_slices]") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
   int paying = 0;
   for (int i = 0; i < 5000; ++i) {
-    const SharedK k = random_cut(random);
+    const SliceCut k = random_cut(random);
     CAPTURE(k.tiles, k.k_tiles, k.blocks, k.slices, k.longs.slices);
     REQUIRE(k.first_k_tile(0) == 0);
     REQUIRE(k.first_k_tile(k.slices) == k.k_tiles);
@@ -58,7 +60,7 @@ TEST_CASE("slices of two lengths: each slice of each tile is computed once, and 
     for (int slice = 0; slice < k.slices; ++slice)
       ascends = ascends && k.first_k_tile(slice) <= k.first_k_tile(slice + 1);
     REQUIRE(ascends);
-    if (!pays_to_share(k)) continue;
+    if (!long_slices_pay(k)) continue;
     ++paying;
     const Counted all = counted(k);
     REQUIRE(std::ranges::all_of(all.times, [](int times) { return times == 1; }));
@@ -69,17 +71,17 @@ TEST_CASE("slices of two lengths: each slice of each tile is computed once, and 
   REQUIRE(paying > 100);
 }
 
-TEST_CASE("slices of two lengths come out even where they can", "[shared_k]") {
+TEST_CASE("slices of two lengths come out even where they can", "[long_slices]") {
   // 72 tiles of 512 K tiles on 132 blocks: 108 blocks have two slices of 140, 24 have three of 94.
-  const SharedK k = shared_k(72, 512, 132, 4);
+  const SliceCut k = cut_in_two_lengths(72, 512, 132, 4);
   CHECK(k.longs.slices == 3);
   CHECK(k.longs.k_tiles == 140);
   CHECK(k.short_k_tiles == 94);
   CHECK(k.longs.blocks == 108);
-  CHECK(pays_to_share(k));
+  CHECK(long_slices_pay(k));
   CHECK(busiest_block(k).k_tiles == 282);  // 280 is an even share; slices of one length have 384
   // Slices that come out even by themselves stay as they are.
-  CHECK(!pays_to_share(shared_k(72, 512, 132, 11)));
-  CHECK(!pays_to_share(shared_k(66, 512, 132, 2)));
-  CHECK(!pays_to_share(shared_k(10, 512, 132, 8)));  // all run at once
+  CHECK(!long_slices_pay(cut_in_two_lengths(72, 512, 132, 11)));
+  CHECK(!long_slices_pay(cut_in_two_lengths(66, 512, 132, 2)));
+  CHECK(!long_slices_pay(cut_in_two_lengths(10, 512, 132, 8)));  // all run at once
 }
