@@ -61,6 +61,14 @@ std::vector<std::int64_t> all_numbers(const StorageGroups& groups) {
   return {numbers.begin(), numbers.end()};
 }
 
+std::vector<Kernel> kernels_of(const StorageGroups& groups) {
+  std::vector<Kernel> kernels;
+  for (const auto& [storage, some] : groups) {
+    for (const Progressing& each : some) kernels.push_back(each.kernel);
+  }
+  return kernels;
+}
+
 /// What all threads share.
 class Verification {
  public:
@@ -70,6 +78,7 @@ class Verification {
 
   /// All problems for the kernels of one result key.
   void run_group(const std::string& key, StorageGroups& groups) {
+    if (options_.prepare) options_.prepare(kernels_of(groups));
     const std::vector<Task> tasks = split(groups);
     const int threads = options_.place == Place::host ? host::default_threads() : 1;
     const std::vector<std::int64_t> numbers = all_numbers(groups);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct VerifyOptions {
   /// Where not empty, is told each kernel that passed, and on how many problems: by one thread at a time. A
   /// failure ends the verification.
   std::function<Status(const Kernel&, std::int64_t problems)> passed = {};
+  /// Where not empty, is called with kernels that run next, some of them at a time: to compile them. What is
+  /// known so far is kept when a verification ends before all are compiled.
+  std::function<void(std::span<const Kernel>)> prepare = {};
   /// Where not empty, and once it is true, no further trial begins. Asked by any thread.
   std::function<bool()> is_stopped = {};
 };

@@ -159,18 +159,24 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   }
   Summary summary{.options = std::move(options), .kernels = std::ssize(*kernels), .report = {}};
   set_aside(*kernels, record, summary);
-  if (*place == lab::Place::device) lab::compile_missing(*kernels, default_device_model().cc);
   listen_to_interrupts();
   summary.options.is_stopped = is_interrupted;
   std::size_t trials = 0;
   for (const Kernel& kernel : *kernels)
     trials += static_cast<std::size_t>(lab::problems_for(kernel, summary.options));
   lab::Progress progress("verify", trials);
+  if (*place == lab::Place::device) {
+    summary.options.prepare = [&progress](std::span<const Kernel> next) {
+      progress.clear();
+      lab::compile_missing(next, default_device_model().cc);
+    };
+  }
   Result<lab::VerifyReport> report = lab::verify_kernels(*kernels, summary.options, record, progress);
   if (Status s = ledger.save(); !s && report) return s;
   if (!report) return report.status();
   summary.report = *std::move(report);
   summary.options.passed = {};
+  summary.options.prepare = {};
   std::ranges::sort(summary.report.wrong, {},
                     [](const lab::WrongKernel& wrong) { return wrong.kernel.name(); });
   return summary;
