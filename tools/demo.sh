@@ -1,18 +1,25 @@
 #!/usr/bin/env bash
 # Sets the machine up, builds the `quarry` command (`dev` preset) and answers a real problem with it: which kernels can do it,
 # which is best and why, and does it compute what it should. Without a GPU, kernels run on the host executor.
-# 3 minutes on two cores. Another build folder than build/demo can be given.
+#
+# Usage: tools/demo.sh [FOLDER]          builds into the folder (build/demo)
+#        tools/demo.sh --with QUARRY     uses this command and builds nothing
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-source "$root/tools/setup.sh"
-cd "$root"
-folder=${1:-build/demo}
-
-say "build"
-# What runs on a device is compiled when it is needed; the demo asks for no debugger.
-configure dev "$folder" -DQUARRY_EMULATOR=OFF -DQUARRY_AOT=false -DQUARRY_BUILD_TESTS=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1
-shown cmake --build "$folder" --target quarry_cli
-quarry=$folder/quarry
+if [[ ${1:-} == --with ]]; then
+  quarry=$(realpath "${2:?--with takes the path of a quarry command}")
+  source "$root/tools/lib/common.sh"
+  cd "$root"
+else
+  source "$root/tools/setup.sh"
+  cd "$root"
+  folder=${1:-build/demo}
+  quarry=$folder/quarry
+  say "build"
+  # What runs on a device is compiled when it is needed; the demo asks for no debugger.
+  configure dev "$folder" -DQUARRY_EMULATOR=OFF -DQUARRY_AOT=false -DQUARRY_BUILD_TESTS=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1
+  shown cmake --build "$folder" --target quarry_cli
+fi
 
 say "1. What is here?"
 shown "$quarry" doctor
