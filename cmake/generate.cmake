@@ -41,5 +41,5 @@ message(STATUS "${output}")
 file(GLOB generator_inputs CONFIGURE_DEPENDS
      generator/*.cpp generator/*.hpp generator/*.txt generator/*.cmake kernels/*/space.json kernels/*/space.cpp
      kernels/*/*.hpp kernels/common/operand_tile.cuh kernels/*.hpp kernels/*.cpp operations/common/row.hpp
-     operations/common/sum_class.hpp basic/*.cpp basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
+     operations/common/sum_class.hpp cmake/standard_headers.hpp basic/*.cpp basic/*.hpp registry/metadata/*.cpp registry/metadata/*.hpp include/quarry/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_inputs})

@@ -1,8 +1,8 @@
 # What a user may choose, and the flags that all targets share.
 
 # What the `dev` preset precompiles: all that multiplies nothing, and for row-major A and output, some shapes for f16 and bf16 of
-# any alignment, for SM90 one or two of each schedule and copy engine, and the fallbacks for every type.
-set(small_aot [[not has(a.dtype) or a.layout == row and out.layout == row and (family == 'gemm_simt' and tile.m == 64 and scales == none or
+# any alignment, for SM90 one or two of each schedule and copy engine, and fallbacks for every type of A.
+set(small_aot [[not has(a.dtype) or a.layout == row and out.layout == row and (family == 'gemm_simt' and tile.m == 64 and scales == none and out.dtype == a.dtype or
 family == 'conv2d_simt' and b.dtype == a.dtype or
 family == 'conv2d_sm80' and out.dtype == a.dtype and tile.m == 64 and tile.n == 64 and tile.k == 64 and a.alignment >= 8 or
 family == 'conv2d_sm90' and out.dtype == a.dtype and schedule == ping_pong and tile.m == 128 and tile.n == 128 and cluster.m == 1 or
@@ -10,7 +10,7 @@ family == 'gemm_sm90' and accumulator == f32 and out.dtype == a.dtype and b.layo
 (schedule == cooperative and tile.n == 256 and cluster.m == 2 and cluster.n == 1 and orientation == direct or
 schedule == ping_pong and tile.m == 128 and tile.n == 128 and cluster.m == 1 and cluster.n == 1 and orientation == direct or
 schedule == one_tile and tile.m == 64 and tile.n == 64 and tile.k == 128 and stages == 6 and orientation == direct or
-schedule == one_tile and tile.m == 16 and tile.k == 128 or
+schedule == one_tile and tile.m == 16 and tile.k == 128 and a.dtype != f16 or
 copy_engine == cp_async and schedule == one_tile and stages == 4 and a.alignment == 4 and orientation == direct or
 copy_engine == cp_async and schedule == cooperative and a.alignment == 2 and orientation == direct) or
 family == 'gemm_sm80' and accumulator == f32 and out.dtype == a.dtype and (a.alignment == 1 and b.alignment == 1 and tile.m == 64 or

@@ -1,6 +1,7 @@
 """quarry emulate, where the build has it."""
 
 import itertools
+import random
 import re
 import shlex
 import shutil
@@ -51,7 +52,7 @@ class Emulating(CommandTest):
     def test_aligned_operands_use_whole_sectors(self):
         kernels = self.quarry("list", "--where", "family == gemm_sm80 and a.alignment == 8 and b.alignment == 8 and "
                               "tile.k >= 32 and tile.m >= 32 and tile.n >= 32 and stages == 4 and scales == none", "--format", "names").lines
-        for kernel in kernels[::37]:
+        for kernel in random.sample(kernels, 5):
             with self.subTest(kernel=kernel):
                 counters = self.counters(kernel, "256x256x128", "--seed", "1")
                 self.assertEqual(counters["copy_load"]["efficiency"], 1)
@@ -88,7 +89,7 @@ class Emulating(CommandTest):
     def test_a_covering_set_has_every_pair(self):
         def pairs(names):
             return {pair for name in names for pair in itertools.combinations(enumerate(name.split("_")), 2)}
-        where = "family == gemm_sm80 and a.dtype == f16 and tile.m <= 32"
+        where = "family == gemm_sm80 and a.dtype == f16 and tile.m <= 32 and a.alignment == 8"
         names = self.quarry("list", "--where", where, "--format", "names").lines
         done = self.quarry("emulate", "--where", where, "--cover", "--problems", "1", "--format", "json", "--seed", "3")
         chosen = done.json["kernels"]

@@ -2,13 +2,7 @@
 #include <cstdio>
 
 #include "registry/device/runtime.hpp"
-
-#if __has_include(<catch2/catch_session.hpp>)
-#include <catch2/catch_session.hpp>
-#else
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
-#endif
+#include "support/catch_session.hpp"
 
 int main(int argc, char** argv) {
   const quarry::Status& status = quarry::detail::runtime_status();
@@ -16,5 +10,5 @@ int main(int argc, char** argv) {
     std::printf("no device: skipped (%s)\n", status.message().c_str());
     return 4;
   }
-  return Catch::Session().run(argc, argv);
+  return run_tests(argc, argv);
 }

@@ -270,7 +270,7 @@ void add_emulate(CLI::App& app, Action& action) {
        .usage = "NAME SHAPE [FLAGS] | [NAME...] [FLAGS]",
        .examples = {"quarry emulate gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4 100x70x33",
                     "quarry emulate --where 'family == gemm_sm80 and stages == 5' --sample 2 --problems 2",
-                    "quarry emulate --cover --problems 6"},
+                    "quarry emulate --where 'family == gemm_simt' --cover --problems 2"},
        .notes =
            "With a shape, one kernel runs on one problem, and what it did is counted. Without one, kernels "
            "run on random problems:\n"
