@@ -31,7 +31,8 @@ Account expected_time(int tile_m, const GroupedGemmProblem& problem, const Accou
   batch.m = std::max(batch.m, 1);
   const Account even = account_of(batch);
   if (problem.groups.form == GroupForm::ragged_k) return even;
-  const double full = (problem.groups.room + tile_m - 1) / tile_m;  // no group has more
+  const double full =
+      static_cast<double>((std::int64_t{problem.groups.room} + tile_m - 1) / tile_m);  // no group has more
   const double tiles = std::max(std::min(static_cast<double>(batch.m) / tile_m + 0.5, full), 1.0);
   const auto with_tiles = [&](int count) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();

@@ -36,7 +36,7 @@ class Known {
   }
 
   void add(const Measurement& m) {
-    if (m.sources == sources_ && (device_.empty() || m.device == device_)) by_key_[m.key].push_back(m);
+    if (m.sources == sources_ && m.device == device_) by_key_[m.key].push_back(m);
   }
 
   /// @param above where it is not m - 1, only measurements that stand for at least this interval count
@@ -281,11 +281,17 @@ Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const Tun
 
 std::vector<TuneTask> missing_tasks(std::span<const TuneTask> tasks, const TuningTable& table,
                                     const std::string& device, const std::string& sources) {
-  const Known known(table, device, sources);
-  std::vector<TuneTask> missing;
-  for (const TuneTask& task : tasks) {
-    const Result<std::optional<Probe>> next = next_of(task, known);
-    if (!next || *next) missing.push_back(task);
+  std::set<std::string> devices = {device};
+  if (device.empty()) {
+    for (const auto& [id, m] : table.measurements()) devices.insert(m.device);
+  }
+  std::vector<TuneTask> missing(tasks.begin(), tasks.end());
+  for (const std::string& each : devices) {
+    const Known known(table, each, sources);
+    std::erase_if(missing, [&](const TuneTask& task) {
+      const Result<std::optional<Probe>> next = next_of(task, known);
+      return next && !*next;
+    });
   }
   return missing;
 }

@@ -82,8 +82,8 @@ std::vector<TuneTask> distinct(std::span<const TuneTask> tasks);
 /// or written and where the device fails.
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting);
 
-/// The tasks that a table has no measurements of (of a range: not all), made on any device if `device` is
-/// empty, with these sources.
+/// The tasks that a table has no measurements of (of a range: not all), made on this device with these
+/// sources. If `device` is empty, any one device may have made them.
 std::vector<TuneTask> missing_tasks(std::span<const TuneTask> tasks, const detail::TuningTable& table,
                                     const std::string& device, const std::string& sources);
 

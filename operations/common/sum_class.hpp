@@ -31,7 +31,9 @@ constexpr std::optional<SumClass> sum_class_of(const KernelMetadata& kernel) {
   if (kernel.operands.accumulator == DType::s32) return SumClass::exact;
   if (design.math_unit == MathUnit::simt) return SumClass::fma;
   if (!design.instruction || (design.warps && design.warps->k > 1)) return std::nullopt;
-  return instruction_class(design.orientation.has_value(), design.instruction->k);
+  // A warpgroup multiplies 64 rows; where the operands are exchanged, they are columns of the output.
+  const bool is_wgmma = design.instruction->m == 64 || design.instruction->n == 64;
+  return instruction_class(is_wgmma, design.instruction->k);
 }
 
 }  // namespace quarry::detail

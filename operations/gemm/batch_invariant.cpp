@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
-#include <utility>
 
 #include "basic/words.hpp"
 #include "operations/common/sum_class.hpp"
@@ -66,17 +65,21 @@ GemmArguments representative(const GemmArguments& arguments, std::int64_t rows) 
 /// How classes stand over all representative problems.
 class Standings {
  public:
-  /// Adds the best time of each class. @param found best first
+  /// Adds the best time of each class.
   void add(const CandidateList& found) {
-    bool is_added[class_count][math_count] = {};
+    double best[class_count][math_count] = {};
     for (const Candidate& kernel : found) {
       const KernelMetadata& metadata = kernel.metadata();
-      const auto row = static_cast<std::size_t>(*sum_class(metadata));
-      const auto column = static_cast<std::size_t>(metadata.design.math);
-      if (std::exchange(is_added[row][column], true)) continue;
-      Standing& standing = of_[row][column];
-      ++standing.problems;
-      standing.logarithms += std::log(kernel.predicted_seconds());
+      double& seconds = best[static_cast<std::size_t>(*sum_class(metadata))]
+                            [static_cast<std::size_t>(metadata.design.math)];
+      if (seconds == 0 || kernel.predicted_seconds() < seconds) seconds = kernel.predicted_seconds();
+    }
+    for (std::size_t row = 0; row < class_count; ++row) {
+      for (std::size_t column = 0; column < math_count; ++column) {
+        if (best[row][column] == 0) continue;
+        ++of_[row][column].problems;
+        of_[row][column].logarithms += std::log(best[row][column]);
+      }
     }
     ++problems_;
   }
@@ -125,8 +128,10 @@ Result<InvariantClass> invariant_class(const GemmArguments& arguments, const Fil
       [&filter](const KernelMetadata& kernel) { return sum_class(kernel).has_value() && filter(kernel); });
   Standings standings;
   for (const std::int64_t rows : representative_rows) {
-    const CandidateList found = get_kernels(representative(arguments, rows), has_class,
-                                            {.availability = options.availability, .device = options.device});
+    // In this order no tuning table is asked: the class is the same whatever was measured.
+    const CandidateList found = get_kernels(
+        representative(arguments, rows), has_class,
+        {.order = Order::registry, .availability = options.availability, .device = options.device});
     if (found.empty()) return found.status();
     standings.add(found);
   }

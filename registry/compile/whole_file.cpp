@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -66,6 +67,15 @@ bool finish(int file, const std::string& temporary, const std::string& path,
   return written && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+/// The file that a path leads to through symbolic links; the path where there is none.
+std::string file_behind(const std::string& path) {
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string file = resolved;
+  std::free(resolved);
+  return file;
+}
+
 }  // namespace
 
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
@@ -73,15 +83,16 @@ Status write_whole_file(const std::string& path, std::span<const std::byte> byte
   if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return {StatusCode::file_error, "Cannot write " + quoted(path) + ": it is there and is not a file"};
   }
+  const std::string target = file_behind(path);
   std::string temporary;
-  const int file = open_temporary(path, temporary);
+  const int file = open_temporary(target, temporary);
   if (file < 0) return cannot("write", path, StatusCode::file_error, errno);
-  if (!finish(file, temporary, path, bytes)) {
+  if (!finish(file, temporary, target, bytes)) {
     const int error = errno;
     ::unlink(temporary.c_str());
     return cannot("write", path, StatusCode::file_error, error);
   }
-  sync_folder_of(path);
+  sync_folder_of(target);
   return {};
 }
 

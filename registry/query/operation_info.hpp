@@ -142,7 +142,6 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
       return {};
     }
   }
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked());
   const Search<Rules> search = prepared.search(wishes);
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked());
   answer = best_of(search, ranges, explained);
@@ -150,6 +149,7 @@ Status find_one(const typename Rules::Arguments& arguments, const Wishes& wishes
     Tally tally;
     return why_none(search, ranges, explained != nullptr && !ranges.empty() ? *explained = {} : tally);
   }
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), wishes.options.order);
   Offer measured;
   if (find_measured<Rules>(prepared, wishes, measured)) answer.offer = measured;
   if (prepared.question) remember(*prepared.question, answer);
@@ -177,7 +177,6 @@ template <class Rules>
 CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes& wishes) {
   Prepared<Rules> prepared;
   if (Status s = prepared.prepare(arguments, wishes, false); !s) return CandidateList(std::move(s));
-  log_new_problem<Rules>(arguments, prepared.problem.as_asked());
   const Search<Rules> search = prepared.search(wishes);
   const RowRanges ranges = rows_of<Rules>(search.problem.as_asked());
   const FindOptions& options = wishes.options;
@@ -193,6 +192,7 @@ CandidateList find_many(const typename Rules::Arguments& arguments, const Wishes
     Status why = why_none(search, ranges, all);
     return CandidateList(std::move(why), options.explain ? all.rejections() : std::vector<Rejection>());
   }
+  log_new_problem<Rules>(arguments, prepared.problem.as_asked(), options.order);
   const std::vector<RankKey> order = ranked(offers, options.order);
   const std::size_t count = std::min(options.limit, order.size());
   Offer measured;
@@ -267,15 +267,15 @@ struct Calls {
   static Result<std::size_t> workspace_size(const Row& row, const Controls& controls, const void* arguments);
 
  private:
-  /// Whether the answer must be of one class. Other operations compute each element alone.
+  /// Whether the answer must be of one class. Operations that multiply nothing compute each element alone.
   static bool wants_invariance(const Wishes& wishes) {
-    return CanBeInvariant<Rules> && wishes.options.batch_invariant;
+    return is_product(Arguments::operation) && wishes.options.batch_invariant;
   }
 
   /// Asks again, within one class. A failure to choose it is the answer.
   template <class Found>
-  static Found invariantly(const Arguments& arguments, const Wishes& wishes,
-                           Found (*ask)(const void*, const Wishes&)) {
+  static Found invariantly([[maybe_unused]] const Arguments& arguments, const Wishes& wishes,
+                           [[maybe_unused]] Found (*ask)(const void*, const Wishes&)) {
     if constexpr (CanBeInvariant<Rules>) {
       FindOptions options = wishes.options;
       options.batch_invariant = false;
@@ -284,7 +284,9 @@ struct Calls {
       if (Status s = Rules::make_invariant(arguments, options, whole, filter); !s) return Found(std::move(s));
       return ask(&whole, {filter, options, wishes.recall});
     } else {
-      return ask(&arguments, wishes);
+      return Found(Status(StatusCode::unsupported, "Batch-invariant queries are of GEMM alone: kernels of " +
+                                                       std::string(to_string(Arguments::operation)) +
+                                                       " add up in an order that depends on the batch"));
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "operations/common/operand_list.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/registry.hpp"
 #include "registry/tuning/problem_log.hpp"
 #include "registry/tuning/tuning.hpp"
 
@@ -50,11 +51,13 @@ constexpr auto tuning_key_call() -> Result<TuningKey> (*)(const void*) {
   return nullptr;
 }
 
-/// Logs a problem where the environment asks for it. @pre the arguments were checked
+/// Logs a problem where the environment asks for it. In another order than by time no table is asked, so that
+/// there is nothing to tune. @pre the arguments were checked, and there is a kernel that takes them
 template <class Rules>
-void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem) {
+void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem,
+                     Order order) {
   if constexpr (IsTuned<Rules>) {
-    if (!logs_problems()) return;
+    if (order != Order::best_first || !logs_problems()) return;
     const std::optional<TuningKey> key = tuning_key_of<Rules>(problem);
     if (!key || !is_new_problem(*key)) return;
     const std::string words = Rules::command_text(arguments);
@@ -78,12 +81,10 @@ inline Controls completed(Controls asked, const Controls& choice) {
   return asked;
 }
 
-/// The measured kernels of a problem, the best first, and so many at most that a query stays fast.
+/// The measured kernels of a problem, the best first.
 inline std::span<const TunedChoice> tuned_choices(const Tuning& tuning, const DeviceModel& device,
                                                   const TuningKey& key) {
-  constexpr std::size_t most = 8;
-  const auto choices = tuning.index.find(tuning_device_digest(tuning_device(device)), key);
-  return choices.first(std::min(choices.size(), most));
+  return tuning.index.find(tuning_device_digest(tuning_device(device)), key);
 }
 
 }  // namespace quarry::detail

@@ -78,10 +78,6 @@ bool is_good(const TunedChoice& choice, std::size_t kernels) {
          std::isfinite(choice.load_us) && choice.load_us >= 0;
 }
 
-Status cannot_stat(const std::string& path, int error) {
-  return {StatusCode::file_error, "Tuning table " + quoted(path) + ": cannot read it: " + error_text(error)};
-}
-
 struct FileFacts {
   TableStamp stamp;
   timespec changed = {};
@@ -164,6 +160,17 @@ struct TuningIndexFormat {
   }
 };
 
+TableStamp stamp_of(std::string_view text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  const std::span<const std::byte> first = bytes.first(std::min(bytes.size(), sample_bytes));
+  std::vector<std::byte> sample(first.begin(), first.end());
+  if (bytes.size() > sample_bytes) {
+    const std::span<const std::byte> last = bytes.last(sample_bytes);
+    sample.insert(sample.end(), last.begin(), last.end());
+  }
+  return {bytes.size(), digest_of(sample)};
+}
+
 std::string index_path(const std::string& table_path) { return table_path + ".index"; }
 
 std::vector<std::byte> to_bytes(const TuningIndex& index, const TableStamp& table, std::string_view sources) {
@@ -218,11 +225,9 @@ Result<LoadedIndex> load_index(const std::string& table_path, std::string_view s
   return LoadedIndex{TuningIndex(*read, sources), false};
 }
 
-Status write_index(const std::string& table_path, const TuningTable& table, std::string_view sources) {
-  const std::optional<FileFacts> facts = facts_of(table_path, true);
-  if (!facts) return cannot_stat(table_path, errno);
-  return write_whole_file(index_path(table_path),
-                          to_bytes(TuningIndex(table, sources), facts->stamp, sources));
+Status write_index(const std::string& table_path, const TuningTable& table, const TableStamp& stamp,
+                   std::string_view sources) {
+  return write_whole_file(index_path(table_path), to_bytes(TuningIndex(table, sources), stamp, sources));
 }
 
 }  // namespace quarry::detail

@@ -34,6 +34,9 @@ struct TableStamp {
   friend constexpr bool operator==(const TableStamp&, const TableStamp&) = default;
 };
 
+/// Of a file with this text.
+TableStamp stamp_of(std::string_view text);
+
 std::string index_path(const std::string& table_path);
 
 std::vector<std::byte> to_bytes(const TuningIndex& index, const TableStamp& table, std::string_view sources);
@@ -54,7 +57,8 @@ struct LoadedIndex {
 Result<LoadedIndex> load_index(const std::string& table_path, std::string_view sources);
 
 /// Writes the index of a table beside it, whole or not at all. Fails with file_error.
-/// @param table what the file holds
-Status write_index(const std::string& table_path, const TuningTable& table, std::string_view sources);
+/// @param table what the file held, and @param stamp of it then: what was added since makes the index unfit
+Status write_index(const std::string& table_path, const TuningTable& table, const TableStamp& stamp,
+                   std::string_view sources);
 
 }  // namespace quarry::detail

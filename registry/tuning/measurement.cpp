@@ -174,6 +174,15 @@ Measurement measurement_of(Values& values) {
   return m;
 }
 
+/// Whether a line is of a later version, which may be anything else than what lines are today.
+bool is_future(std::string_view line) {
+  if (!line.starts_with(line_begin)) return false;
+  line.remove_prefix(line_begin.size());
+  int version = 0;
+  return std::from_chars(line.data(), line.data() + line.size(), version).ec == std::errc() &&
+         version > tuning_version;
+}
+
 }  // namespace
 
 bool operator==(const Measurement& one, const Measurement& other) {
@@ -182,7 +191,7 @@ bool operator==(const Measurement& one, const Measurement& other) {
 
 std::string to_line(const Measurement& measurement) {
   const std::string fields = fields_of(measurement);
-  std::string line = "{\"quarry_tuning\":";
+  std::string line(line_begin);
   append_number(line, tuning_version);
   return line.append(",\"id\":\"").append(to_hexadecimal(digest_of(fields))).append("\"") + fields + "}";
 }
@@ -200,6 +209,7 @@ bool is_writable(const Measurement& m) {
 }
 
 LineVerdict read_line(std::string_view line, IdentifiedMeasurement& read) {
+  if (is_future(line)) return LineVerdict::future;
   const Result<std::vector<JsonMember>> members = read_flat_json(line);
   if (!members) return LineVerdict::damaged;
   Values values(*members);

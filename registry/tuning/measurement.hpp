@@ -22,6 +22,9 @@ namespace quarry::detail {
 /// Version of the lines. Lines of a later one are skipped.
 inline constexpr int tuning_version = 1;
 
+/// What lines begin with, up to the version.
+inline constexpr std::string_view line_begin = "{\"quarry_tuning\":";
+
 /// A problem as a table knows it: all that the best kernel depends on except M, and M.
 struct TuningKey {
   Digest digest;
@@ -87,7 +90,8 @@ enum class LineVerdict : std::uint8_t {
   damaged,  ///< no line of a table, changed, or cut short
 };
 
-/// Reads a line. Never fails in another way than by its verdict, and reads no more than 4 KB.
+/// Reads a line. Never fails in another way than by its verdict, and reads no more than 4 KB. Of a line of a
+/// later version only the version is read.
 LineVerdict read_line(std::string_view line, IdentifiedMeasurement& read);
 
 }  // namespace quarry::detail

@@ -9,6 +9,15 @@
 #include "basic/text.hpp"
 
 namespace quarry::detail {
+namespace {
+
+/// Whether a text ends within a line of a table: a writer was killed.
+bool ends_within_line(std::string_view text) {
+  const std::string_view last = text.substr(text.rfind('\n') + 1);
+  return !last.empty() && (last.starts_with(line_begin) || line_begin.starts_with(last));
+}
+
+}  // namespace
 
 void TuningTable::add(const Measurement& measurement) {
   measurements_.try_emplace(id_of(measurement), measurement);
@@ -17,7 +26,7 @@ void TuningTable::add(const Measurement& measurement) {
 void TuningTable::join(const TuningTable& other) {
   measurements_.insert(other.measurements_.begin(), other.measurements_.end());
   damaged_ += other.damaged_;
-  future_ += other.future_;
+  future_.insert(other.future_.begin(), other.future_.end());
 }
 
 void TuningTable::read(std::string_view text) {
@@ -28,7 +37,7 @@ void TuningTable::read(std::string_view text) {
     IdentifiedMeasurement read;
     switch (read_line(line, read)) {
       case LineVerdict::read: measurements_.try_emplace(read.id, std::move(read.measurement)); break;
-      case LineVerdict::future: ++future_; break;
+      case LineVerdict::future: future_.emplace(line); break;
       case LineVerdict::damaged: ++damaged_; break;
     }
   }
@@ -37,6 +46,7 @@ void TuningTable::read(std::string_view text) {
 std::string TuningTable::text() const {
   std::string text;
   for (const auto& [id, measurement] : measurements_) text += to_line(measurement) + "\n";
+  for (const std::string& line : future_) text += line + "\n";
   return text;
 }
 
@@ -49,7 +59,7 @@ Result<TuningTable> read_table(const std::string& path) {
     return Status(StatusCode::file_error, "Tuning table " + quoted(path) + ": " + text.status().message());
   TuningTable table;
   table.read(*text);
-  if (table.size() == 0 && table.damaged() > 0 && table.future() == 0) {
+  if (table.size() == 0 && table.damaged() > 0 && table.future() == 0 && !ends_within_line(*text)) {
     return Status(StatusCode::parse_error,
                   "Tuning table " + quoted(path) + ": no line of it is a measurement of a tuning table");
   }

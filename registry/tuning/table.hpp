@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,22 +31,23 @@ class TuningTable {
 
   /// @pre is_writable(measurement)
   void add(const Measurement& measurement);
-  /// Adds all of another table, and its counts of skipped lines.
+  /// Adds all of another table, its lines of a later version, and its count of damaged ones.
   void join(const TuningTable& other);
   /// Adds the lines of a text. Lines that cannot be read are counted and skipped; empty ones are nothing.
   void read(std::string_view text);
 
-  /// Lines that were skipped by `read`.
+  /// Lines that `read` skipped, and lines of a later version, which are kept as they are.
   std::size_t damaged() const { return damaged_; }
-  std::size_t future() const { return future_; }
+  std::size_t future() const { return future_.size(); }
 
-  /// All measurements, a line each, in the order of their ids: the same set gives the same text.
+  /// All measurements, a line each, in the order of their ids, then the lines of a later version in theirs:
+  /// the same set gives the same text.
   std::string text() const;
 
  private:
   Measurements measurements_;
   std::size_t damaged_ = 0;
-  std::size_t future_ = 0;
+  std::set<std::string, std::less<>> future_;
 };
 
 /// The table of a file. Fails with file_error where it cannot be read or is longer than most_table_bytes, and

@@ -81,25 +81,21 @@ Status append_to_table(const std::string& path, std::span<const Measurement> mea
 
 Status join_into_table(const std::string& path, const TuningTable& table, std::string_view sources,
                        TuningTable& joined) {
-  const bool was_there = access(path.c_str(), F_OK) == 0;
   const Result<Descriptor> file = open_locked(path);
   if (!file) return file.status();
+  struct stat before = {};
+  if (fstat(file->number(), &before) != 0) return cannot_write(path, errno);
   Result<TuningTable> old = read_table(path);
   if (!old) return old.status();
-  if (old->future() > 0) {
-    return Status(StatusCode::file_error, "Cannot write tuning table " + quoted(path) + ": " +
-                                              std::to_string(old->future()) +
-                                              " lines of a later version of Quarry would be lost");
-  }
   old->join(table);
   const std::string text = old->text();
   Status written = write_whole_file(path, std::as_bytes(std::span(text)));
   if (!written) {
-    if (!was_there) (void)unlink(path.c_str());
+    if (before.st_size == 0) (void)unlink(path.c_str());  // it was made for this
     return written;
   }
   joined = *std::move(old);
-  return write_index(path, joined, sources);
+  return write_index(path, joined, stamp_of(text), sources);
 }
 
 }  // namespace quarry::detail

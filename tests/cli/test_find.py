@@ -127,6 +127,26 @@ class Finding(CommandTest):
         self.refused("find", "gemm", "304x200x104", "bf16", *MODEL, "--kernel", hopper, status=1, says=["does not take it", "bf16"])
         self.refused("find", "reorder", "64x64", "f16", *MODEL, "--kernel", hopper, status=1, says="does not take it")
 
+    def test_batch_invariant_queries_are_of_gemm(self):
+        for words in (("grouped_gemm", "8x128x4096", "bf16"), ("conv2d", "fprop", "1x7x7x512", "512x3x3", "bf16"),
+                      ("gemm_list", "64x64x64,128x32x512", "bf16")):
+            self.refused("find", *words, "--batch-invariant", status=1, says=["Batch-invariant queries are of GEMM alone", words[0]])
+        # It adds up in one order.
+        self.quarry("find", "reduce_split_k", "8x64x64", "f32", "--batch-invariant", "--limit", "1")
+
+    def test_times_of_more_blocks_than_an_int_counts(self):
+        def seconds(*words):
+            rows = self.quarry("find", *words, *MODEL, "--format", "json", "--limit", "1000").json["candidates"]
+            return {row["name"]: row["predicted_us"] for row in rows}
+        fewer = seconds("grouped_gemm", "8x4096x64", "f16", "--tokens", "2000000000")
+        more = seconds("grouped_gemm", "8x4096x64", "f16", "--tokens", "2147483647")
+        for name, us in more.items():
+            self.assertGreater(us, fewer[name] * 1.02, name)
+        masked = seconds("grouped_gemm", "64x4096x64", "f16", "--tokens", "2147480000", "--form", "masked")
+        self.assertTrue(all(us > 1e5 for us in masked.values()), masked)
+        huge = seconds("gemm_list", "1000000*2147483647x2147483647x2147483647", "f16")
+        self.assertTrue(all(us > 1e20 for us in huge.values()), huge)
+
     def test_batch_invariant(self):
         classes = set()
         for m in (1, 7, 64, 300, 4096):

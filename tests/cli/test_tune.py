@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from xml.etree import ElementTree
 
@@ -98,6 +99,8 @@ class Tuning(TuneTest):
         before = self.lines("table.jsonl")
         self.assertIn("3 measured, 0 known", self.tune("--log", self.log(), "--again").stdout)
         self.assertEqual(self.lines("table.jsonl"), before)  # the same times
+        done = self.tune("--log", self.log(), "--again", "--budget", "0")
+        self.assertIn("the same command begins again; without --again", done.stderr)
 
     def test_a_budget(self):
         self.times(cost=2.0)  # 12 seconds a problem
@@ -216,6 +219,23 @@ class Parts(TuneTest):
         self.assertEqual(self.lines("table.jsonl"), self.lines("whole.jsonl"))
 
 
+    def test_processes_end_with_the_one_that_started_them(self):
+        problems = [f"gemm {m}x256x256 --a f16:row --b f16:col --out f16:row" for m in range(1, 501)]
+        lines = self.times_of(problems[0]).splitlines()
+        self.write("times.jsonl", "".join(line.replace(problems[0], p) + "\n" for p in problems for line in lines))
+        process = subprocess.Popen([BINARY, "tune", "--times", self.path("times.jsonl"), *ON, "--log", self.log(problems), "-o",
+                                    self.path("table.jsonl"), "--devices", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3000):
+            if os.path.exists(self.path("table.jsonl")) and os.path.getsize(self.path("table.jsonl")) > 0:
+                break
+            time.sleep(0.01)
+        process.terminate()
+        process.communicate(timeout=60)  # until all of them have closed the pipes
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        left = self.tune("--log", self.log(problems))
+        self.assertEqual(left.returncode, 0, left.stderr)
+        self.assertGreater(self.sums(left.stdout)[0], 0)  # they had not measured all
+
     @staticmethod
     def sums(output):
         """What all processes measured, knew, failed at and left."""
@@ -330,6 +350,30 @@ class Log(TuneTest):
             self.assertEqual(file.read().splitlines(), PROBLEMS * 2)  # each process once
         self.times()
         self.assertIn("3 measured", self.tune("--log", log).stdout)
+
+    def test_only_problems_that_can_be_tuned_are_logged(self):
+        def logged(*words):
+            log = self.path("log")
+            if os.path.exists(log):
+                os.remove(log)
+            subprocess.run([BINARY, "find", *words, *ON, "--limit", "1"], capture_output=True, env=dict(os.environ, QUARRY_LOG_PROBLEMS=log))
+            return self.lines("log") if os.path.exists(log) else []
+        # Of the problems by which the class is chosen nobody asked.
+        self.assertEqual(len(logged("gemm", "64x128x4096", "bf16", "--b", "col", "--batch-invariant")), 1)
+        self.assertEqual(logged("gemm", "64x128x256", "s8", "--out", "f16", "--b", "col"), [])  # there is no kernel
+
+    def test_problems_of_operations_that_are_not_tuned_are_left_out(self):
+        self.times()
+        done = self.tune("--log", self.log(PROBLEMS + ["reorder 64x64 --from s8:row --to s8:row32"]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 problems of the log are of operations that are not tuned", done.stderr)
+        self.assertIn("3 measured", done.stdout)
+
+    def test_a_pipe_cannot_be_read_by_several_processes(self):
+        self.times()
+        done = self.tune("--log", "/dev/stdin", "--devices", "2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/dev/stdin", done.stderr)
 
     def test_a_log_that_cannot_be_written_warns_once(self):
         for path in ("/dev/full", self.path("missing/log")):

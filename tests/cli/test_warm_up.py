@@ -40,6 +40,15 @@ class WarmUp(CompilingTest):
         self.assertEqual(both[3], first[4])
         self.assertEqual(both[5], 0)
 
+    def test_problems_of_a_log(self):
+        with open(self.path("log"), "w", encoding="utf-8") as file:
+            file.write("gemm 64x64x64 --a f64:col --b f64:row --out f64:row\nhello\n")
+        done = self.quarry("warm-up", "--log", self.path("log"), "--device-model", "h200", "--where", SMALL)
+        self.assertEqual(self.counts(done.out)[0], 1)
+        self.assertIn("1 lines of the log are no problems", done.err)
+        self.refused(*F64, "64x64x64", "--log", self.path("log"), says="leave one of them out")
+        self.refused("warm-up", "--log", self.path("missing"), says="missing")
+
     def test_failures_are_listed_and_stop_nothing(self):
         shapes = self.shapes((64, 64, 64, {}), (64, 64, 64, {"mode": "split_k_cluster"}), (7, 7, 7, {}))
         done = run_quarry(*F64, *shapes)

@@ -19,6 +19,7 @@ namespace {
 
 struct WarmUpFlags {
   ProblemFlags problem;
+  std::string log;
   std::string where;
   std::string device_model;
   std::string threads;
@@ -48,7 +49,11 @@ Result<WarmUpRequest> read_warm_up(const WarmUpFlags& flags) {
     if (!threads) return threads.status();
     request.options.threads = static_cast<int>(*threads);
   }
-  Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
+  if (!flags.log.empty() && !(flags.problem.words.empty() && flags.problem.shapes_file.empty())) {
+    return Status(StatusCode::parse_error, "problems and --log are both given: leave one of them out");
+  }
+  Result<std::vector<lab::Problem>> problems =
+      flags.log.empty() ? read_problems(flags.problem) : read_logged_problems(flags.log);
   if (!problems) return problems.status();
   request.problems = *std::move(problems);
   return request;
@@ -104,7 +109,7 @@ void add_warm_up(CLI::App& app, Action& action) {
   CLI::App* command = add_command(
       app, "warm-up",
       {.help = "Compile what problems need into the cache, and load it, before the first request",
-       .usage = "OPERATION SHAPE [TYPE] [FLAGS]",
+       .usage = "[OPERATION SHAPE [TYPE]] [FLAGS]",
        .examples = {"quarry warm-up gemm 300x200x100 f16 --device-model a100"},
        .notes =
            problem_notes() +
@@ -114,6 +119,9 @@ void add_warm_up(CLI::App& app, Action& action) {
            "the cache. A failure\nstops nothing else. A warm-up that was stopped goes on when it is started "
            "again."});
   add_problem_flags(*command, flags->problem);
+  command->add_option("--log", flags->log, "Problems that QUARRY_LOG_PROBLEMS made a program write")
+      ->type_name("FILE")
+      ->group("Problem");
   add_where_flag(*command, flags->where);
   command
       ->add_option("--device-model", flags->device_model,

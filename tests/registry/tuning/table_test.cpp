@@ -67,6 +67,12 @@ TEST_CASE("a line that was changed, cut or is foreign is damaged; one of a later
   }
   CHECK(verdict_of(of_version(line, "2")) == LineVerdict::future);
   CHECK(verdict_of(of_version(line, "99")) == LineVerdict::future);
+  for (const std::string text : {"{\"quarry_tuning\":2,\"problem\":{\"operation\":\"gemm\"}}",
+                                 "{\"quarry_tuning\":2,\"name\":\"a \\\"b\\\"\"}", "{\"quarry_tuning\":3"}) {
+    CHECK(verdict_of(text) == LineVerdict::future);
+    CHECK(verdict_of(text + std::string(5000, 'x')) == LineVerdict::future);
+  }
+  CHECK(verdict_of("{\"quarry_tuning\":99999999999999999999}") == LineVerdict::damaged);
   CHECK(verdict_of(of_version(line, "0")) == LineVerdict::damaged);
   CHECK(verdict_of(of_version(line, "-1")) == LineVerdict::damaged);
   for (const char* foreign : {"{}", "[]", "null", "1", "{\"m\":1}", "\xff\xfe", "{\"quarry_tuning\":\"1\"}",
@@ -141,4 +147,20 @@ TEST_CASE("lines that cannot be read are counted and skipped") {
   CHECK(table.size() == 1);
   CHECK(table.damaged() == 2);
   CHECK(table.future() == 1);
+}
+
+TEST_CASE("lines of a later version stay as they are, each once") {
+  Random random(3);
+  const std::string own = detail::to_line(test::random_measurement(random)) + "\n";
+  const std::string later[] = {"{\"quarry_tuning\":2,\"problem\":{\"operation\":\"gemm\"}}\n",
+                               "{\"quarry_tuning\":5,\"name\":\"" + std::string(9000, 'x') + "\"}\n"};
+  TuningTable one;
+  one.read(later[1] + own + later[0] + later[1]);
+  CHECK(one.future() == 2);
+  CHECK(one.damaged() == 0);
+  CHECK(one.text() == own + later[0] + later[1]);
+  TuningTable other;
+  other.read(later[1]);
+  other.join(one);
+  CHECK(other.text() == one.text());
 }

@@ -122,6 +122,20 @@ TEST_CASE("a filter, a limit of workspace or an order passes over measured kerne
   CHECK(!find_best(with_controls, {}, on_h200())->measured_seconds());
 }
 
+TEST_CASE("a measured kernel is found behind any number of faster ones that the caller does not want") {
+  const test::WithoutTuning none;
+  const GemmArguments args = test::plain_problem(512, 768, 1024);
+  const CandidateList before = get_kernels(args, {}, on_h200());
+  REQUIRE(before.size() > 40);
+  std::vector<Measurement> measurements;
+  for (std::size_t i = 0; i < 40; ++i)
+    measurements.push_back(measured(args, before[i], 2 + static_cast<double>(i)));
+  load(measurements);
+  const Result<Filter> last = Filter::parse("name == '" + std::string(before[39].name()) + "'");
+  REQUIRE(last);
+  CHECK(find_best(args, *last, on_h200())->measured_seconds() == Approx(41e-6));
+}
+
 TEST_CASE("controls that the caller fixed stay, whatever a table says") {
   const test::WithoutTuning none;
   GemmArguments args = test::plain_problem(512, 512, 4096);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "lab/operation.hpp"
 #include "lab/problems/kernel_problem.hpp"
 #include "lab/problems/shapes_file.hpp"
 #include "lab/text.hpp"
+#include "lab/tune/problem_lines.hpp"
+#include "tools/command/common/output.hpp"
 
 namespace quarry::command {
 namespace {
@@ -120,6 +123,13 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
   Result<lab::Problem> problem = lab::parse_problem((*lab)->operation, shape, settings);
   if (!problem) return problem.status();
   return std::vector<lab::Problem>{*std::move(problem)};
+}
+
+Result<std::vector<lab::Problem>> read_logged_problems(const std::string& path) {
+  Result<lab::ProblemLog> log = lab::read_problem_log(path);
+  if (!log) return log.status();
+  if (log->skipped > 0) message(std::to_string(log->skipped) + " lines of the log are no problems");
+  return std::move(log->problems);
 }
 
 void add_device_model_flag(CLI::App& app, std::string& name) {

@@ -30,6 +30,9 @@ void add_setting_flags(CLI::App& app, lab::SettingTexts& settings);
 /// The problems asked for, at least one.
 Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags);
 
+/// The problems of a log that QUARRY_LOG_PROBLEMS made a program write. Says how many lines are no problems.
+Result<std::vector<lab::Problem>> read_logged_problems(const std::string& path);
+
 /// Adds --device-model, read by read_device_model.
 void add_device_model_flag(CLI::App& app, std::string& name);
 

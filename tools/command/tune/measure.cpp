@@ -1,5 +1,8 @@
 // Measuring the problems of a tuning.
+#include <sys/prctl.h>
+
 #include <chrono>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -92,9 +95,16 @@ std::string report_text(const lab::TuneReport& report, const std::string& table)
          count(report.left, "left") + "\n";
 }
 
+/// What a person does to go on.
+std::string next_step(bool again) {
+  if (!again) return "the same command goes on";
+  return "the same command begins again; without --again it measures what the table does not have";
+}
+
 int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::TuneSetting setting,
               Shown& shown) {
   listen_to_interrupts();  // which end the tuning behind the present problem
+  const std::string next = next_step(setting.again);
   setting.is_stopped = is_interrupted;
   setting.say = [&](const std::string& text) { shown.say(text); };
   setting.progress = std::ref(shown);
@@ -107,8 +117,8 @@ int run_tasks(const std::vector<lab::TuneTask>& tasks, lab::Meter& meter, lab::T
     if (!indexed) return report(indexed.status());
   }
   write_output(report_text(*done, setting.table));
-  if (done->is_stopped) message("stopped; the same command goes on");
-  if (done->is_over_budget) message("the budget is spent; the same command goes on");
+  if (done->is_stopped) message("stopped; " + next);
+  if (done->is_over_budget) message("the budget is spent; " + next);
   return done->failed > 0 || done->is_stopped ? failed : command::done;
 }
 
@@ -179,10 +189,14 @@ int share_tasks(std::size_t processes, const std::vector<lab::TuneTask>& tasks,
   return tune_on_devices(processes, *queue);
 }
 
+/// Ends this process as SIGTERM does when the one that started it has ended, however that was.
+void end_with_parent() { (void)prctl(PR_SET_PDEATHSIG, SIGTERM); }
+
 /// Has a process that --devices started take its tasks from the queue. @param queue outlives the setting
 Status join_queue(const TuneFlags& flags, std::size_t tasks, std::optional<lab::TaskQueue>& queue,
                   lab::TuneSetting& setting) {
   if (flags.queue.empty()) return {};
+  end_with_parent();
   const Result<lab::QueuePlace> place = lab::parse_queue_place(flags.queue);
   if (!place) return place.status();
   Result<lab::TaskQueue> opened = lab::TaskQueue::open(place->file);
@@ -226,6 +240,9 @@ int tune_problems(const TuneFlags& flags) {
   if (!device) return report(device.status());
   const Result<std::size_t> devices = read_devices(flags);
   if (!devices) return report(devices.status());
+  if (*devices > 1 && !flags.log.empty() && !std::filesystem::is_regular_file(flags.log))
+    return report(Status(StatusCode::parse_error, "--devices: each process reads " + lab::quoted(flags.log) +
+                                                      ", which is not a file"));
   const std::vector<lab::TuneTask> tasks = lab::distinct(lab::tasks_in(*all, *shard));
   const std::size_t processes = std::min(*devices, tasks.size());
   if (processes > 1) return share_tasks(processes, tasks, *options, *device);

@@ -1,5 +1,6 @@
 // The problems of a tuning, and the part of them that a process does.
-#include "lab/tune/problem_lines.hpp"
+#include <vector>
+
 #include "lab/tune/tuner.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/tune/tune.hpp"
@@ -9,10 +10,13 @@ namespace {
 
 Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   if (flags.log.empty()) return read_problems(flags.problem);
-  Result<lab::ProblemLog> log = lab::read_problem_log(flags.log);
-  if (!log) return log.status();
-  if (log->skipped > 0) message(std::to_string(log->skipped) + " lines of the log are no problems");
-  return std::move(log->problems);
+  Result<std::vector<lab::Problem>> logged = read_logged_problems(flags.log);
+  if (!logged) return logged;
+  const std::size_t others =
+      std::erase_if(*logged, [](const lab::Problem& each) { return !lab::check_tuned(each.operation()); });
+  if (others > 0)
+    message(std::to_string(others) + " problems of the log are of operations that are not tuned");
+  return logged;
 }
 
 }  // namespace
