@@ -55,7 +55,11 @@ EpilogueSpec read_epilogue(SettingReader& reader, const OutputSpec& output) {
   spec.alpha = reader.number("alpha").value_or(1);
   spec.beta = reader.number("beta").value_or(spec.c || spec.in_place ? 1 : 0);
   spec.activation = reader.read("activation", parse_activation).value_or(Activation::identity);
-  spec.slope = static_cast<float>(reader.number("slope").value_or(0.01));
+  const double slope = reader.number("slope").value_or(0.01);
+  spec.slope = static_cast<float>(slope);
+  if (std::isinf(spec.slope))
+    reader.fail("slope",
+                Status(StatusCode::parse_error, "it is too large for f32, got " + number_text(slope)));
   spec.bias = reader.read("bias", parse_bias_axis);
   spec.scale = reader.read("scale", parse_scale_axis);
   spec.clamp = reader.read("clamp", parse_clamp).value_or(Clamp{});

@@ -1,9 +1,11 @@
 #include "lab/problems/settings.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "lab/operation.hpp"
 #include "lab/text.hpp"
+#include "operations/common/operand_list.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -19,6 +21,32 @@ std::vector<std::string_view> operations_with(std::string_view name) {
     if (has(lab, name)) names.push_back(lab.name);
   }
   return names;
+}
+
+/// Whether the operands that are to be the output's own memory can be: they look like it.
+Status check_in_place(const OperationLab& lab, const Problem& problem) {
+  const std::vector<Operand> in_place = lab.in_place(problem);
+  if (in_place.empty()) return {};
+  const HeldArguments arguments = arguments_of(problem);
+  detail::OperandList operands;
+  arguments.list(operands);
+  const auto* const out = std::ranges::find_if(operands, &detail::OperandRef::is_output);
+  for (const Operand name : in_place) {
+    const detail::OperandRef* const operand = operands.find(name);
+    if (operand == nullptr || out == operands.end()) continue;
+    const TensorView &one = *operand->view, &other = *out->view;
+    const std::ptrdiff_t count = one.rank;
+    const bool same = operand->may_be_out && one.rank == other.rank && one.tag == other.tag &&
+                      bits_of(one.dtype) == bits_of(other.dtype) &&
+                      std::equal(one.extents.begin(), one.extents.begin() + count, other.extents.begin()) &&
+                      std::equal(one.strides.begin(), one.strides.begin() + count, other.strides.begin());
+    if (same) continue;
+    return Status(
+        StatusCode::parse_error,
+        "--in-place: the input cannot be the output's memory: it needs the output's extents, strides "
+        "and bits of an element");
+  }
+  return {};
 }
 
 }  // namespace
@@ -47,7 +75,10 @@ Result<Problem> parse_problem(Operation operation, std::string_view shape, const
     return Status(StatusCode::parse_error, "--" + name + " does not go with " + std::string(lab.name) +
                                                (others.empty() ? "" : ", but with " + join(others, "and")));
   }
-  return lab.parse(shape, texts);
+  Result<Problem> problem = lab.parse(shape, texts);
+  if (!problem) return problem;
+  if (Status s = check_in_place(lab, *problem); !s) return s;
+  return problem;
 }
 
 }  // namespace quarry::lab

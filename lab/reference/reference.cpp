@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "common/config_parts.hpp"
 #include "lab/expression/bounded.hpp"
@@ -32,11 +33,6 @@ double distance(DType type, double expected, double got) {
   return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5) : difference;
 }
 
-/// The same, where it is known how far off a right result may be.
-double distance(DType type, const Bounded& expected, double wanted, double got) {
-  return could_be_stored(expected, type, got) ? 0 : std::max(distance(type, wanted, got), 1e-300);
-}
-
 /// The comparison of the output that is off further, for its bound.
 const Comparison& worse(const Comparison& one, const Comparison& other) {
   if (one.within() != other.within()) return one.within() ? other : one;
@@ -63,7 +59,10 @@ const Expected& Reference::operator[](Operand name) const {
 }
 
 Result<Reference> compute_reference(const Arguments& arguments, const ReferenceOptions& options) {
-  return lab_of(arguments.operation()).reference(arguments, options);
+  Result<Reference> reference = lab_of(arguments.operation()).reference(arguments, options);
+  if (reference && reference->outputs.empty())
+    return Status(StatusCode::invalid_arguments, "There is no reference of these arguments");
+  return reference;
 }
 
 std::vector<std::int64_t> chosen_rows(std::int64_t rows, double multiplications,
@@ -94,11 +93,16 @@ Expected expected_output(Operand name, const TensorView& view, const std::vector
 }
 
 std::string Comparison::text() const {
-  char text[256];
+  char text[320];
   std::snprintf(text, sizeof text,
                 "error %.3g, bound %.3g; furthest off at (%lld, %lld, %lld): expected %.9g, got %.9g", error,
                 bound, static_cast<long long>(matrix), static_cast<long long>(row),
                 static_cast<long long>(column), expected, got);
+  if (outside > 0) {
+    const std::size_t length = std::strlen(text);
+    std::snprintf(text + length, sizeof text - length, "; %lld beyond what rounding permits",
+                  static_cast<long long>(outside));
+  }
   return operand == Operand::out ? text : std::string(to_string(operand)) + ": " + text;
 }
 
@@ -116,13 +120,15 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
         const auto at = static_cast<std::size_t>(next - expected.values.data());
         const double wanted = representable(out.type(), *next++);
         const double got = host::read_element(out.type(), out.first(matrix), out.index(row, column));
-        const double difference =
-            expected.radii.empty()
-                ? distance(out.type(), wanted, got)
-                : distance(out.type(), {expected.values[at], expected.radii[at]}, wanted, got);
+        const bool is_known = !expected.radii.empty();
+        const bool fits =
+            is_known && could_be_stored({expected.values[at], expected.radii[at]}, out.type(), got);
+        if (is_known && !fits) ++result.outside;
+        const double difference = fits ? 0 : distance(out.type(), wanted, got);
         difference_squares += difference * difference;
         if (std::isfinite(wanted) && std::isfinite(got)) reference_squares += wanted * wanted;
-        if (difference > worst) {
+        // The first one outside is shown even where its distance rounds to nothing.
+        if (difference > worst || (worst == 0 && result.outside == 1 && !fits)) {
           worst = difference;
           result.matrix = matrix, result.row = row, result.column = column;
           result.expected = wanted, result.got = got;

@@ -78,8 +78,10 @@ struct Comparison {
   double got = 0;
   /// Which output these are of.
   Operand operand = Operand::out;
+  /// Elements that no right result has, where it is known how far off each may be (Expected::radii).
+  std::int64_t outside = 0;
 
-  bool within() const { return error <= bound; }
+  bool within() const { return outside == 0 && error <= bound; }
   /// "error 1e-3, bound 1e-4; furthest off at (0, 1, 2): expected 1, got 2", with "aux: " in front where the
   /// output is not called `out`.
   std::string text() const;

@@ -23,7 +23,16 @@ bool is_s32(double value) {
          value <= std::numeric_limits<std::int32_t>::max();
 }
 
+/// Whether the type that is computed in can hold a host value; of f32, to its nearest number.
+bool holds(DType compute, double value) {
+  return compute != DType::f32 || !(std::abs(value) > std::numeric_limits<float>::max()) || std::isinf(value);
+}
+
 Status check_scalar(const Scalar& scalar, Operand name, DType compute) {
+  if (scalar.pointer == nullptr && !holds(compute, scalar.value)) {
+    return invalid("Operand `" + std::string(to_string(name)) + "` is " + number_text(scalar.value) +
+                   ", and the output is computed in f32, which has no such number");
+  }
   if (compute == DType::s32 && scalar.pointer == nullptr && !is_s32(scalar.value)) {
     return invalid("Operand `" + std::string(to_string(name)) + "` is " + number_text(scalar.value) +
                    ", and an s32 output is computed in s32, which takes whole numbers of 32 bits");
@@ -84,7 +93,7 @@ bool only_multiplies(const Epilogue& e) {
 bool is_plain(const Epilogue& e, DType compute) {
   return compute != DType::s32 && e.activation <= Activation::gelu_tanh && e.bias_axis <= BiasAxis::column &&
          e.scale_axis <= BiasAxis::column && e.clamp.low <= e.clamp.high && e.alpha.pointer == nullptr &&
-         e.beta.pointer == nullptr;
+         e.beta.pointer == nullptr && holds(compute, e.alpha.value) && holds(compute, e.beta.value);
 }
 
 }  // namespace

@@ -58,6 +58,11 @@ class Elementwise(CommandTest):
             (("40x50", "f32", "--epilogue", "out = sum", "--with", "x=f32:row"), "sum"),
             (("40x50",), "which type?"),
             (("40x50", "f32", "--in-place", "z"), "--in-place"),
+            # It is no matrix like the output, has other bits, or other strides.
+            *(((*shape, "f32", "--epilogue", "out = x + y", "--with", f"x=bf16:row,y=f32:{kind}", "--in-place", "y"), "--in-place")
+              for kind in ("per_column", "per_row", "scalar", "col") for shape in (("40x40",), ("40x50",))),
+            (("40x40", "f32", "--epilogue", "out = x + 1", "--with", "x=bf16:row", "--in-place", "x"), "--in-place"),
+            (("40x40", "f32", "--epilogue", "out = row_sum(x)", "--with", "x=f32:row,out=f32:per_row", "--in-place", "x"), "--in-place"),
             (("1x2x3x4x5", "f32"), "4096x4096"),
             (("40x50", "s4", "--epilogue", "out = x", "--with", "x=f32:row"), "s4"),
         ):

@@ -88,6 +88,9 @@ class GemmExpressions(CommandTest):
             (("--with", "y=f32:row"), "--epilogue"),
             (("--in-place", "y"), "--epilogue"),
             (("--epilogue", "out = sum + y", "--with", "y=f32:row", "--in-place", "z"), "--in-place"),
+            (("--epilogue", "out = sum + y", "--with", "y=f32:row", "--in-place", "y"), "--in-place"),
+            (("--epilogue", "out = sum + f32(y)", "--with", "y=s4:row"), "whole bytes"),
+            (("--epilogue", "out = sum; z = sum", "--with", "z=u4:row"), "whole bytes"),
             (("--epilogue", "out = sum", "--mode", "split_k_parallel", "--split-k", "2"), "unsupported with an expression"),
         ):
             with self.subTest(words=words):

@@ -112,6 +112,12 @@ class BadInput(CommandTest):
     def test_more_than_memory_holds(self):
         self.refused("run", "gemm", "600000x600000x8", "f32", *HOST, status=1, says="GiB")
 
+    def test_numbers_that_f32_does_not_have(self):
+        for flag in ("--alpha", "--beta"):
+            self.refused("run", "gemm", "8x8x8", "f32", *HOST, flag, "-1e39", says=[f"`{flag[2:]}` is -1e+39", "f32"])
+        self.refused("run", "gemm", "8x8x8", "f32", *HOST, "--activation", "leaky_relu", "--slope", "1e39", says="--slope")
+        self.quarry("run", "gemm", "8x8x8", "f64", *HOST, "--alpha", "1e39")
+
     def test_bad_flags(self):
         self.refused("run", "gemm", "8x8x8", "f16", "--on", "moon", says="`moon`")
         for seed in ("-1", "x", "99999999999999999999"):

@@ -31,7 +31,7 @@ Operand operand_of(const Expression& expression, std::string_view name) {
 /// A matrix of the output's extents, as aligned as the output, and with longer lines where these have any.
 TensorView matrix_view(const Problem& p, DType type, Layout layout) {
   OperandSpec spec = {.dtype = type, .layout = layout};
-  spec.alignment = std::min(p.out.alignment, std::max(1, 16 / bytes_of(type)));
+  spec.alignment = std::min(p.out.alignment, std::max(1, 128 / bits_of(type)));
   if (p.out.ld > 0) {
     const std::int64_t unit = std::max(spec.alignment, 1);
     spec.ld = (layout == Layout::row ? p.output_columns() : p.m) / unit * unit + 2 * unit;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/problems/operands.hpp"
@@ -413,4 +414,22 @@ TEST_CASE("a guarded tensor is no better aligned than asked, and refuses what no
   CHECK(GuardedTensor::make(TensorView::row_major(nullptr, DType::f16, {1LL << 40, 1LL << 40}))
             .status()
             .code() == StatusCode::invalid_arguments);
+}
+
+TEST_CASE("a value that no right result has is not within, however near it is", "[reference]") {
+  // 0.5 becomes 0, and 1.5 becomes 2: ties go to the even number.
+  std::array<std::int8_t, 2> out = {0, 2};
+  const TensorView view = TensorView::row_major(out.data(), DType::s8, {1, 2});
+  Expected expected = expected_output(Operand::out, view, {0});
+  expected.values = {0.5, 1.5};
+  expected.radii = {0, 0};
+  CHECK(compare(expected, view, {}).within());
+  for (const auto& [first, second] : {std::pair(1, 2), std::pair(0, 1)}) {
+    out = {static_cast<std::int8_t>(first), static_cast<std::int8_t>(second)};
+    const Comparison wrong = compare(expected, view, {});
+    CHECK_FALSE(wrong.within());
+    CHECK(wrong.outside == 1);
+    CHECK(wrong.column == (first == 1 ? 0 : 1));
+    CHECK(wrong.text().find("1 beyond what rounding permits") != std::string::npos);
+  }
 }
