@@ -44,8 +44,8 @@ class Grouped(CommandTest):
 
     def test_wrong_sizes_are_refused_on_the_host(self):
         result = run_quarry("run", "grouped_gemm", "2x40x33", "f16", "--sizes", "9,5", *HOST)
-        self.assertEqual(result.status, 1)
         self.assertIn("Operand `sizes` is wrong at group 1: it is 5, and the group before it ends at 9", result.err + result.out)
+        self.assertEqual((result.status, result.out), (2, ""))  # no kernel is to blame
 
     def test_verify_meets_every_path(self):
         out = self.quarry("verify", "--where", "operation == grouped_gemm and a.dtype == bf16", *HOST, "--problems", "24",

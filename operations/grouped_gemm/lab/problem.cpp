@@ -7,6 +7,7 @@
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
 #include "operations/gemm/lab/scales.hpp"
+#include "operations/grouped_gemm/executor.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
@@ -163,6 +164,10 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.epilogue = read_epilogue(reader, problem.output());
+  if (!reader.status()) return reader.status();
+  if (!problem.clamp_host_sizes) {
+    if (Status s = host::check_sizes(problem.group_params()); !s) return s;
+  }
   return problem;
 }
 
