@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks format (clang-format), scripts (shellcheck), wording (plain_words.py) and code (clang-tidy) of our own sources.
+# Checks format (clang-format), scripts (shellcheck), names of tests, wording (plain_words.py) and code (clang-tidy) of our own sources.
 # Usage: tools/lint.sh [--fix-format] [--tidy | --tidy-changed] [FILE.cpp...]
 # clang-tidy reads the files that are named; with --tidy every source but the tests'; with --tidy-changed those that changed since
 # origin/main (or in the last 20 commits, where there is no such branch) and a sample, at most 40 in all, drawn anew by each change of the sources.
@@ -63,6 +63,12 @@ fi
 if command -v shellcheck >/dev/null; then
   say "scripts"
   shellcheck --severity=warning --shell=bash --exclude=SC2154,SC2164 tools/*.sh tools/lib/*.sh tests/scripts/*.sh .ci/run || status=1
+fi
+
+say "names of tests"
+if grep -rnE --include='*.cpp' 'TEST_CASE\("[^"]*;' tests; then
+  say "a semicolon in the name of a test: CTest would take it for two tests, and run neither"
+  status=1
 fi
 
 say "wording"

@@ -214,7 +214,7 @@ LineVerdict read_line(std::string_view line, IdentifiedMeasurement& read) {
   if (!members) return LineVerdict::damaged;
   Values values(*members);
   const std::int64_t version = values.number("quarry_tuning");
-  if (!values.good() || version < 1) return LineVerdict::damaged;
+  if (!values.good() || version < 1 || version > std::numeric_limits<int>::max()) return LineVerdict::damaged;
   if (version > tuning_version) return LineVerdict::future;
   read.id = values.digest("id");
   read.measurement = measurement_of(values);

@@ -154,7 +154,7 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-TEST_CASE("results: a line of a record holds a whole result; other lines are refused") {
+TEST_CASE("results: a line of a record holds a whole result, and other lines are refused") {
   const std::uint64_t seed = lab::fresh_seed();
   INFO("seed " << seed);
   const Problem problem = some_problems(1)[0];
@@ -310,7 +310,7 @@ TEST_CASE("a full disk ends a benchmark with a message, before its result is pas
   CHECK(again.measured == 1);
 }
 
-TEST_CASE("without a file every problem is measured; those that fail are told and the next ones follow") {
+TEST_CASE("without a file every problem is measured, those that fail are told and the next ones follow") {
   const std::vector<Problem> problems = some_problems(5);
   BenchRecord record;
   std::vector<std::uint64_t> seeds;

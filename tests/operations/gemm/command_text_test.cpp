@@ -59,7 +59,7 @@ TEST_CASE("the words of plain problems are short") {
         "--clamp :6 --swizzle 4");
 }
 
-TEST_CASE("a problem with an expression has no key and no words; as a line it is read") {
+TEST_CASE("a problem with an expression has no key and no words, and as a line it is read") {
   const std::string line =
       "gemm 64x64x64 --a f16:row --b f16:row --out f16:row --epilogue 'out = relu(sum + bias)' "
       "--with bias=f32:per_column";

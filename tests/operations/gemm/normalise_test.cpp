@@ -119,7 +119,7 @@ TEST_CASE("a batch is shared or agreed upon", "[normalise]") {
   check_refused(args, Reason::batch, Operand::a);
 }
 
-TEST_CASE("extents: not negative, not past 31 bits; zero is legal", "[normalise]") {
+TEST_CASE("extents: not negative, not past 31 bits, zero is legal", "[normalise]") {
   GemmArguments args = arguments();
   args.a.extents[0] = args.out.extents[0] = -1;
   check_refused(args, Reason::negative_extent, Operand::out);

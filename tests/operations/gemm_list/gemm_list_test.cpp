@@ -182,7 +182,7 @@ TEST_CASE("every list kernel's host run agrees with float64 on random problems",
   }
 }
 
-TEST_CASE("what is launched does not depend on sizes; the ranking goes by the host's", "[gemm_list]") {
+TEST_CASE("what is launched does not depend on sizes, the ranking goes by the host's", "[gemm_list]") {
   const auto list_of = [](std::int64_t m) { return List(std::vector<Extents>(16, Extents{m, 64, 64})); };
   List some = list_of(64);
   List others = list_of(64);

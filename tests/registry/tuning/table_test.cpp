@@ -44,7 +44,7 @@ TEST_CASE("a measurement that was written is read as it was") {
   }
 }
 
-TEST_CASE("a line that was changed, cut or is foreign is damaged; one of a later version is not") {
+TEST_CASE("a line that was changed, cut or is foreign is damaged, one of a later version is not") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
   Random random(seed);
