@@ -5,8 +5,8 @@
 
 namespace quarry::reorder_matrix {
 
-/// One kernel: moves elements of whole bytes, tile by tile, by way of shared memory, so that both matrices
-/// are walked along their lines.
+/// One kernel: moves elements of whole bytes. Matrices with the same lines are copied in pieces of 16 bytes;
+/// others tile by tile, by way of shared memory, so that both are walked along their lines.
 struct Config {
   DType type;
   friend constexpr bool operator==(const Config&, const Config&) = default;
@@ -15,9 +15,11 @@ struct Config {
 /// Bytes of an element: 1, 2, 4 or 8. Nothing else of the type counts.
 constexpr int element_bytes(const Config& c) { return bytes_of(c.type); }
 
-/// Threads of a block, which moves one square tile.
+/// Threads of a block, which moves one square tile at a time, or so many pieces a thread.
 constexpr int threads(const Config&) { return 256; }
 inline constexpr int tile_extent = 64;
+inline constexpr int piece_bytes = 16;
+inline constexpr int pieces_of_thread = 4;
 
 /// Elements from one row of the tile in shared memory to the next: with the padding of a word or more,
 /// walking along columns meets all banks, too.
@@ -32,11 +34,16 @@ constexpr int shared_memory_bytes(const Config& c) {
 
 constexpr long long tiles_along(int extent) { return extent / tile_extent + (extent % tile_extent != 0); }
 
-/// Blocks of the one-dimensional grid; one that is too large for it is above 2^31 - 1.
-constexpr long long grid(int rows, int columns, int batch) {
-  constexpr long long limit = 0x7fffffff;
-  const long long tiles = tiles_along(rows) * tiles_along(columns);
-  return tiles > limit ? tiles : tiles * batch;
+/// Tiles of all matrices of a batch.
+constexpr long long tiles(int rows, int columns, int batch) {
+  return tiles_along(rows) * tiles_along(columns) * batch;
+}
+
+/// Blocks of the grid, which walk over the tiles: as many as 132 multiprocessors hold at once, at most.
+constexpr int grid(int rows, int columns, int batch) {
+  constexpr long long most = 132 * 8;
+  const long long all = tiles(rows, columns, batch);
+  return static_cast<int>(all < most ? all : most);
 }
 
 }  // namespace quarry::reorder_matrix

@@ -1,6 +1,7 @@
 #include "reorder_matrix/family.hpp"
 
 #include "reorder_matrix/config.hpp"
+#include "reorder_matrix/step.hpp"
 
 namespace quarry::reorder_matrix {
 namespace {
@@ -8,17 +9,8 @@ namespace {
 /// From one kernel's end to the next one's first results, whatever they do.
 constexpr double least_seconds = 3e-6;
 
-long long blocks(const ReorderProblem& problem) {
-  return grid(problem.params.rows, problem.params.columns, problem.params.batch);
-}
-
 class ReorderMatrix final : public ReorderFamily {
  public:
-  Status supports(const void*, const ReorderProblem& problem) const override {
-    if (blocks(problem) <= grid_limit) return {};
-    return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, blocks(problem)};
-  }
-
   /// Each element is read and written once.
   Account account(const void*, const ReorderProblem& problem, const DeviceModel& device) const override {
     const ReorderParams& p = problem.params;
@@ -34,12 +26,7 @@ class ReorderMatrix final : public ReorderFamily {
   void launch(const void* config, const ReorderProblem& problem, Launch& launch) const override {
     if (is_empty(problem)) return;
     const Config& c = *static_cast<const Config*>(config);
-    Step& step = add_kernel(launch, 0, sizeof(ReorderParams));
-    step.grid = static_cast<unsigned>(blocks(problem));
-    step.threads = static_cast<unsigned>(threads(c));
-    step.shared_memory = static_cast<unsigned>(shared_memory_bytes(c));
-    auto& params = params_of<ReorderParams>(launch, step);
-    params = problem.params;
+    const ReorderParams& params = add_reorder(launch, 0, problem.type, problem.params);
     relocate(launch, params.from.data, Operand::from);
     relocate(launch, params.to.data, Operand::to);
     const auto element = static_cast<std::uint16_t>(element_bytes(c));

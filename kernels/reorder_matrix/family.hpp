@@ -5,7 +5,6 @@
 #include "launch.hpp"
 #include "quarry/account.hpp"
 #include "quarry/device_model.hpp"
-#include "quarry/status.hpp"
 #include "quarry/types.hpp"
 #include "reorder_matrix/params.hpp"
 
@@ -25,15 +24,11 @@ constexpr bool is_empty(const ReorderProblem& problem) {
 
 class ReorderFamily : public Family {
  public:
-  /// Whether the kernel takes the problem: limits of the grid. Types were matched by the caller, who also
-  /// checked the device's compute capability.
-  virtual Status supports(const void* config, const ReorderProblem& problem) const = 0;
-
-  /// Predicted seconds, and what they are made of. @pre supports()
+  /// Predicted seconds, and what they are made of. A kernel takes every problem of its type.
   virtual Account account(const void* config, const ReorderProblem& problem,
                           const DeviceModel& device) const = 0;
 
-  /// Fills a launch, which is empty. @pre supports()
+  /// Fills a launch, which is empty.
   virtual void launch(const void* config, const ReorderProblem& problem, Launch& launch) const = 0;
 
  protected:

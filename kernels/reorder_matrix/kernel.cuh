@@ -29,21 +29,24 @@ struct ElementOf<8> {
   using Type = unsigned long long;
 };
 
-/// The tile of one block.
+/// A tile of one of the matrices.
 struct Tile {
   int batch;
   int first_row;
   int first_column;
 };
 
-QUARRY_DEVICE Tile tile_of_block(const ReorderParams& params) {
-  const auto across = static_cast<unsigned>(tiles_along(params.columns));
-  const auto down = static_cast<unsigned>(tiles_along(params.rows));
-  const unsigned block = arch::block_index();
-  const unsigned row = block / across;
+QUARRY_DEVICE Tile tile_at(const ReorderParams& params, long long index) {
+  const long long across = tiles_along(params.columns);
+  const long long down = tiles_along(params.rows);
+  const long long row = index / across;
   return {static_cast<int>(row / down), static_cast<int>(row % down) * tile_extent,
-          static_cast<int>(block % across) * tile_extent};
+          static_cast<int>(index % across) * tile_extent};
 }
+
+/// What is moved at once where both matrices have the same lines.
+using Piece = arch::Vector<unsigned, 4>;
+static_assert(sizeof(Piece) == piece_bytes);
 
 /// Four neighbours of a line: where they are in the tile and in the matrix, and how many of them exist.
 struct QuadPlace {
@@ -70,20 +73,40 @@ QUARRY_DEVICE QuadPlace place_of(const ReorderParams& params, const ReorderSide&
   return place;
 }
 
-/// One side, read or written four elements at a time.
+/// The elements of one side's lines.
 template <class T>
 class Lines {
  public:
-  QUARRY_DEVICE Lines(const ReorderSide& side, int batch)
-      : side_(side), data_(static_cast<const T*>(side.data) + batch * side.batch_stride) {
-    const long long leading = side.line_stride | (side.interleaved ? side.element_stride : 0);
-    const auto bytes =
-        reinterpret_cast<unsigned long long>(data_) | static_cast<unsigned long long>(leading) * sizeof(T);
-    quads_aligned_ = (side.interleaved || side.element_stride == 1) && bytes % alignof(Quad<T>) == 0;
+  QUARRY_DEVICE explicit Lines(const ReorderSide& side) : side_(side) {}
+
+  QUARRY_DEVICE T* at(int batch, int line, int element) const {
+    return const_cast<T*>(static_cast<const T*>(side_.data)) +
+           (batch * side_.batch_stride + line * side_.line_stride +
+            distance(side_.interleaved, element, side_.element_stride));
   }
 
+  /// Whether so many bytes of neighbouring elements, from a multiple of them on, can be moved at once.
+  QUARRY_DEVICE bool moves(int bytes) const {
+    const long long strides =
+        side_.line_stride | side_.batch_stride | (side_.interleaved ? side_.element_stride : 0);
+    const auto places = reinterpret_cast<unsigned long long>(side_.data) |
+                        static_cast<unsigned long long>(strides) * sizeof(T);
+    return (side_.interleaved || side_.element_stride == 1) && places % static_cast<unsigned>(bytes) == 0;
+  }
+
+ private:
+  const ReorderSide& side_;
+};
+
+/// One side of a tile, read or written four elements at a time.
+template <class T>
+class QuadLines {
+ public:
+  QUARRY_DEVICE QuadLines(const ReorderSide& side, int batch)
+      : lines_(side), batch_(batch), aligned_(lines_.moves(alignof(Quad<T>))) {}
+
   QUARRY_DEVICE Quad<T> load(const QuadPlace& place) const {
-    if (quads_aligned_ && place.count == 4) return arch::global_load<Quad<T>>(at(place, 0));
+    if (aligned_ && place.count == 4) return arch::global_load<Quad<T>>(at(place, 0));
     Quad<T> quad = {};
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -93,34 +116,117 @@ class Lines {
   }
 
   QUARRY_DEVICE void store(const QuadPlace& place, const Quad<T>& quad) const {
-    if (quads_aligned_ && place.count == 4) {
-      arch::global_store(const_cast<T*>(at(place, 0)), quad);
+    if (aligned_ && place.count == 4) {
+      arch::global_store(at(place, 0), quad);
       return;
     }
     QUARRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      if (i < place.count) arch::global_store(const_cast<T*>(at(place, i)), quad.v[i]);
+      if (i < place.count) arch::global_store(at(place, i), quad.v[i]);
     }
   }
 
  private:
-  QUARRY_DEVICE const T* at(const QuadPlace& place, int i) const {
-    return data_ + (place.line * side_.line_stride +
-                    distance(side_.interleaved, place.element + i, side_.element_stride));
+  QUARRY_DEVICE T* at(const QuadPlace& place, int i) const {
+    return lines_.at(batch_, place.line, place.element + i);
   }
 
-  const ReorderSide& side_;
-  const T* data_;
-  bool quads_aligned_;
+  Lines<T> lines_;
+  int batch_;
+  bool aligned_;
 };
 
-/// The kernel: reads a tile along the lines of one matrix, writes it along the lines of the other.
-template <Config config>
-QUARRY_DEVICE void kernel(const ReorderParams& params) {
-  using T = typename ElementOf<element_bytes(config)>::Type;
+/// Where a piece is among the lines of both matrices, and how many of its elements exist.
+struct PiecePlace {
+  int batch;
+  int line;
+  int element;
+  int count;
+};
+
+/// The pieces of matrices with the same lines, one line after another, one matrix of the batch after another.
+class Pieces {
+ public:
+  QUARRY_DEVICE Pieces(const ReorderParams& params, int elements)
+      : elements_(elements),
+        length_(params.from.lines_are_rows ? params.columns : params.rows),
+        lines_(static_cast<unsigned>(params.from.lines_are_rows ? params.rows : params.columns)),
+        of_line_(static_cast<unsigned>(length_ / elements + (length_ % elements != 0))) {}
+
+  QUARRY_DEVICE long long count(int batch) const { return static_cast<long long>(of_line_) * lines_ * batch; }
+
+  /// Goes to a piece, from which the next ones are counted.
+  QUARRY_DEVICE void go_to(long long piece) {
+    const long long line = piece / of_line_;
+    rest_ = static_cast<unsigned>(piece % of_line_);
+    line_ = static_cast<unsigned>(line % lines_);
+    batch_ = static_cast<int>(line / lines_);
+  }
+
+  /// @param ahead fewer than a block has
+  QUARRY_DEVICE PiecePlace at(int ahead) const {
+    const unsigned piece = rest_ + static_cast<unsigned>(ahead);
+    const unsigned line = line_ + piece / of_line_;
+    const int element = static_cast<int>(piece % of_line_) * elements_;
+    const int left = length_ - element;
+    return {batch_ + static_cast<int>(line / lines_), static_cast<int>(line % lines_), element,
+            left < elements_ ? left : elements_};
+  }
+
+ private:
+  int elements_;
+  int length_;
+  unsigned lines_;
+  unsigned of_line_;
+  unsigned rest_ = 0;
+  unsigned line_ = 0;
+  int batch_ = 0;
+};
+
+/// Copies matrices with the same lines. All pieces of a thread are on their way before the first is stored.
+template <Config config, class T>
+QUARRY_DEVICE void copy_pieces(const ReorderParams& params, const Lines<T>& from, const Lines<T>& to) {
+  constexpr int elements = piece_bytes / sizeof(T);
+  constexpr int of_block = threads(config) * pieces_of_thread;
+  Pieces pieces(params, elements);
+  const long long count = pieces.count(params.batch);
+  const long long step = static_cast<long long>(arch::grid_blocks()) * of_block;
+  QUARRY_ROLLED
+  for (long long first = static_cast<long long>(arch::block_index()) * of_block; first < count;
+       first += step) {
+    pieces.go_to(first);
+    Piece values[pieces_of_thread] = {};
+    PiecePlace places[pieces_of_thread];
+    QUARRY_UNROLL
+    for (int turn = 0; turn < pieces_of_thread; ++turn) {
+      const int ahead = turn * threads(config) + arch::thread_index();
+      PiecePlace& place = places[turn];
+      place = pieces.at(ahead);
+      if (first + ahead >= count) place.count = 0;
+      if (place.count == elements)
+        values[turn] = arch::global_load<Piece>(from.at(place.batch, place.line, place.element));
+    }
+    QUARRY_UNROLL
+    for (int turn = 0; turn < pieces_of_thread; ++turn) {
+      const PiecePlace& place = places[turn];
+      if (place.count == elements) {
+        arch::global_store(to.at(place.batch, place.line, place.element), values[turn]);
+        continue;
+      }
+      QUARRY_ROLLED
+      for (int i = 0; i < place.count; ++i) {
+        arch::global_store(to.at(place.batch, place.line, place.element + i),
+                           arch::global_load<T>(from.at(place.batch, place.line, place.element + i)));
+      }
+    }
+  }
+}
+
+/// Reads a tile along the lines of one matrix, writes it along the lines of the other.
+template <Config config, class T>
+QUARRY_DEVICE void turn_tile(const ReorderParams& params, const Tile& tile) {
   constexpr int quads = tile_extent * tile_extent / 4;
   const arch::SharedAddress staged = arch::shared_memory();
-  const Tile tile = tile_of_block(params);
   const auto staged_at = [&](const ReorderSide& side, const QuadPlace& place, int i) {
     const int line = place.tile_line;
     const int element = place.tile_element + i;
@@ -129,7 +235,7 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
     return staged + offset * element_bytes(config);
   };
 
-  const Lines<T> from(params.from, tile.batch);
+  const QuadLines<T> from(params.from, tile.batch);
   for (int index = arch::thread_index(); index < quads; index += threads(config)) {
     const QuadPlace place = place_of(params, params.from, tile, index);
     const Quad<T> quad = from.load(place);
@@ -139,7 +245,7 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
     }
   }
   arch::block_barrier();
-  const Lines<T> to(params.to, tile.batch);
+  const QuadLines<T> to(params.to, tile.batch);
   for (int index = arch::thread_index(); index < quads; index += threads(config)) {
     const QuadPlace place = place_of(params, params.to, tile, index);
     Quad<T> quad = {};
@@ -148,6 +254,25 @@ QUARRY_DEVICE void kernel(const ReorderParams& params) {
       if (i < place.count) quad.v[i] = arch::shared_load<T>(staged_at(params.to, place, i));
     }
     to.store(place, quad);
+  }
+}
+
+/// The kernel: blocks walk over pieces or tiles.
+template <Config config>
+QUARRY_DEVICE void kernel(const ReorderParams& params) {
+  using T = typename ElementOf<element_bytes(config)>::Type;
+  const Lines<T> from(params.from);
+  const Lines<T> to(params.to);
+  const bool same_lines = params.from.lines_are_rows == params.to.lines_are_rows;
+  if (same_lines && from.moves(piece_bytes) && to.moves(piece_bytes)) {
+    copy_pieces<config>(params, from, to);
+    return;
+  }
+  const long long count = tiles(params.rows, params.columns, params.batch);
+  QUARRY_ROLLED
+  for (long long i = arch::block_index(); i < count; i += arch::grid_blocks()) {
+    turn_tile<config, T>(params, tile_at(params, i));
+    arch::block_barrier();  // the tile has been read
   }
 }
 

@@ -27,4 +27,6 @@ extern const ConfigSpace space;
 constinit const ConfigSpace space =
     config_space<settings, fault, unit_group>(family_name, "quarry::ReorderParams", EntryProblem::same);
 
+std::string name_of(DType type) { return config_name(space, values_of(settings, entry({type}))); }
+
 }  // namespace quarry::reorder_matrix

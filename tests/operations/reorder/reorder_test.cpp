@@ -9,6 +9,7 @@
 #include "operations/common/host/matrix.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/prepared_launch.hpp"
 #include "support/random_reorder.hpp"
 
 using namespace quarry;
@@ -182,12 +183,14 @@ TEST_CASE("a matrix without elements needs no memory", "[reorder]") {
                 TensorView::column_major(nullptr, DType::f64, {0, 64, 64})));
 }
 
-TEST_CASE("what is too large for a grid is refused", "[reorder]") {
+TEST_CASE("blocks walk over matrices of any size", "[reorder]") {
   constexpr std::int64_t large = (std::int64_t{1} << 31) - 32;
-  const TensorView from = TensorView::row_interleaved32(memory, DType::s8, {large, 16384});
-  const TensorView to =
-      TensorView::column_interleaved32(memory + (std::int64_t{1} << 46), DType::s8, {large, 16384});
-  const Status status = reorder(from.on({MemoryKind::device, 0}), to.on({MemoryKind::device, 0}));
-  CHECK(status.code() == StatusCode::unsupported);
-  CHECK_THAT(status.message(), Catch::Contains("The problem is too large"));
+  const ReorderArguments args = {.from = TensorView::row_interleaved32(nullptr, DType::s8, {large, 16384}),
+                                 .to = TensorView::column_interleaved32(nullptr, DType::s8, {large, 16384})};
+  const Kernel kernel = *find_kernel("reorder_matrix_s8");
+  const auto prepared = test::launch_of(kernel, args);
+  CHECK(prepared->launch.steps[0].grid == 1056);
+  const ReorderArguments few = {.from = TensorView::row_major(nullptr, DType::s8, {2, 65, 64}),
+                                .to = TensorView::column_major(nullptr, DType::s8, {2, 65, 64})};
+  CHECK(test::launch_of(kernel, few)->launch.steps[0].grid == 4);
 }
