@@ -2,6 +2,7 @@
 
 #include "quarry/tensor.hpp"
 #include "reduce_split_k/describe.hpp"
+#include "reorder_matrix/describe.hpp"
 
 namespace quarry {
 
@@ -37,6 +38,10 @@ EntryText entry_text(const ConfigSpace& space, const SettingValues& values) {
 }
 
 std::vector<std::string> companion_names(const KernelMetadata& kernel) {
+  if (kernel.design.reorders) {
+    const OperandsMetadata& o = kernel.operands;
+    return {reorder_matrix::name_of(o.a.dtype), reorder_matrix::name_of(o.out.dtype)};
+  }
   if (!kernel.modes.split_k_parallel) return {};
   const OperandMetadata& out = kernel.operands.out;
   const Layout layout = is_interleaved(out.layout) ? Layout::column_interleaved32 : Layout::row;

@@ -73,7 +73,7 @@ struct Step {
 struct Relocation {
   enum class Kind : std::uint8_t {
     pointer,  ///< the operand's address, and `offset` bytes
-    map,      ///< a TensorMap over the operand, made of Launch::maps[map]
+    map,      ///< a TensorMap over the operand, made of Launch::maps[map], from its `offset` on
   };
   Kind kind;
   /// The operand as the caller names it, or Operand::workspace.
@@ -95,7 +95,7 @@ struct WorkspacePart {
 struct Launch {
   static constexpr std::size_t most_image = 4096;
 
-  FewOf<Step, 4> steps;
+  FewOf<Step, 5> steps;
   FewOf<PlanOperandNeed, 24> uses;
   FewOf<Relocation, 40> relocations;
   /// Their `data` is what the operand was when the launch was made; see Relocation.

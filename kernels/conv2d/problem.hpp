@@ -15,6 +15,8 @@ struct Conv2dProblem {
   Windows windows = {};
   /// All tensors have their channels in groups of 32 (InterleavedTaps).
   bool interleaved = false;
+  /// K is in one piece whatever would be faster.
+  bool whole_k = false;
 };
 
 /// How often windows look at an element of an image, 1 at least: so often the product's matrix has it.

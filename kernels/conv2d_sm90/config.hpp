@@ -16,6 +16,9 @@ struct Config {
   Schedule schedule;
   /// Of dgrad: unity or strided, in phases (conv2d/phases.hpp). Other directions walk with any stride.
   WindowStrides strides = WindowStrides::unity;
+  /// Of all tensors: row, with neighbouring channels, or column_interleaved32, with channels in groups of 32.
+  /// The latter are reordered for the kernel of the former (conv2d_sm90/reordered.hpp).
+  Layout layout = Layout::row;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 

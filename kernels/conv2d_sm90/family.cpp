@@ -5,6 +5,7 @@
 #include "common/long_slices.hpp"
 #include "conv2d_sm90/config.hpp"
 #include "conv2d_sm90/phases.hpp"
+#include "conv2d_sm90/reordered.hpp"
 #include "conv2d_sm90/tensors.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/clusters.hpp"
@@ -90,6 +91,15 @@ void lengthen_slices(const gemm_sm90::Config& code, const Step& step, TensorConv
   gemm.k_tiles_per_slice = cut.short_k_tiles;
 }
 
+/// Seconds of a copy to another layout: from the end of the kernel in front to its own end, beside what it
+/// moves.
+constexpr double copy_seconds = 2e-6;
+
+/// Seconds of the copies of a problem, and of what they move.
+double seconds_of(const ReorderCost& cost, const GemmProfile& kernel) {
+  return cost.copies * copy_seconds + cost.moved * kernel.memory_byte;
+}
+
 class Conv2dSm90 final : public Conv2dFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
@@ -111,6 +121,8 @@ class Conv2dSm90 final : public Conv2dFamily {
 
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
+    if (problem.interleaved && !is_empty(problem.product))
+      return supports(kernel, with_neighbours(problem), device);
     // Blocks side by side in a cluster have whole lines of 64, so that all of the cluster tells the same.
     const bool phased = in_phases(kernel.traits, problem);
     if (Status s = check_tensors(problem, kernel.traits.tile, phased); !s) return s;
@@ -126,12 +138,27 @@ class Conv2dSm90 final : public Conv2dFamily {
   Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
                     std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (problem.interleaved) {
+      const ReorderCost cost = reorder_cost(problem);
+      Estimate result = estimate(kernel, with_neighbours(problem), max_workspace);
+      result.seconds += seconds_of(cost, kernel);
+      result.workspace += cost.workspace;
+      return result;
+    }
     return gemm_sm90::estimate(kernel, ranked_product(kernel, problem), max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem,
                   std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
+    if (problem.interleaved) {
+      const ReorderCost cost = reorder_cost(problem);
+      Account result = account(kernel, with_neighbours(problem), max_workspace);
+      result[TimePart::launch] += cost.copies * copy_seconds;
+      result[TimePart::memory] += cost.moved * kernel.memory_byte;
+      result.seconds += seconds_of(cost, kernel);
+      return result;
+    }
     return gemm_sm90::account(kernel, ranked_product(kernel, problem), max_workspace);
   }
 
@@ -139,6 +166,7 @@ class Conv2dSm90 final : public Conv2dFamily {
                              const ChosenControls& controls) const override {
     const Config& c = config_of(config);
     if (is_empty(problem.product)) return 0;
+    if (problem.interleaved) return reorder_cost(problem).workspace;
     const GemmTraits traits = product_traits(c);
     return gemm_workspace(traits, covered_product(traits, problem), controls).bytes;
   }
@@ -147,6 +175,26 @@ class Conv2dSm90 final : public Conv2dFamily {
               Launch& launch) const override {
     const Config& c = config_of(config);
     if (is_empty(problem.product)) return;
+    if (problem.interleaved) {
+      launch_alone(c, with_neighbours(problem), controls, launch);
+      add_reorders(problem, launch);
+    } else {
+      launch_alone(c, problem, controls, launch);
+    }
+  }
+
+  Conv2dParams host_params(const void* config, const Launch& launch, const std::byte* image) const override {
+    const Config& c = config_of(config);
+    const Step& step = *kernel_step(launch);
+    if (is_phased(c)) return whole_product(params_of<PhasedTensorConv2dParams>(image, step));
+    const Conv2dParams params = tensor_product(c.direction, params_of<TensorConv2dParams>(image, step));
+    return has_reorders(launch) ? with_groups(launch, image, params) : params;
+  }
+
+ private:
+  /// Fills a launch of the kernel, for tensors with neighbouring channels.
+  static void launch_alone(const Config& c, const Conv2dProblem& problem, const ChosenControls& controls,
+                           Launch& launch) {
     const gemm_sm90::Config code = product(c);
     const GemmProblem p = covered_product(product_traits(c), problem);
     const std::size_t bytes = is_phased(c) ? sizeof(PhasedTensorConv2dParams) : sizeof(TensorConv2dParams);
@@ -161,13 +209,6 @@ class Conv2dSm90 final : public Conv2dFamily {
     } else {
       gemm_sm90::add_output_maps(code, p, params, launch);
     }
-  }
-
-  Conv2dParams host_params(const void* config, const Launch& launch, const std::byte* image) const override {
-    const Config& c = config_of(config);
-    const Step& step = *kernel_step(launch);
-    if (is_phased(c)) return whole_product(params_of<PhasedTensorConv2dParams>(image, step));
-    return tensor_product(c.direction, params_of<TensorConv2dParams>(image, step));
   }
 };
 

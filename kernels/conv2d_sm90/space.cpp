@@ -6,8 +6,12 @@
 
 namespace quarry::conv2d_sm90 {
 
-/// Each runs its own device code.
-static Config entry(const Config& c) { return c; }
+/// Tensors are reordered for the device code of neighbouring channels.
+static Config entry(const Config& c) {
+  Config result = c;
+  result.layout = Layout::row;
+  return result;
+}
 
 namespace {
 
@@ -16,7 +20,9 @@ constexpr auto settings = convolution_settings<Config>(
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong, Schedule::one_tile>(
          "schedule"),
      word_setting<&Config::strides, WindowStrides::unity, WindowStrides::strided>("strides",
-                                                                                  WindowStrides::unity)});
+                                                                                  WindowStrides::unity),
+     word_setting<&Config::layout, Layout::row, Layout::column_interleaved32>("layout", Layout::row,
+                                                                              channel_layout_words)});
 
 bool has_byte_types(const Types& t) { return is_byte(t.a) && is_byte(t.b); }
 
@@ -25,6 +31,7 @@ std::string fault(const Config& c) {
   if (!has_half_types(c.types) && !has_byte_types(c.types)) {
     return "operands must be both f16 or bf16, with sums of f16 or f32, or s8 and u8, with sums of s32";
   }
+  if (std::string why = channel_layout_fault(c.direction, c.types, c.layout); !why.empty()) return why;
   if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;
   if (c.strides != WindowStrides::unity && c.direction != Direction::dgrad)
     return "strided can be chosen only for dgrad: other directions take strides as they are";

@@ -133,7 +133,7 @@ void bind(Launch& launch, const PlanOperands& pointers) {
   for (const Relocation& relocation : launch.relocations) {
     if (relocation.kind != Relocation::Kind::map) continue;
     TensorMapFields fields = launch.maps[relocation.map];
-    fields.data = pointers[relocation.source];
+    fields.data = static_cast<const std::byte*>(pointers[relocation.source]) + relocation.offset;
     std::memcpy(launch.image + relocation.at, &fields, sizeof fields);
   }
 }

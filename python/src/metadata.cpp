@@ -103,6 +103,8 @@ void bind_design(nb::module_& module) {
       .def_prop_ro(
           "orientation", [](const DesignMetadata& self) { return word_or_none(self.orientation); },
           nb::sig("def orientation(self) -> str | None"))
+      .def_ro("reorders", &DesignMetadata::reorders,
+              "Whether operands are copied to another layout in the workspace first, and the output back.")
       .def_prop_ro("instruction_shape",
                    [](const DesignMetadata& self) {
                      return self.instruction ? std::optional(shape(*self.instruction)) : std::nullopt;

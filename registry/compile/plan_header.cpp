@@ -172,6 +172,13 @@ BoxText box_text(const TensorMapFields& fields) {
           "lower_corner, upper_corner, " + number(fields.box[0]) + "u, " + number(fields.box[1]) + "u"};
 }
 
+/// Where a relocated map begins.
+std::string address_text(const Relocation& relocation) {
+  const std::string operand = "operands->" + member(relocation.source);
+  if (relocation.offset == 0) return "(void*)" + operand;
+  return "(unsigned char*)" + operand + " + " + number(relocation.offset) + "u";
+}
+
 std::string map_text(const Launch& launch, const Relocation& relocation) {
   const TensorMapFields& fields = launch.maps[relocation.map];
   const TensorMapWords words = words_of(fields);
@@ -182,7 +189,7 @@ std::string map_text(const Launch& launch, const Relocation& relocation) {
       ";\n    static const cuuint64_t strides[] = " + list(std::span(fields.stride).first(rank - 1)) + ";\n" +
       box.declared;
   text += std::string("    const CUresult result = encode") + (fields.walks() ? "_im2col" : "") + "(&map, " +
-          std::string(words.type) + ", " + number(rank) + ", (void*)operands->" + member(relocation.source) +
+          std::string(words.type) + ", " + number(rank) + ", " + address_text(relocation) +
           ", extents, strides, " + box.names + ",\n        element_strides, " +
           std::string(words.interleave) + ", " + std::string(words.swizzle) + ",\n        " +
           std::string(words.promotion) + ", " + std::string(words.fill) + ");\n";

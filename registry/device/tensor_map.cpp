@@ -182,7 +182,7 @@ Status for_each_map(const Launch& launch, const PlanOperands& pointers, std::byt
   for (const Relocation& relocation : launch.relocations) {
     if (relocation.kind != Relocation::Kind::map) continue;
     TensorMapFields fields = launch.maps[relocation.map];
-    fields.data = pointers[relocation.source];
+    fields.data = static_cast<const std::byte*>(pointers[relocation.source]) + relocation.offset;
     if (Status s = use(fields, image + relocation.at); !s) return s;
   }
   return {};

@@ -252,8 +252,8 @@ std::string windows_text(const DesignMetadata& design) {
 
 /// Makes of a problem one that the kernel takes.
 void fit(const KernelMetadata& kernel, Problem& p, Dice& dice) {
-  if (walks(kernel)) return fit_walk(kernel, p, dice);
   if (has_channel_groups(kernel)) fit_channel_groups(p);
+  if (walks(kernel)) return fit_walk(kernel, p, dice);
   fit_windows(kernel, p);
   fit_pieces(kernel, p);
 }
@@ -389,7 +389,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   const std::int64_t channels = result.out_extents()[3];
   // Copies of pixels need aligned positions, and a matrix of filters that is written.
   const bool is_dense = writes_matrix(kernel);
-  if (walks(kernel)) {
+  if (walks(kernel) && !kernel.design.reorders) {
     result.a.alignment = wide_alignment(result.a.dtype);
     result.b.alignment = wide_alignment(result.b.dtype);
   }

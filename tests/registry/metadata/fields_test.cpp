@@ -37,6 +37,7 @@ KernelMetadata full_kernel() {
   k.design.iterator = WindowIterator::optimized;
   k.design.strides = WindowStrides::strided;
   k.design.filter = WindowFilter::one;
+  k.design.reorders = true;
   k.design.instruction = Extent3{11, 13, 17};
   k.design.math = Math::fast_f32;
   k.design.math_unit = MathUnit::tensor_core;
@@ -68,14 +69,14 @@ TEST_CASE("Every member of the metadata is a field", "[fields]") {
   [[maybe_unused]] const auto& [a, b, c, out, accumulator, scales] = operands;
   [[maybe_unused]] const auto& [dtype, layout, alignment] = a;
   [[maybe_unused]] const auto& [tile, warps, stages, cluster, schedule, copy_engine, orientation, iterator,
-                                strides, filter, instruction, math, math_unit, threads, shared_memory] =
-      design;
+                                strides, filter, reorders, instruction, math, math_unit, threads,
+                                shared_memory] = design;
   [[maybe_unused]] const auto& [activation, bias, scale, residual, aux, clamp, fast_clamp] = epilogue;
   [[maybe_unused]] const auto& [split_k_serial, split_k_parallel, split_k_cluster, stream_k, batched, array] =
       modes;
   [[maybe_unused]] const auto& [m, n, k] = tile;
   // The last one is computed from others: the sum class.
-  CHECK(all_fields().size() == 6 + 4 * 3 + 2 + 3 * 3 + 7 + 6 + 7 + 6 + 1);
+  CHECK(all_fields().size() == 6 + 4 * 3 + 2 + 3 * 3 + 8 + 6 + 7 + 6 + 1);
 }
 
 TEST_CASE("Every field shows its value", "[fields]") {
@@ -115,6 +116,7 @@ TEST_CASE("Every field shows its value", "[fields]") {
       {"design.iterator", "optimized"},
       {"design.strides", "strided"},
       {"design.filter", "one"},
+      {"design.reorders", "true"},
       {"design.instruction.m", "11"},
       {"design.instruction.n", "13"},
       {"design.instruction.k", "17"},
@@ -240,7 +242,7 @@ TEST_CASE("A part is known by the ends of its path", "[fields]") {
   CHECK(paths("design.warps") == Paths{"warps.m", "warps.n", "warps.k"});
   CHECK(paths("a") == Paths{"a.dtype", "a.layout", "a.alignment"});
   CHECK(paths("epilogue") == Paths{"activation", "bias", "scale", "residual", "aux", "clamp", "fast_clamp"});
-  CHECK(paths("design").size() == 23);
+  CHECK(paths("design").size() == 24);
   CHECK(paths("stages").empty());
   CHECK(paths("").empty());
   CHECK(paths("arps").empty());

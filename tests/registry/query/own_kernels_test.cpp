@@ -117,8 +117,9 @@ TEST_CASE("a name makes the kernel of that name, and so does its config as JSON"
     CHECK(detail::entry_of(row.entry).name == config_name(space, entry));
     CHECK(row.exchanged == (entry != values));
     CHECK(detail::find_entry(config_name(space, entry)) == row.entry);
-    CHECK((row.companions[0] != detail::no_entry) == metadata.modes.split_k_parallel);
-    CHECK(row.companions[1] == detail::no_entry);
+    const bool reorders = metadata.design.reorders;
+    CHECK((row.companions[0] != detail::no_entry) == (metadata.modes.split_k_parallel || reorders));
+    CHECK((row.companions[1] != detail::no_entry) == reorders);
     if (!is_registered(row) && !detail::is_in_table(row.entry)) {
       CHECK(!kernel.precompiled(80));
       CHECK(!kernel.precompiled(90));
