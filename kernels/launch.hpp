@@ -53,6 +53,8 @@ struct Step {
   std::uint8_t entry;
   /// Blocks of the kernel wait for each other.
   bool blocks_wait;
+  /// Blocks walk over the work, so that any number of them does all of it.
+  bool blocks_walk;
   /// The kernel itself waits for earlier work of the stream before it touches memory, so that it may be
   /// started while that work still runs.
   bool waits_for_earlier;
@@ -125,6 +127,7 @@ inline Step& add_kernel(Launch& launch, std::uint8_t entry, std::size_t params_b
   return launch.steps.add({.kind = Step::Kind::kernel,
                            .entry = entry,
                            .blocks_wait = false,
+                           .blocks_walk = false,
                            .waits_for_earlier = false,
                            .at = static_cast<std::uint16_t>(at),
                            .bytes = static_cast<std::uint16_t>(params_bytes),
@@ -141,6 +144,7 @@ inline void add_clear(Launch& launch, const WorkspacePart& part) {
   launch.steps.add({.kind = Step::Kind::clear,
                     .entry = 0,
                     .blocks_wait = false,
+                    .blocks_walk = false,
                     .waits_for_earlier = false,
                     .at = 0,
                     .bytes = 0,

@@ -50,6 +50,7 @@ void GemmListFamily::launch(const void* config, const GemmListProblem& problem,
   Step& step = launch.steps.at[0];
   const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
   const std::int64_t most = std::min(gemm_blocks(kernel, problem.gemm, 1), grid_limit);
+  step.blocks_walk = true;
   step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, most));
   add_list(launch, problem, kernel.tile, params_of<GemmListParams>(launch, step).list);
 }

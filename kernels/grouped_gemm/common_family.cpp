@@ -38,6 +38,7 @@ void CommonGroupedFamily::launch(const void* config, const GroupedGemmProblem& p
   params.groups = problem.groups;
   const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
   const std::int64_t tiles = most_group_tiles(params.gemm, params.groups, kernel.tile.m);
+  step.blocks_walk = true;
   step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, std::min(tiles, grid_limit)));
   if (has_scales) add_scales(launch, params_of<ScaledGroupedGemmParams>(launch, step).scales, problem.gemm);
   if (problem.groups.groups == 0) return;

@@ -81,6 +81,7 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
     auto& params = params_of<Params>(launch, step);
     params.groups = problem.groups;
     step.waits_for_earlier = true;
+    step.blocks_walk = true;
     step.cluster = static_cast<unsigned>(kernel.cluster);
     const std::int64_t at_once = gemm_sm90::clusters_at_once(step.cluster, controls.multiprocessors);
     step.grid = static_cast<unsigned>(std::min(at_once, most_tiles(kernel, problem))) * step.cluster;

@@ -16,6 +16,7 @@ inline ReorderParams& add_reorder(Launch& launch, std::uint8_t entry, DType type
   const Config config = {type};
   Step& step = add_kernel(launch, entry, sizeof(ReorderParams));
   step.grid = static_cast<unsigned>(grid(reorder.rows, reorder.columns, reorder.batch));
+  step.blocks_walk = true;
   step.threads = static_cast<unsigned>(threads(config));
   step.shared_memory = static_cast<unsigned>(shared_memory_bytes(config));
   return params_of<ReorderParams>(launch, step) = reorder;

@@ -138,13 +138,10 @@ void bind(Launch& launch, const PlanOperands& pointers) {
   }
 }
 
-/// Blocks of a step's grid. Where sizes are read on the device, blocks walk over tiles, however many blocks
-/// there are; the device would have more of them than most problems here have tiles. So there are few for two
-/// of three seeds: then each block has several tiles.
-unsigned blocks_of(const Launch& launch, const Step& step, std::uint64_t seed) {
-  const bool walks =
-      std::ranges::any_of(launch.uses, [](const PlanOperandNeed& use) { return use.name == Operand::sizes; });
-  if (!walks || seed % 3 == 0) return step.grid;
+/// Blocks of a step's grid. Where blocks walk over the work, the device would have more of them than most
+/// problems here have tiles. So there are few for two of three seeds: then each block has several tiles.
+unsigned blocks_of(const Step& step, std::uint64_t seed) {
+  if (!step.blocks_walk || seed % 3 == 0) return step.grid;
   const auto clusters = static_cast<unsigned>(1 + seed / 3 % 4);
   return std::min(step.grid, clusters * step.cluster);
 }
@@ -162,7 +159,7 @@ Status run_launch(const detail::Row& row, const Launch& launch, std::byte* works
     if (!entry) return entry.status();
     const emulator::Launch kernel = {.entry = *entry,
                                      .params = launch.image + step.at,
-                                     .grid = blocks_of(launch, step, options.emulator.seed),
+                                     .grid = blocks_of(step, options.emulator.seed),
                                      .threads = step.threads,
                                      .shared_memory = step.shared_memory,
                                      .blocks_wait = step.blocks_wait,
