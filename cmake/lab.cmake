@@ -20,6 +20,7 @@ std::string_view built_in_ledger() { return R\"ledger(@ledger@)ledger\"; }
 add_library(quarry_lab STATIC ${lab_sources} ${quarry_operation_lab_sources} "${PROJECT_BINARY_DIR}/built_in_ledger.cpp")
 quarry_own_target(quarry_lab)
 quarry_precompiled_headers(quarry_lab)
+quarry_compile_folders_together(quarry_lab)
 # Layouts as text are computed at compile time: optimised further, GCC 13 sees writes out of bounds that there are not.
 file(GLOB code_sources CONFIGURE_DEPENDS lab/code/*.cpp)
 set_source_files_properties(${code_sources} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)

@@ -79,6 +79,22 @@ function(quarry_precompiled_headers target)
   endif()
 endfunction()
 
+# Compiles the sources of each folder of a target together, which takes a quarter of the time where each has the same templates to
+# instantiate. Names of anonymous namespaces are then one folder's, not one file's. The builds without precompiled headers compile each
+# source by itself.
+function(quarry_compile_folders_together target)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # Include paths and warnings of a target made of our own sources.
 function(quarry_own_target target)
   target_include_directories(${target}

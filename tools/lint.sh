@@ -77,9 +77,9 @@ python3 tests/scripts/plain_words.py || status=1
 if ((${#tidy[@]} > 0)) && clang_tidy=$(clang_tool clang-tidy); then
   say "clang-tidy, ${#tidy[@]} files"
   [[ -f build/dev/compile_commands.json ]] || die "build/dev is not configured: run tools/test.sh first"
-  # The code is compiled by GCC, whose precompiled headers clang cannot read and whose warning names it does not all know.
+  # The code is compiled by GCC, whose warning names clang does not all know.
   mkdir -p build/dev/tidy
-  sed 's/-Winvalid-pch -include [^ ]*cmake_pch.hxx//' build/dev/compile_commands.json >build/dev/tidy/compile_commands.json
+  python3 tools/lib/tidy_commands.py build/dev/compile_commands.json >build/dev/tidy/compile_commands.json
   printf '%s\n' "${tidy[@]}" | xargs -n 1 -P "$(nproc)" "$clang_tidy" --quiet -p build/dev/tidy \
     --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-error 2>/dev/null || status=1
 fi

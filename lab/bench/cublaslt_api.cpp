@@ -5,10 +5,10 @@
 namespace quarry::lab {
 namespace {
 
-constexpr const char* names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
-constexpr const char* wheels[] = {"cu13/lib", "cublas/lib"};
-constexpr SharedLibrary library = {
-    .title = "cuBLASLt", .flag = "--cublaslt", .names = names, .wheels = wheels};
+constexpr const char* cublaslt_names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
+constexpr const char* cublaslt_wheels[] = {"cu13/lib", "cublas/lib"};
+constexpr SharedLibrary cublaslt_library = {
+    .title = "cuBLASLt", .flag = "--cublaslt", .names = cublaslt_names, .wheels = cublaslt_wheels};
 
 /// Gives the name of a function that is missing, null where none is.
 const char* look_up_all(void* opened, CublasLtFunctions& f) {
@@ -36,7 +36,7 @@ const char* look_up_all(void* opened, CublasLtFunctions& f) {
 Result<CublasLtFunctions> open_cublaslt(const std::string& path) {
   CublasLtFunctions functions = {};
   const auto look_up = [&functions](void* opened) { return look_up_all(opened, functions); };
-  if (Status s = open_shared(library, path, look_up); !s) return s;
+  if (Status s = open_shared(cublaslt_library, path, look_up); !s) return s;
   return functions;
 }
 

@@ -5,9 +5,10 @@
 namespace quarry::lab {
 namespace {
 
-constexpr const char* names[] = {"libcudnn.so.9"};
-constexpr const char* wheels[] = {"cudnn/lib"};
-constexpr SharedLibrary library = {.title = "cuDNN", .flag = "--cudnn", .names = names, .wheels = wheels};
+constexpr const char* cudnn_names[] = {"libcudnn.so.9"};
+constexpr const char* cudnn_wheels[] = {"cudnn/lib"};
+constexpr SharedLibrary cudnn_library = {
+    .title = "cuDNN", .flag = "--cudnn", .names = cudnn_names, .wheels = cudnn_wheels};
 
 /// Gives the name of a function that is missing, null where none is.
 const char* look_up_all(void* opened, CudnnFunctions& f) {
@@ -31,7 +32,7 @@ const char* look_up_all(void* opened, CudnnFunctions& f) {
 Result<CudnnFunctions> open_cudnn(const std::string& path) {
   CudnnFunctions functions = {};
   const auto look_up = [&functions](void* opened) { return look_up_all(opened, functions); };
-  if (Status s = open_shared(library, path, look_up); !s) return s;
+  if (Status s = open_shared(cudnn_library, path, look_up); !s) return s;
   return functions;
 }
 

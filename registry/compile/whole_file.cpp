@@ -67,7 +67,7 @@ bool finish(int file, const std::string& temporary, const std::string& path,
   return written && closed && ::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
-/// The file that a path leads to through symbolic links; the path where there is none.
+/// Follows symbolic links to the file behind them. Returns the path itself if no such file exists.
 std::string file_behind(const std::string& path) {
   char* const resolved = ::realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return path;

@@ -32,10 +32,6 @@ std::string utc_text(std::int64_t seconds) {
   return {text, size};
 }
 
-std::string counted(std::size_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 /// A listing of one row, shown as one value a line.
 int print_facts(const std::vector<std::pair<const char*, Cell>>& facts, const ListingFlags& flags) {
   Listing listing{.noun = "cache",
@@ -65,8 +61,7 @@ int clear(const CacheInfo& cache, const ListingFlags& flags) {
   if (!removed) return report(removed.status());
   if (flags.format != Format::table)
     return print_facts({{"folder", text_cell(cache.folder)}, {"removed", signed_of(*removed)}}, flags);
-  write_output("removed " + counted(*removed, "entry", "entries") + " from " + lab::one_line(cache.folder) +
-               "\n");
+  write_output("removed " + counted(*removed, "entry") + " from " + lab::one_line(cache.folder) + "\n");
   return done;
 }
 
@@ -109,8 +104,8 @@ int list(const CacheInfo& cache, const ListingFlags& flags) {
 
 /// "checked 12 entries: all good", or how many are not.
 std::string verdict(std::size_t checked, std::size_t bad, std::size_t others) {
-  std::string text = "checked " + counted(checked, "entry", "entries") + ": " +
-                     (bad == 0 ? "all good" : std::to_string(bad) + " bad");
+  std::string text =
+      "checked " + counted(checked, "entry") + ": " + (bad == 0 ? "all good" : std::to_string(bad) + " bad");
   if (others > 0) text += "; " + std::to_string(others) + " of other versions not checked";
   return text;
 }

@@ -14,7 +14,7 @@ struct CoverageFlags {
   ListingFlags listing;
 };
 
-const std::vector<Column>& columns() {
+const std::vector<Column>& coverage_columns() {
   static const std::vector<Column> all = {{.name = "operation"},
                                           {.name = "a.dtype"},
                                           {.name = "b.dtype"},
@@ -65,7 +65,7 @@ int print_coverage(const CoverageFlags& flags) {
   const std::vector<lab::CoverageRow> rows = lab::coverage(*kernels);
   const Status printed =
       print({.noun = "coverage",
-             .columns = columns(),
+             .columns = coverage_columns(),
              .rows = rows.size(),
              .cell = [&](std::size_t row, std::size_t column) { return cell_of(rows[row], column); },
              .name_column = std::nullopt},

@@ -109,10 +109,6 @@ std::vector<Finding> look_at_build() {
   return findings;
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string mebibytes(std::uint64_t bytes) {
   return text_of(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
 }

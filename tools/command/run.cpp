@@ -24,7 +24,7 @@ struct RunFlags {
   std::string seed;
 };
 
-const std::vector<Column>& columns() {
+const std::vector<Column>& run_columns() {
   static const std::vector<Column> all = {{.name = "problem"},
                                           {.name = "kernel"},
                                           {.name = "mode", .in_table = false},
@@ -109,7 +109,7 @@ int run(const RunFlags& flags) {
   if (!seed) return report(seed.status());
   const Result<std::vector<lab::Problem>> problems = read_problems(flags.problem);
   if (!problems) return report(problems.status());
-  if (Status s = check_listing(flags.listing, columns()); !s) return report(s);
+  if (Status s = check_listing(flags.listing, run_columns()); !s) return report(s);
   std::optional<Kernel> kernel;
   if (!flags.kernel.empty()) {
     const Result<Kernel> known = read_kernel(flags.kernel);
@@ -150,7 +150,7 @@ int run(const RunFlags& flags) {
   if (outcomes.empty() && (exit == usage || flags.listing.format == Format::table)) return exit;
   const Status printed =
       print({.noun = "runs",
-             .columns = columns(),
+             .columns = run_columns(),
              .rows = outcomes.size(),
              .cell = [&](std::size_t row, std::size_t column) { return cell_of(outcomes[row], column); },
              .name_column = 1},

@@ -59,10 +59,6 @@ Result<WarmUpRequest> read_warm_up(const WarmUpFlags& flags) {
   return request;
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string summary(const WarmUpRequest& request, const WarmUpReport& report, double seconds) {
   char duration[32];
   std::snprintf(duration, sizeof duration, "%.1f s", seconds);

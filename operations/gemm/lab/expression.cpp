@@ -40,7 +40,7 @@ TensorView matrix_view(const Problem& p, DType type, Layout layout) {
 }
 
 /// Extents of an output.
-struct OutputExtents {
+struct ExtentsOfOutputs {
   std::int64_t batch, rows, columns;
 };
 
@@ -51,7 +51,7 @@ TensorView lines_view(std::int64_t batch, DType type, std::int64_t length) {
 }
 
 /// The tensor of what a reduction leaves.
-TensorView reduced_view(const OutputExtents& of, const expression::Output& output, DType type) {
+TensorView reduced_view(const ExtentsOfOutputs& of, const expression::Output& output, DType type) {
   const std::int64_t groups = (of.columns + expression::group_columns - 1) / expression::group_columns;
   switch (output.extent) {
     case expression::Extent::row: return lines_view(of.batch, type, of.rows);
@@ -170,7 +170,7 @@ void add_expression(const Problem& p, GemmArguments& args) {
     if (output.name == "out") continue;
     const DType type = type_of(*p.expression, i);
     const bool is_reduced = p.expression->outputs()[i].extent != expression::Extent::element;
-    const OutputExtents extents = {p.batch, p.m, p.output_columns()};
+    const ExtentsOfOutputs extents = {p.batch, p.m, p.output_columns()};
     args.tensors.push_back({output.name, is_reduced ? reduced_view(extents, p.expression->outputs()[i], type)
                                                     : fake_view(p, output, type)});
   }
@@ -272,8 +272,8 @@ void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& di
     args.tensors.push_back(tensor);
   }
   const TensorView& out = args.out;
-  const OutputExtents extents = {out.rank == 3 ? out.extents[0] : 1, out.extents[out.rank - 2U],
-                                 out.extents[out.rank - 1U]};
+  const ExtentsOfOutputs extents = {out.rank == 3 ? out.extents[0] : 1, out.extents[out.rank - 2U],
+                                    out.extents[out.rank - 1U]};
   for (std::size_t i = 0; i < args.expression->outputs().size(); ++i) {
     const expression::Output& output = args.expression->outputs()[i];
     if (output.tensor.name == "out") continue;

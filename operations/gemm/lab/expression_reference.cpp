@@ -117,7 +117,7 @@ std::vector<Input> inputs_of(const GemmArguments& args) {
   return inputs;
 }
 
-const TensorView& view_of(const GemmArguments& args, const expression::Output& output) {
+const TensorView& view_of_output(const GemmArguments& args, const expression::Output& output) {
   const ExpressionTensor* const tensor = detail::find_tensor(args.tensors, output.tensor.name);
   return tensor == nullptr ? args.out : tensor->view;
 }
@@ -128,7 +128,7 @@ Expected expected_of(const GemmArguments& args, const expression::Output& output
   if (const ExpressionTensor* const tensor = detail::find_tensor(args.tensors, output.tensor.name)) {
     name = tensor_operand(static_cast<int>(tensor - args.tensors.data()));
   }
-  return bounded_output(name, view_of(args, output), rows);
+  return bounded_output(name, view_of_output(args, output), rows);
 }
 
 /// Computes the outputs of one row. @param line its number in what is expected
@@ -200,7 +200,7 @@ Reference reference_of_all(const GemmArguments& args, int threads) {
   Reference reference;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const expression::Output& output = args.expression->outputs()[i];
-    reference.outputs.push_back(expected_of(args, output, all_rows(view_of(args, output))));
+    reference.outputs.push_back(expected_of(args, output, all_rows(view_of_output(args, output))));
     put_line(values[i], 0, reference.outputs.back());
   }
   return reference;

@@ -14,7 +14,7 @@
 namespace quarry::lab::gemm_list {
 namespace {
 
-Status wrong(std::string message) { return {StatusCode::parse_error, std::move(message)}; }
+Status wrong_sizes(std::string message) { return {StatusCode::parse_error, std::move(message)}; }
 
 /// The words of a text, between commas and blanks.
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -60,7 +60,7 @@ std::optional<Counted> read_count(std::string_view word) {
 
 Status check_count(std::int32_t count, std::size_t before) {
   if (count >= 1 && static_cast<std::int64_t>(before) + count <= most_problems) return {};
-  return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
+  return wrong_sizes("expected 1 to " + std::to_string(most_problems) + " problems");
 }
 
 /// One word of a list: how many, and of what extents.
@@ -68,8 +68,8 @@ Status read_problems(std::string_view word, std::vector<ListExtents>& list) {
   const std::optional<Counted> counted = read_count(word);
   std::int32_t extents[list_extents];
   if (!counted || !read_numbers(counted->rest, 'x', extents)) {
-    return wrong("expected MxNxK or COUNT*MxNxK, whole numbers of 32 bits, found " +
-                 detail::quoted(word.substr(0, 40)));
+    return wrong_sizes("expected MxNxK or COUNT*MxNxK, whole numbers of 32 bits, found " +
+                       detail::quoted(word.substr(0, 40)));
   }
   if (Status s = check_count(counted->count, list.size()); !s) return s;
   list.insert(list.end(), static_cast<std::size_t>(counted->count), {extents[0], extents[1], extents[2]});
@@ -100,7 +100,7 @@ Result<std::vector<ListExtents>> parse_problems(std::string_view text) {
   for (const std::string_view word : words_of(text)) {
     if (Status s = read_problems(word, list); !s) return s;
   }
-  if (list.empty()) return wrong("expected 1 to " + std::to_string(most_problems) + " problems");
+  if (list.empty()) return wrong_sizes("expected 1 to " + std::to_string(most_problems) + " problems");
   return list;
 }
 
@@ -110,8 +110,8 @@ Result<std::vector<ListExtents>> parse_list(std::string_view text) {
   if (is_list(text)) return parse_problems(text);
   const Result<std::string> content = detail::read_file(std::string(text));
   if (!content) {
-    return wrong("expected problems (64x64x64,128x32x512) or a file of such, got " + detail::quoted(text) +
-                 ": " + content.status().message());
+    return wrong_sizes("expected problems (64x64x64,128x32x512) or a file of such, got " +
+                       detail::quoted(text) + ": " + content.status().message());
   }
   return parse_problems(*content);
 }
@@ -131,7 +131,7 @@ Result<std::vector<Leading>> parse_leading(std::string_view text) {
     const std::optional<Counted> counted = read_count(word);
     Leading leading;
     if (!counted || !read_numbers(counted->rest, ':', leading)) {
-      return wrong(
+      return wrong_sizes(
           "expected A:B:C:OUT or COUNT*A:B:C:OUT for each problem, whole numbers of 32 bits, or packed; "
           "found " +
           detail::quoted(word.substr(0, 40)));

@@ -11,11 +11,11 @@ namespace quarry::command {
 namespace {
 
 /// What a table of kernels shows when nobody chooses; the name says the rest.
-constexpr std::string_view table_columns[] = {"name", "cc", "threads", "shared_memory", "precompiled"};
+constexpr std::string_view shown_columns[] = {"name", "cc", "threads", "shared_memory", "precompiled"};
 
 Column column(std::string_view name) {
   const bool in_table =
-      std::find(std::begin(table_columns), std::end(table_columns), name) != std::end(table_columns);
+      std::find(std::begin(shown_columns), std::end(shown_columns), name) != std::end(shown_columns);
   return {.name = std::string(name), .in_table = in_table};
 }
 

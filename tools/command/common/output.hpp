@@ -16,6 +16,9 @@ enum Exit : int {
   usage = 2,   ///< wrong usage or bad input
 };
 
+/// How many there are of something, for people: "1 entry", "3 entries". @param noun of which there is one
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Writes data to standard output, buffered until the end of the process.
 void write_output(std::string_view text);
 

@@ -48,7 +48,7 @@ void print_wrong(std::span<const lab::WrongAnswer> wrong, std::size_t limit) {
   write_output(output);
 }
 
-std::vector<Column> columns() {
+std::vector<Column> campaign_columns() {
   return {{.name = "kernel"}, {.name = "seed"}, {.name = "problem"}, {.name = "reason"}, {.name = "replay"}};
 }
 
@@ -62,7 +62,7 @@ Status print_report(const lab::CampaignOptions& options, const lab::CampaignRepo
   }
   if (flags.format != Format::json) message(text_of(options, report));
   return print({.noun = "wrong_answers",
-                .columns = columns(),
+                .columns = campaign_columns(),
                 .rows = wrong.size(),
                 .cell = [&](std::size_t row, std::size_t column) -> Cell {
                   switch (column) {
@@ -82,7 +82,7 @@ Result<lab::CampaignOptions> read_options(const CampaignFlags& flags) {
   if (!problems) return problems.status();
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
-  if (Status s = check_listing(flags.listing, columns()); !s) return s;
+  if (Status s = check_listing(flags.listing, campaign_columns()); !s) return s;
   const Result<Filter> filter = read_filter(flags.where);
   if (!filter) return filter.status();
   const Result<lab::Place> place = lab::read_place(flags.on);

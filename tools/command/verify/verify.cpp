@@ -90,7 +90,7 @@ void print_wrong(std::span<const lab::WrongKernel> wrong, std::size_t limit) {
   write_output(output);
 }
 
-std::vector<Column> columns() {
+std::vector<Column> verify_columns() {
   return {
       {.name = "name"}, {.name = "wrong_problems"}, {.name = "reason", .is_prose = true}, {.name = "replay"}};
 }
@@ -104,7 +104,7 @@ Status print_summary(const Summary& summary, const ListingFlags& flags) {
   }
   if (flags.format != Format::json) message(text_of(summary));
   return print({.noun = "wrong_kernels",
-                .columns = columns(),
+                .columns = verify_columns(),
                 .rows = wrong.size(),
                 .cell = [&](std::size_t row, std::size_t column) -> Cell {
                   switch (column) {
@@ -136,7 +136,7 @@ Result<Summary> verify_selected(const VerifyFlags& flags) {
   lab::VerifyOptions options;
   const Result<std::uint64_t> seed = lab::read_seed(flags.seed);
   if (!seed) return seed.status();
-  if (Status s = check_listing(flags.listing, columns()); !s) return s;
+  if (Status s = check_listing(flags.listing, verify_columns()); !s) return s;
   Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return kernels.status();
   Result<lab::ProblemChoice> problems = read_problem_choice(flags.problems, *kernels);
