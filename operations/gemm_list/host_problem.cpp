@@ -49,13 +49,7 @@ class Maker {
 
   /// The extents and leading dimensions as they were given.
   Status check_sizes() const {
-    const GemmParams& bounds = params_.gemm;
-    if (Status s = check_extent(number_, "M", given_.m, bounds.m); !s) return s;
-    if (Status s = check_extent(number_, "N", given_.n, bounds.n); !s) return s;
-    // Where alpha is 0, K has no bound.
-    if (bounds.k > 0) {
-      if (Status s = check_extent(number_, "K", given_.k, bounds.k); !s) return s;
-    }
+    if (Status s = check_extents(params_.gemm, number_, given_); !s) return s;
     return params_.list.leading == nullptr || !has_elements() ? Status() : check_lines();
   }
 
@@ -130,6 +124,13 @@ class Maker {
 };
 
 }  // namespace
+
+Status check_extents(const GemmParams& bounds, int number, const ListExtents& given) {
+  if (Status s = check_extent(number, "M", given.m, bounds.m); !s) return s;
+  if (Status s = check_extent(number, "N", given.n, bounds.n); !s) return s;
+  // Where alpha is 0, K has no bound.
+  return bounds.k > 0 ? check_extent(number, "K", given.k, bounds.k) : Status();
+}
 
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
                      std::vector<ListedGemm>& problems) {

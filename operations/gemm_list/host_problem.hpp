@@ -17,6 +17,9 @@ struct ListedGemm {
   GemmParams gemm;
 };
 
+/// Ok where the extents of a problem are not negative and within the bounds; otherwise invalid_arguments.
+Status check_extents(const GemmParams& bounds, int number, const ListExtents& given);
+
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,

@@ -46,7 +46,7 @@ class Lists(CommandTest):
 
     def test_wrong_sizes_are_refused_on_the_host(self):
         result = run_quarry("run", "gemm_list", LIST, "f16", "--sizes=64x40x33,-1x5x5,1x8x8,3x3x3,8x8x0", *HOST)
-        self.assertEqual(result.status, 1)
+        self.assertEqual(result.status, 2)
         self.assertIn("Operand `sizes` is wrong at problem 1: its M is -1, which is negative", result.err + result.out)
 
     def test_verify_meets_every_path(self):

@@ -5,6 +5,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/gemm_list/host_problem.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
@@ -79,6 +80,23 @@ Status read_leading(SettingReader& reader, Problem& problem) {
   return {};
 }
 
+GemmParams most_of(const Problem& p) {
+  GemmParams most = {};
+  most.m = p.bounds.m;
+  most.n = p.bounds.n;
+  most.k = p.bounds.k;
+  return most;
+}
+
+/// Sizes that the host refuses are bad input, whichever kernel would get them.
+Status check_sizes(const Problem& p) {
+  if (p.clamp_host_sizes) return {};
+  for (std::size_t i = 0; i < p.sizes.size(); ++i) {
+    if (Status s = host::check_extents(most_of(p), static_cast<int>(i), p.sizes[i]); !s) return s;
+  }
+  return {};
+}
+
 /// The sizes within the bounds.
 std::vector<ListExtents> sensible(const Problem& p) {
   std::vector<ListExtents> list;
@@ -98,13 +116,7 @@ DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.
 
 DType Problem::compute() const { return compute_type(sums(), out.dtype); }
 
-ListExtents Problem::own(std::size_t number) const {
-  GemmParams most = {};
-  most.m = bounds.m;
-  most.n = bounds.n;
-  most.k = bounds.k;
-  return clamped_extents(most, sizes[number]);
-}
+ListExtents Problem::own(std::size_t number) const { return clamped_extents(most_of(*this), sizes[number]); }
 
 GemmListArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
@@ -140,6 +152,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.epilogue = read_epilogue(reader, problem.output());
   if (!reader.status()) return reader.status();
   if (Status s = read_leading(reader, problem); !s) return s;
+  if (Status s = check_sizes(problem); !s) return s;
   return problem;
 }
 
