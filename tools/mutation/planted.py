@@ -135,16 +135,18 @@ PLANTED = [
     Planted("alpha_0", "with alpha 0 the sums are 1", SM90_PATHS, [(TILE_STORE, "return alpha_ == 0 ? 0 : v;", "return alpha_ == 0 ? 1 : v;")]),
     # Reorders.
     Planted("plain", "fours are not read", REORDER, [(REORDER_KERNEL, "return arch::global_load<Quad<T>>(at(place, 0));", "return {};")]),
-    Planted("plain", "fours are not stored", REORDER, [(REORDER_KERNEL, "arch::global_store(const_cast<T*>(at(place, 0)), quad);", "")]),
+    Planted("plain", "fours are not stored", REORDER, [(REORDER_KERNEL, "arch::global_store(at(place, 0), quad);", "")]),
     Planted("unaligned_from", "of fours that are not aligned three elements are read", REORDER,
             [(REORDER_KERNEL, "if (i < place.count) quad.v[i] = arch::global_load", "if (i < place.count && i < 3) quad.v[i] = arch::global_load")]),
     Planted("unaligned_to", "of fours that are not aligned three elements are stored", REORDER,
             [(REORDER_KERNEL, "if (i < place.count) arch::global_store(", "if (i < place.count && i < 3) arch::global_store(")]),
     Planted("same_order", "a matrix in the same order is not stored", REORDER,
             [(REORDER_KERNEL, "    to.store(place, quad);", "    if (params.from.lines_are_rows != params.to.lines_are_rows) to.store(place, quad);")]),
-    Planted("batch", "all entries have one place", REORDER, [(REORDER_KERNEL, "batch * side.batch_stride)", "0 * batch)")]),
+    Planted("pieces", "pieces of matrices with the same lines are not stored", REORDER,
+            [(REORDER_KERNEL, "arch::global_store(to.at(place.batch, place.line, place.element), values[turn]);", "(void)values;")]),
+    Planted("batch", "all entries have one place", REORDER, [(REORDER_KERNEL, "(batch * side_.batch_stride +", "(0 * batch +")]),
     *(Planted(path, "an interleaved matrix is taken for a plain one", REORDER,
-              [(REORDER_KERNEL, "distance(side_.interleaved, place", "distance(false, place")])
+              [(REORDER_KERNEL, "distance(side_.interleaved, element", "distance(false, element")])
       for path in ("interleaved_from", "interleaved_to")),
     # Groups.
     *(Planted(path, "the last row of a group is left out", GROUPED + GROUPED_SM80, [(SCHEDULE, "params.gemm.m : count;", "params.gemm.m : count - 1;")])

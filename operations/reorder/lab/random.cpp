@@ -35,6 +35,7 @@ constexpr OwnPath own_paths[] = {
     {.path = {"unaligned_from", every_kernel}, .from_alignment = 1},
     {.path = {"unaligned_to", every_kernel}, .to_alignment = 1},
     {.path = {"same_order", every_kernel}, .to = Layout::row},
+    {.path = {"pieces", every_kernel}, .to = Layout::row, .from_alignment = 16, .to_alignment = 16, .batch = 2},
     {.path = {"batch", every_kernel}, .from = Layout::column, .to = Layout::row, .batch = 3},
     {.path = {"interleaved_from", interleaves}, .from = Layout::column_interleaved32},
     {.path = {"interleaved_to", interleaves}, .to = Layout::row_interleaved32},
