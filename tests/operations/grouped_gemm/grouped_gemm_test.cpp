@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "grouped_gemm/params.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/trials/trial.hpp"
+#include "operations/grouped_gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
@@ -186,6 +188,15 @@ TEST_CASE("problems without groups or rows succeed, and zero what they are asked
   REQUIRE(run(args));
 }
 
+/// What a launch says of groups and their product. (Bytes of an image that no member has may differ.)
+static auto launched(const Kernel& kernel, const Launch& launch) {
+  const auto& family = detail::grouped_gemm::family_of(detail::row_of(kernel));
+  const auto [gemm, groups] = family.params(launch.image, *kernel_step(launch));
+  return std::tuple(gemm.m, gemm.n, gemm.k, gemm.batch, gemm.tiles_m, gemm.tiles_n, gemm.a.data, gemm.b.data,
+                    gemm.out.data, gemm.a.row_stride, gemm.b.row_stride, gemm.out.row_stride, groups.sizes,
+                    groups.groups, groups.room, groups.form);
+}
+
 TEST_CASE("what is launched does not depend on the sizes", "[grouped_gemm]") {
   const auto seed = lab::fresh_seed();
   INFO("seed " << seed);
@@ -210,7 +221,8 @@ TEST_CASE("what is launched does not depend on the sizes", "[grouped_gemm]") {
     REQUIRE(before->launch.steps.count == after->launch.steps.count);
     CHECK(before->launch.workspace_bytes == after->launch.workspace_bytes);
     CHECK(before->launch.image_bytes == after->launch.image_bytes);
-    CHECK(std::memcmp(before->launch.image, after->launch.image, before->launch.image_bytes) == 0);
+    if (!before->launch.is_empty())
+      CHECK(launched(kernel, before->launch) == launched(kernel, after->launch));
     for (int s = 0; s < before->launch.steps.count; ++s)
       CHECK(before->launch.steps[s].grid == after->launch.steps[s].grid);
   }

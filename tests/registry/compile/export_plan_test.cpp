@@ -212,7 +212,7 @@ void check_image_map(const TensorMapFields& fields, const void* data, const std:
   CHECK(map.element_strides[0] == 1);
   CHECK(std::ranges::equal(std::span(map.element_strides).subspan(1, 2), fields.walk.step));
   CHECK(map.element_strides[3] == 1);
-  CHECK(map.type == 9);  // bf16
+  CHECK(map.type == (fields.dtype == DType::bf16 ? 9 : 0));  // or bytes
   CHECK(map.swizzle == static_cast<int>(fields.swizzle));
   CHECK(map.rank == 4);
   CHECK(map.interleave == 0);
@@ -246,11 +246,12 @@ void check_steps(const LoadedC& plan, const Launch& launch,
 /// Compiles the header of a launch, and compares what it says with the launch.
 void check_header(Launch& launch) {
   const TestFolder folder;
-  const detail::ExportedPlan exported = {.name = "plan",
-                                         .kernel = "kernel",
-                                         .problem = " *   a problem\n",
-                                         .target = 90,
-                                         .functions = {{"own", "own.cubin"}, {"next", "next.cubin"}}};
+  const detail::ExportedPlan exported = {
+      .name = "plan",
+      .kernel = "kernel",
+      .problem = " *   a problem\n",
+      .target = 90,
+      .functions = {{"own", "own.cubin"}, {"next", "next.cubin"}, {"last", "last.cubin"}}};
   std::ofstream(folder / "plan.plan.h") << detail::plan_header(exported, launch);
   const LoadedC plan = load_plan(folder, launch);
   CHECK(plan.call<int>("q_number", 0) == 90);
@@ -273,7 +274,8 @@ void check_header(Launch& launch) {
   for (const Relocation& r : launch.relocations) {
     if (r.kind != Relocation::Kind::map) continue;
     const TensorMapFields& fields = launch.maps[r.map];
-    (fields.walks() ? check_image_map : check_map)(fields, pointers[r.source], image + r.at);
+    const void* const data = static_cast<const std::byte*>(pointers[r.source]) + r.offset;
+    (fields.walks() ? check_image_map : check_map)(fields, data, image + r.at);
     std::memset(image + r.at, 0, sizeof(TensorMap));  // as the library's is
   }
   CHECK(std::memcmp(image, launch.image, launch.image_bytes) == 0);
@@ -346,6 +348,22 @@ TEST_CASE("an exported plan's header says what a convolution launches", "[export
   REQUIRE(kernel);
   REQUIRE(detail::prepare_launch(detail::row_of(*kernel), {}, args, prepared));
   REQUIRE(prepared.launch.maps.count >= 2);  // where K is cut, the reduction writes
+  check_header(prepared.launch);
+}
+
+TEST_CASE("an exported plan's header says where maps begin in the workspace", "[export]") {
+  const Conv2dArguments args = {.a = nc32hw32(nullptr, DType::s8, {2, 9, 8, 64}),
+                                .b = c32rsk32(nullptr, DType::s8, {96, 3, 5, 64}),
+                                .out = nc32hw32(nullptr, DType::f32, {2, 9, 8, 96}),
+                                .padding = {1, 2}};
+  detail::PreparedLaunch prepared;
+  const Result<Kernel> kernel =
+      find_kernel("conv2d_sm90_fprop_s8_s8_s32_f32_64x128x128_c1x1_s8_one_tile_nc32hw32");
+  REQUIRE(kernel);
+  REQUIRE(detail::prepare_launch(detail::row_of(*kernel), {}, args, prepared));
+  REQUIRE(std::ranges::any_of(prepared.launch.relocations, [](const Relocation& r) {
+    return r.kind == Relocation::Kind::map && r.source == Operand::workspace && r.offset > 0;
+  }));
   check_header(prepared.launch);
 }
 

@@ -426,7 +426,8 @@ TEST_CASE("tensors on a device that is not there are refused, with the reason") 
 }
 
 TEST_CASE("a plan refuses tensors that say that they lie elsewhere") {
-  GemmArguments args = full_problem().arguments;
+  const RandomProblem problem = full_problem();
+  GemmArguments args = problem.arguments;
   const Kernel kernel = best_kernel(args);
   args.a.memory = args.b.memory = args.c->memory = args.out.memory = {MemoryKind::host, 0};
   Epilogue& e = args.epilogue;
