@@ -153,7 +153,9 @@ ReorderCost reorder_cost(const Conv2dProblem& problem) {
   for (const Copied& copied : copied_tensors(problem)) {
     ++cost.copies;
     cost.workspace += copied.bytes();
-    cost.moved += 2 * copied.extents.elements() * bytes_of(copied.type);
+    const double bytes = copied.extents.elements() * bytes_of(copied.type);
+    cost.moved += 2 * bytes;
+    if (copied.is_output()) cost.just_written = bytes;
   }
   return cost;
 }

@@ -14,12 +14,13 @@ namespace quarry::conv2d_sm90 {
 /// @pre a fprop of one group whose channels and filters come in 32s; the output is not empty
 Conv2dProblem with_neighbours(const Conv2dProblem& problem);
 
-/// What the copies take: how many there are, the bytes of their tensors in the workspace, and the bytes that
-/// they read and write.
+/// What the copies take: how many there are, the bytes of their tensors in the workspace, the bytes that
+/// they read and write, and those among them that the kernel has just written.
 struct ReorderCost {
   int copies = 0;
   std::size_t workspace = 0;
   double moved = 0;
+  double just_written = 0;
 };
 ReorderCost reorder_cost(const Conv2dProblem& problem);
 

@@ -5,9 +5,6 @@
 namespace quarry::reduce_split_k {
 namespace {
 
-/// From one kernel's end to the next one's first results, whatever they do.
-constexpr double least_seconds = 3e-6;
-
 long long blocks(const ReduceProblem& problem) {
   const ReduceParams& p = problem.params;
   return reduce_split_k::blocks(p.m, p.n, p.batch, p.sharers_log2);
@@ -37,9 +34,9 @@ class ReduceSplitK final : public ReduceFamily {
     Account account;
     account.operations = outputs * p.slices;
     account.bytes = outputs * bytes_of_output;
-    account[TimePart::launch] = least_seconds;
+    account[TimePart::launch] = device.rates.launch.reduction;
     account[TimePart::memory] = account.bytes / device.memory_bandwidth;
-    account.seconds = least_seconds + account[TimePart::memory];
+    account.seconds = account[TimePart::launch] + account[TimePart::memory];
     return account;
   }
 

@@ -6,9 +6,6 @@
 namespace quarry::reorder_matrix {
 namespace {
 
-/// From one kernel's end to the next one's first results, whatever they do.
-constexpr double least_seconds = 3e-6;
-
 class ReorderMatrix final : public ReorderFamily {
  public:
   /// Each element is read and written once.
@@ -17,9 +14,9 @@ class ReorderMatrix final : public ReorderFamily {
     const double elements = static_cast<double>(p.rows) * p.columns * p.batch;
     Account account;
     account.bytes = 2 * elements * bytes_of(problem.type);
-    account[TimePart::launch] = least_seconds;
-    account[TimePart::memory] = account.bytes / device.memory_bandwidth;
-    account.seconds = least_seconds + account[TimePart::memory];
+    account[TimePart::launch] = device.rates.launch.copy;
+    account[TimePart::memory] = account.bytes / (device.memory_bandwidth * device.rates.memory.copy_share);
+    account.seconds = account[TimePart::launch] + account[TimePart::memory];
     return account;
   }
 

@@ -124,7 +124,7 @@ bool is_complete(const MemoryRates& r) {
   return r.thread_copies.clocks_per_byte > 0 && r.thread_copies.latency > 0 &&
          r.bulk_copies.clocks_per_byte > 0 && r.bulk_copies.latency > 0 && r.device_latency >= 0 &&
          r.alone_share > 0 && r.split_lines >= 0 && r.kept_operand_bytes >= 0 &&
-         r.shared_bytes_per_clock > 0 && r.partial_sums_speedup > 0;
+         r.shared_bytes_per_clock > 0 && r.partial_sums_speedup > 0 && r.copy_share > 0;
 }
 
 bool is_complete(const TimeFactors& f) {
@@ -140,7 +140,7 @@ bool is_complete(const DeviceRates& r) {
   return mma.tf32 > 0 && mma.int8 > 0 && mma.f64_m8n8k4 >= 0 && mma.f64_m16n8k16 > 0 &&
          r.wgmma.flops_per_clock > 0 && r.wgmma.tf32 > 0 && r.wgmma.int8 > 0 && r.dp4a_ops_per_clock > 0 &&
          is_complete(r.memory) && launch.first > 0 && launch.next > 0 && launch.overlapped > 0 &&
-         launch.overlapped_reduction > 0 && launch.reduction > 0 && exchange.turn > 0 &&
+         launch.overlapped_reduction > 0 && launch.reduction > 0 && launch.copy > 0 && exchange.turn > 0 &&
          exchange.cluster_turn > 0 && exchange.cluster_slice > 0 && exchange.cluster_round > 0 &&
          is_complete(r.calibration.simt) && is_complete(r.calibration.mma) &&
          is_complete(r.calibration.wgmma);
