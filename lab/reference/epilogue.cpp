@@ -1,9 +1,12 @@
 #include "lab/reference/epilogue.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/config_parts.hpp"
 #include "lab/problems/matrices.hpp"
+#include "lab/reference/norm.hpp"
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/arithmetic.hpp"
 #include "operations/common/host/element.hpp"
@@ -46,6 +49,15 @@ EpilogueReference::EpilogueReference(const TensorView& out, const std::optional<
   const std::vector<std::int64_t> rows = chosen_rows(m.rows(), a_row, options);
   reference.outputs = {expected_output(Operand::out, out, rows)};
   if (epilogue.aux) reference.outputs.push_back(expected_output(Operand::aux, *epilogue.aux, rows));
+  Expected& first = reference.outputs[0];
+  first.clamp = epilogue.clamp;
+  const bool is_clamped = epilogue.clamp != Clamp();
+  if (is_integer(compute_) || (!is_clamped && !saturates(out.dtype))) return;  // integers are exact
+  const std::size_t count = first.values.size();
+  squares_.resize(count);
+  if (is_clamped) first.unclamped.resize(count);
+  first.magnitudes.resize(count);
+  if (epilogue.aux && saturates(out.dtype)) reference.outputs[1].magnitudes.resize(count);
 }
 
 double EpilogueReference::scalar(const Scalar& s) const {
@@ -84,8 +96,10 @@ void EpilogueReference::finish(std::int64_t entry, std::int64_t column, int colu
       const Sources s = sources(entry, rows()[i], column + j);
       const double sum = sums_wrap_ ? static_cast<double>(wrapped(row[j])) : row[j];
       double z = 0;
-      row[j] = is_integer(compute_) ? finished_integer(sum, s, z) : finished(sum, s, z);
+      const double unclamped = is_integer(compute_) ? finished_integer(sum, s, z) : finished(sum, s, z);
+      row[j] = clamped(unclamped);
       if (aux != nullptr) aux[j] = z;
+      if (!squares_.empty()) note_bounded(place(entry, i, column + j), unclamped, s);
     }
   }
 }
@@ -95,11 +109,22 @@ double EpilogueReference::clamped(double x) const {
   return x < clamp.low ? clamp.low : x > clamp.high ? clamp.high : x;
 }
 
-/// @param z what it is before the activation
+/// What compare() needs of an output that a clamp or its type bounds.
+void EpilogueReference::note_bounded(std::size_t place, double unclamped, const Sources& s) {
+  const double added = std::abs(beta_ * s.c) + std::abs(s.bias) + std::abs(s.residual);
+  const double magnitude = (alpha_ == 0 ? 0 : std::abs(alpha_) * std::sqrt(squares_[place])) + added;
+  for (Expected& output : reference_.outputs) {
+    if (!output.magnitudes.empty()) output.magnitudes[place] = magnitude;
+  }
+  Expected& first = reference_.outputs[0];
+  if (!first.unclamped.empty()) first.unclamped[place] = unclamped;
+}
+
+/// An output before the clamp. @param z what it is before the activation
 double EpilogueReference::finished(double sum, const Sources& s, double& z) const {
   const Epilogue& e = epilogue_;
   z = (alpha_ == 0 ? 0 : alpha_ * s.scale * sum) + (beta_ == 0 ? 0 : beta_ * s.c) + s.bias;
-  return clamped(host::activate(e.activation, e.leaky_slope, z) + s.residual);
+  return host::activate(e.activation, e.leaky_slope, z) + s.residual;
 }
 
 /// The same in s32, of numbers that all are s32.
@@ -109,26 +134,26 @@ double EpilogueReference::finished_integer(double sum, const Sources& s, double&
   std::int32_t x = host::multiplied(as_integer(alpha_), as_integer(sum));
   x = host::added(host::multiplied_added(as_integer(beta_), as_integer(s.c), x), as_integer(s.bias));
   z = x;
-  return clamped(host::added(host::activate(e.activation, e.leaky_slope, x), as_integer(s.residual)));
+  return host::added(host::activate(e.activation, e.leaky_slope, x), as_integer(s.residual));
 }
 
 /// ||C|| over the chosen rows.
 double EpilogueReference::norm_of_c() const {
-  double squares = 0;
+  Norm norm;
   for (std::int64_t entry = 0; entry < batch(); ++entry) {
     for (const std::int64_t row : rows()) {
-      for (std::int64_t column = 0; column < columns(); ++column) {
-        const double value = element(*c_, entry, row, column);
-        squares += value * value;
-      }
+      for (std::int64_t column = 0; column < columns(); ++column) norm.add(element(*c_, entry, row, column));
     }
   }
-  return std::sqrt(squares);
+  return norm.finite_value();
 }
 
 void EpilogueReference::set_scale(double norm_of_sums) {
-  const double scale = std::abs(alpha_) * norm_of_sums + (beta_ == 0 ? 0 : std::abs(beta_) * norm_of_c());
-  for (Expected& output : reference_.outputs) output.scale = scale;
+  const double scale =
+      (alpha_ == 0 ? 0 : std::abs(alpha_) * norm_of_sums) + (beta_ == 0 ? 0 : std::abs(beta_) * norm_of_c());
+  // An infinite scale would permit everything.
+  for (Expected& output : reference_.outputs)
+    output.scale = std::min(scale, std::numeric_limits<double>::max());
 }
 
 }  // namespace quarry::lab

@@ -30,6 +30,12 @@ class EpilogueReference {
     return &reference_.outputs[0].values[place(entry, row, column)];
   }
 
+  /// Where the squares of what each of these sums is made of are added up, times the scale's square; null
+  /// where no clamp and no type bounds the outputs.
+  double* squares(std::int64_t entry, std::size_t row, std::int64_t column) {
+    return squares_.empty() ? nullptr : &squares_[place(entry, row, column)];
+  }
+
   /// The scale of an output (1 without a scale); its factors of a row alone and of a column alone (one for
   /// all counts as one of rows).
   double scale_at(std::int64_t row, std::int64_t column) const;
@@ -61,6 +67,7 @@ class EpilogueReference {
   double finished(double sum, const Sources& s, double& z) const;
   double finished_integer(double sum, const Sources& s, double& z) const;
   double norm_of_c() const;
+  void note_bounded(std::size_t place, double unclamped, const Sources& s);
 
   const std::optional<TensorView>& c_;
   const Epilogue& epilogue_;
@@ -71,6 +78,7 @@ class EpilogueReference {
   double beta_;
   std::int64_t scale_row_stride_ = 0;
   std::int64_t scale_column_stride_ = 0;
+  std::vector<double> squares_;
 };
 
 /// A worker computes so many columns at a time.

@@ -9,6 +9,7 @@
 #include "lab/expression/bounded.hpp"
 #include "lab/operation.hpp"
 #include "lab/problems/matrices.hpp"
+#include "lab/reference/norm.hpp"
 #include "operations/common/host/element.hpp"
 
 namespace quarry::lab {
@@ -31,6 +32,57 @@ double distance(DType type, double expected, double got) {
   if (!std::isfinite(expected) || !std::isfinite(got)) return std::numeric_limits<double>::infinity();
   const double difference = std::abs(got - expected);
   return is_integer(type) && bits_of(type) <= 8 ? std::max(0.0, difference - 0.5) : difference;
+}
+
+/// A single output may be off by so many times more than the norm of all allows on average.
+constexpr double single_output = 4;
+
+/// What bounds an output last: the clamp, and the range of its type if that saturates.
+class Bounds {
+ public:
+  Bounds(const Clamp& clamp, DType type) : clamp_(clamp) {
+    if (!saturates(type)) return;
+    const double beyond = 2 * info_of(type).largest;
+    lowest_ = stored(type, -beyond);
+    highest_ = stored(type, beyond);
+  }
+
+  /// How far a right output may lie from what it should be, before it is rounded to its type.
+  /// @param x what it should be before the bounds @param radius how far it may be off there
+  double reach(double x, double radius) const {
+    if (!std::isfinite(x)) return 0;  // stays what it is, or becomes a bound
+    const double value = bounded(x);
+    return std::max(bounded(x + radius) - value, value - bounded(x - radius));
+  }
+
+ private:
+  static double stored(DType type, double value) {
+    double element = 0;
+    host::write_element(type, &element, 0, value);
+    return host::read_element(type, &element, 0);
+  }
+  double bounded(double x) const {
+    return std::min(std::max(std::min(std::max(x, clamp_.low), clamp_.high), lowest_), highest_);
+  }
+
+  Clamp clamp_;
+  double lowest_ = -std::numeric_limits<double>::infinity();
+  double highest_ = std::numeric_limits<double>::infinity();
+};
+
+/// The norm by which errors of what the outputs are made of may make all outputs wrong, whatever their own
+/// rounding. @param norm of the outputs
+long double accumulated(const Expected& expected, DType type, double accumulation, long double norm) {
+  const long double most = accumulation * std::max<long double>(norm, expected.scale);
+  if (expected.magnitudes.empty()) return most;
+  const Bounds bounds(expected.clamp, type);
+  const std::vector<double>& before = expected.unclamped.empty() ? expected.values : expected.unclamped;
+  Norm reached;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double size = std::max(std::abs(before[i]), expected.magnitudes[i]);
+    reached.add(bounds.reach(before[i], single_output * accumulation * size));
+  }
+  return std::min(most, reached.value());
 }
 
 /// The comparison of the output that is off further, for its bound.
@@ -111,8 +163,8 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
   Comparison result;
   result.operand = expected.name;
   double worst = -1;
-  double difference_squares = 0;
-  double reference_squares = 0;
+  Norm differences;
+  Norm references;
   const double* next = expected.values.data();
   for (std::int64_t matrix = 0; matrix < expected.matrices; ++matrix) {
     for (const std::int64_t row : expected.rows) {
@@ -125,8 +177,8 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
             is_known && could_be_stored({expected.values[at], expected.radii[at]}, out.type(), got);
         if (is_known && !fits) ++result.outside;
         const double difference = fits ? 0 : distance(out.type(), wanted, got);
-        difference_squares += difference * difference;
-        if (std::isfinite(wanted) && std::isfinite(got)) reference_squares += wanted * wanted;
+        differences.add(difference);
+        if (std::isfinite(wanted) && std::isfinite(got)) references.add(wanted);
         // The first one outside is shown even where its distance rounds to nothing.
         if (difference > worst || (worst == 0 && result.outside == 1 && !fits)) {
           worst = difference;
@@ -136,13 +188,14 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
       }
     }
   }
-  const double norm = std::sqrt(reference_squares);
-  const double allowed = tolerance.output * norm + tolerance.accumulation * std::max(norm, expected.scale) +
-                         tolerance.smallest * std::sqrt(static_cast<double>(expected.values.size()));
-  const double difference = std::sqrt(difference_squares);
+  const long double norm = references.value();
+  const long double allowed =
+      tolerance.output * norm + accumulated(expected, out.type(), tolerance.accumulation, norm) +
+      tolerance.smallest * std::sqrt(static_cast<long double>(expected.values.size()));
   // Both are relative to the reference's norm; where it is 0, to 1.
-  result.error = norm > 0 ? difference / norm : difference;
-  result.bound = norm > 0 ? allowed / norm : allowed;
+  const long double unit = norm > 0 ? norm : 1;
+  result.error = static_cast<double>(differences.value() / unit);
+  result.bound = static_cast<double>(allowed / unit);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "lab/reference/tolerance.hpp"
 #include "quarry/arguments.hpp"
+#include "quarry/epilogue.hpp"
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 
@@ -38,6 +39,12 @@ struct Expected {
   /// How large the sums are that the output is made of, in the Euclidean norm over all of it, when the signs
   /// of what is added are random: what takes the place of the norm of an output that happens to be small.
   double scale = 0;
+  /// Bounds that the values were brought into last, and the values before that; empty: there are none.
+  Clamp clamp = {};
+  std::vector<double> unclamped = {};
+  /// The same as `scale` for each output alone, with all that is added to its sum. Only where a clamp or the
+  /// range of the type bounds outputs, which leaves less of an error than there was; otherwise empty.
+  std::vector<double> magnitudes = {};
 };
 
 /// The results of one problem. Computed once, they serve every kernel that runs the problem, since they

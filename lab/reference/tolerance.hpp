@@ -20,6 +20,11 @@ namespace quarry::lab {
 /// It takes the place of the reference's own norm where the products happen to cancel, or an activation makes
 /// the outputs small.
 ///
+/// A clamp, or the range of a type that saturates, leaves less of an error than there was. Where an output is
+/// x before that, it may become what it makes of anything in [x - r, x + r], with
+/// r = 4 accumulation max(|x|, scale of this output). The norm of these distances takes the place of
+/// accumulation * max(||reference||, scale) where it is smaller.
+///
 /// `output` is half a unit in the last place: 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32, 2^-53 for f64,
 /// 2^-4 for e4m3, 2^-3 for e5m2. `smallest` is half the smallest subnormal. Both come from the table of
 /// types. `accumulation`, over K products:

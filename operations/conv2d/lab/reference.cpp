@@ -182,6 +182,8 @@ Reference Lab::reference(const Conv2dArguments& args, const ReferenceOptions& op
       for (std::size_t column = 0; column < sums.size(); ++column) {
         *epilogue.sums(entry, i, static_cast<std::int64_t>(column)) = sums[column].value;
         squares[static_cast<std::size_t>(entry)] += sums[column].squares;
+        if (double* const own = epilogue.squares(entry, i, static_cast<std::int64_t>(column)))
+          *own = sums[column].squares;
       }
     }
     epilogue.finish(entry, 0, static_cast<int>(epilogue.columns()));

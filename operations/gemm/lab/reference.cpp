@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "common/config_parts.hpp"
 #include "lab/reference/epilogue.hpp"
@@ -43,26 +45,25 @@ class Product {
   /// Adds up products and finishes a strip. @return ||A|| ||B|| squared, over its rows and columns
   /// @param b block_k * block_columns doubles of the caller's
   double run(const Strip& strip, double* b) const {
-    double squares_a = 0;
-    double squares_b = 0;
+    std::vector<double> squares_a(epilogue_.rows().size());
+    double squares_b[block_columns] = {};
     for (std::int64_t k = 0; k < a_.columns; k += block_k) {
       const int depth = static_cast<int>(std::min<std::int64_t>(block_k, a_.columns - k));
-      squares_b += read_b(strip, k, depth, b);
-      for (std::size_t row = 0; row < epilogue_.rows().size(); row += block_rows) {
-        squares_a += add_rows(strip, row, k, depth, b);
-      }
+      read_b(strip, k, depth, b, squares_b);
+      for (std::size_t row = 0; row < epilogue_.rows().size(); row += block_rows)
+        add_rows(strip, row, k, depth, b, squares_a.data() + row);
     }
+    if (a_.columns > 0) note_squares(strip, squares_a, squares_b);
     epilogue_.finish(strip.entry, strip.column, strip.columns);
-    return squares_a * squares_b;
+    return std::accumulate(squares_a.begin(), squares_a.end(), 0.0) *
+           std::accumulate(squares_b, squares_b + block_columns, 0.0);
   }
 
  private:
   /// Reads `depth` rows of B from `k` on, less their zero points, times their scales, block_columns doubles
   /// each.
-  /// @return their sum
-  /// of squares
-  double read_b(const Strip& strip, std::int64_t k, int depth, double* b) const {
-    double squares = 0;
+  /// @param squares of the columns, to which theirs are added
+  void read_b(const Strip& strip, std::int64_t k, int depth, double* b, double* squares) const {
     double scales[block_columns] = {};
     double zeros[block_columns] = {};
     const void* const first = b_.first(strip.entry);
@@ -80,21 +81,20 @@ class Product {
           const double value = scales[j] * (stored - zeros[j]);
           b[i * block_columns + j] = value;
           const double scaled = value * (j < strip.columns ? epilogue_.column_scale(strip.column + j) : 0);
-          squares += scaled * scaled;
+          squares[j] += scaled * scaled;
         }
       }
     });
-    return squares;
   }
 
   /// Adds the products of up to block_rows chosen rows of A, times their scales, with the rows of B.
-  /// @return the sum of squares of A
-  double add_rows(const Strip& strip, std::size_t first, std::int64_t k, int depth, const double* b) const {
+  /// @param squares of these rows, to which theirs are added
+  void add_rows(const Strip& strip, std::size_t first, std::int64_t k, int depth, const double* b,
+                double* squares) const {
     const std::vector<std::int64_t>& chosen = epilogue_.rows();
     const int rows = static_cast<int>(std::min<std::size_t>(block_rows, chosen.size() - first));
     double sums[block_rows][block_columns] = {};
     double scales[block_rows] = {};
-    double squares = 0;
     const void* const matrix = a_.first(strip.entry);
     host::with_element(a_.type, [&]<class E>(E) {
       for (int i = 0; i < depth; ++i) {
@@ -103,7 +103,7 @@ class Product {
           if (i % least_scale_group == 0) scales[r] = a_scales_.at(strip.entry, row, k + i);
           const double value = scales[r] * read_element<E>(matrix, a_.index(row, k + i));
           const double scaled = value * epilogue_.row_scale(row);
-          squares += scaled * scaled;
+          squares[r] += scaled * scaled;
           for (int j = 0; j < block_columns; ++j) sums[r][j] += value * b[i * block_columns + j];
         }
       }
@@ -112,7 +112,16 @@ class Product {
       double* const row = epilogue_.sums(strip.entry, first + static_cast<std::size_t>(r), strip.column);
       for (int j = 0; j < strip.columns; ++j) row[j] += sums[r][j];
     }
-    return squares;
+  }
+
+  /// The squares of each output's sum of products when their signs are random.
+  void note_squares(const Strip& strip, const std::vector<double>& rows, const double* columns) const {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      double* const squares = epilogue_.squares(strip.entry, row, strip.column);
+      if (squares == nullptr) return;
+      for (int j = 0; j < strip.columns; ++j)
+        squares[j] = rows[row] * columns[j] / static_cast<double>(a_.columns);
+    }
   }
 
   Matrix a_;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "common/config_parts.hpp"
+#include "lab/reference/norm.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/lab/operation.hpp"
@@ -135,18 +136,23 @@ class ListedProblem {
   GemmParams gemm_ = {};
 };
 
-/// Takes over the values of one output of some rows of a problem.
+/// Takes over what the reference of some rows of a problem has of one output.
 /// @param place_of (row, column) of the problem -> (row, column) of the view
 template <class PlaceOf>
 void put(const Expected& values, int number, std::int64_t first_row, const PlaceOf& place_of,
          Expected& expected) {
-  const double* next = values.values.data();
+  expected.clamp = values.clamp;
+  for (const auto member : {&Expected::unclamped, &Expected::magnitudes})
+    if (!(values.*member).empty()) (expected.*member).resize(expected.values.size());
+  std::size_t next = 0;
   for (std::int64_t i = 0; i < std::ssize(values.rows); ++i) {
     for (std::int64_t column = 0; column < values.columns; ++column, ++next) {
       const auto [row, at] = place_of(first_row + i, column);
       const auto chosen = std::ranges::lower_bound(expected.rows, row) - expected.rows.begin();
       const std::int64_t line = number * std::ssize(expected.rows) + chosen;
-      expected.values[static_cast<std::size_t>(line * expected.columns + at)] = *next;
+      const auto place = static_cast<std::size_t>(line * expected.columns + at);
+      for (const auto member : {&Expected::values, &Expected::unclamped, &Expected::magnitudes})
+        if (!(values.*member).empty()) (expected.*member)[place] = (values.*member)[next];
     }
   }
 }
@@ -174,13 +180,13 @@ Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& 
   if (reference.outputs[0].values.empty()) return reference;
   for (Expected& expected : reference.outputs)
     read_now(expected.name == Operand::out ? args.out : *args.epilogue.aux, expected);
-  double squares = 0;
+  Norm scales;
   for (int number = 0; number < list.gemm.batch; ++number) {
     const ListedProblem problem(args, list, number);
     if (problem.own().n == 0) continue;
     for (const RowRun& run : runs_of(rows, problem.own().m)) {
       const Reference part = gemm::Lab::reference(problem.arguments(run), {.threads = options.threads});
-      squares += part.outputs[0].scale * part.outputs[0].scale;
+      scales.add(part.outputs[0].scale);
       put(
           part.outputs[0], number, run.first,
           [&](std::int64_t row, std::int64_t column) { return problem.place_of(row, column); },
@@ -191,7 +197,7 @@ Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& 
           [](std::int64_t row, std::int64_t column) { return std::pair(row, column); }, reference.outputs[1]);
     }
   }
-  for (Expected& expected : reference.outputs) expected.scale = std::sqrt(squares);
+  for (Expected& expected : reference.outputs) expected.scale = scales.finite_value();
   return reference;
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "common/config_parts.hpp"
 #include "lab/problems/matrices.hpp"
@@ -61,20 +63,23 @@ class Products {
   /// columns, times the scale
   double add(const GroupProduct& group, std::int64_t column, int columns) const {
     std::vector<double> b(static_cast<std::size_t>(block_k * columns));
-    double squares_a = 0;
-    double squares_b = 0;
+    std::vector<double> squares_a(epilogue_.rows().size());
+    std::vector<double> squares_b(static_cast<std::size_t>(columns));
     for (std::int64_t k = 0; k < group.k; k += block_k) {
       const auto depth = static_cast<int>(std::min<std::int64_t>(block_k, group.k - k));
-      squares_b += read_b(group, k, depth, column, columns, b);
-      squares_a += add_rows(group, k, depth, column, columns, b);
+      read_b(group, k, depth, column, columns, b, squares_b);
+      add_rows(group, k, depth, column, columns, b, squares_a);
     }
-    return group.k > 0 ? squares_a * squares_b / static_cast<double>(group.k) : 0;
+    if (group.k == 0) return 0;
+    note_squares(group, column, squares_a, squares_b);
+    return std::accumulate(squares_a.begin(), squares_a.end(), 0.0) *
+           std::accumulate(squares_b.begin(), squares_b.end(), 0.0) / static_cast<double>(group.k);
   }
 
  private:
-  double read_b(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
-                std::vector<double>& b) const {
-    double squares = 0;
+  /// @param squares of the columns, to which theirs are added
+  void read_b(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
+              std::vector<double>& b, std::vector<double>& squares) const {
     const void* const matrix = b_.first(group.b_entry);
     host::with_element(b_.type, [&]<class E>(E) {
       std::size_t next = 0;
@@ -84,16 +89,15 @@ class Products {
                                read_element<E>(matrix, b_.index(group.b_k + k + i, column + j));
           const double scaled = value * epilogue_.column_scale(column + j);
           b[next++] = value;
-          squares += scaled * scaled;
+          squares[static_cast<std::size_t>(j)] += scaled * scaled;
         }
       }
     });
-    return squares;
   }
 
-  double add_rows(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
-                  const std::vector<double>& b) const {
-    double squares = 0;
+  /// @param squares of the reference's rows: adds the squares of the group's rows
+  void add_rows(const GroupProduct& group, std::int64_t k, int depth, std::int64_t column, int columns,
+                const std::vector<double>& b, std::vector<double>& squares) const {
     const void* const matrix = a_.first(group.a_entry);
     host::with_element(a_.type, [&]<class E>(E) {
       for (std::size_t i = 0; i < epilogue_.rows().size(); ++i) {
@@ -106,12 +110,24 @@ class Products {
           const double value = a_scales_.at(group.a_entry, a_row, k + p) *
                                read_element<E>(matrix, a_.index(a_row, group.a_k + k + p));
           const double scaled = value * epilogue_.row_scale(row);
-          squares += scaled * scaled;
+          squares[i] += scaled * scaled;
           for (int j = 0; j < columns; ++j) sums[j] += value * *from++;
         }
       }
     });
-    return squares;
+  }
+
+  /// The squares of each output's sum of products when their signs are random.
+  void note_squares(const GroupProduct& group, std::int64_t column, const std::vector<double>& rows,
+                    const std::vector<double>& columns) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t row = epilogue_.rows()[i];
+      if (row < group.first_row || row >= group.first_row + group.rows) continue;
+      double* const squares = epilogue_.squares(group.out_entry, i, column);
+      if (squares == nullptr) return;
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        squares[j] = rows[i] * columns[j] / static_cast<double>(group.k);
+    }
   }
 
   Matrix a_;

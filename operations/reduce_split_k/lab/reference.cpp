@@ -20,6 +20,7 @@ double add_slices(const TensorView& partials, EpilogueReference& epilogue, std::
     for (std::size_t i = 0; i < epilogue.rows().size(); ++i) {
       const std::int64_t row = epilogue.rows()[i];
       double* const sums = epilogue.sums(entry, i, first);
+      double* const own_squares = epilogue.squares(entry, i, first);
       for (std::int64_t slice = 0; slice < slices; ++slice) {
         const void* const matrix = m.first(slice * epilogue.batch() + entry);
         for (int j = 0; j < columns; ++j) {
@@ -27,6 +28,7 @@ double add_slices(const TensorView& partials, EpilogueReference& epilogue, std::
           const double scaled = value * epilogue.scale_at(row, first + j);
           sums[j] += value;
           squares += scaled * scaled;
+          if (own_squares != nullptr) own_squares[j] += scaled * scaled;
         }
       }
     }

@@ -18,15 +18,17 @@
 #include "operations/common/host/matrix.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_gemm.hpp"
+#include "support/reference_problem.hpp"
 
 using namespace quarry;
 using namespace quarry::host;
 using namespace quarry::lab;
-using RandomProblem = OperandsOf<GemmArguments>;
+using test::plain_problem;
+using test::RandomProblem;
+using test::write_reference;
 
 namespace {
 
-constexpr Types f32_types = {DType::f32, DType::f32, DType::f32, DType::f32};
 constexpr Layouts rows = {Layout::row, Layout::row, Layout::row};
 
 double at(const TensorView& view, std::int64_t entry, std::int64_t row, std::int64_t column) {
@@ -58,30 +60,6 @@ Defined by_definition(const GemmArguments& args, std::int64_t entry, std::int64_
   const double activated = activate(e.activation, e.leaky_slope, x);
   const double added = activated + (e.residual ? at(*e.residual, entry, row, column) : 0);
   return {std::min(std::max(added, e.clamp.low), e.clamp.high), x};
-}
-
-/// Writes the reference, rounded, as the output.
-void write_reference(const Reference& reference, const TensorView& out) {
-  const Matrix m(out);
-  std::size_t next = 0;
-  for (std::int64_t entry = 0; entry < reference.outputs[0].matrices; ++entry) {
-    for (const std::int64_t row : reference.outputs[0].rows) {
-      for (std::int64_t column = 0; column < reference.outputs[0].columns; ++column) {
-        write_element(m.type, const_cast<void*>(m.first(entry)), m.index(row, column),
-                      reference.outputs[0].values[next++]);
-      }
-    }
-  }
-}
-
-RandomProblem plain_problem(int m, int n, int k, std::uint64_t seed, const Types& types = f32_types) {
-  GemmArguments shape{.a = TensorView::row_major(nullptr, types.a, {m, k}),
-                      .b = TensorView::row_major(nullptr, types.b, {k, n}),
-                      .out = TensorView::row_major(nullptr, types.out, {m, n}),
-                      .accumulator = types.accumulator};
-  Result<RandomProblem> problem = RandomProblem::make(shape, {.seed = seed});
-  REQUIRE(problem);
-  return *std::move(problem);
 }
 
 }  // namespace
