@@ -74,10 +74,20 @@ struct LabWords {
   std::string_view problem;  ///< a problem in few words: "4096x4096x4096 f16"
   std::string_view notes;    ///< what is computed, lines of 100 characters at most
   std::span<const Example> examples = {};
-  /// Members of a shapes file's problem that make the shape, joined by "x"; empty: there are no such files.
+  /// Members of a shapes file's problem that make the shape, joined by "x"; empty: its member `shape` alone
+  /// does.
   std::span<const std::string_view> shape_members = {};
   /// Words of a shape on the command line; lab functions see them as one text, with a blank between them.
   std::size_t shape_words = 1;
+  /// A setting that may stand in the place of the shape's first word, which is no number; empty: there is
+  /// none. A shape that begins with a digit lacks that word.
+  std::string_view leading_setting = {};
+
+  /// Words of the shape that begins with `first`.
+  constexpr std::size_t words_of_shape(std::string_view first) const {
+    const bool is_left_out = !leading_setting.empty() && !first.empty() && '0' <= first[0] && first[0] <= '9';
+    return shape_words - (is_left_out ? 1 : 0);
+  }
 };
 
 /// `problem` and `arguments` are of the operation's own structs, here and below.

@@ -23,13 +23,17 @@ std::string setting_name(const OperationLab& lab, std::string key) {
   return known ? key : "";
 }
 
-bool is_size(const OperationLab& lab, const std::string& key) {
-  return std::ranges::find(lab.words.shape_members, key) != lab.words.shape_members.end();
+/// The member that holds the shape in the words of the command line.
+constexpr std::string_view shape_member = "shape";
+
+bool is_part_of_shape(const OperationLab& lab, const std::string& key) {
+  const auto& sizes = lab.words.shape_members;
+  return key == shape_member || std::ranges::find(sizes, key) != sizes.end();
 }
 
 Status unknown_member(const OperationLab& lab, const std::string& key) {
   std::vector<std::string_view> names(lab.words.shape_members.begin(), lab.words.shape_members.end());
-  names.emplace_back("from");
+  names.insert(names.end(), {shape_member, "from"});
   for (const Setting& setting : lab.settings()) names.push_back(setting.name);
   return error("unknown member " + detail::quoted(key) + detail::did_you_mean(key, names));
 }
@@ -40,8 +44,22 @@ std::string noun_of(const json& value) {
   return (value.is_object() ? "an " : "a ") + type;
 }
 
-/// The shape as a word, of the members that make it.
+/// The shape in the words of the command line, from the member that holds it.
+Result<std::string> read_shape_words(const OperationLab& lab, const json& problem, const json& words) {
+  for (const std::string_view size : lab.words.shape_members) {
+    if (problem.contains(size))
+      return error("the members `shape` and `" + std::string(size) +
+                   "` are both given: leave one of them out");
+  }
+  if (!words.is_string()) return error("shape: expected a text, got " + noun_of(words));
+  return words.get<std::string>();
+}
+
+/// The shape as words, of the members that make it.
 Result<std::string> read_shape(const OperationLab& lab, const json& problem) {
+  if (const auto words = problem.find(shape_member); words != problem.end())
+    return read_shape_words(lab, problem, *words);
+  if (lab.words.shape_members.empty()) return error("member `shape` is missing");
   std::string shape;
   for (const std::string_view name : lab.words.shape_members) {
     const auto size = problem.find(name);
@@ -59,12 +77,25 @@ Result<std::string> read_shape(const OperationLab& lab, const json& problem) {
   return shape;
 }
 
-Result<Problem> read_problem(const OperationLab& lab, const json& object, SettingTexts settings) {
+/// "members m, n and k, or the member shape"
+std::string members_of_shape(const OperationLab& lab) {
   const std::vector<std::string_view> sizes(lab.words.shape_members.begin(), lab.words.shape_members.end());
-  if (!object.is_object()) return error("expected an object with the members " + join(sizes, "and"));
+  return sizes.empty() ? "member shape" : "members " + join(sizes, "and") + ", or the member shape";
+}
+
+/// "\"m\": 512, \"n\": 512, \"k\": 512"
+std::string example_members(const OperationLab& lab) {
+  std::string members;
+  for (const std::string_view size : lab.words.shape_members)
+    members += (members.empty() ? "\"" : ", \"") + std::string(size) + "\": 512";
+  return members.empty() ? "\"shape\": \"...\"" : members;
+}
+
+Result<Problem> read_problem(const OperationLab& lab, const json& object, SettingTexts settings) {
+  if (!object.is_object()) return error("expected an object with the " + members_of_shape(lab));
   std::string label;
   for (const auto& [key, value] : object.items()) {
-    if (is_size(lab, key)) continue;
+    if (is_part_of_shape(lab, key)) continue;
     if (!value.is_string() && !value.is_number())
       return error("member " + detail::quoted(key) + ": expected a text or a number, got " + noun_of(value));
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -98,7 +129,7 @@ Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& j
   }
   const auto problems = document.is_object() ? document.find("problems") : document.end();
   if (problems == document.end() || !problems->is_array() || problems->empty()) {
-    return error("expected {\"problems\": [{\"m\": 512, \"n\": 512, \"k\": 512}, ...]}");
+    return error("expected {\"problems\": [{" + example_members(lab) + "}, ...]}");
   }
   std::vector<Problem> read;
   for (const json& object : *problems) {
@@ -117,7 +148,6 @@ Result<std::vector<Problem>> parse(const OperationLab& lab, const std::string& j
 Result<std::vector<Problem>> read_shapes_file(const std::string& path, Operation operation,
                                               const SettingTexts& defaults) {
   const OperationLab& lab = lab_of(operation);
-  if (lab.words.shape_members.empty()) return error("--shapes does not go with " + std::string(lab.name));
   const auto in_file = [&path](const Status& status) {
     return Status(status.code(), "shapes file " + detail::quoted(path) + ": " + status.message());
   };

@@ -44,7 +44,7 @@ Result<Problem> parse_command_text(std::string_view text) {
   if (words.size() < 2) return wrong(text);
   const Result<Operation> operation = parse_operation(words[0]);
   if (!operation) return operation.status();
-  const std::size_t first_flag = 1 + lab_of(*operation).words.shape_words;
+  const std::size_t first_flag = 1 + lab_of(*operation).words.words_of_shape(words[1]);
   if (words.size() < first_flag || (words.size() - first_flag) % 2 != 0) return wrong(text);
   SettingTexts settings;
   for (std::size_t i = first_flag; i < words.size(); i += 2) {

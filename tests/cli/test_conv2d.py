@@ -53,6 +53,16 @@ class Conv2d(CommandTest):
             with self.subTest(words=words):
                 self.quarry("run", "conv2d", *words, "--on", "host")
 
+    def test_a_flag_gives_the_direction_where_the_shape_does_not(self):
+        for direction in ("fprop", "dgrad", "wgrad"):
+            with self.subTest(direction=direction):
+                flags = ("--padding", "1", "--device-model", "h200")
+                by_word = self.names_found(direction, *SHAPE, "bf16", *flags)
+                self.assertTrue(all(f"_{direction}_" in name for name in by_word), by_word)
+                self.assertEqual(self.names_found(*SHAPE, "bf16", "--direction", direction, *flags), by_word)
+                self.assertEqual(self.names_found(direction, *SHAPE, "bf16", "--direction", direction, *flags), by_word)
+        self.quarry("run", "conv2d", *SHAPE, "bf16", "--direction", "wgrad", "--on", "host")
+
     def test_verify_meets_every_path(self):
         out = self.quarry("verify", "--where", "operation == conv2d", "--on", "host", "--problems", "18", "--seed", "3").out
         self.assertIn("0 wrong", out)
@@ -79,6 +89,9 @@ class Conv2d(CommandTest):
             (("sideways", *SHAPE, "f32"), "direction"),
             (("fprop", *SHAPE, "f32", "--direction", "dgrad"), "contradicts the shape, which begins with fprop"),
             (("fprop", *SHAPE, "f32", "--direction", "sideways"), "--direction"),
+            ((*SHAPE, "f32", "--direction", "sideways"), "--direction"),
+            ((*SHAPE, "f32"), "which direction? Say fprop, dgrad or wgrad in front of the shape, or as --direction"),
+            (("2x9x8x12", "--direction", "fprop"), "the shape `2x9x8x12` is not complete; say for example: conv2d fprop"),
             (("fprop", "9x8x12", "20x3x3", "f32"), "32x56x56x64"),
             (("fprop", "2x9x8x12", "20x3", "f32"), "64x3x3"),
             (("fprop", *SHAPE), "which type?"),

@@ -87,7 +87,8 @@ LabWords Lab::words() {
               "Activations (NHWC) are convolved with K filters of R rows and S columns: fprop, or the\n"
               "gradient of activations (dgrad) or filters (wgrad). A and B are what is read.",
           .examples = examples,
-          .shape_words = 3};
+          .shape_words = 3,
+          .leading_setting = "direction"};
 }
 
 std::span<const Setting> Lab::settings() { return all_settings; }

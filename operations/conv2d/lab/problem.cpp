@@ -93,7 +93,7 @@ Status read_shape(std::string_view shape, SettingReader& reader, Problem& proble
     problem.direction = *named;
   } else if (reader.status()) {
     return Status(StatusCode::parse_error,
-                  "which direction? Say fprop, dgrad or wgrad in front of the shape");
+                  "which direction? Say fprop, dgrad or wgrad in front of the shape, or as --direction");
   }
   const auto images = parse_sizes(next_word(shape), "NHWC", "32x56x56x64");
   if (!images) return images.status();

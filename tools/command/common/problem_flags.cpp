@@ -111,7 +111,7 @@ Result<std::vector<lab::Problem>> read_problems(const ProblemFlags& flags) {
     if (Status s = take_types(words.subspan(std::min<std::size_t>(words.size(), 1)), settings); !s) return s;
     return lab::read_shapes_file(flags.shapes_file, (*lab)->operation, settings);
   }
-  const std::size_t shape_words = (*lab)->words.shape_words;
+  const std::size_t shape_words = (*lab)->words.words_of_shape(words.size() > 1 ? words[1] : "");
   if (words.size() < 1 + shape_words) {
     const std::string given = lab::joined_words(words.subspan(1));
     const std::string what =
