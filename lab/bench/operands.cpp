@@ -18,8 +18,9 @@ constexpr std::size_t most_sets = 4096;
 constexpr double times_l2 = 4;
 /// Multiplications that a reference may cost: a fraction of a second on a few cores.
 constexpr double reference_multiplications = 5e8;
-/// Outputs up to this size are checked as a whole.
-constexpr std::size_t small_output = std::size_t{2} << 20;
+/// What is copied from the device in the time that a copy takes to start: copies of more pieces than this
+/// allows take longer than one copy of all.
+constexpr std::size_t bytes_per_copy = std::size_t{100} << 10;
 constexpr unsigned char poison = 0xff;
 /// Sets start at a multiple of this, as the host's memory does.
 constexpr std::size_t set_alignment = 256;
@@ -54,6 +55,14 @@ Status check_memory(const Problem& problem, std::size_t sets, const detail::Devi
   if (bytes * static_cast<double>(sets) > 0.9 * static_cast<double>(device.memory_bytes))
     return too_large("the device");
   return {};
+}
+
+/// Whether copies of the reference's rows alone, which must be contiguous, are faster than a copy of all.
+bool rows_are_faster(const GuardedTensor& out, const Expected& expected) {
+  const TensorView& view = out.view();
+  if (view.is_pointer_array || view.strides[view.rank - 1U] != 1) return false;
+  const std::size_t copies = static_cast<std::size_t>(Matrices(view).count()) * expected.rows.size();
+  return copies * bytes_per_copy < out.storage_bytes();
 }
 
 }  // namespace
@@ -162,13 +171,11 @@ Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Expect
   const auto place = std::ranges::find(host_.tensors(), expected.name, &NamedTensor::name);
   const auto tensor = static_cast<std::size_t>(place - host_.tensors().begin());
   const GuardedTensor& out = place->tensor;
-  const TensorView& view = out.view();
-  const bool by_rows =
-      out.storage_bytes() > small_output && view.strides[view.rank - 1U] == 1 && !view.is_pointer_array;
-  const Status copied = by_rows ? download_rows(tensor, expected)
-                                : rotating_[tensor].buffer.download(out.storage(), 0, out.storage_bytes());
+  const Status copied = rows_are_faster(out, expected)
+                            ? download_rows(tensor, expected)
+                            : rotating_[tensor].buffer.download(out.storage(), 0, out.storage_bytes());
   if (!copied) return copied;
-  return compare(expected, view, tolerance);
+  return compare(expected, out.view(), tolerance);
 }
 
 Result<Comparison> BenchOperands::check(const Tolerance& tolerance, const Reference& reference) {
