@@ -95,8 +95,15 @@ Status wrong_mode(const GemmProblem& problem) {
   return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
 }
 
+/// Kernels that take scales have their parameters where others have an expression's.
+Status no_expression() {
+  return {unsupported, "The expression is unsupported: kernels that take scales of operands compute none"};
+}
+
 /// Whether a kernel has the scales, the exact sums and the mode that a problem asks for.
 Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
+  const bool takes_scales = kernel.operands.scales != ScaleSupport::none;
+  if (takes_scales && problem.expressed != nullptr) return no_expression();
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
   if (Status s = check_accumulation(kernel, problem); !s) return s;
   return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);

@@ -164,8 +164,8 @@ bool has_fault(Reason reason, const KernelMetadata& kernel, const GemmArguments&
 
 /// How a message begins that names a control, the device or a type which no operand has.
 constexpr std::string_view other_causes[] = {
-    "Accumulator is", "Accumulation is", "Math is",   "K is",     "Mode `",       "Control `",
-    "The device is",  "Gated pairs",     "Groups of", "Tiles of", "The halves of"};
+    "Accumulator is", "Accumulation is", "Math is",   "K is",     "Mode `",        "Control `",
+    "The device is",  "Gated pairs",     "Groups of", "Tiles of", "The halves of", "The expression is"};
 
 bool names_other_cause(const std::string& message) {
   return std::ranges::any_of(other_causes,
@@ -197,6 +197,8 @@ bool is_true_text(const std::string& message, const KernelMetadata& kernel, cons
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
   if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
     return args.expression && args.controls.mode == Mode::split_k_parallel;
+  if (message.starts_with("The expression is"))
+    return args.expression && kernel.operands.scales != ScaleSupport::none;
   if (message.starts_with("Accumulation is"))
     return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
            kernel.operands.scales != ScaleSupport::block_scales;

@@ -18,34 +18,16 @@ using namespace quarry;
 namespace {
 
 using test::parsed;
+using test::run_all;
 
 /// Two rows, four columns: sums of {{1, 2, 3, 4}, {5, 6, 7, 8}}.
-constexpr float a[] = {1, 0, 0, 1};
-constexpr float b[] = {1, 2, 3, 4, 5, 6, 7, 8};
+constexpr float wide_a[] = {1, 0, 0, 1};
+constexpr float wide_b[] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 GemmArguments product(const TensorView& out) {
-  return {.a = TensorView::row_major(a, DType::f32, {2, 2}),
-          .b = TensorView::row_major(b, DType::f32, {2, 4}),
+  return {.a = TensorView::row_major(wide_a, DType::f32, {2, 2}),
+          .b = TensorView::row_major(wide_b, DType::f32, {2, 4}),
           .out = out};
-}
-
-/// Runs the arguments with every kernel that takes them, and says how many there are.
-template <class Check>
-int run_all(const GemmArguments& args, const Check& check) {
-  int runs = 0;
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  for (const Candidate& kernel : found) {
-    std::vector<std::byte> workspace(kernel.workspace() + 256);
-    void* const aligned =
-        reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256);
-    const Status status = kernel.run(args, {.workspace = {aligned, kernel.workspace()}});
-    INFO(kernel.name() << ": " << status.message());
-    REQUIRE(status);
-    check();
-    ++runs;
-  }
-  return runs;
 }
 
 float silu(float x) { return x / (1 + std::exp(-x)); }
@@ -257,5 +239,29 @@ TEST_CASE("gemm: reductions take time beside the values", "[gemm][expression]") 
     CHECK(static_cast<float>(account->seconds) == static_cast<float>(kernel.predicted_seconds()));
     if (kernel.controls().split_k_slices.value_or(1) == 1 && without)
       CHECK(account->seconds > without->seconds * 0.999);
+  }
+}
+
+TEST_CASE("gemm: kernels that take scales refuse expressions", "[gemm][expression][scales]") {
+  const Result<Filter> scaled = Filter::parse("operation == gemm and scales != none and a.dtype == e4m3");
+  REQUIRE(scaled);
+  for (const std::int64_t k : {0, 96}) {
+    GemmArguments args = {.a = test::matrix(DType::e4m3, 64, k),
+                          .b = TensorView::column_major(nullptr, DType::e4m3, {k, 64}),
+                          .out = test::matrix(DType::bf16, 64, 64),
+                          .accumulation = Accumulation::precise};
+    args.expression = parsed("out = gelu(sum)", "");
+    const CandidateList found = get_kernels(args);
+    REQUIRE_FALSE(found.empty());
+    for (const Candidate& candidate : found)
+      CHECK(candidate.metadata().operands.scales == ScaleSupport::none);
+    int refused = 0;
+    for (const Kernel kernel : get_kernels(*scaled)) {
+      const Status status = kernel.supports(args);
+      REQUIRE_FALSE(status);
+      refused += status.message() ==
+                 "The expression is unsupported: kernels that take scales of operands compute none";
+    }
+    CHECK(refused > 3);
   }
 }

@@ -296,6 +296,7 @@ TEST_CASE("a refusal of pairs and reductions is good where the kernel does not c
         INFO(kernel.name() << ": " << text << ": " << status.message());
         CHECK(fault(status, kernel.metadata(), with).empty());
         const bool is_of_parts = status.reason() == Reason::text &&
+                                 !std::string_view(status.message()).starts_with("The expression") &&
                                  !std::string_view(status.message()).starts_with("Acc") &&
                                  !std::string_view(status.message()).starts_with("Math");
         if (!is_of_parts) continue;
