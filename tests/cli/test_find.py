@@ -8,6 +8,7 @@ import unittest
 from quarry_command import CommandTest, run_quarry
 
 MODEL = ("--device-model", "h200")
+SUITES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "suites")
 
 
 class Finding(CommandTest):
@@ -283,6 +284,9 @@ class ShapesFile(CommandTest):
             '{"problems": [{"m": 1, "n": 1, "k": 1, "bacth": 2}]}': "`batch`",
             '{"problems": [{"m": 1, "n": 1, "k": 1, "batch": [2]}]}': "`batch`",
             '{"problems": [{"m": 1, "n": 1, "k": 1, "a": "f61"}]}': "`f16`",
+            '{"problems": [{"shape": "1x1x1", "m": 1}]}': "the members `shape` and `m` are both given",
+            '{"problems": [{"shape": 7}]}': "shape: expected a text, got a number",
+            '{"problems": [{"shape": "1x1"}]}': "`1x1`",
         }
         deep = "[" * 1_000_000 + "]" * 1_000_000
         cases |= {
@@ -296,6 +300,29 @@ class ShapesFile(CommandTest):
             with self.subTest(text=text[:200]):
                 self.refused("find", "gemm", "f16", "--shapes", self.write(text), says=["shapes file", words])
         self.refused("find", "gemm", "f16", "--shapes", "/dev/zero", says=["`/dev/zero`", "longer than"])
+
+    def test_shapes_in_the_words_of_the_command_line(self):
+        def commands(operation, problems):
+            path = self.write(json.dumps({"problems": problems}))
+            found = self.quarry("find", operation, "bf16", "--shapes", path, "--limit", "1", "--format", "json").json
+            return [problem["problem"] for problem in found["problems"]]
+
+        self.assertEqual(commands("gemm", [{"shape": "64x32x16"}, {"m": 8, "n": 8, "k": 8}]), ["64x32x16", "8x8x8"])
+        found = commands("conv2d", [{"shape": "wgrad 2x8x8x16 32x3x3", "padding": 1}, {"shape": "fprop 2x9x9x8 8x1x1", "stride": 2}])
+        self.assertEqual(found, ["wgrad 2x8x8x16 32x3x3", "fprop 2x9x9x8 8x1x1"])
+        for problem, words in (({"padding": 1}, "member `shape` is missing"), ({"shape": "fprop"}, "expected NxHxWxC"),
+                               ({"shape": "fprop 2x8x8x16 32x3x3 32x3x3"}, "32x3x3"), ({"shape": ""}, "which direction?"),
+                               ({"shape": "fprop 2x8x8x16 32x3x3", "m": 1}, "unknown member `m`")):
+            with self.subTest(problem=problem):
+                path = self.write(json.dumps({"problems": [problem]}))
+                self.refused("find", "conv2d", "bf16", "--shapes", path, says=["shapes file", "problem 1", words])
+
+    def test_suites_of_convolutions(self):
+        for suite, count in (("conv2d_dev", 39), ("resnet50", 46)):
+            path = os.path.join(SUITES, suite + ".json")
+            found = self.quarry("find", "conv2d", "bf16", "--shapes", path, "--limit", "1", "--format", "json").json
+            self.assertEqual(len(found["problems"]), count)
+            self.assertEqual([row["problem"] for row in found["candidates"]], [p["problem"] for p in found["problems"]])
 
     def test_a_shape_beside_them(self):
         path = self.write('{"problems": [{"m": 1, "n": 1, "k": 1}]}')
