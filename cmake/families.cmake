@@ -6,6 +6,8 @@ get_filename_component(quarry_root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 list(TRANSFORM QUARRY_FAMILIES REPLACE "(.+)" "${quarry_root}/kernels/\\1/space.cpp" OUTPUT_VARIABLE quarry_space_sources)
 list(APPEND quarry_space_sources "${quarry_root}/kernels/config_text.cpp" "${quarry_root}/kernels/entry_text.cpp"
      "${quarry_root}/kernels/settings.cpp" "${CMAKE_CURRENT_BINARY_DIR}/config_spaces.cpp")
+# Small, and with the same headers: compiled together where a target compiles groups.
+set_source_files_properties(${quarry_space_sources} PROPERTIES UNITY_GROUP spaces)
 
 list(JOIN QUARRY_FAMILIES "\", \"" folders)
 set(folders "\"${folders}\"")

@@ -31,6 +31,7 @@ target_link_libraries(quarry_lab PUBLIC quarry PRIVATE nlohmann_json::nlohmann_j
 if(QUARRY_EMULATOR)
   add_library(quarry_lab_emulate STATIC ${emulate_sources})
   quarry_own_target(quarry_lab_emulate)
+  quarry_compile_folders_together(quarry_lab_emulate)
   target_link_libraries(quarry_lab_emulate PUBLIC quarry_lab PRIVATE nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   string(JOIN " " emulated_flags -std=c++20 -O1 -fPIC -shared ${quarry_emulated_flags} ${sanitizer_flags})
   target_compile_definitions(quarry_lab_emulate PRIVATE

@@ -80,15 +80,21 @@ function(quarry_precompiled_headers target)
 endfunction()
 
 # Compiles the sources of each folder of a target together, which takes a quarter of the time where each has the same templates to
-# instantiate. Names of anonymous namespaces are then one folder's, not one file's. The builds without precompiled headers compile each
-# source by itself.
+# instantiate. With folders behind the target, only sources below these. Names of anonymous namespaces are then one folder's, not one
+# file's. The builds without precompiled headers compile each source by itself.
 function(quarry_compile_folders_together target)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
+  list(JOIN ARGN "|" only)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    cmake_path(GET path PARENT_PATH folder)
+    if(only AND NOT folder MATCHES "^(${only})(/|$)")
+      continue()
+    endif()
     string(MAKE_C_IDENTIFIER "${folder}" group)
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()

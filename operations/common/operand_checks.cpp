@@ -7,8 +7,6 @@
 namespace quarry::detail {
 namespace {
 
-constexpr auto code = StatusCode::invalid_arguments;
-
 /// What earlier operands said of where the problem lies.
 class KnownPlace {
  public:
@@ -59,7 +57,8 @@ Status check_overlap(const OperandRef& other, const OperandRef& output) {
 
 Status output_overlap(Operand operand, Operand output) {
   const int may_be_out = output == Operand::out ? 1 : 0;
-  return {code, Reason::output_overlap, operand, may_be_out, static_cast<int>(output)};
+  return {StatusCode::invalid_arguments, Reason::output_overlap, operand, may_be_out,
+          static_cast<int>(output)};
 }
 
 Status check_memory(const OperandList& operands) {
@@ -104,7 +103,7 @@ Status check_overlaps(const OperandList& operands) {
 Status check_data(const OperandList& operands) {
   for (const OperandRef& operand : operands) {
     if (operand.is_unused || operand.view->data != nullptr || !has_elements(*operand.view)) continue;
-    return {code, Reason::null_data, operand.name};
+    return {StatusCode::invalid_arguments, Reason::null_data, operand.name};
   }
   return {};
 }

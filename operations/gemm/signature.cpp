@@ -6,8 +6,6 @@
 namespace quarry::detail {
 namespace {
 
-constexpr auto unsupported = StatusCode::unsupported;
-
 /// @param contiguous whether one of the operand's strides is 1
 Status check_layout(Operand name, Layout expected, const ProblemOperand& operand) {
   if (operand.fits[static_cast<int>(expected)]) return {};
@@ -16,7 +14,7 @@ Status check_layout(Operand name, Layout expected, const ProblemOperand& operand
   for (int other = 0; other < layout_count; ++other) {
     if (operand.fits[other] && operand.alignment[other] > 0) got = other;
   }
-  return {unsupported, Reason::layout, name, static_cast<int>(expected), got};
+  return {StatusCode::unsupported, Reason::layout, name, static_cast<int>(expected), got};
 }
 
 }  // namespace
@@ -27,9 +25,9 @@ Status gemm::Rules::check_signature(const Row& row, const GemmProblem& problem) 
   if (Status s = check_type(Operand::b, operands.b.dtype, problem.types.b); !s) return s;
   if (Status s = check_type(Operand::out, operands.out.dtype, problem.types.out); !s) return s;
   if (operands.accumulator != problem.types.accumulator) {
-    return {unsupported, "Accumulator is unsupported: expected " +
-                             std::string(to_string(operands.accumulator)) + ", got " +
-                             std::string(to_string(problem.types.accumulator))};
+    return {StatusCode::unsupported, "Accumulator is unsupported: expected " +
+                                         std::string(to_string(operands.accumulator)) + ", got " +
+                                         std::string(to_string(problem.types.accumulator))};
   }
   if (Status s = check_math(row.metadata.design.math, problem.math); !s) return s;
   if (Status s = check_layout(Operand::a, operands.a.layout, problem.a); !s) return s;

@@ -317,7 +317,7 @@ void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::h
                        value_of(quarry::parse_list_schedule(schedule))});
 }
 
-void bind_list(nb::module_& module) {
+void bind_gemm_list(nb::module_& module) {
   nb::class_<GemmList, OperationArguments>(
       module, "GemmListArguments",
       "G GEMMs with sizes of their own: A (G x M x K), B (G x K x N) and out (G x M x N), PointerArrays or "
@@ -436,7 +436,7 @@ void bind_arguments(nb::module_& module) {
       module, "Arguments", "Arguments of one operation. They keep their tensors alive and copy nothing.");
   bind_gemm(module);
   bind_grouped(module);
-  bind_list(module);
+  bind_gemm_list(module);
   bind_convolution(module);
   bind_others(module);
 }

@@ -64,9 +64,10 @@ class Conv2d final : public OperationArguments {
   Conv2dArguments arguments_;
 };
 
-void make(Conv2d* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
-          const PythonEpilogue* epilogue, std::string_view direction, nb::handle padding, nb::handle stride,
-          nb::handle dilation, std::int64_t groups, bool flips, std::string_view math) {
+void make_convolution(Conv2d* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
+                      const PythonEpilogue* epilogue, std::string_view direction, nb::handle padding,
+                      nb::handle stride, nb::handle dilation, std::int64_t groups, bool flips,
+                      std::string_view math) {
   new (self)
       Conv2d(a, b, out, accumulator, epilogue, {direction, padding, stride, dilation, groups, flips}, math);
 }
@@ -88,7 +89,7 @@ void bind_convolution(nb::module_& module) {
       "180 degrees; otherwise it is a cross-correlation. A tensor of torch with N x C x H x W in "
       "channels_last order is taken as\n"
       "`x.permute(0, 2, 3, 1)`.")
-      .def("__init__", &make, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
+      .def("__init__", &make_convolution, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(), nb::kw_only(),
            nb::arg("direction") = "fprop", nb::arg("padding") = 0, nb::arg("stride") = 1,
            nb::arg("dilation") = 1, nb::arg("groups") = 1, nb::arg("flips") = false,

@@ -3,7 +3,7 @@
 namespace quarry::python {
 namespace {
 
-void make(MemoryPool* self, std::size_t initial_bytes, std::size_t max_bytes, int device) {
+void make_pool(MemoryPool* self, std::size_t initial_bytes, std::size_t max_bytes, int device) {
   new (self) MemoryPool(value_of(MemoryPool::create({device, initial_bytes, max_bytes})));
 }
 
@@ -19,7 +19,7 @@ void bind_memory_pool(nb::module_& module) {
                          "A pool of the CUDA driver for the workspaces of runs: `kernel.run(args, "
                          "workspace=pool)`. Memory is taken and given\n"
                          "back in the order of the run's stream, so nothing waits for the device.")
-      .def("__init__", &make, nb::arg("initial_bytes") = 0, nb::arg("max_bytes") = 0, nb::kw_only(),
+      .def("__init__", &make_pool, nb::arg("initial_bytes") = 0, nb::arg("max_bytes") = 0, nb::kw_only(),
            nb::arg("device") = 0,
            "`initial_bytes` are taken from the device at once; `max_bytes` are the most, 0: as many as the "
            "device has.")

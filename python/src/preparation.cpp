@@ -30,12 +30,12 @@ TuningSummary load(nb::handle path) {
   return value_of(load_tuning(file));
 }
 
-void forget() {
+void forget_tuning() {
   ++changes_of_tuning;
   clear_tuning();
 }
 
-std::size_t clear() {
+std::size_t empty_cache() {
   Result<std::size_t> removed = [] {
     const nb::gil_scoped_release others_go_on;
     return clear_cache();
@@ -116,7 +116,7 @@ void bind_tuning(nb::module_& module) {
       "load_tuning", &load, nb::arg("path"),
       nb::sig("def load_tuning(path: str | os.PathLike[str]) -> TuningSummary"),
       "Adds a tuning table to those of this process: kernels that it measured for a problem come first.");
-  module.def("clear_tuning", &forget, "Forgets all tuning tables, also those of the environment.");
+  module.def("clear_tuning", &forget_tuning, "Forgets all tuning tables, also those of the environment.");
 }
 
 void bind_cache(nb::module_& module) {
@@ -129,7 +129,7 @@ void bind_cache(nb::module_& module) {
       .def_ro("set_aside", &CacheInfo::set_aside, "Damaged entries that were moved out of use.");
   module.def("cache_info", &cache_info,
              "The cache that the environment variables selected at its first use.");
-  module.def("clear_cache", &clear, "Removes all entries of the cache and returns how many.");
+  module.def("clear_cache", &empty_cache, "Removes all entries of the cache and returns how many.");
 }
 
 void bind_warm_up(nb::module_& module) {

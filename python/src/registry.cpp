@@ -127,7 +127,7 @@ Status cc_supported(const nb::iterable& ccs) {
   return {StatusCode::unsupported, "device 0 has compute capability " + std::to_string(device->cc)};
 }
 
-void bind_list(nb::module_& module) {
+void bind_candidates(nb::module_& module) {
   nb::class_<CandidateList>(module, "Candidates",
                             "The kernels that solve a problem, best first: a sequence of Candidate.")
       .def("__len__", &CandidateList::size)
@@ -157,7 +157,7 @@ const DeviceModel& model_of(int cc) {
 }
 
 void bind_registry(nb::module_& module) {
-  bind_list(module);
+  bind_candidates(module);
   module.def(
       "get_kernels", &find, nb::arg("args") = nb::none(), nb::arg("metadata_filter") = nb::none(),
       nb::arg("cc") = nb::none(), nb::kw_only(), nb::arg("limit") = nb::none(),

@@ -32,7 +32,7 @@ Status no_device(cudaError_t error, int driver) {
                  cudaGetErrorName(error) + ")");
 }
 
-Runtime ask() {
+Runtime ask_runtime() {
   Runtime runtime;
   if (cudaDriverGetVersion(&runtime.driver) != cudaSuccess) runtime.driver = 0;
   const cudaError_t error = cudaGetDeviceCount(&runtime.devices);
@@ -44,7 +44,7 @@ Runtime ask() {
 
 /// Never destroyed, so that it can be asked to the very end of the process.
 const Runtime& runtime() {
-  static const Runtime& asked = *new Runtime(ask());
+  static const Runtime& asked = *new Runtime(ask_runtime());
   return asked;
 }
 

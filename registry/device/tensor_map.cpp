@@ -32,7 +32,7 @@ void find(const char* name, Function& function, Status& status) {
   status = {StatusCode::device_error, "The CUDA driver does not know `" + std::string(name) + "`"};
 }
 
-Driver ask() {
+Driver ask_driver() {
   Driver driver;
   driver.status = runtime_status();
   if (!driver.status) return driver;
@@ -44,7 +44,7 @@ Driver ask() {
 
 /// Asked once, remembered to the very end of the process.
 const Driver& driver() {
-  static const Driver& asked = *new Driver(ask());
+  static const Driver& asked = *new Driver(ask_driver());
   return asked;
 }
 

@@ -11,9 +11,6 @@
 namespace quarry::fuzz {
 namespace {
 
-using lab::gemm_list::Lab;
-using lab::gemm_list::Problem;
-
 /// Sizes of as many problems as there were: any numbers.
 void change(std::vector<ListExtents>& sizes, Input& input) {
   if (sizes.empty()) return;
@@ -45,11 +42,11 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
 }
 
 /// A few small problems.
-Problem small_problem(const detail::Row& row, std::uint64_t seed) {
+lab::gemm_list::Problem small_list(const detail::Row& row, std::uint64_t seed) {
   lab::Dice dice(seed);
   const OperandsMetadata& operands = row.metadata.operands;
   const auto extent = [&](std::int64_t most) { return static_cast<int>(dice.between(0, most)); };
-  Problem problem;
+  lab::gemm_list::Problem problem;
   problem.bounds = {extent(24), extent(24), extent(40)};
   problem.a.dtype = operands.a.dtype;
   problem.b.dtype = operands.b.dtype;
@@ -57,7 +54,7 @@ Problem small_problem(const detail::Row& row, std::uint64_t seed) {
   problem.a.array = problem.b.array = problem.out.array = dice.one_in(2);
   problem.accumulator = operands.accumulator;
   draw_sizes(problem, dice.between(1, 4), dice);
-  return Lab::stored(problem, row.metadata, seed);
+  return lab::gemm_list::Lab::stored(problem, row.metadata, seed);
 }
 
 }  // namespace
@@ -68,8 +65,8 @@ void gemm_list_arguments(Bytes input) {
   const detail::Row& row = rows[values.raw<std::uint16_t>() % rows.size()];
   const std::uint64_t seed = values.raw<std::uint16_t>();
   const std::uint16_t choice = values.raw<std::uint16_t>();
-  Problem problem = small_problem(row, seed);
-  GemmListArguments arguments = Lab::arguments(problem);
+  lab::gemm_list::Problem problem = small_list(row, seed);
+  GemmListArguments arguments = lab::gemm_list::Lab::arguments(problem);
   for (int changes = 0; changes < 16 && !values.empty(); ++changes) change(arguments, problem.sizes, values);
   static_assert(sizeof(ListExtents) == list_extents * sizeof(std::int32_t));
   try_arguments(arguments, row, choice, values, {Operand::sizes, std::as_bytes(std::span(problem.sizes))});

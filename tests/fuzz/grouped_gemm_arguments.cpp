@@ -11,9 +11,6 @@
 namespace quarry::fuzz {
 namespace {
 
-using lab::grouped_gemm::Lab;
-using lab::grouped_gemm::Problem;
-
 /// Sizes of as many groups as there were: any numbers.
 void change(std::vector<std::int32_t>& sizes, Input& input) {
   if (sizes.empty()) return;
@@ -43,10 +40,10 @@ void change(GroupedGemmArguments& arguments, std::vector<std::int32_t>& sizes, I
 }
 
 /// A problem of few rows, of any form.
-Problem small_problem(const detail::Row& row, std::uint64_t seed) {
+lab::grouped_gemm::Problem small_groups(const detail::Row& row, std::uint64_t seed) {
   lab::Dice dice(seed);
   const OperandsMetadata& operands = row.metadata.operands;
-  Problem problem;
+  lab::grouped_gemm::Problem problem;
   problem.form = static_cast<GroupForm>(dice.between(0, 2));
   problem.groups = dice.between(1, 4);
   problem.n = dice.between(0, 24);
@@ -62,7 +59,7 @@ Problem small_problem(const detail::Row& row, std::uint64_t seed) {
     problem.b_scale = ScaleGranularity::block_128x128;
   }
   draw_sizes(problem, dice);
-  return Lab::stored(problem, row.metadata, seed);
+  return lab::grouped_gemm::Lab::stored(problem, row.metadata, seed);
 }
 
 }  // namespace
@@ -73,8 +70,8 @@ void grouped_gemm_arguments(Bytes input) {
   const detail::Row& row = rows[values.raw<std::uint16_t>() % rows.size()];
   const std::uint64_t seed = values.raw<std::uint16_t>();
   const std::uint16_t choice = values.raw<std::uint16_t>();
-  Problem problem = small_problem(row, seed);
-  GroupedGemmArguments arguments = Lab::arguments(problem);
+  lab::grouped_gemm::Problem problem = small_groups(row, seed);
+  GroupedGemmArguments arguments = lab::grouped_gemm::Lab::arguments(problem);
   for (int changes = 0; changes < 16 && !values.empty(); ++changes) change(arguments, problem.sizes, values);
   try_arguments(arguments, row, choice, values, {Operand::sizes, std::as_bytes(std::span(problem.sizes))});
 }

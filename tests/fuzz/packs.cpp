@@ -10,8 +10,8 @@ namespace quarry::fuzz {
 namespace {
 
 constexpr std::size_t version_offset = 8;
-constexpr std::size_t size_offset = 16;
-constexpr std::size_t checksum_offset = 24;
+constexpr std::size_t pack_size_offset = 16;
+constexpr std::size_t pack_checksum_offset = 24;
 
 /// A pack with a right head, of a few artifacts; sizes in its table are wrong by chance.
 std::vector<std::byte> pack_bytes(Input& input) {
@@ -30,10 +30,10 @@ std::vector<std::byte> pack_bytes(Input& input) {
   writer.patch(version_offset, 1 | count << 32);
   std::uint64_t size = writer.bytes().size();
   for (const auto& part : parts) size += part.size();
-  writer.patch(size_offset, size);
+  writer.patch(pack_size_offset, size);
   const std::span<const std::byte> all = writer.bytes();
-  writer.patch(checksum_offset, detail::checksum(all.subspan(detail::pack_head_bytes),
-                                                 detail::checksum(all.first(checksum_offset))));
+  writer.patch(pack_checksum_offset, detail::checksum(all.subspan(detail::pack_head_bytes),
+                                                      detail::checksum(all.first(pack_checksum_offset))));
   for (const auto& part : parts) writer.raw(part.data(), part.size());
   return writer.take();
 }

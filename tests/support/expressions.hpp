@@ -1,8 +1,11 @@
 /// Expressions and their tensors in tests of operations that have them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -20,6 +23,11 @@ inline Expression parsed(std::string_view text, std::string_view with, DType sum
   return *expression;
 }
 
+/// The same for elementwise kernels, which have no sum.
+inline Expression parsed_elementwise(std::string_view text, std::string_view with) {
+  return parsed(text, with, DType::none);
+}
+
 /// A matrix of contiguous rows without memory.
 inline TensorView matrix(DType type, std::int64_t rows = 4, std::int64_t columns = 8) {
   return TensorView::row_major(nullptr, type, {rows, columns});
@@ -33,6 +41,26 @@ inline void check_nothing_found(const Arguments& args, const std::string& words,
   CHECK(found.empty());
   CHECK(found.status().code() == code);
   CHECK(found.status().message().find(words) != std::string::npos);
+}
+
+/// Runs the arguments with every kernel that takes them, checks after each, and says how many there are.
+template <class Args = ElementwiseArguments, class Check>
+int run_all(const Args& args, const Check& check) {
+  int runs = 0;
+  const auto found = get_kernels(args);
+  INFO(found.status().message());
+  REQUIRE_FALSE(found.empty());
+  for (const Candidate& kernel : found) {
+    std::vector<std::byte> workspace(kernel.workspace() + 256);
+    void* const aligned =
+        reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256);
+    const Status status = kernel.run(args, {.workspace = {aligned, kernel.workspace()}});
+    INFO(kernel.name() << ": " << status.message());
+    REQUIRE(status);
+    check();
+    ++runs;
+  }
+  return runs;
 }
 
 }  // namespace quarry::test

@@ -8,6 +8,9 @@
 
 namespace quarry::test {
 
+/// Memory that views lie in; nothing reads it.
+alignas(256) inline unsigned char memory[1 << 16];
+
 /// The checked problem of arguments that must be accepted.
 inline GemmProblem accepted(const GemmArguments& args) {
   GemmProblem problem;

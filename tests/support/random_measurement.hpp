@@ -3,6 +3,7 @@
 
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/tuning/table.hpp"
@@ -10,12 +11,15 @@
 
 namespace quarry::test {
 
+/// The digest of sources that most of them are of.
+inline constexpr std::string_view sources = "these";
+
 /// A measurement without a problem of its own: one of few keys, kernels and times, so that many meet.
 inline detail::Measurement random_measurement(Random& random) {
   const auto text = [](std::uint64_t number) { return std::to_string(number); };
   detail::Measurement m;
   m.device = random() % 4 == 0 ? "NVIDIA H100 80GB HBM3" : "NVIDIA H200";
-  m.sources = random() % 8 == 0 ? "other" : "these";
+  m.sources = random() % 8 == 0 ? "other" : sources;
   m.operation = "gemm";
   m.key = {detail::digest_of(text(random() % 3)), static_cast<std::int64_t>(random() % 40)};
   m.problem = "gemm " + text(static_cast<std::uint64_t>(m.key.m)) + "x64x64 f16";

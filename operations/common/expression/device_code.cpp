@@ -13,7 +13,7 @@ namespace {
 
 using expression::Extent;
 
-std::string_view word_of(ValueType type) {
+std::string_view cpp_type_of(ValueType type) {
   static constexpr std::string_view words[] = {"float", "double", "int", "bool"};
   return words[static_cast<int>(type)];
 }
@@ -28,7 +28,7 @@ std::string literal(double value, ValueType type) {
   if (!std::isfinite(value)) {
     const std::uint64_t bits = is_f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
                                       : std::bit_cast<std::uint64_t>(value);
-    return "__builtin_bit_cast(" + std::string(word_of(type)) + ", " + std::to_string(bits) +
+    return "__builtin_bit_cast(" + std::string(cpp_type_of(type)) + ", " + std::to_string(bits) +
            (is_f32 ? "u)" : "ull)");
   }
   char digits[48];
@@ -97,7 +97,7 @@ class Writer {
   static std::string members(const std::string& name, const std::vector<CodeMember>& list) {
     std::string text = "  struct " + name + " {";
     for (const CodeMember& member : list)
-      text += " " + std::string(word_of(member.type)) + " " + member.name + ";";
+      text += " " + std::string(cpp_type_of(member.type)) + " " + member.name + ";";
     return text + " };\n";
   }
 
@@ -171,7 +171,7 @@ class Writer {
     std::string text = "  QUARRY_DEVICE static void " + head + " {\n";
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (!needed[id]) continue;
-      const std::string type(word_of(graph_.nodes[id].type));
+      const std::string type(cpp_type_of(graph_.nodes[id].type));
       text +=
           "    const " + type + " v" + std::to_string(id) + " = " + value(static_cast<NodeId>(id)) + ";\n";
     }

@@ -5,6 +5,7 @@
 #include "operations/common/expression/builder.hpp"
 #include "operations/common/expression/lexer.hpp"
 #include "operations/common/expression/normalise.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::detail {
@@ -27,8 +28,6 @@ const ExtentFacts& facts_of(Extent extent) {
                                           {"all", Shape::scalar}};
   return facts[static_cast<int>(extent)];
 }
-
-bool is_matrix(Shape shape) { return shape == Shape::row || shape == Shape::column; }
 
 }  // namespace
 

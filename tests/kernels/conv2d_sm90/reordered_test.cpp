@@ -23,7 +23,7 @@ Conv2dArguments problem(DType out = DType::s8) {
           .padding = {1, 1}};
 }
 
-Kernel kernel_of(const std::string& out = "s8") {
+Kernel interleaved_kernel(const std::string& out = "s8") {
   const Result<Kernel> kernel =
       find_kernel("conv2d_sm90_fprop_s8_s8_s32_" + out + "_64x128x128_c1x1_s8_one_tile_nc32hw32");
   INFO(kernel.status().message());
@@ -43,7 +43,7 @@ std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 }  // namespace
 
 TEST_CASE("tensors are copied in front of the kernel and behind it", "[conv2d]") {
-  const auto prepared = test::launch_of(kernel_of(), problem());
+  const auto prepared = test::launch_of(interleaved_kernel(), problem());
   const Launch& launch = prepared->launch;
   CHECK(entries(launch) == std::vector{1, 1, 0, 2});
   const std::size_t a = 2 * 5 * 4 * 64;
@@ -78,7 +78,7 @@ TEST_CASE("tensors are copied in front of the kernel and behind it", "[conv2d]")
 }
 
 TEST_CASE("the kernel between the copies reads and writes the workspace alone", "[conv2d]") {
-  const auto prepared = test::launch_of(kernel_of("f32"), problem(DType::f32));
+  const auto prepared = test::launch_of(interleaved_kernel("f32"), problem(DType::f32));
   const Launch& launch = prepared->launch;
   const Step& kernel = *kernel_step(launch);
   int maps = 0;
@@ -89,7 +89,7 @@ TEST_CASE("the kernel between the copies reads and writes the workspace alone", 
     maps += relocation.kind == Relocation::Kind::map ? 1 : 0;
   }
   CHECK(maps == 3);
-  const detail::Row& row = detail::row_of(kernel_of("f32"));
+  const detail::Row& row = detail::row_of(interleaved_kernel("f32"));
   CHECK(detail::entry_of(row.companions[0]).name == "reorder_matrix_s8");
   CHECK(detail::entry_of(row.companions[1]).name == "reorder_matrix_s32");
   CHECK(detail::entry_of(row.entry).name == "conv2d_sm90_fprop_s8_s8_s32_f32_64x128x128_c1x1_s8_one_tile");
@@ -99,17 +99,17 @@ TEST_CASE("C is copied, too, and what is not read is not", "[conv2d]") {
   Conv2dArguments args = problem();
   args.epilogue.beta = 1.0;
   args.c = args.out;
-  CHECK(entries(test::launch_of(kernel_of(), args)->launch) == std::vector{1, 1, 2, 0, 2});
+  CHECK(entries(test::launch_of(interleaved_kernel(), args)->launch) == std::vector{1, 1, 2, 0, 2});
   args.epilogue.alpha = 0.0;
-  CHECK(entries(test::launch_of(kernel_of(), args)->launch) == std::vector{2, 0, 2});
+  CHECK(entries(test::launch_of(interleaved_kernel(), args)->launch) == std::vector{2, 0, 2});
   args.a.extents[0] = args.c->extents[0] = args.out.extents[0] = 0;
-  CHECK(entries(test::launch_of(kernel_of(), args)->launch).empty());
+  CHECK(entries(test::launch_of(interleaved_kernel(), args)->launch).empty());
 }
 
 TEST_CASE("copies need no alignment, so runs of a plan need none", "[conv2d]") {
   Conv2dArguments args = problem();
   args.a.assumed_alignment = args.b.assumed_alignment = args.out.assumed_alignment = 1;
-  const auto prepared = test::launch_of(kernel_of(), args);
+  const auto prepared = test::launch_of(interleaved_kernel(), args);
   for (const PlanOperandNeed& need : prepared->launch.uses) CHECK(need.alignment == 1);
 }
 

@@ -19,14 +19,14 @@
 #include "quarry/quarry.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
+#include "support/registry_problems.hpp"
 
 namespace {
 
 using namespace quarry;
 using namespace quarry::lab;
 using detail::TestFolder;
-
-const DeviceModel& h200() { return device_models().back(); }
+using test::h200;
 
 /// Problems of very different sizes.
 std::vector<TuneTask> some_tasks(std::size_t count, std::mt19937& random) {

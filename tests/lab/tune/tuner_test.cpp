@@ -18,8 +18,7 @@ using namespace quarry;
 using namespace quarry::lab;
 using detail::TestFolder;
 using detail::TuningTable;
-
-const DeviceModel& h200() { return device_models().back(); }
+using test::h200;
 
 /// Times that are a function of problem and kernel; each problem takes ten seconds.
 class MadeUpTimes : public Meter {

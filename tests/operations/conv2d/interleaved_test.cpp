@@ -23,7 +23,7 @@ Bytes random_bytes(const Extents& e, std::mt19937& random) {
   return bytes;
 }
 
-TensorView packed(const void* data, DType type, const Extents& e) {
+TensorView on_host(const void* data, DType type, const Extents& e) {
   return TensorView::row_major(data, type, {e[0], e[1], e[2], e[3]}).on({MemoryKind::host});
 }
 
@@ -35,7 +35,7 @@ Conv2dArguments plain() {
           .padding = {1, 1}};
 }
 
-void check_refused(const Conv2dArguments& args, const std::string& words) {
+void check_no_best(const Conv2dArguments& args, const std::string& words) {
   const auto found = find_best(args);
   REQUIRE_FALSE(found);
   INFO(found.status().message());
@@ -83,9 +83,9 @@ TEST_CASE("reordered there and back, a convolution has the bytes of neighbouring
     const Bytes filters = random_bytes(w, random);
     Bytes expected(static_cast<std::size_t>(count(y))), got(expected), groups(expected), images32(images),
         filters32(filters);
-    Conv2dArguments args{.a = packed(images.data(), DType::s8, x),
-                         .b = packed(filters.data(), DType::s8, w),
-                         .out = packed(expected.data(), DType::s8, y),
+    Conv2dArguments args{.a = on_host(images.data(), DType::s8, x),
+                         .b = on_host(filters.data(), DType::s8, w),
+                         .out = on_host(expected.data(), DType::s8, y),
                          .padding = padding,
                          .stride = stride};
     args.epilogue.alpha = 0.125;
@@ -101,9 +101,73 @@ TEST_CASE("reordered there and back, a convolution has the bytes of neighbouring
     INFO(candidate.status().message());
     REQUIRE(candidate);
     REQUIRE(candidate->run(args));
-    REQUIRE(reorder(out, packed(got.data(), DType::s8, y)));
+    REQUIRE(reorder(out, on_host(got.data(), DType::s8, y)));
     REQUIRE(got == expected);
   }
+}
+
+namespace {
+
+/// s8 256x14x14x256 by 256x3x3; fake.
+Conv2dArguments measured(bool in_groups) {
+  const Extents image = {256, 14, 14, 256};
+  const Extents filters = {256, 3, 3, 256};
+  const auto row = [](const Extents& e) {
+    return TensorView::row_major(nullptr, DType::s8, {e[0], e[1], e[2], e[3]});
+  };
+  return {.a = in_groups ? nc32hw32(nullptr, DType::s8, image) : row(image),
+          .b = in_groups ? c32rsk32(nullptr, DType::s8, filters) : row(filters),
+          .out = in_groups ? nc32hw32(nullptr, DType::s8, image) : row(image),
+          .padding = {1, 1}};
+}
+
+/// Predicted microseconds of the best kernel of a family.
+double predicted_us(const Arguments& args, const std::string& family, const DeviceModel& model) {
+  const CandidateList found = get_kernels(args, *Filter::parse("family == " + family), {.device = &model});
+  REQUIRE_FALSE(found.empty());
+  return found.front().predicted_seconds() * 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("copies around a convolution are predicted by what they cost alone, near what was measured",
+          "[conv2d][reorder]") {
+  const DeviceModel h100 = *find_device_model("h100");
+  const Conv2dArguments grouped = measured(true);
+  const auto copy = [&](const DeviceModel& model) {
+    return predicted_us(ReorderArguments{.from = measured(false).a, .to = grouped.a}, "reorder_matrix",
+                        model);
+  };
+  const auto whole = [&](const DeviceModel& model) { return predicted_us(grouped, "conv2d_sm90", model); };
+  CHECK(copy(h100) == Approx(13.1).epsilon(0.05));
+  CHECK(whole(h100) == Approx(71).epsilon(0.05));
+  const double copies = whole(h100) - predicted_us(measured(false), "conv2d_sm90", h100);
+  CHECK(copies > 21.6);
+  CHECK(copies < 26);
+
+  DeviceModel slower = h100;
+  slower.rates.launch.copy += 1e-6;
+  CHECK(copy(slower) - copy(h100) == Approx(1));
+  CHECK(whole(slower) - whole(h100) == Approx(3));
+  slower = h100;
+  slower.rates.memory.copy_share /= 2;
+  const double bytes = 256.0 * 14 * 14 * 256;
+  const double byte = 1e6 / (h100.memory_bandwidth * h100.rates.memory.copy_share);
+  CHECK(copy(slower) - copy(h100) == Approx(2 * bytes * byte));
+  CHECK(whole(slower) - whole(h100) == Approx((3 * bytes + 2 * 256.0 * 9 * 256) * byte));
+  // The kernel's calibration says nothing of copies.
+  slower = h100;
+  slower.rates.calibration.wgmma.memory *= 2;
+  CHECK(whole(slower) - predicted_us(measured(false), "conv2d_sm90", slower) == Approx(copies).epsilon(0.01));
+}
+
+TEST_CASE("mma.sync takes longer with channels in groups of 32, and is predicted near what was measured",
+          "[conv2d]") {
+  const DeviceModel h200 = *find_device_model("h200");
+  const double grouped = predicted_us(measured(true), "conv2d_sm80", h200);
+  const double neighbours = predicted_us(measured(false), "conv2d_sm80", h200);
+  CHECK(grouped == Approx(142).epsilon(0.08));
+  CHECK(neighbours == Approx(123).epsilon(0.1));
 }
 
 TEST_CASE("channels in groups of 32 that are none are refused", "[conv2d]") {
@@ -111,22 +175,22 @@ TEST_CASE("channels in groups of 32 that are none are refused", "[conv2d]") {
   Conv2dArguments args = plain();
   args.a = nc32hw32(nullptr, DType::s8, {2, 5, 4, 48});
   args.b = c32rsk32(nullptr, DType::s8, {96, 3, 3, 48});
-  check_refused(args, "32");
+  check_no_best(args, "32");
   args = plain();
   args.out = TensorView::row_major(nullptr, DType::s8, {2, 5, 4, 96});
-  check_refused(args, "is stored differently from `out`");
+  check_no_best(args, "is stored differently from `out`");
   args = plain();
   args.a.strides[2] = 64;
-  check_refused(args, "its strides fit neither images");
+  check_no_best(args, "its strides fit neither images");
   args = plain();
   args.b = nc32hw32(nullptr, DType::s8, {96, 3, 3, 64});
-  check_refused(args, "is not laid out as filters (C/32, R, S, K, 32)");
+  check_no_best(args, "is not laid out as filters (C/32, R, S, K, 32)");
   args = plain();
   args.direction = Direction::dgrad;
   args.a = nc32hw32(nullptr, DType::s8, {2, 5, 4, 96});
   args.out = nc32hw32(nullptr, DType::s8, {2, 5, 4, 64});
-  check_refused(args, "expected fprop of one group");
+  check_no_best(args, "expected fprop of one group");
   args = plain();
   args.a.dtype = args.b.dtype = args.out.dtype = DType::f16;
-  check_refused(args, "which is for operands of s8 and u8");
+  check_no_best(args, "which is for operands of s8 and u8");
 }

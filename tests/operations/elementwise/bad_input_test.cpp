@@ -11,14 +11,11 @@ using namespace quarry;
 namespace {
 
 using test::matrix;
-
-Expression parsed(std::string_view text, std::string_view with) {
-  return test::parsed(text, with, DType::none);
-}
+using test::parsed_elementwise;
 
 /// out = x + y of bf16, with some of the tensors replaced.
 ElementwiseArguments sum_of(ExpressionTensor x, ExpressionTensor y, ExpressionTensor out) {
-  return {.expression = parsed("out = x + y", "x=bf16:row,y=bf16:row"),
+  return {.expression = parsed_elementwise("out = x + y", "x=bf16:row,y=bf16:row"),
           .tensors = {std::move(x), std::move(y), std::move(out)}};
 }
 
@@ -37,9 +34,10 @@ TEST_CASE("elementwise: tensors that do not fit the expression are refused by na
 
   check_refused(sum_of(x, {"z", y.view}, out), "Operand `z` is not in the expression");
   check_refused(sum_of(x, x, out), "Operand `x` is given twice");
-  check_refused({.expression = parsed("out = x + y", "x=bf16:row,y=bf16:row"), .tensors = {x, out}},
-                "Operand `y` is missing");
-  check_refused({.expression = parsed("out = x + y", "x=bf16:row,y=bf16:row"), .tensors = {x, y}},
+  check_refused(
+      {.expression = parsed_elementwise("out = x + y", "x=bf16:row,y=bf16:row"), .tensors = {x, out}},
+      "Operand `y` is missing");
+  check_refused({.expression = parsed_elementwise("out = x + y", "x=bf16:row,y=bf16:row"), .tensors = {x, y}},
                 "Operand `out` is missing");
   check_refused(sum_of(x, {"y", matrix(DType::f16)}, out), "`y` is declared bf16, but is of f16");
   check_refused(sum_of(x, {"y", matrix(DType::bf16, 3)}, out),
@@ -74,15 +72,15 @@ TEST_CASE("elementwise: outputs may be an input element by element, and overlap 
   const auto at = [&](std::size_t offset, DType type = DType::f32) {
     return TensorView::row_major(memory.data() + offset, type, {4, 8});
   };
-  const Expression twice = parsed("out = x + x", "x=f32:row");
+  const Expression twice = parsed_elementwise("out = x + x", "x=f32:row");
   CHECK_FALSE(get_kernels(ElementwiseArguments{twice, {{"x", at(0)}, {"out", at(0)}}}).empty());
   check_refused({twice, {{"x", at(0)}, {"out", at(8)}}}, "`x`");
   TensorView broadcast = at(0);
   broadcast.strides[0] = 0;
   check_refused({twice, {{"x", broadcast}, {"out", at(0)}}}, "`x`");
-  const Expression narrow = parsed("out = x", "x=f32:row");
+  const Expression narrow = parsed_elementwise("out = x", "x=f32:row");
   check_refused({narrow, {{"x", at(0)}, {"out", at(0, DType::bf16)}}}, "`x`");
-  const Expression two = parsed("out = x; aux = x + 1", "x=f32:row,aux=f32:row");
+  const Expression two = parsed_elementwise("out = x; aux = x + 1", "x=f32:row,aux=f32:row");
   check_refused(
       {two, {{"x", TensorView::row_major(nullptr, DType::f32, {4, 8})}, {"out", at(0)}, {"aux", at(4)}}},
       "aux");
@@ -91,16 +89,18 @@ TEST_CASE("elementwise: outputs may be an input element by element, and overlap 
 TEST_CASE("elementwise: what an expression may not have here is said", "[elementwise]") {
   const ExpressionTensor x = {"x", matrix(DType::f32)};
   const ExpressionTensor out = {"out", matrix(DType::f32)};
-  check_refused({parsed("out = x; total = row_sum(x)", "x=f32:row"), {x, out}}, "Operand `total` is missing");
+  check_refused({parsed_elementwise("out = x; total = row_sum(x)", "x=f32:row"), {x, out}},
+                "Operand `total` is missing");
   const Result<Expression> sums = Expression::parse("out = sum", {});
   REQUIRE(sums);
   check_refused({*sums, {out}}, "has no sums");
-  check_refused({parsed("out = s4(x)", "x=f32:row"), {x, out}}, "not rounded to s4 by elementwise kernels",
-                StatusCode::unsupported);
-  check_refused({parsed("out = x * s", "x=f32:row,s=e4m3:scalar"), {x, {"s", {}, 2}, out}},
+  check_refused({parsed_elementwise("out = s4(x)", "x=f32:row"), {x, out}},
+                "not rounded to s4 by elementwise kernels", StatusCode::unsupported);
+  check_refused({parsed_elementwise("out = x * s", "x=f32:row,s=e4m3:scalar"), {x, {"s", {}, 2}, out}},
                 "is a value of e4m3");
-  check_refused({parsed("out = a + b + c + d + e + f + g + h",
-                        "a=f32:row,b=f32:row,c=f32:row,d=f32:row,e=f32:row,f=f32:row,g=f32:row,h=f32:row"),
-                 {}},
-                "at most 8 tensors, got 9");
+  check_refused(
+      {parsed_elementwise("out = a + b + c + d + e + f + g + h",
+                          "a=f32:row,b=f32:row,c=f32:row,d=f32:row,e=f32:row,f=f32:row,g=f32:row,h=f32:row"),
+       {}},
+      "at most 8 tensors, got 9");
 }

@@ -9,35 +9,14 @@
 #include "operations/elementwise/problem.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 
 using namespace quarry;
 
 namespace {
 
-Expression parsed(std::string_view text, std::string_view with) {
-  const Result<Expression> expression =
-      Expression::parse(text, *expression::Declarations::parse(with, DType::none));
-  INFO(expression.status().message());
-  REQUIRE(expression);
-  return *expression;
-}
-
-/// Runs the arguments with every kernel that takes them, and says how many there are.
-template <class Check>
-int run_all(const ElementwiseArguments& args, const Check& check) {
-  int runs = 0;
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  REQUIRE_FALSE(found.empty());
-  for (const Candidate& kernel : found) {
-    const Status status = kernel.run(args);
-    INFO(kernel.name() << ": " << status.message());
-    REQUIRE(status);
-    check();
-    ++runs;
-  }
-  return runs;
-}
+using test::parsed_elementwise;
+using test::run_all;
 
 ElementwiseProblem simplified(const ElementwiseArguments& args) {
   detail::OperandList operands;
@@ -66,8 +45,8 @@ TEST_CASE("elementwise: rows, columns, vectors and scalars are broadcast", "[ele
   const float by_columns[] = {1000, 4000, 2000, 5000, 3000, 6000};
   std::array<float, 8> out = {};
   const ElementwiseArguments args = {
-      .expression = parsed("out = x + r + c + t + s",
-                           "x=f32:row,r=f32:per_row,c=f32:per_column,t=f32:col,s=f32:scalar"),
+      .expression = parsed_elementwise("out = x + r + c + t + s",
+                                       "x=f32:row,r=f32:per_row,c=f32:per_column,t=f32:col,s=f32:scalar"),
       .tensors = {{"x", TensorView::row_major(x, DType::f32, {2, 3})},
                   {"r", TensorView::vector(per_row, DType::f32, 2)},
                   {"c", TensorView::vector(per_column, DType::f32, 3)},
@@ -82,13 +61,13 @@ TEST_CASE("elementwise: rows, columns, vectors and scalars are broadcast", "[ele
 
 TEST_CASE("elementwise: an output may be its input, and types convert with saturation", "[elementwise]") {
   std::array<float, 4> values = {1, -200, 3.5, 1e9};
-  const Expression twice = parsed("out = x * 2", "x=f32:row");
+  const Expression twice = parsed_elementwise("out = x * 2", "x=f32:row");
   const TensorView view = TensorView::vector(values.data(), DType::f32, 4);
   REQUIRE(find_best(ElementwiseArguments{twice, {{"x", view}, {"out", view}}})
               ->run(ElementwiseArguments{twice, {{"x", view}, {"out", view}}}));
   CHECK(values == std::array<float, 4>{2, -400, 7, 2e9});
   std::array<signed char, 4> bytes = {};
-  run_all({parsed("out = x", "x=f32:row"),
+  run_all({parsed_elementwise("out = x", "x=f32:row"),
            {{"out", TensorView::vector(bytes.data(), DType::s8, 4)}, {"x", view}}},
           [&] {
             CHECK(bytes == std::array<signed char, 4>{2, -128, 7, 127});
@@ -99,7 +78,7 @@ TEST_CASE("elementwise: several outputs, and none with elements", "[elementwise]
   const float x[] = {-1, 2};
   float out[2] = {};
   int whole[2] = {};
-  const Expression both = parsed("y = x * 3; out = relu(x)", "x=f32:row,y=s32:row");
+  const Expression both = parsed_elementwise("y = x * 3; out = relu(x)", "x=f32:row,y=s32:row");
   run_all({both,
            {{"x", TensorView::vector(x, DType::f32, 2)},
             {"y", TensorView::vector(whole, DType::s32, 2)},
@@ -114,7 +93,7 @@ TEST_CASE("elementwise: several outputs, and none with elements", "[elementwise]
 TEST_CASE("elementwise: a copy keeps all bits", "[elementwise]") {
   const std::array<unsigned, 3> x = {0x7f800001, 0xffc12345, 0x80000000};  // NaNs among them
   std::array<unsigned, 3> out = {};
-  const Expression copy = parsed("out = x", "x=f32:row");
+  const Expression copy = parsed_elementwise("out = x", "x=f32:row");
   const ElementwiseArguments args = {copy,
                                      {{"x", TensorView::vector(x.data(), DType::f32, 3)},
                                       {"out", TensorView::vector(out.data(), DType::f32, 3)}}};
@@ -127,7 +106,7 @@ TEST_CASE("elementwise: a copy keeps all bits", "[elementwise]") {
 }
 
 TEST_CASE("elementwise: extents are as few as can be", "[elementwise]") {
-  const Expression sum = parsed("out = x + y", "x=f32:row,y=f32:row");
+  const Expression sum = parsed_elementwise("out = x + y", "x=f32:row,y=f32:row");
   const auto of = [&](const TensorView& x, const TensorView& y, const TensorView& out) {
     return extents_of(simplified({sum, {{"x", x}, {"y", y}, {"out", out}}}));
   };
@@ -144,7 +123,7 @@ TEST_CASE("elementwise: extents are as few as can be", "[elementwise]") {
 }
 
 TEST_CASE("elementwise: kernels of vectors take what is aligned and lies together", "[elementwise]") {
-  const Expression sum = parsed("out = x + y", "x=bf16:row,y=bf16:row");
+  const Expression sum = parsed_elementwise("out = x + y", "x=bf16:row,y=bf16:row");
   const auto supported = [&](const TensorView& x) {
     const TensorView out = fake({6, 16}, DType::bf16);
     return find_kernel("elementwise_v8_u2")
@@ -161,13 +140,13 @@ TEST_CASE("elementwise: kernels of vectors take what is aligned and lies togethe
 }
 
 TEST_CASE("elementwise: code has the expression's types, and entries its number", "[elementwise]") {
-  const Expression sum = parsed("out = x + y", "x=bf16:row,y=f32:row,out=f16:row");
+  const Expression sum = parsed_elementwise("out = x + y", "x=bf16:row,y=f32:row,out=f16:row");
   const Result<std::string> code = detail::elementwise::code_of(sum, "name");
   REQUIRE(code);
   CHECK(code->find("struct name {") != std::string::npos);
   CHECK(code->find("i == 0 ? DType::bf16 : i == 1 ? DType::f32 : DType::f16") != std::string::npos);
   const detail::InternedExpression* const kept = detail::interned(sum);
-  CHECK(kept == detail::interned(parsed(sum.text(), sum.declarations().text())));
+  CHECK(kept == detail::interned(parsed_elementwise(sum.text(), sum.declarations().text())));
   CHECK(kept->number == sum.hash());
   CHECK(detail::find_interned(kept->number) == kept);
   const std::string name = detail::entry_name_with("elementwise_v8_u4", *kept);
@@ -182,7 +161,7 @@ TEST_CASE("elementwise: a plan runs on other tensors", "[elementwise]") {
   const float x[] = {1, 2, 3};
   const float other[] = {4, 5, 6};
   float out[3] = {};
-  const Expression sum = parsed("out = x + s", "x=f32:row,s=f32:scalar");
+  const Expression sum = parsed_elementwise("out = x + s", "x=f32:row,s=f32:scalar");
   const ElementwiseArguments args = {sum,
                                      {{"s", {}, 1},
                                       {"x", TensorView::vector(x, DType::f32, 3)},
@@ -195,7 +174,7 @@ TEST_CASE("elementwise: a plan runs on other tensors", "[elementwise]") {
 
 TEST_CASE("many elements go to wide accesses, one vector a thread", "[elementwise][ranking]") {
   // Four vectors a thread took twice as long for 2^28 sums on an H200.
-  const Expression sum = parsed("out = x + y", "x=bf16:row,y=bf16:row");
+  const Expression sum = parsed_elementwise("out = x + y", "x=bf16:row,y=bf16:row");
   const TensorView view = fake({16384, 16384}, DType::bf16);
   const ElementwiseArguments args = {sum, {{"x", view}, {"y", view}, {"out", view}}};
   const DeviceModel h200 = *find_device_model("h200");

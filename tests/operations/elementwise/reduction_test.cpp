@@ -17,35 +17,8 @@ using namespace quarry;
 
 namespace {
 
-Expression parsed(std::string_view text, std::string_view with) {
-  return test::parsed(text, with, DType::none);
-}
-
-/// Memory at a multiple of 256.
-struct AlignedBytes {
-  explicit AlignedBytes(std::size_t bytes) : memory(bytes + 256) {}
-  void* data() {
-    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256);
-  }
-  std::vector<std::byte> memory;
-};
-
-/// Runs the arguments with every kernel that takes them, and says how many there are.
-template <class Check>
-int run_all(const ElementwiseArguments& args, const Check& check) {
-  int runs = 0;
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  for (const Candidate& kernel : found) {
-    AlignedBytes workspace(kernel.workspace());
-    const Status status = kernel.run(args, {.workspace = {workspace.data(), kernel.workspace()}});
-    INFO(kernel.name() << ": " << status.message());
-    REQUIRE(status);
-    check();
-    ++runs;
-  }
-  return runs;
-}
+using test::parsed_elementwise;
+using test::run_all;
 
 constexpr float x_values[] = {1, -2, 3, 4, 5, -6};
 const TensorView x = TensorView::row_major(x_values, DType::f32, {2, 3});
@@ -63,9 +36,10 @@ TEST_CASE("elementwise: rows, columns and all are reduced", "[elementwise][reduc
   float all = 0;
   const float factors[] = {2, 3};
   const ElementwiseArguments args = {
-      .expression = parsed("out = abs(x); rows = row_sum(x) * f; columns = column_max(x); m = max(abs(x)); "
-                           "all = sum(x)",
-                           "x=f32:row,f=f32:per_row"),
+      .expression =
+          parsed_elementwise("out = abs(x); rows = row_sum(x) * f; columns = column_max(x); m = max(abs(x)); "
+                             "all = sum(x)",
+                             "x=f32:row,f=f32:per_row"),
       .tensors = {{"x", x},
                   {"f", TensorView::vector(factors, DType::f32, 2)},
                   {"out", TensorView::row_major(out.data(), DType::f32, {2, 3})},
@@ -87,7 +61,7 @@ TEST_CASE("elementwise: `out` may be what a reduction leaves, of inputs that say
   std::array<float, 2> out = {};
   CHECK(
       run_all(
-          {parsed("out = row_sum(x * b)", "x=f32:row,b=f32:per_column"),
+          {parsed_elementwise("out = row_sum(x * b)", "x=f32:row,b=f32:per_column"),
            {{"x", x}, {"b", TensorView::vector(x_values, DType::f32, 3)}, {"out", vector_of(out.data(), 2)}}},
           [&] {
             CHECK(out == std::array<float, 2>{14, -24});
@@ -102,7 +76,8 @@ TEST_CASE("elementwise: groups of 128 columns scale 8-bit outputs", "[elementwis
   std::vector<unsigned char> out(values.size());
   std::array<float, 6> scales = {};
   const ElementwiseArguments args = {
-      .expression = parsed("s = group_max(abs(x)) / 448; out = x / s", "x=f32:row,s=f32:row,out=e4m3:row"),
+      .expression =
+          parsed_elementwise("s = group_max(abs(x)) / 448; out = x / s", "x=f32:row,s=f32:row,out=e4m3:row"),
       .tensors = {{"x", TensorView::row_major(values.data(), DType::f32, {2, columns})},
                   {"s", TensorView::row_major(scales.data(), DType::f32, {2, 3})},
                   {"out", TensorView::row_major(out.data(), DType::e4m3, {2, columns})}}};
@@ -121,7 +96,7 @@ TEST_CASE("elementwise: groups of 128 columns scale 8-bit outputs", "[elementwis
 TEST_CASE("elementwise: NaN passes through the greatest value", "[elementwise][reductions]") {
   const float with_nan[] = {1, std::nanf(""), 3, 4, 5, 6};
   std::array<float, 2> out = {};
-  run_all({parsed("out = row_max(x)", "x=f32:row"),
+  run_all({parsed_elementwise("out = row_max(x)", "x=f32:row"),
            {{"x", TensorView::row_major(with_nan, DType::f32, {2, 3})}, {"out", vector_of(out.data(), 2)}}},
           [&] {
             CHECK((std::isnan(out[0]) && out[1] == 6));
@@ -133,7 +108,7 @@ TEST_CASE("elementwise: reductions of nothing are 0, or the lowest number", "[el
   std::array<float, 2> total = {1, 1};
   std::array<float, 2> most = {1, 1};
   const TensorView none = TensorView::row_major(nullptr, DType::f32, {2, 0});
-  CHECK(run_all({parsed("out = x; total = row_sum(x); most = row_max(x)", "x=f32:row"),
+  CHECK(run_all({parsed_elementwise("out = x; total = row_sum(x); most = row_max(x)", "x=f32:row"),
                  {{"x", none},
                   {"out", none},
                   {"total", vector_of(total.data(), 2)},
@@ -148,7 +123,8 @@ TEST_CASE("elementwise: reductions of nothing are 0, or the lowest number", "[el
 TEST_CASE("elementwise: long rows are shared, and a second step adds up", "[elementwise][reductions]") {
   const auto prepared = [](std::string_view text, std::int64_t rows, std::int64_t columns) {
     const TensorView tensor = TensorView::row_major(nullptr, DType::f32, {rows, columns});
-    ElementwiseArguments args = {.expression = parsed(text, "x=f32:row"), .tensors = {{"x", tensor}}};
+    ElementwiseArguments args = {.expression = parsed_elementwise(text, "x=f32:row"),
+                                 .tensors = {{"x", tensor}}};
     for (const expression::Output& output : args.expression.outputs()) {
       const bool is_element = output.extent == expression::Extent::element;
       args.tensors.push_back(
@@ -176,8 +152,8 @@ TEST_CASE("elementwise: long rows are shared, and a second step adds up", "[elem
 }
 
 TEST_CASE("elementwise: code of reductions names what is reduced", "[elementwise][reductions]") {
-  const Expression e = parsed("out = x; r = row_max(x); s = row_sum(x) * f",
-                              "x=f32:row,f=f32:per_row,out=f32:row,r=f32:per_row,s=f32:per_row");
+  const Expression e = parsed_elementwise("out = x; r = row_max(x); s = row_sum(x) * f",
+                                          "x=f32:row,f=f32:per_row,out=f32:row,r=f32:per_row,s=f32:per_row");
   const Result<std::string> code = detail::elementwise::code_of(e, "own");
   REQUIRE(code);
   for (const char* part :
@@ -194,7 +170,7 @@ TEST_CASE("elementwise: outputs of reductions that do not fit are refused", "[el
   const auto refused = [&](const TensorView& r, const std::string& words) {
     test::check_nothing_found(
         ElementwiseArguments{
-            parsed("out = x; r = row_sum(x)", "x=f32:row"),
+            parsed_elementwise("out = x; r = row_sum(x)", "x=f32:row"),
             {{"x", x}, {"r", r}, {"out", TensorView::row_major(memory.data(), DType::f32, {2, 3})}}},
         words);
   };
@@ -204,11 +180,11 @@ TEST_CASE("elementwise: outputs of reductions that do not fit are refused", "[el
   // A vector is read again after the first elements of `out` are written.
   float line[3] = {1, 2, 3};
   const TensorView one = TensorView::row_major(line, DType::f32, {1, 3});
-  test::check_nothing_found(
-      ElementwiseArguments{parsed("out = x + b; c = column_sum(x) * b", "x=f32:row,b=f32:per_column"),
-                           {{"x", TensorView::row_major(x_values, DType::f32, {1, 3})},
-                            {"b", TensorView::vector(line, DType::f32, 3)},
-                            {"c", vector_of(memory.data(), 3)},
-                            {"out", one}}},
-      "`b`");
+  test::check_nothing_found(ElementwiseArguments{parsed_elementwise("out = x + b; c = column_sum(x) * b",
+                                                                    "x=f32:row,b=f32:per_column"),
+                                                 {{"x", TensorView::row_major(x_values, DType::f32, {1, 3})},
+                                                  {"b", TensorView::vector(line, DType::f32, 3)},
+                                                  {"c", vector_of(memory.data(), 3)},
+                                                  {"out", one}}},
+                            "`b`");
 }

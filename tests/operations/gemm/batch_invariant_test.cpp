@@ -32,7 +32,7 @@ GemmArguments shape(Types types, Layouts layouts, std::int64_t m, std::int64_t n
 
 const FindOptions invariant = {.batch_invariant = true};
 
-constexpr Types all_types[] = {
+constexpr Types invariant_types[] = {
     {DType::bf16, DType::bf16, DType::f32, DType::bf16}, {DType::f16, DType::f16, DType::f16, DType::f16},
     {DType::f32, DType::f32, DType::f32, DType::f32},    {DType::f64, DType::f64, DType::f64, DType::f64},
     {DType::s8, DType::s8, DType::s32, DType::s8},       {DType::e4m3, DType::e4m3, DType::f32, DType::bf16}};
@@ -45,7 +45,7 @@ TEST_CASE("one class answers all M of one N, K and types, in one piece of K, wha
   Random random(seed);
   int answered = 0;
   for (int round = 0; round < 60; ++round) {
-    const Types types = test::one_of(random, all_types);
+    const Types types = test::one_of(random, invariant_types);
     const auto layout = [&random] { return test::coin(random) ? Layout::row : Layout::column; };
     const Layouts layouts = {layout(), layout(), layout()};
     const std::int64_t n = test::between(random, 1, 3000);
@@ -75,7 +75,7 @@ TEST_CASE("one class answers all M of one N, K and types, in one piece of K, wha
 }
 
 TEST_CASE("one row has the class of many, for rows that are contiguous") {
-  for (const Types& types : all_types) {
+  for (const Types& types : invariant_types) {
     const Layouts layouts = {Layout::row, Layout::column, Layout::row};
     const Result<InvariantClass> one = invariant_class(shape(types, layouts, 1, 1024, 4096));
     const Result<InvariantClass> many = invariant_class(shape(types, layouts, 999, 1024, 4096));
@@ -91,7 +91,7 @@ TEST_CASE("the class is the same whatever was measured") {
   const DeviceModel h200 = test::device_named("h200");
   const FindOptions on_h200 = {.device = &h200};
   const auto problem = [](std::int64_t m) {
-    return shape(all_types[0], {Layout::row, Layout::column, Layout::row}, m, 128, 4096);
+    return shape(invariant_types[0], {Layout::row, Layout::column, Layout::row}, m, 128, 4096);
   };
   const Result<InvariantClass> before = invariant_class(problem(64), {}, on_h200);
   REQUIRE(before);
@@ -146,7 +146,7 @@ TEST_CASE("classes of kernels: one of warps that share K is alone, integers are 
 }
 
 TEST_CASE("batch-invariant queries refuse slices of K, and say why nothing is left") {
-  GemmArguments args = shape(all_types[0], {Layout::row, Layout::column, Layout::row}, 64, 64, 512);
+  GemmArguments args = shape(invariant_types[0], {Layout::row, Layout::column, Layout::row}, 64, 64, 512);
   args.controls = {.mode = Mode::split_k_parallel, .split_k_slices = 4};
   const Status cut = invariant_class(args).status();
   CHECK(cut.code() == StatusCode::invalid_arguments);

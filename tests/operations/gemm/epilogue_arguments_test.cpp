@@ -10,33 +10,16 @@
 
 using namespace quarry;
 using test::accepted;
+using test::check_refused;
+using test::memory;
 
 namespace {
-
-alignas(256) unsigned char memory[8192];
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// out 16x24 of f16, packed at the start of the memory.
 GemmArguments problem() {
   GemmArguments args = test::plain_problem(16, 24, 32, DType::f16);
   args.out = TensorView::row_major(memory, DType::f16, {16, 24});
   return args;
-}
-
-void check_refused(const GemmArguments& args, const std::string& text) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  CHECK_THAT(status.message(), Catch::Contains(text));
-}
-
-void check_refused(const GemmArguments& args, Reason reason, Operand operand) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  INFO(status.message());
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  CHECK(status.reason() == reason);
-  CHECK(status.operand() == operand);
 }
 
 }  // namespace
@@ -214,7 +197,7 @@ TEST_CASE("bounds of a clamp are in order, and whole numbers where s32 is comput
   args.epilogue.clamp = {2, 2};
   accepted(args);
   args.epilogue.clamp = {.low = 0};
-  CHECK(accepted(args).epilogue.clamp_high == infinity);
+  CHECK(accepted(args).epilogue.clamp_high == std::numeric_limits<double>::infinity());
   args.epilogue.clamp = {2, 1};
   check_refused(args, "The clamp has no numbers from 2 to 1");
   args.epilogue.clamp = {std::nan(""), 1};

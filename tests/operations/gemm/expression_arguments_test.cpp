@@ -26,8 +26,8 @@ GemmArguments with(std::string_view text, std::string_view declared, std::vector
   return args;
 }
 
-void check_refused(const GemmArguments& args, const std::string& words,
-                   StatusCode code = StatusCode::invalid_arguments) {
+void check_taken_by_none(const GemmArguments& args, const std::string& words,
+                         StatusCode code = StatusCode::invalid_arguments) {
   test::check_nothing_found(args, words, code);
   CHECK_FALSE(find_kernel("gemm_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t8x4")
                   .value_or(get_kernels().front())
@@ -43,27 +43,28 @@ TEST_CASE("gemm: tensors that do not fit the expression are refused by name", "[
   const ExpressionTensor m = {"m", matrix(DType::bf16)};
   REQUIRE_FALSE(get_kernels(with(text, declared, {bias, m})).empty());
 
-  check_refused(with(text, declared, {bias}), "Operand `m` is missing");
-  check_refused(with(text, declared, {bias, m, {"other", m.view}}),
-                "Operand `other` is not in the expression");
-  check_refused(with(text, declared, {bias, m, m}), "Operand `m` is given twice");
-  check_refused(with(text, declared, {bias, m, {"out", m.view}}), "Operand `out` is given twice");
-  check_refused(with(text, declared, {bias, {"m", matrix(DType::f16)}}),
-                "`m` is declared bf16, but is of f16");
-  check_refused(with(text, declared, {bias, {"m", matrix(DType::bf16, 3)}}),
-                "`m` does not fit `out` along rows: expected 4 or 1, got 3");
-  check_refused(with(text, declared, {{"bias", TensorView::vector(nullptr, DType::bf16, 4)}, m}),
-                "`bias` does not fit `out` along columns: expected 8 or 1, got 4");
-  check_refused(with(text, declared, {bias, {"m", TensorView::row_major(nullptr, DType::bf16, {2, 4, 8})}}),
-                "`m` does not fit `out` along the batch: expected 1, got 2");
-  check_refused(with(text, declared, {bias, {"m", {}}}), "Operand `m`");
-  check_refused(
+  check_taken_by_none(with(text, declared, {bias}), "Operand `m` is missing");
+  check_taken_by_none(with(text, declared, {bias, m, {"other", m.view}}),
+                      "Operand `other` is not in the expression");
+  check_taken_by_none(with(text, declared, {bias, m, m}), "Operand `m` is given twice");
+  check_taken_by_none(with(text, declared, {bias, m, {"out", m.view}}), "Operand `out` is given twice");
+  check_taken_by_none(with(text, declared, {bias, {"m", matrix(DType::f16)}}),
+                      "`m` is declared bf16, but is of f16");
+  check_taken_by_none(with(text, declared, {bias, {"m", matrix(DType::bf16, 3)}}),
+                      "`m` does not fit `out` along rows: expected 4 or 1, got 3");
+  check_taken_by_none(with(text, declared, {{"bias", TensorView::vector(nullptr, DType::bf16, 4)}, m}),
+                      "`bias` does not fit `out` along columns: expected 8 or 1, got 4");
+  check_taken_by_none(
+      with(text, declared, {bias, {"m", TensorView::row_major(nullptr, DType::bf16, {2, 4, 8})}}),
+      "`m` does not fit `out` along the batch: expected 1, got 2");
+  check_taken_by_none(with(text, declared, {bias, {"m", {}}}), "Operand `m`");
+  check_taken_by_none(
       with(text, declared, {bias, {"m", TensorView::column_interleaved32(nullptr, DType::bf16, {32, 32})}}),
       "Operand `m` is column_interleaved32");
   GemmArguments batch = with("out = sum + x", "x=bf16:row",
                              {{"x", PointerArrayView::row_major(nullptr, DType::bf16, 2, {4, 8})}});
   batch.out = TensorView::row_major(nullptr, DType::bf16, {2, 4, 8});
-  check_refused(batch, "Operand `x` is an array of pointers");
+  check_taken_by_none(batch, "Operand `x` is an array of pointers");
 }
 
 TEST_CASE("gemm: memory that an expression may not have is refused", "[gemm][expression]") {
@@ -77,23 +78,23 @@ TEST_CASE("gemm: memory that an expression may not have is refused", "[gemm][exp
     return args;
   };
   CHECK_FALSE(get_kernels(reads(at(0), at(0))).empty());
-  check_refused(reads(at(0), at(8)), "`x`");
+  check_taken_by_none(reads(at(0), at(8)), "`x`");
   TensorView broadcast = at(0);
   broadcast.strides[0] = 0;
-  check_refused(reads(at(0), broadcast), "`x`");
+  check_taken_by_none(reads(at(0), broadcast), "`x`");
   GemmArguments wider =
       with("out = sum + x", "x=f32:row", {{"x", TensorView::row_major(memory.data(), DType::f32, {4, 8})}});
   wider.out = at(0);
-  check_refused(wider, "`x`");
+  check_taken_by_none(wider, "`x`");
   GemmArguments twice = with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", at(16)}});
   twice.out = at(0);
-  check_refused(twice, "`y`");
+  check_taken_by_none(twice, "`y`");
   GemmArguments over_a = with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", at(0)}});
   over_a.a = TensorView::row_major(memory.data(), DType::bf16, {4, 16});
-  check_refused(over_a, "overlap");
+  check_taken_by_none(over_a, "overlap");
   TensorView repeated = matrix(DType::bf16);
   repeated.strides[0] = 0;
-  check_refused(with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", repeated}}), "`y`");
+  check_taken_by_none(with("y = sum * 2; out = y + 1", "y=bf16:row", {{"y", repeated}}), "`y`");
 }
 
 TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gemm][expression]") {
@@ -102,7 +103,7 @@ TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gem
   const auto beside = [&](const std::string& part, const auto& change) {
     GemmArguments changed = args;
     change(changed);
-    check_refused(changed, "`" + part + "` stands beside an expression");
+    check_taken_by_none(changed, "`" + part + "` stands beside an expression");
   };
   const TensorView bias = TensorView::vector(nullptr, DType::bf16, 8);
   beside("alpha", [](GemmArguments& x) { x.epilogue.alpha = 2; });
@@ -120,22 +121,23 @@ TEST_CASE("gemm: an expression stands in the place of the standard chain", "[gem
   beside("b_scale", [&](GemmArguments& x) { x.b_scale = one; });
   GemmArguments alone = product();
   alone.tensors = {{"x", matrix(DType::bf16)}};
-  check_refused(alone, "Operand `x` is given without an expression");
+  check_taken_by_none(alone, "Operand `x` is given without an expression");
 }
 
 TEST_CASE("gemm: what an expression may not have is said", "[gemm][expression]") {
   const ExpressionTensor x = {"x", matrix(DType::bf16)};
-  check_refused(with("out = x", "x=bf16:row", {x}, DType::none), "reads `sum`; this one does not");
-  check_refused(with("out = sum", "", {}, DType::f64), "`sum` is f64, but sums of f32 are f32");
-  check_refused(with("out = f32(sum)", "", {}, DType::s32), "`sum` is s32, but sums of f32 are f32");
-  check_refused(with("out = sum; total = row_sum(sum)", "", {}), "Operand `total` is missing");
-  check_refused(with("out = row_sum(sum)", "", {}), "has a value for each element");
-  check_refused(with("out = s4(sum)", "", {}), "not rounded to s4 by GEMM kernels", StatusCode::unsupported);
-  check_refused(with("out = sum + a", "a=bf16:row", {{"a", x.view}}),
-                "is the name of an operand of the product");
-  check_refused(with("out = sum", "out=f32:row", {}), "`out` is declared f32, but is of bf16");
-  check_refused(with("out = sum * s", "s=e4m3:scalar", {{"s", {}, 2}}), "is a value of e4m3");
-  check_refused(
+  check_taken_by_none(with("out = x", "x=bf16:row", {x}, DType::none), "reads `sum`; this one does not");
+  check_taken_by_none(with("out = sum", "", {}, DType::f64), "`sum` is f64, but sums of f32 are f32");
+  check_taken_by_none(with("out = f32(sum)", "", {}, DType::s32), "`sum` is s32, but sums of f32 are f32");
+  check_taken_by_none(with("out = sum; total = row_sum(sum)", "", {}), "Operand `total` is missing");
+  check_taken_by_none(with("out = row_sum(sum)", "", {}), "has a value for each element");
+  check_taken_by_none(with("out = s4(sum)", "", {}), "not rounded to s4 by GEMM kernels",
+                      StatusCode::unsupported);
+  check_taken_by_none(with("out = sum + a", "a=bf16:row", {{"a", x.view}}),
+                      "is the name of an operand of the product");
+  check_taken_by_none(with("out = sum", "out=f32:row", {}), "`out` is declared f32, but is of bf16");
+  check_taken_by_none(with("out = sum * s", "s=e4m3:scalar", {{"s", {}, 2}}), "is a value of e4m3");
+  check_taken_by_none(
       with("out = sum + c + d + e + f + g + h + i + j + k",
            "c=f32:row,d=f32:row,e=f32:row,f=f32:row,g=f32:row,h=f32:row,i=f32:row,j=f32:row,k=f32:row", {}),
       "at most 8 tensors beside `out`, got 9");
@@ -143,5 +145,5 @@ TEST_CASE("gemm: what an expression may not have is said", "[gemm][expression]")
                                .b = TensorView::row_interleaved32(nullptr, DType::s8, {64, 32}),
                                .out = TensorView::column_interleaved32(nullptr, DType::s8, {32, 32})};
   interleaved.expression = parsed("out = sum", "", DType::s32);
-  check_refused(interleaved, "Operand `out` is column_interleaved32");
+  check_taken_by_none(interleaved, "Operand `out` is column_interleaved32");
 }

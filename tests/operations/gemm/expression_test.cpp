@@ -17,6 +17,7 @@ using namespace quarry;
 namespace {
 
 using test::parsed;
+using test::run_all;
 
 /// Two rows, three columns, two products: sums of {{1, 2, 3}, {4, 5, 6}}.
 constexpr float a[] = {1, 0, 0, 1};
@@ -28,26 +29,6 @@ GemmArguments product(float* out, Layout layout = Layout::row) {
                         .out = TensorView::row_major(out, DType::f32, {2, 3})};
   if (layout == Layout::column) args.out = TensorView::column_major(out, DType::f32, {2, 3});
   return args;
-}
-
-/// Runs the arguments with every kernel that takes them, and says how many there are.
-template <class Check>
-int run_all(const GemmArguments& args, const Check& check) {
-  int runs = 0;
-  const auto found = get_kernels(args);
-  INFO(found.status().message());
-  REQUIRE_FALSE(found.empty());
-  for (const Candidate& kernel : found) {
-    std::vector<std::byte> workspace(kernel.workspace() + 256);
-    void* const aligned =
-        reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(workspace.data()) + 255) / 256 * 256);
-    const Status status = kernel.run(args, {.workspace = {aligned, kernel.workspace()}});
-    INFO(kernel.name() << ": " << status.message());
-    REQUIRE(status);
-    check();
-    ++runs;
-  }
-  return runs;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "support/catch_compat.hpp"
 #include "support/gemm_checks.hpp"
 #include "support/random_gemm.hpp"
+#include "support/registry_problems.hpp"
 
 namespace {
 
@@ -21,16 +22,9 @@ using test::accepted;
 using test::between;
 using test::check_refused;
 using test::coin;
+using test::memory;
+using test::plain_problem;
 using test::Random;
-
-GemmArguments arguments(std::int64_t m, std::int64_t n, std::int64_t k, DType type) {
-  return {.a = TensorView::row_major(nullptr, type, {m, k}),
-          .b = TensorView::column_major(nullptr, type, {k, n}),
-          .out = TensorView::row_major(nullptr, type, {m, n})};
-}
-
-/// Memory that views of tests lie in; nothing reads it.
-alignas(64) unsigned char memory[1 << 12];
 
 /// A view whose lines begin at whole bytes, in the first bytes of the memory.
 TensorView random_view(Random& random) {
@@ -65,7 +59,7 @@ std::set<std::uintptr_t> bytes(const TensorView& view) {
 
 TEST_CASE("matrices of half bytes: lines begin at whole bytes", "[types]") {
   for (const DType type : {DType::s4, DType::u4}) {
-    GemmArguments args = arguments(64, 96, 32, type);
+    GemmArguments args = plain_problem(64, 96, 32, type);
     args.a.data = memory + 1;  // any byte will do
     const GemmProblem problem = accepted(args);
     CHECK(problem.types.accumulator == DType::s32);
@@ -73,7 +67,7 @@ TEST_CASE("matrices of half bytes: lines begin at whole bytes", "[types]") {
     CHECK(problem.a.alignment[static_cast<int>(Layout::row)] == 2);
     CHECK(problem.a.alignment[static_cast<int>(Layout::column)] == 0);
     // Packed lines of an odd number of elements.
-    args = arguments(64, 96, 33, type);
+    args = plain_problem(64, 96, 33, type);
     check_refused(args, "`a` is of " + std::string(to_string(type)) +
                             ", two of which share a byte: strides must be even, but one that is 1; got 33");
     args.a = TensorView::row_major(nullptr, type, {64, 33}, 34);
@@ -84,11 +78,11 @@ TEST_CASE("matrices of half bytes: lines begin at whole bytes", "[types]") {
     check_refused(args, "strides must be even, but one that is 1; got 1");
     args.a.strides = {0, 1};
     accepted(args);
-    args = arguments(64, 96, 32, type);
+    args = plain_problem(64, 96, 32, type);
     args.out = TensorView::row_major(nullptr, type, {2, 64, 96});
     args.out.strides[0] = 64 * 96 + 1;
     check_refused(args, "`out` is of");
-    args = arguments(1, 1, 32, type);  // strides of one row are not used
+    args = plain_problem(1, 1, 32, type);  // strides of one row are not used
     args.a.strides = {33, 1};
     accepted(args);
     args.a.assumed_alignment = 3;
@@ -98,10 +92,10 @@ TEST_CASE("matrices of half bytes: lines begin at whole bytes", "[types]") {
     args.out = TensorView::row_major(nullptr, type, {3, 1, 1}, 2);
     args.out.strides[0] = 2;
     accepted(args);
-    args = arguments(64, 96, 32, type);
+    args = plain_problem(64, 96, 32, type);
     args.a = TensorView::row_interleaved32(nullptr, type, {64, 32});
     check_refused(args, "`a` is row_interleaved32, which is for operands of s8 and u8");
-    args = arguments(64, 96, 32, type);
+    args = plain_problem(64, 96, 32, type);
     args.a.strides[0] = std::numeric_limits<std::int64_t>::max() - 1;
     check_refused(args, "`a` spans more bytes");
   }

@@ -83,7 +83,7 @@ Layouts random_layouts(test::Random& random) {
   return {layout(), layout(), layout()};
 }
 
-HostKernel random_kernel(test::Random& random, const Types& types) {
+HostKernel executed_kernel(test::Random& random, const Types& types) {
   HostKernel kernel;
   kernel.types = types;
   const bool tensor_core = types.a == DType::f16 || types.a == DType::bf16;
@@ -94,7 +94,7 @@ HostKernel random_kernel(test::Random& random, const Types& types) {
   return kernel;
 }
 
-constexpr Types all_types[] = {
+constexpr Types executed_types[] = {
     {DType::f16, DType::f16, DType::f32, DType::f16},   {DType::f16, DType::f16, DType::f32, DType::f32},
     {DType::f16, DType::f16, DType::f16, DType::f16},   {DType::bf16, DType::bf16, DType::f32, DType::bf16},
     {DType::bf16, DType::bf16, DType::f32, DType::f32}, {DType::f32, DType::f32, DType::f32, DType::f32},
@@ -115,12 +115,12 @@ struct RandomCase {
 };
 
 RandomCase random_case(test::Random& random, const test::ShapeLimits& limits, OperandOptions options) {
-  const Types types = test::one_of(random, all_types);
+  const Types types = test::one_of(random, executed_types);
   const GemmArguments shape = test::random_shape(random, types, random_layouts(random), limits);
   options.in_place = test::random_in_place(random);
   Result<RandomProblem> problem = RandomProblem::make(shape, options);
   REQUIRE(problem);
-  RandomCase made{*std::move(problem), random_kernel(random, types), {}};
+  RandomCase made{*std::move(problem), executed_kernel(random, types), {}};
   constexpr Mode modes[] = {Mode::gemm, Mode::split_k_serial, Mode::split_k_parallel, Mode::split_k_cluster};
   const Mode mode = test::one_of(random, modes);
   const int slices = mode == Mode::gemm ? 1 : test::between(random, 1, 5);
@@ -241,7 +241,7 @@ TEST_CASE("products are added in the kernel's order") {
   for (int i = 0; i < 40; ++i) {
     const bool half = test::coin(random);
     const Types types = {DType::f16, DType::f16, half ? DType::f16 : DType::f32, DType::f32};
-    const HostKernel kernel = random_kernel(random, types);
+    const HostKernel kernel = executed_kernel(random, types);
     const int slices = test::between(random, 1, 4);
     RandomProblem problem = plain_problem(5, 6, test::between(random, 1, 700), types);
     const GemmParams params = params_for(problem.arguments, kernel, Mode::split_k_serial, slices);

@@ -4,28 +4,15 @@
 
 #include "operations/gemm/normalise.hpp"
 #include "support/catch_compat.hpp"
-#include "support/gemm_rules.hpp"
+#include "support/gemm_checks.hpp"
 #include "support/registry_problems.hpp"
 
 using namespace quarry;
+using test::accepted;
+using test::check_refused;
+using test::memory;
 
-namespace {
-
-alignas(64) unsigned char memory[64];
-
-void accepted(const GemmArguments& args) {
-  GemmProblem problem;
-  CHECK(test::normalise(args, problem).message() == "ok");
-}
-
-void check_refused(const GemmArguments& args, const std::string& text) {
-  GemmProblem problem;
-  const Status status = test::normalise(args, problem);
-  CHECK(status.code() == StatusCode::invalid_arguments);
-  CHECK_THAT(status.message(), Catch::Contains(text));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("what is computed in s32 takes whole numbers, identity and relu", "[normalise]") {
   GemmArguments args = test::plain_problem(8, 8, 8, DType::s8);

@@ -25,10 +25,11 @@ namespace {
 constexpr auto R = Layout::row_interleaved32;
 constexpr auto C = Layout::column_interleaved32;
 
-alignas(256) std::byte memory[1 << 20];
+alignas(256) std::byte tensor_memory[1 << 20];
 
 /// A column_interleaved32 times a row_interleaved32 into a column_interleaved32, as tensor cores like it.
-GemmArguments plain(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 128, DType out = DType::s8) {
+GemmArguments interleaved_problem(std::int64_t m = 64, std::int64_t n = 96, std::int64_t k = 128,
+                                  DType out = DType::s8) {
   return {.a = TensorView::column_interleaved32(nullptr, DType::s8, {m, k}),
           .b = TensorView::row_interleaved32(nullptr, DType::s8, {k, n}),
           .out = TensorView::column_interleaved32(nullptr, out, {m, n})};
@@ -59,9 +60,9 @@ TEST_CASE("elements lie where the layouts say", "[interleaved]") {
     const std::int64_t ld_rows = 96 * 32 + padding;
     const std::int64_t ld_columns = 64 * 32 + padding;
     const TensorView rows =
-        TensorView::row_interleaved32(memory, DType::s8, {3, 64, 96}, padding ? ld_rows : 0);
+        TensorView::row_interleaved32(tensor_memory, DType::s8, {3, 64, 96}, padding ? ld_rows : 0);
     const TensorView columns =
-        TensorView::column_interleaved32(memory, DType::s8, {3, 64, 96}, padding ? ld_columns : 0);
+        TensorView::column_interleaved32(tensor_memory, DType::s8, {3, 64, 96}, padding ? ld_columns : 0);
     const host::Matrix by_rows(rows);
     const host::Matrix by_columns(columns);
     for (std::int64_t e = 0; e < 3; ++e) {
@@ -80,8 +81,8 @@ TEST_CASE("elements lie where the layouts say", "[interleaved]") {
 TEST_CASE("transposing an interleaved matrix makes the other layout", "[interleaved]") {
   CHECK(transposed(R) == C);
   CHECK(transposed(C) == R);
-  const host::Matrix m(TensorView::row_interleaved32(memory, DType::s8, {64, 96}, 4000));
-  const host::Matrix t(TensorView::column_interleaved32(memory, DType::s8, {96, 64}, 4000));
+  const host::Matrix m(TensorView::row_interleaved32(tensor_memory, DType::s8, {64, 96}, 4000));
+  const host::Matrix t(TensorView::column_interleaved32(tensor_memory, DType::s8, {96, 64}, 4000));
   for (std::int64_t r = 0; r < 64; ++r) {
     for (std::int64_t c = 0; c < 96; ++c) REQUIRE(m.index(0, r, c) == t.index(0, c, r));
   }
@@ -89,7 +90,7 @@ TEST_CASE("transposing an interleaved matrix makes the other layout", "[interlea
 
 TEST_CASE("an interleaved operand fits its own layout alone, a strided one never an interleaved layout",
           "[interleaved]") {
-  GemmArguments args = plain();
+  GemmArguments args = interleaved_problem();
   GemmProblem p;
   REQUIRE(test::normalise(args, p));
   const auto fits = [](const ProblemOperand& operand) {
@@ -141,13 +142,13 @@ TEST_CASE("the alignment of an interleaved operand is that of pointer, groups an
 
 TEST_CASE("extents that are no multiples of 32 are refused by every call", "[interleaved]") {
   for (const std::int64_t odd : {1, 31, 33, 95}) {
-    GemmArguments args = plain(odd);
+    GemmArguments args = interleaved_problem(odd);
     refused(args, "Operand `out` is interleaved: expected extents that are multiples of 32, got " +
                       std::to_string(odd));
     args.out = TensorView::row_major(nullptr, DType::s8, {odd, 96});
     refused(args, "Operand `a` is interleaved: expected extents that are multiples of 32, got " +
                       std::to_string(odd));
-    args = plain(64, 96, odd);
+    args = interleaved_problem(64, 96, odd);
     refused(args, "Operand `a` is interleaved: expected extents that are multiples of 32, got " +
                       std::to_string(odd));
     args.a = TensorView::row_major(nullptr, DType::s8, {64, odd});
@@ -158,15 +159,15 @@ TEST_CASE("extents that are no multiples of 32 are refused by every call", "[int
 
 TEST_CASE("types that are not interleaved are refused", "[interleaved]") {
   for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s32}) {
-    GemmArguments args = plain();
+    GemmArguments args = interleaved_problem();
     args.a.dtype = args.b.dtype = type;
     refused(args, "Operand `a` is column_interleaved32, which is for operands of s8 and u8");
   }
   for (const DType type : {DType::f16, DType::bf16, DType::f64}) {
-    refused(plain(64, 64, 64, type), "Operand `out` is column_interleaved32, which is for");
+    refused(interleaved_problem(64, 64, 64, type), "Operand `out` is column_interleaved32, which is for");
   }
   for (const DType type : {DType::s8, DType::u8, DType::s32, DType::f32})
-    CHECK(checked(plain(64, 64, 64, type)));
+    CHECK(checked(interleaved_problem(64, 64, 64, type)));
   // Outputs of such types alone: of other operands, no kernel has them.
   const GemmArguments args = {.a = TensorView::row_major(nullptr, DType::f32, {64, 64}),
                               .b = TensorView::row_major(nullptr, DType::f32, {64, 64}),
@@ -179,42 +180,42 @@ TEST_CASE("types that are not interleaved are refused", "[interleaved]") {
 }
 
 TEST_CASE("strides, ranks and tags that are wrong are refused", "[interleaved]") {
-  GemmArguments args = plain();
+  GemmArguments args = interleaved_problem();
   args.a = TensorView::column_interleaved32(nullptr, DType::s8, {64, 128}, 64 * 32 - 1);
   refused(args, "Operand `a` overlaps itself: expected a stride of at least 2048 elements, got 2047");
-  args = plain();
+  args = interleaved_problem();
   args.out = TensorView::column_interleaved32(nullptr, DType::s8, {64, 96}, 32);
   refused(args, "Operand `out` overlaps itself: expected a stride of at least 2048 elements, got 32");
-  args = plain();
+  args = interleaved_problem();
   args.b.strides[1] = 33;
   refused(args, "Operand `b` is row_interleaved32, whose columns are 32 elements apart, and not 33");
-  args = plain();
+  args = interleaved_problem();
   args.a.strides[0] = 1;
   refused(args, "Operand `a` is column_interleaved32, whose rows are 32 elements apart, and not 1");
-  args = plain();
+  args = interleaved_problem();
   args.a.tag = static_cast<LayoutTag>(3);
   refused(args, "Operand `a` has a layout tag of number 3");
-  args = plain();
+  args = interleaved_problem();
   args.a = TensorView::column_interleaved32(nullptr, DType::s8, {64 * 128});
   refused(args, "Operand `a` does not fit: expected rank 2, got rank 1");
-  args = plain();
+  args = interleaved_problem();
   args.out = TensorView::column_interleaved32(nullptr, DType::s8, {2, 64, 96});
   args.out.strides[0] = 3 * 64 * 32 - 1;
   refused(args, "Operand `out` overlaps itself");
   args.out.strides[0] = 3 * 64 * 32;
   CHECK(checked(args));
   // One group overlaps nothing, whatever its stride.
-  args = plain(64, 96, 32);
+  args = interleaved_problem(64, 96, 32);
   args.a = TensorView::column_interleaved32(nullptr, DType::s8, {64, 32}, 1);
   CHECK(checked(args));
 }
 
 TEST_CASE("a vector has no layout tag", "[interleaved]") {
-  GemmArguments args = plain();
+  GemmArguments args = interleaved_problem();
   args.epilogue.bias = TensorView::vector(nullptr, DType::s8, 96);
   args.epilogue.bias->tag = LayoutTag::row_interleaved32;
   refused(args, "Operand `bias` is row_interleaved32, which only a matrix or a batch of them can be");
-  args = plain();
+  args = interleaved_problem();
   args.epilogue.scale = TensorView::vector(nullptr, DType::f32, 96);
   args.epilogue.scale->tag = LayoutTag::column_interleaved32;
   refused(args, "Operand `scale` is column_interleaved32, which only a matrix");
@@ -233,22 +234,22 @@ TEST_CASE("C, residual and aux are interleaved as the output is", "[interleaved]
   for (const char* name : {"c", "residual", "aux"}) {
     const std::string begin =
         "Operand `" + std::string(name) + "` is stored differently from `out`: expected ";
-    refused(with(name, plain(), strided), begin + "column_interleaved32, got strided");
-    refused(with(name, plain(), other), begin + "column_interleaved32, got row_interleaved32");
-    CHECK(checked(with(name, plain(), like_out)));
-    GemmArguments args = plain();
+    refused(with(name, interleaved_problem(), strided), begin + "column_interleaved32, got strided");
+    refused(with(name, interleaved_problem(), other), begin + "column_interleaved32, got row_interleaved32");
+    CHECK(checked(with(name, interleaved_problem(), like_out)));
+    GemmArguments args = interleaved_problem();
     args.out = strided;
     refused(with(name, args, other), begin + "strided, got row_interleaved32");
   }
 }
 
 TEST_CASE("overlaps of interleaved tensors are found", "[interleaved]") {
-  GemmArguments args = plain();
-  args.a.data = memory;
-  args.b.data = memory + (1 << 16);
-  args.out.data = memory + 64 * 128 - 1;
+  GemmArguments args = interleaved_problem();
+  args.a.data = tensor_memory;
+  args.b.data = tensor_memory + (1 << 16);
+  args.out.data = tensor_memory + 64 * 128 - 1;
   refused(args, "Operand `a` overlaps `out`");
-  args.out.data = memory + 64 * 128;
+  args.out.data = tensor_memory + 64 * 128;
   CHECK(checked(args));
   args.c = args.out;  // in place
   args.epilogue.beta = 1;
@@ -258,7 +259,7 @@ TEST_CASE("overlaps of interleaved tensors are found", "[interleaved]") {
 }
 
 TEST_CASE("a query answers with kernels of the layouts", "[interleaved]") {
-  const CandidateList found = get_kernels(plain(512, 512, 512));
+  const CandidateList found = get_kernels(interleaved_problem(512, 512, 512));
   REQUIRE_FALSE(found.empty());
   std::set<std::string_view> families;
   for (const Candidate& each : found) {
@@ -274,7 +275,7 @@ TEST_CASE("a query answers with kernels of the layouts", "[interleaved]") {
   one.limit = 1;
   for (int round = 0; round < 2; ++round) {
     for (const Layout out : {Layout::row, C, R, Layout::column}) {
-      GemmArguments args = plain(512, 512, 512);
+      GemmArguments args = interleaved_problem(512, 512, 512);
       if (out == R) args.out = TensorView::row_interleaved32(nullptr, DType::s8, {512, 512});
       if (out == Layout::row) args.out = TensorView::row_major(nullptr, DType::s8, {512, 512});
       if (out == Layout::column) args.out = TensorView::column_major(nullptr, DType::s8, {512, 512});
@@ -284,7 +285,7 @@ TEST_CASE("a query answers with kernels of the layouts", "[interleaved]") {
     }
   }
   // A pointer that is not aligned leaves what reads element by element.
-  GemmArguments args = plain(512, 512, 512);
+  GemmArguments args = interleaved_problem(512, 512, 512);
   args.a.assumed_alignment = 1;
   CHECK(get_kernels(args, {}, one).front().metadata().family == "gemm_simt");
 }
@@ -298,14 +299,14 @@ TEST_CASE("a kernel says which layout it wants", "[interleaved]") {
       "and a.dtype == s8 and b.dtype == s8 and out.dtype == s8 and out.layout == column_interleaved32");
   REQUIRE((strided && interleaved));
   REQUIRE_FALSE(get_kernels(*interleaved).empty());
-  const Status one = get_kernels(*strided).front().supports(plain());
+  const Status one = get_kernels(*strided).front().supports(interleaved_problem());
   CHECK(one.message() == "Operand `a` is unsupported: expected row layout, got column_interleaved32 layout");
-  GemmArguments args = plain();
+  GemmArguments args = interleaved_problem();
   args.a = TensorView::row_major(nullptr, DType::s8, {64, 128});
   const Status other = get_kernels(*interleaved).front().supports(args);
   CHECK(other.message() ==
         "Operand `a` is unsupported: expected column_interleaved32 layout, got row layout");
-  args = plain();
+  args = interleaved_problem();
   args.out = TensorView::row_interleaved32(nullptr, DType::s8, {64, 96});
   CHECK(get_kernels(*interleaved).front().supports(args).message() ==
         "Operand `out` is unsupported: expected column_interleaved32 layout, got row_interleaved32 layout");
@@ -352,7 +353,7 @@ TEST_CASE("every kernel of interleaved layouts computes what it should", "[inter
     REQUIRE(reference);
     const auto bytes = kernel.workspace_size(problem->arguments);
     REQUIRE(bytes);
-    const Workspace workspace = {memory, sizeof memory};
+    const Workspace workspace = {tensor_memory, sizeof tensor_memory};
     REQUIRE(*bytes <= workspace.bytes);
     REQUIRE(kernel.run(problem->arguments, {.workspace = workspace}));
     REQUIRE(problem->check_outputs());

@@ -21,6 +21,7 @@ using test::accepted;
 using test::between;
 using test::check_refused;
 using test::coin;
+using test::memory;
 using test::Random;
 using test::refused;
 
@@ -36,9 +37,6 @@ GemmArguments batched(std::int64_t batch) {
           .b = TensorView::row_major(nullptr, DType::f16, {batch, 32, 96}),
           .out = TensorView::row_major(nullptr, DType::f16, {batch, 64, 96})};
 }
-
-/// Memory that views of tests lie in; nothing reads it.
-alignas(64) unsigned char memory[1 << 16];
 
 }  // namespace
 

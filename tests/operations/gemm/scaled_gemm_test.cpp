@@ -89,14 +89,14 @@ class Stored {
 };
 
 /// A random problem with scales, in memory.
-struct Problem {
+struct ScaledProblem {
   Types types;
   int m, n, k, batch;
   Stored a, b, a_scale, b_scale, out;
   GemmArguments args = {};
 };
 
-constexpr Types all_types[] = {
+constexpr Types scaled_types[] = {
     {DType::f16, DType::f16, DType::f32, DType::f16},    {DType::f16, DType::f16, DType::f16, DType::f32},
     {DType::bf16, DType::bf16, DType::f32, DType::f32},  {DType::f32, DType::f32, DType::f32, DType::f32},
     {DType::f64, DType::f64, DType::f64, DType::f64},    {DType::s8, DType::s8, DType::s32, DType::f32},
@@ -160,8 +160,8 @@ Stored make(Random& random, DType type, int batch, int rows, int columns, bool i
 }
 
 /// @param exact values and scales of which no sum is rounded
-void draw(Random& random, bool exact, Problem& p) {
-  p.types = one_of(random, all_types);
+void draw(Random& random, bool exact, ScaledProblem& p) {
+  p.types = one_of(random, scaled_types);
   p.m = between(random, 1, 140);
   p.n = between(random, 1, 300);
   p.k = between(random, 1, 400);
@@ -208,7 +208,7 @@ void draw(Random& random, bool exact, Problem& p) {
   p.out.fill([] { return 55; });
 }
 
-HostKernel random_kernel(Random& random, const Types& types) {
+HostKernel scaled_kernel(Random& random, const Types& types) {
   constexpr int tiles[] = {16, 32, 64, 96, 128, 256};
   HostKernel kernel = {.types = types, .tile_m = 32, .tile_n = 48, .tile_k = one_of(random, tiles)};
   kernel.instruction_k = coin(random) ? 16 : 1;
@@ -238,13 +238,13 @@ GemmParams params_of(Random& random, const GemmProblem& problem, const HostKerne
 }
 
 /// Computes the problem as some kernel would, or its transpose.
-void compute(Random& random, const Problem& p) {
+void compute(Random& random, const ScaledProblem& p) {
   GemmProblem problem;
   const Status ok = test::normalise(p.args, problem);
   INFO(ok.message());
   REQUIRE(ok);
   if (coin(random)) problem = exchanged(problem);
-  const HostKernel kernel = random_kernel(random, problem.types);
+  const HostKernel kernel = scaled_kernel(random, problem.types);
   const GemmParams params = params_of(random, problem, kernel);
   const auto blocks = static_cast<unsigned>(between(random, 1, 9));
   INFO("tile_k " << kernel.tile_k << " warps_k " << kernel.warps_k << " instruction " << kernel.instruction_k
@@ -253,7 +253,7 @@ void compute(Random& random, const Problem& p) {
   REQUIRE(host::execute(kernel, params, problem.scales, blocks));
 }
 
-std::string described(const Problem& p) {
+std::string described(const ScaledProblem& p) {
   const auto scale = [](const std::optional<TensorView>& view, ScaleGranularity granularity) {
     return view ? std::string(to_string(granularity)) : std::string("none");
   };
@@ -267,7 +267,7 @@ std::string described(const Problem& p) {
 /// Calls `check(value, sum, magnitude)` for each output: what was computed, the sum of scaled products, and
 /// the sum of their magnitudes.
 template <class Check>
-void for_each_output(const Problem& p, const Check& check) {
+void for_each_output(const ScaledProblem& p, const Check& check) {
   const auto [m, n, k] = std::array{p.m, p.n, p.k};
   for (int entry = 0; entry < std::max(p.batch, 1); ++entry) {
     const std::vector<double> a = scaled(p.a, p.a_scale, group_of(p.args.a_scale_granularity), entry);
@@ -296,7 +296,7 @@ double rounded(DType type, double value) {
 }
 
 /// Checks the lab's reference against the sums, and what was computed against the reference.
-void check_reference(const Problem& p, int threads) {
+void check_reference(const ScaledProblem& p, int threads) {
   const Result<lab::Reference> reference = lab::compute_reference(p.args, {.threads = threads});
   REQUIRE(reference);
   const std::vector<double>& values = reference->outputs[0].values;
@@ -322,7 +322,7 @@ TEST_CASE("scaled sums of small integers are exact", "[scales]") {
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 60; ++i) {
-    Problem p;
+    ScaledProblem p;
     draw(random, true, p);
     INFO("case " << i << ": " << described(p));
     compute(random, p);
@@ -340,7 +340,7 @@ TEST_CASE("scaled sums are within the errors of their roundings", "[scales]") {
   INFO("seed " << seed);
   Random random(seed);
   for (int i = 0; i < 60; ++i) {
-    Problem p;
+    ScaledProblem p;
     draw(random, false, p);
     INFO("case " << i << ": " << described(p));
     compute(random, p);

@@ -5,8 +5,10 @@
 
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/run_best.hpp"
 
 using namespace quarry;
+using test::run_best;
 
 namespace {
 
@@ -62,23 +64,18 @@ struct HostMemory {
   }
 };
 
-Status run(const GemmListArguments& args) {
-  const auto found = find_best(args);
-  return found ? found->run(args) : found.status();
-}
-
 /// What a run says, with one thing changed; then clamped, where that makes it right.
 template <class Change>
 void check_run(const Change& change, const std::string& message, bool is_right_clamped = true) {
   HostMemory memory;
   change(memory);
   GemmListArguments args = memory.arguments();
-  const Status status = run(args);
+  const Status status = run_best(args);
   CHECK(status.code() == StatusCode::invalid_arguments);
   CHECK(status.message() == message);
   CHECK(memory.out == std::vector<float>(3 * 30 * 8, 1));  // nothing was written
   args.clamp_host_sizes = true;
-  CHECK(static_cast<bool>(run(args)) == is_right_clamped);
+  CHECK(static_cast<bool>(run_best(args)) == is_right_clamped);
 }
 
 }  // namespace
@@ -218,7 +215,7 @@ TEST_CASE("gemm_list: beside leading dimensions, lines are contiguous and do not
 }
 
 TEST_CASE("gemm_list: sizes that make no sense are refused on the host", "[gemm_list]") {
-  REQUIRE(run(HostMemory().arguments()));
+  REQUIRE(run_best(HostMemory().arguments()));
   const std::string sizes = "Operand `sizes` is wrong at problem ";
   check_run([](HostMemory& m) { m.sizes[3] = -1; }, sizes + "1: its M is -1, which is negative");
   check_run([](HostMemory& m) { m.sizes[1] = 9; }, sizes + "0: its N is 9, and the bound is 8");

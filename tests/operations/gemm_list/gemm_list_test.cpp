@@ -12,8 +12,10 @@
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
+#include "support/run_best.hpp"
 
 using namespace quarry;
+using test::run_best;
 
 namespace {
 
@@ -99,11 +101,6 @@ class List {
   std::vector<std::vector<float>> a_, b_, out_, expected_;
 };
 
-Status run(const GemmListArguments& args) {
-  const auto found = find_best(args);
-  return found ? found->run(args) : found.status();
-}
-
 std::vector<Kernel> list_kernels() { return get_kernels(*Filter::parse("operation == gemm_list")); }
 
 }  // namespace
@@ -114,7 +111,7 @@ TEST_CASE("a list is the GEMM of each problem, and nothing around them is touche
   list.a_pointers[2] = list.b_pointers[2] = list.out_pointers[2] = nullptr;
   list.out_pointers[4] = nullptr;
   list.a_pointers[5] = list.b_pointers[5] = nullptr;
-  const Status done = run(list.arguments());
+  const Status done = run_best(list.arguments());
   INFO(done.message());
   REQUIRE(done);
   CHECK(list.is_right());
@@ -122,9 +119,9 @@ TEST_CASE("a list is the GEMM of each problem, and nothing around them is touche
 
 TEST_CASE("a list without problems, and one of empty ones, does nothing", "[gemm_list]") {
   List none({});
-  CHECK(run(none.arguments()));
+  CHECK(run_best(none.arguments()));
   List empty({{0, 3, 4}, {3, 0, 4}, {0, 0, 0}});
-  CHECK(run(empty.arguments()));
+  CHECK(run_best(empty.arguments()));
   CHECK(empty.is_right());
 }
 
@@ -140,7 +137,7 @@ TEST_CASE("problems may be a batch, share an operand, and lie side by side in on
   args.b = TensorView::row_major(b.data(), DType::f32, {k, n});
   args.out = PointerArrayView::row_major(columns.data(), DType::f32, 3, {m, n}, 3 * n);
   args.sizes = TensorView::row_major(sizes.data(), DType::s32, {3, 3});
-  const Status done = run(args);
+  const Status done = run_best(args);
   INFO(done.message());
   REQUIRE(done);
   for (std::int64_t row = 0; row < m; ++row) {

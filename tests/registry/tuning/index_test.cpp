@@ -22,8 +22,7 @@ using detail::TuningIndex;
 using detail::TuningKey;
 using detail::TuningTable;
 using test::Random;
-
-constexpr std::string_view sources = "these";
+using test::sources;
 
 /// What an index says of every problem that is asked about here, as text.
 std::string choices_text(const TuningIndex& index) {
@@ -170,7 +169,7 @@ TEST_CASE("an interval is above the M before it, up to its own M") {
   Random random(3);
   Measurement m = test::random_measurement(random);
   m.device = "NVIDIA H200";
-  m.sources = "these";
+  m.sources = sources;
   m.key = {detail::digest_of("0"), 64};
   m.above = 32;
   m.kernel = "interval";

@@ -25,8 +25,7 @@ using detail::Measurement;
 using detail::TestFolder;
 using detail::TuningTable;
 using test::Random;
-
-constexpr std::string_view sources = "these";
+using test::sources;
 
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
