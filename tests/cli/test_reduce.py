@@ -88,7 +88,20 @@ class Reductions(CommandTest):
                 self.refused("find", "reduce_split_k", *words, says=says)
         self.refused("find", "gemm", "8x8x8", "f32", "--partials", "f32", says="--partials does not go with gemm, but with `reduce_split_k`")
         self.refused("find", "reduce_splitk", "8x8x8", "f32", says="did you mean `reduce_split_k`")
-        self.refused("find", "reduce_split_k", "--shapes", "x.json", says="does not go with reduce_split_k")
+
+    def test_problems_of_a_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            def write(problem):
+                file.seek(0)
+                file.truncate()
+                file.write('{"problems": [%s]}' % problem)
+                file.flush()
+
+            write('{"shape": "3x64x48"}')
+            found = self.quarry("find", "reduce_split_k", "f32", "--shapes", file.name, "--format", "json").json
+            self.assertEqual([problem["problem"] for problem in found["problems"]], ["3x64x48"])
+            write('{"m": 64}')
+            self.refused("find", "reduce_split_k", "f32", "--shapes", file.name, says="unknown member `m`")
 
     def test_verify_and_what_it_prints_to_repeat(self):
         done = self.quarry("verify", "--where", "operation == reduce_split_k", "--problems", "9", "--on", "host", "--trials")
