@@ -41,8 +41,8 @@ struct ImageAxes {
 /// fprop of s8 and u8 with one group, channels lie in groups of 32, in all tensors: activations and output as
 /// nc32hw32 makes them, filters as c32rsk32 does.
 ///
-/// As yet there are no expressions, no split-K, and no scales of operands. Of the
-/// standard epilogue `scale`, `residual` and `aux` are refused.
+/// As yet there are no expressions, no scales of operands, and no controls: kernels cut K by themselves. Of
+/// the standard epilogue `scale`, `residual` and `aux` are refused.
 struct Conv2dArguments {
   static constexpr Operation operation = Operation::conv2d;
 

@@ -175,6 +175,7 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
         const bool is_known = !expected.radii.empty();
         const bool fits =
             is_known && could_be_stored({expected.values[at], expected.radii[at]}, out.type(), got);
+        result.known += is_known;
         if (is_known && !fits) ++result.outside;
         const double difference = fits ? 0 : distance(out.type(), wanted, got);
         differences.add(difference);

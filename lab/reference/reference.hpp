@@ -85,7 +85,9 @@ struct Comparison {
   double got = 0;
   /// Which output these are of.
   Operand operand = Operand::out;
-  /// Elements that no right result has, where it is known how far off each may be (Expected::radii).
+  /// Elements of which it is known how far off each may be (Expected::radii), which then says all: `error` is
+  /// of the others. Of these, the ones that no right result has.
+  std::int64_t known = 0;
   std::int64_t outside = 0;
 
   bool within() const { return outside == 0 && error <= bound; }

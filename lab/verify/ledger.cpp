@@ -201,11 +201,21 @@ std::vector<std::string> Ledger::kernels() const {
 }
 
 std::string Ledger::where_verified(std::string_view kernel, std::string_view sources) const {
+  return places(kernel, sources, false);
+}
+
+std::string Ledger::where_code_verified(std::string_view entry, std::string_view sources) const {
+  const std::string devices = places(entry, sources, true);
+  return devices.empty() ? devices : "its code on " + devices;
+}
+
+/// @param of_devices without the host executor
+std::string Ledger::places(std::string_view kernel, std::string_view sources, bool of_devices) const {
   // Of each device what was verified of these sources, else the most of others.
   std::map<std::string, std::pair<bool, std::int64_t>> devices;
   for (const auto& [key, kernels] : parts_) {
     const auto found = kernels.find(kernel);
-    if (found == kernels.end()) continue;
+    if (found == kernels.end() || (of_devices && key.first == host_executor)) continue;
     auto& known = devices[key.first];
     known = std::max(known, std::pair(key.second == sources, found->second));
   }

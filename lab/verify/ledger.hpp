@@ -12,6 +12,9 @@
 
 namespace quarry::lab {
 
+/// The device of what ran on the host executor, by a kernel's metadata and not by its machine code.
+inline constexpr std::string_view host_executor = "host executor";
+
 /// A set of facts: a kernel, compiled from sources of this digest, was right on a device, on so many
 /// problems. Merging is the union, with the greater number of problems: the order does not matter, nor how
 /// often.
@@ -50,9 +53,15 @@ class Ledger {
   /// "NVIDIA H200 (9 problems, earlier sources)". Empty where it was not.
   std::string where_verified(std::string_view kernel, std::string_view sources) const;
 
+  /// Where the machine code of a kernel that was not verified itself was: by the kernel that has the name of
+  /// their entry. "its code on NVIDIA H200 (9 problems)"; empty where it was not.
+  std::string where_code_verified(std::string_view entry, std::string_view sources) const;
+
   friend bool operator==(const Ledger&, const Ledger&) = default;
 
  private:
+  std::string places(std::string_view kernel, std::string_view sources, bool of_devices) const;
+
   /// By device and sources: problems by kernel.
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::int64_t, std::less<>>> parts_;
 };

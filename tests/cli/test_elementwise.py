@@ -31,6 +31,12 @@ class Elementwise(CommandTest):
             with self.subTest(shape=shape, words=words):
                 self.quarry("run", "elementwise", shape, kind, *words, "--on", "host")
 
+    def test_run_says_how_values_were_compared(self):
+        run = ("run", "elementwise", "30x20", "bf16", *ADD, "--on", "host")
+        self.assertIn("result    right: each of 600 values is within its own bound, against float64", self.quarry(*run).out)
+        row = self.quarry(*run, "--format", "json").json["runs"][0]
+        self.assertEqual((row["error"], row["bound"], row["right"]), (None, None, True))
+
     def test_verify_meets_every_path(self):
         out = self.quarry("verify", "--where", "operation == elementwise", "--on", "host", "--problems", "10", "--seed", "3").out
         self.assertIn("0 wrong", out)

@@ -63,6 +63,7 @@ class Exporting(CompilingTest):
         self.refused("export", name, other, "7x7x7", *out, says="one kernel")
         self.refused("export", name, "7x7", *out, says="7x7")
         self.refused("export", name, "--beta", "1", *out, says="--beta goes with a shape")
+        self.refused("export", name, "7x7x7", "bf16", *out, says="`bf16` stands behind the shape, and the kernel has its types")
         self.refused("export", name, "--name", "x", *out, says="--name goes with a shape")
         self.refused("export", name, "7x7x7", *out, "--name", "a-b", says="C identifier")
         self.refused("export", name, "7x7x7", *out, "--accumulator", "s32", says="ccumulator", status=1)

@@ -1,6 +1,8 @@
 /// quarry export: kernels as files that other runtimes launch.
 #include "quarry/export.hpp"
 
+#include <algorithm>
+
 #include "lab/problems/kernel_problem.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
@@ -51,6 +53,12 @@ int export_selected(ExportFlags flags) {
   if (!words.empty() && lab::is_shape(words.back())) {
     const std::string shape = lab::take_shape(words);
     return export_problem(flags, shape, targets->front());
+  }
+  if (std::ranges::any_of(words, lab::is_shape)) {
+    return report(
+        Status(StatusCode::parse_error, lab::quoted(words.back()) +
+                                            " stands behind the shape, and the kernel has its types: "
+                                            "quarry export NAME SHAPE"));
   }
   if (!flags.settings.empty() || !flags.name.empty()) {
     const std::string flag = flags.settings.empty() ? "name" : flags.settings.begin()->first;

@@ -42,9 +42,29 @@ const std::vector<Column>& run_columns() {
   return all;
 }
 
+/// Whether the outputs were compared by norm, and not each by a bound of its own.
+bool has_norm(const lab::Solved& outcome) {
+  return outcome.verdict.status && outcome.verdict.comparison.known == 0;
+}
+
+/// How far off the outputs are, for a person.
+std::string distance_text(const lab::Solved& outcome) {
+  const lab::Comparison& c = outcome.verdict.comparison;
+  char text[96];
+  if (has_norm(outcome)) {
+    std::snprintf(text, sizeof text, "error %.3g, bound %.3g", c.error, c.bound);
+  } else if (c.outside == 0) {
+    std::snprintf(text, sizeof text, "each of %lld values is within its own bound",
+                  static_cast<long long>(c.known));
+  } else {
+    std::snprintf(text, sizeof text, "%lld of %lld values are beyond their own bounds",
+                  static_cast<long long>(c.outside), static_cast<long long>(c.known));
+  }
+  return text;
+}
+
 Cell cell_of(const lab::Solved& outcome, std::size_t column) {
   const Controls& controls = outcome.kernel.controls();
-  const bool ran = static_cast<bool>(outcome.verdict.status);
   if (!has_controls(outcome.problem) && column >= 2 && column <= 5) return {};
   switch (column) {
     case 0: return shape_text(outcome.problem);
@@ -56,8 +76,8 @@ Cell cell_of(const lab::Solved& outcome, std::size_t column) {
     case 6: return std::string(to_string(outcome.place));
     case 7: return static_cast<std::int64_t>(outcome.seed);
     case 8: return outcome.checked_rows;
-    case 9: return ran ? Cell(outcome.verdict.comparison.error) : Cell();
-    case 10: return ran ? Cell(outcome.verdict.comparison.bound) : Cell();
+    case 9: return has_norm(outcome) ? Cell(outcome.verdict.comparison.error) : Cell();
+    case 10: return has_norm(outcome) ? Cell(outcome.verdict.comparison.bound) : Cell();
     case 11: return outcome.verdict.right();
     case 12: return outcome.seconds ? Cell(*outcome.seconds * 1e6) : Cell();
     default:
@@ -84,10 +104,7 @@ void print_story(const lab::Solved& o) {
   if (!o.verdict.status) {
     text += "result    FAILED: " + o.verdict.status.message() + "\n";
   } else {
-    char numbers[96];
-    std::snprintf(numbers, sizeof numbers, "error %.3g, bound %.3g", o.verdict.comparison.error,
-                  o.verdict.comparison.bound);
-    text += std::string("result    ") + (o.verdict.right() ? "right: " : "WRONG: ") + numbers +
+    text += std::string("result    ") + (o.verdict.right() ? "right: " : "WRONG: ") + distance_text(o) +
             ", against float64";
     if (o.checked_rows < o.all_rows) {
       text += ", " + std::to_string(o.checked_rows) + " of " + std::to_string(o.all_rows) + " rows";

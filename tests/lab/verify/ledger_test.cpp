@@ -96,6 +96,17 @@ TEST_CASE("ledgers: where a kernel was verified") {
   CHECK(ledger.kernels() == std::vector<std::string>{"k", "kk"});
 }
 
+TEST_CASE("ledger: the code of a kernel is verified by the kernel of its entry, on devices", "[ledger]") {
+  lab::Ledger ledger;
+  ledger.add(std::string(lab::host_executor), "s", "entry", 5);
+  CHECK(ledger.where_code_verified("entry", "s").empty());
+  ledger.add("A", "s", "entry", 3);
+  ledger.add("B", "old", "entry", 1);
+  CHECK(ledger.where_code_verified("entry", "s") ==
+        "its code on A (3 problems), B (1 problem, earlier sources)");
+  CHECK(ledger.where_code_verified("other", "s").empty());
+}
+
 TEST_CASE("ledgers: damage anywhere is noticed") {
   Ledger ledger;
   ledger.add("NVIDIA H200", "0123", "gemm_a_b", 9);

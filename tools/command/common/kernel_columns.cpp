@@ -31,7 +31,9 @@ const lab::Ledger& ledger() {
 }
 
 Cell verified_cell(const Kernel& kernel) {
-  const std::string where = ledger().where_verified(kernel.name(), lab::sources_of(kernel.name()));
+  std::string where = ledger().where_verified(kernel.name(), lab::sources_of(kernel.name()));
+  if (where.empty() && entry_name(kernel) != kernel.name())
+    where = ledger().where_code_verified(entry_name(kernel), lab::sources_of(entry_name(kernel)));
   return where.empty() ? Cell() : Cell(where);
 }
 

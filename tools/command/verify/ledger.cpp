@@ -10,7 +10,7 @@ namespace quarry::command {
 
 LedgerWriter::LedgerWriter(std::string path, lab::Place place)
     : path_(std::move(path)),
-      device_(place == lab::Place::host ? "host executor" : default_device_model().name) {}
+      device_(place == lab::Place::host ? std::string(lab::host_executor) : default_device_model().name) {}
 
 Status LedgerWriter::check() const { return path_.empty() ? Status() : add_to_file(path_, lab::Ledger()); }
 
