@@ -5,7 +5,7 @@
 
 namespace quarry::test {
 
-/// Runs the arguments with the best kernel, or says why there is none.
+/// Runs the arguments with the best kernel. Fails with the reason where no kernel takes them.
 inline Status run_best(Arguments args) {
   const auto found = find_best(args);
   return found ? found->run(args) : found.status();
