@@ -166,9 +166,10 @@ constexpr OperandBox box_b(const Config& c) {
   return {c.layouts.b == Layout::column, c.tile.n, c.tile.k, bytes_of(c.types.b), c.cluster.m};
 }
 
-/// The part of the output that a warp stores at once.
+/// The part of the output that a warp stores at once. Where sums are promoted, it is half as wide, so that
+/// there is room for one stage more: two warpgroups that promote drift apart, and hold stages meanwhile.
 constexpr OutputBox box_out(const Config& c) {
-  return output_box(c.layouts.out == Layout::row, c.tile.n, bytes_of(c.types.out));
+  return output_box(c.layouts.out == Layout::row, c.tile.n, bytes_of(c.types.out), promotes(c) ? 64 : 128);
 }
 
 constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).bytes(); }

@@ -58,10 +58,10 @@ struct OutputBox {
 };
 
 /// The box for tiles of n columns, 2 KB at most. Row-major lines take 128, 64 or 32 bytes, or else an odd
-/// number of chunks, which no two of eight lines share banks in; as wide as divides the tile, up to 128
-/// bytes.
-constexpr OutputBox output_box(bool row_major, int n, int element_bytes) {
-  const int most_columns = 128 / element_bytes;
+/// number of chunks, which no two of eight lines share banks in; as wide as divides the tile, up to
+/// `most_bytes`.
+constexpr OutputBox output_box(bool row_major, int n, int element_bytes, int most_bytes = 128) {
+  const int most_columns = most_bytes / element_bytes;
   int best = 8;
   for (int columns = 8; columns <= most_columns; columns += 8) {
     const int chunks = columns * element_bytes / 16;

@@ -62,6 +62,22 @@ class Pipeline {
     }
   }
 
+  /// Number of the current stage in the ring.
+  QUARRY_DEVICE int index() const { return stage_; }
+
+  /// The walk at another stage of the same round.
+  QUARRY_DEVICE Pipeline at(int index) const {
+    Pipeline there = *this;
+    there.stage_ = index;
+    return there;
+  }
+
+  /// Goes on to the first stage of the next round.
+  QUARRY_DEVICE void next_round() {
+    stage_ = 0;
+    parity_ ^= 1;
+  }
+
   /// Goes on by so many stages, a divisor of all.
   template <int stages>
   QUARRY_DEVICE void advance_by() {
@@ -87,6 +103,26 @@ class Pipeline {
   int stage_;
   int parity_;
 };
+
+/// Calls `each(pipeline at the stage, whether it is the last)` for the next `count` stages. Rounds are
+/// unrolled: what follows from a stage's number is constant, and descriptors of operands are computed once a
+/// warp, not once a lane. For loops that wait for the products of each stage, where such instructions add up.
+template <Config config, class Each>
+QUARRY_DEVICE void for_each_stage(Pipeline<config> pipeline, int count, const Each& each) {
+  int left = count;
+  QUARRY_ROLLED
+  while (left > 0) {
+    const int first = pipeline.index();
+    QUARRY_UNROLL
+    for (int stage = 0; stage < config.stages; ++stage) {
+      if (stage < first) continue;
+      if (left == 0) break;
+      --left;
+      each(pipeline.at(stage), left == 0);
+    }
+    pipeline.next_round();
+  }
+}
 
 /// Says that this warp has read a stage: to all blocks whose copies fill it, a lane each.
 template <Config config>

@@ -125,6 +125,36 @@ QUARRY_DEVICE void one_set_mainloop(FinishedSums<config>& finished, Pipeline<con
   }
 }
 
+/// As one_set_mainloop, where each stage is a block of K. Unrolled, tiles take 2 to 5 % less.
+///
+/// @tparam by_column scales differ by columns
+template <Config config, bool by_column, class Work, class AllStarted>
+QUARRY_DEVICE void unrolled_mainloop(FinishedSums<config>& finished, const Pipeline<config>& pipeline,
+                                     const Work& work, int group, const ClusterPlace& place,
+                                     const AllStarted& all_started) {
+  using Scales = LaneScales<config, by_column>;
+  constexpr int last = blocks_m(config) - 1;
+  static_assert(last <= 1 && block_k_tiles(config) == 1);
+  BlockSums<config> sums = {};
+  finished = {};
+  hold<config>(sums);
+  if (work.k_tiles == 0) all_started();
+  for_each_stage(pipeline, work.k_tiles, [&](Pipeline<config> stage, bool is_last) {
+    stage.wait();
+    const Scales scales(stage.scales(), group * blocks_m(config) * instruction_m);
+    start_block<config, 0>(sums, stage, 1, group);
+    if constexpr (last > 0) {
+      arch::warpgroup_wait<0>();
+      promote<config, 0>(finished, sums, scales);
+      start_block<config, last>(sums, stage, 1, group);
+    }
+    arch::warp_barrier();
+    if (is_last) all_started();
+    arch::warpgroup_wait<0>();
+    finish_block<config, last>(finished, sums, scales, stage, 1, place);
+  });
+}
+
 /// As mainloop, of sums in two sets: one is promoted while the products of the other are under way. For a
 /// warpgroup that multiplies alone, whose multipliers would be idle meanwhile.
 ///
@@ -178,6 +208,8 @@ QUARRY_DEVICE void promoting_mainloop(FinishedSums<config>& finished, Pipeline<c
                                       const AllStarted& all_started) {
   if constexpr (partial_sets(config) == 2) {
     two_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
+  } else if constexpr (block_k_tiles(config) == 1 && config.schedule == Schedule::cooperative) {
+    unrolled_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   } else {
     one_set_mainloop<config, by_column>(finished, pipeline, work, group, place, all_started);
   }
