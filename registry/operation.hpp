@@ -18,10 +18,19 @@
 ///   surely_takes(profile, problem)             tells of most rows at a glance that they take the problem
 ///   exchanged(problem)                         the same problem as rows with exchanged operands see it
 ///   weigh(problem)                             computes once what check_constraints and estimate need for
-///   every row Question, question(problem)                all that the best candidate depends on: answers are
-///   remembered
-///   tuning_question(problem, question)         the same without M, which it returns, as tuning tables know
-///   it settle(row, profile, of_kernel, device, problem)   controls workspace_size(row, problem, controls)
+///                                              every row
+///   Question, question(problem)                all that the best candidate depends on: answers are
+///   remembered settle(row, profile, of_kernel, device, problem)    controls workspace_size(row, problem,
+///   controls)
+/// and, where its kernels are tuned (registry/query/tuned.hpp),
+///   TuningQuestion, tuning_question(problem, question)    all that a measured choice depends on, less M,
+///                                              which it returns; 0 where there is no such extent
+///   expression_hash(problem)                   of the expression with the types of its tensors; 0 where the
+///                                              problem has none. Where there are expressions
+///   command_text(arguments)                    the problem in the words of the command line, less the
+///                                              operation; empty where flags cannot say it
+///   check_controls(controls)                   the part of `check` that is about controls alone. Where
+///                                              problems have controls
 /// and at last
 ///   launch(row, problem, controls, launch), run_on_host(row, launch, image)
 /// and, where the bits of a result may depend on the kernel and the problem's size,
@@ -68,8 +77,12 @@ struct OperationInfo {
   /// Calls `use` with a copy of the arguments, which it may change, and returns what that returns.
   Status (*with_copy)(const void* arguments, void* context,
                       Status (*use)(void* context, const Arguments& copy));
-  /// The problem as tuning tables know it; unsupported if it is not tuned. Null: no problem of it is tuned.
+  /// The problem as tuning tables know it. Fails as the operation's check does. Null: no problem of it is
+  /// tuned.
   Result<TuningKey> (*tuning_key)(const void* arguments);
+  /// The problem in the words of the command line, less the operation, such that parsing them gives a problem
+  /// of the same key; empty where flags cannot say it. Null as tuning_key. @pre the operation's check
+  std::string (*command_text)(const void* arguments);
   /// As get_kernels().
   CandidateList (*find)(const void* arguments, const Wishes& wishes);
   /// As find_best().

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "chosen_controls.hpp"
 #include "conv2d/family.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/conv2d.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
@@ -18,10 +21,34 @@ inline const Conv2dFamily& family_of(const Row& row) {
   return static_cast<const Conv2dFamily&>(row.family.get());
 }
 
+/// A convolution as tuning tables know it: its product and its windows. Without padding: digested as bytes.
+struct TuningQuestion {
+  /// Along rows or columns of images.
+  struct Axis {
+    int extent = 0;
+    int places = 0;
+    int stride = 0;
+    int padding = 0;
+    int dilation = 0;
+    int taps = 0;
+  };
+
+  /// Of the operands the alignment alone.
+  gemm::Question product;
+  Axis rows;
+  Axis columns;
+  int channels = 0;
+  Direction direction = Direction::fprop;
+  std::uint8_t flips = 0;
+  std::uint8_t interleaved = 0;
+  std::uint8_t unused = 0;
+};
+
 struct Rules {
   using Arguments = Conv2dArguments;
   using Problem = Conv2dProblem;
   using Profile = GemmProfile;
+  using TuningQuestion = conv2d::TuningQuestion;
 
   static void operands(const Conv2dArguments& arguments, OperandList& list);
   static Status check(const Conv2dArguments& arguments, const OperandList& operands, Conv2dProblem& problem);
@@ -38,6 +65,10 @@ struct Rules {
   }
   static Status no_kernel(const Conv2dProblem& problem);
   static Status check_signature(const Row& row, const Conv2dProblem& problem);
+  /// @return 0: problems have no M
+  static std::int64_t tuning_question(const Conv2dProblem& problem, TuningQuestion& question);
+  /// Empty where positions of a tensor do not lie at even distances. @pre check(arguments)
+  static std::string command_text(const Conv2dArguments& arguments);
 
   static GemmProfile profile(const Row& row, const DeviceModel& device);
   static Status check_constraints(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,

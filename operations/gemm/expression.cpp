@@ -7,6 +7,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/expression/tensors.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -167,16 +168,6 @@ void add_tensor(const GemmArguments& args, const OwnTensor& own, const Expressio
     launch.uses.add({name, tensor.view.dtype, false, alignment, own.is_output});
 }
 
-/// The expression with the types of its outputs, kept.
-const InternedExpression* kept_expression(const GemmArguments& args) {
-  std::vector<DType> types;
-  for (const expression::Output& output : args.expression->outputs()) {
-    types.push_back(is_out(output.tensor) ? args.out.dtype
-                                          : find_tensor(args.tensors, output.tensor.name)->view.dtype);
-  }
-  return interned(*args.expression, types);
-}
-
 }  // namespace
 
 void list_tensors(const GemmArguments& args, OperandList& operands) {
@@ -191,6 +182,20 @@ void list_tensors(const GemmArguments& args, OperandList& operands) {
                   .may_be_out = !writes && bits_of(view.dtype) == bits_of(args.out.dtype) &&
                                 is_read_before_out(*args.expression, args.tensors[i].name)});
   }
+}
+
+std::span<const DType> expression_types(const GemmArguments& args,
+                                        std::array<DType, expression::max_outputs>& room) {
+  std::size_t count = 0;
+  for (const expression::Output& output : args.expression->outputs())
+    room.at(count++) =
+        is_out(output.tensor) ? args.out.dtype : find_tensor(args.tensors, output.tensor.name)->view.dtype;
+  return std::span(room).first(count);
+}
+
+std::uint64_t expression_hash(const GemmArguments& args) {
+  std::array<DType, expression::max_outputs> room = {};
+  return hash_of(args.expression->graph(), expression_types(args, room));
 }
 
 Status check_expression(const GemmArguments& args, DType accumulator) {
@@ -234,7 +239,8 @@ void add_expression(const GemmProblem& problem, Launch& launch) {
     }
     is_first = false;
   }
-  launch.expression = kept_expression(args);
+  std::array<DType, expression::max_outputs> room = {};
+  launch.expression = interned(*args.expression, expression_types(args, room));
 }
 
 }  // namespace quarry::detail

@@ -1,7 +1,10 @@
 /// Expressions of GEMM arguments: their checks, and what launches hold of them.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "gemm/expression_params.hpp"
 #include "gemm/problem.hpp"
@@ -18,6 +21,15 @@ void list_tensors(const GemmArguments& arguments, OperandList& operands);
 /// Checks the expression and its tensors, or that there are none. @pre A, B and `out` were checked
 /// @param accumulator of the sums
 Status check_expression(const GemmArguments& arguments, DType accumulator);
+
+/// The types of the expression's outputs, in their order, as the arguments have them. @pre check_expression,
+/// and there is one
+std::span<const DType> expression_types(const GemmArguments& arguments,
+                                        std::array<DType, expression::max_outputs>& room);
+
+/// A hash of the expression with these types: the same for all problems that compute the same of sums.
+/// @pre check_expression, and there is one
+std::uint64_t expression_hash(const GemmArguments& arguments);
 
 /// Writes what is known of the expression to a problem. @pre check_expression, and there is one
 void describe_expression(const GemmArguments& arguments, GemmProblem& problem);

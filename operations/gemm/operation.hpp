@@ -62,6 +62,7 @@ struct Rules {
   using Problem = GemmProblem;
   using Profile = GemmProfile;
   using Question = gemm::Question;
+  using TuningQuestion = gemm::Question;
 
   static void operands(const GemmArguments& arguments, OperandList& list);
   static Status check(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
@@ -78,8 +79,10 @@ struct Rules {
   static Status no_kernel(const GemmProblem& problem);
   static Question question(const GemmProblem& problem);
   /// The same less M, and less where lines begin, so that one measurement stands for all problems that
-  /// kernels treat alike. @return M; absent for a problem with an expression, which is not tuned
-  static std::optional<std::int64_t> tuning_question(const GemmProblem& problem, Question& question);
+  /// kernels treat alike. @return M
+  static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
+  /// Of the expression with the types of its outputs; 0: there is none.
+  static std::uint64_t expression_hash(const GemmProblem& problem);
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);

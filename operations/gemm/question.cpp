@@ -2,6 +2,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "operations/gemm/expression.hpp"
 #include "operations/gemm/operation.hpp"
 
 namespace quarry::detail::gemm {
@@ -72,8 +73,11 @@ std::uint32_t epilogue_word(const GemmProblem& problem) {
 
 }  // namespace
 
-std::optional<std::int64_t> Rules::tuning_question(const GemmProblem& problem, Question& question) {
-  if (problem.expressed != nullptr) return std::nullopt;
+std::uint64_t Rules::expression_hash(const GemmProblem& problem) {
+  return problem.expressed == nullptr ? 0 : detail::expression_hash(*problem.expressed);
+}
+
+std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {
   question = Rules::question(problem);
   question.m = 0;
   constexpr std::uint16_t kept = 0x1ff | 1 << 13;  // less where lines begin

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "grouped_gemm/family.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/grouped_gemm.hpp"
 #include "quarry/status.hpp"
@@ -17,10 +20,27 @@ inline const GroupedGemmFamily& family_of(const Row& row) {
   return static_cast<const GroupedGemmFamily&>(row.family.get());
 }
 
+/// A grouped GEMM as tuning tables know it. What the sizes are is not known. Without padding: digested as
+/// bytes.
+struct TuningQuestion {
+  /// As if all groups were full.
+  gemm::Question full;
+  int groups = 0;
+  int room = 0;
+  /// The two halves of the expected total.
+  std::uint32_t expected_high = 0;
+  std::uint32_t expected_low = 0;
+  GroupForm form = GroupForm::contiguous;
+  std::uint8_t sizes_are_ends = 0;
+  std::uint8_t zero_outside = 0;
+  std::uint8_t unused = 0;
+};
+
 struct Rules {
   using Arguments = GroupedGemmArguments;
   using Problem = GroupedGemmProblem;
   using Profile = GemmProfile;
+  using TuningQuestion = grouped_gemm::TuningQuestion;
 
   static void operands(const GroupedGemmArguments& arguments, OperandList& list);
   static Status check(const GroupedGemmArguments& arguments, const OperandList& operands,
@@ -46,6 +66,10 @@ struct Rules {
   }
   static Status no_kernel(const GroupedGemmProblem& problem);
   static Status check_signature(const Row& row, const GroupedGemmProblem& problem);
+  /// @return 0: the rows of groups are no M of the problem
+  static std::int64_t tuning_question(const GroupedGemmProblem& problem, TuningQuestion& question);
+  /// With sizes that are even and have the expected total. @pre check(arguments)
+  static std::string command_text(const GroupedGemmArguments& arguments);
 
   static GemmProfile profile(const Row& row, const DeviceModel& device);
   static Status check_constraints(const Row& row, const GemmProfile& profile,

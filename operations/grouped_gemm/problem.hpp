@@ -1,12 +1,17 @@
 /// Grouped GEMMs as arguments: from what a caller wrote to what families decide by.
 #pragma once
 
+#include <string_view>
+
 #include "grouped_gemm/problem.hpp"
 #include "operations/common/operand_list.hpp"
 #include "quarry/grouped_gemm.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail::grouped_gemm {
+
+/// Forms of groups by their words on the command line.
+inline constexpr std::string_view form_words[] = {"contiguous", "masked", "ragged_k"};
 
 /// How the groups lie, by the ranks of the operands. @pre the ranks go together (normalise)
 constexpr GroupForm form_of(const GroupedGemmArguments& arguments) {

@@ -17,12 +17,14 @@ namespace quarry::detail {
 /// Everything that the best candidate depends on, as bytes: what the operation says of the problem, the
 /// options, and the device's number. Without padding.
 struct Question {
-  static constexpr std::size_t problem_bytes = 116;
+  static constexpr std::size_t problem_bytes = 52;
 
   std::array<std::byte, problem_bytes> problem = {};
   /// Which tuning tables there are for the device; 0: none.
   std::uint32_t tuning = 0;
   std::uint64_t max_workspace = 0;
+  /// Of a problem with an expression, where there are tuning tables: a digest of it; otherwise 0.
+  std::uint64_t expression = 0;
   /// Where `availability` is precompiled: machine_code_epoch.
   std::uint32_t epoch = 0;
   std::uint8_t device = 0;

@@ -45,12 +45,22 @@ struct Prepared {
         // Of longer answers, finding is less than copying.
         const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
                                   !options.explain && !wishes.filter.restricts();
-        if (is_memorable)
+        if (is_memorable) {
           question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
                                    *number, tuning_word(tuning, *device));
+          question->expression = tuned_expression();
+        }
       }
     }
     return {};
+  }
+
+  /// Question::expression. The ranking does not depend on it, so that it costs nothing without a table.
+  std::uint64_t tuned_expression() const {
+    if constexpr (IsTuned<Rules> && HasExpressions<Rules>) {
+      if (tuning != nullptr) return Rules::expression_hash(problem.as_asked());
+    }
+    return 0;
   }
 
   /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.
@@ -98,9 +108,11 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   if (row.metadata.operation != Rules::Arguments::operation) return false;
   CheckedProblem<Rules> problem;
   problem.as_asked() = prepared.problem.as_asked();
-  Controls& controls = problem.as_asked().controls;
-  controls = completed(controls, choice.controls());
-  if (!Rules::check_controls(controls)) return false;
+  if constexpr (HasOpenControls<Rules>) {
+    Controls& controls = problem.as_asked().controls;
+    controls = completed(controls, choice.controls());
+    if (!Rules::check_controls(controls)) return false;
+  }
   if (!Rules::check_signature(row, problem.as_asked())) return false;
   if (row.exchanged) problem.exchange();
   // What was weighed has the caller's controls.
@@ -108,6 +120,9 @@ bool take_measured(const Row& row, const TunedChoice& choice, const Prepared<Rul
   const Search<Rules> search = {problem, *prepared.device, wishes, prepared.profiles};
   Status why;
   if (search.judge(row, offer, why) != Verdict::taken) return false;
+  if constexpr (HasControls<Rules> && !HasOpenControls<Rules>) {
+    if (!agree(offer.estimate.controls, choice.controls())) return false;
+  }
   offer.measured_seconds = choice.gaps_us * 1e-6;
   return true;
 }
@@ -117,9 +132,8 @@ template <class Rules>
 bool find_measured(const Prepared<Rules>& prepared, const Wishes& wishes, Offer& offer) {
   if constexpr (IsTuned<Rules>) {
     if (prepared.tuning == nullptr || wishes.options.order != Order::best_first) return false;
-    const std::optional<TuningKey> key = tuning_key_of<Rules>(prepared.problem.as_asked());
-    if (!key) return false;
-    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, *key)) {
+    const TuningKey key = tuning_key_of<Rules>(prepared.problem.as_asked());
+    for (const TunedChoice& choice : tuned_choices(*prepared.tuning, *prepared.device, key)) {
       const Row* const row = prepared.tuning->rows[choice.kernel];
       Offer taken;
       if (row == nullptr || !take_measured<Rules>(*row, choice, prepared, wishes, taken)) continue;
@@ -406,6 +420,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .operands = &Call::operands,
           .with_copy = &Call::with_copy,
           .tuning_key = tuning_key_call<Rules>(),
+          .command_text = command_text_call<Rules>(),
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "chosen_controls.hpp"
 #include "operations/common/operand_list.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/registry.hpp"
@@ -17,20 +18,33 @@ namespace quarry::detail {
 
 /// Operations whose kernels are tuned.
 template <class Rules>
-concept IsTuned = requires(const typename Rules::Problem& problem, typename Rules::Question& question) {
+concept IsTuned = requires(const typename Rules::Problem& problem, typename Rules::TuningQuestion& question) {
   Rules::tuning_question(problem, question);
 };
-
-/// Absent for a problem that is not tuned.
+/// Operations that say which expression a problem has.
 template <class Rules>
-std::optional<TuningKey> tuning_key_of(const typename Rules::Problem& problem) {
-  using Question = typename Rules::Question;
+concept HasExpressions = requires(const typename Rules::Problem& problem) {
+  Rules::expression_hash(problem);
+};
+/// Operations whose problems say what the caller chose of the controls.
+template <class Rules>
+concept HasOpenControls = requires(const typename Rules::Problem& problem) {
+  problem.controls;
+};
+
+template <class Rules>
+TuningKey tuning_key_of(const typename Rules::Problem& problem) {
+  using Question = typename Rules::TuningQuestion;
   static_assert(std::has_unique_object_representations_v<Question>, "digested as bytes");
   Question question;
-  const std::optional<std::int64_t> m = Rules::tuning_question(problem, question);
-  if (!m) return std::nullopt;
+  const std::int64_t m = Rules::tuning_question(problem, question);
   const auto seed = static_cast<std::uint64_t>(Rules::Arguments::operation) + 1;
-  return TuningKey{digest_of(std::as_bytes(std::span(&question, 1)), seed), *m};
+  TuningKey key = {digest_of(std::as_bytes(std::span(&question, 1)), seed), m};
+  if constexpr (HasExpressions<Rules>) {
+    if (const std::uint64_t expression = Rules::expression_hash(problem); expression != 0)
+      key.digest = joined(key.digest, {expression, mixed(expression)});
+  }
+  return key;
 }
 
 /// OperationInfo::tuning_key.
@@ -41,13 +55,21 @@ Result<TuningKey> tuning_key_of_arguments(const void* of) {
   Rules::operands(arguments, operands);
   typename Rules::Problem problem;
   if (Status s = Rules::check(arguments, operands, problem); !s) return s;
-  const std::optional<TuningKey> key = tuning_key_of<Rules>(problem);
-  if (!key) return Status(StatusCode::unsupported, "Problems with an expression are not tuned");
-  return *key;
+  return tuning_key_of<Rules>(problem);
 }
 template <class Rules>
 constexpr auto tuning_key_call() -> Result<TuningKey> (*)(const void*) {
   if constexpr (IsTuned<Rules>) return &tuning_key_of_arguments<Rules>;
+  return nullptr;
+}
+
+/// OperationInfo::command_text.
+template <class Rules>
+constexpr auto command_text_call() -> std::string (*)(const void*) {
+  if constexpr (IsTuned<Rules>)
+    return [](const void* arguments) {
+      return Rules::command_text(*static_cast<const typename Rules::Arguments*>(arguments));
+    };
   return nullptr;
 }
 
@@ -57,9 +79,8 @@ template <class Rules>
 void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem,
                      Order order) {
   if constexpr (IsTuned<Rules>) {
-    if (order != Order::best_first || !logs_problems()) return;
-    const std::optional<TuningKey> key = tuning_key_of<Rules>(problem);
-    if (!key || !is_new_problem(*key)) return;
+    if (order != Order::best_first || !logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem)))
+      return;
     const std::string words = Rules::command_text(arguments);
     if (!words.empty()) log_problem(to_string(Rules::Arguments::operation), words);
   }
@@ -79,6 +100,13 @@ inline Controls completed(Controls asked, const Controls& choice) {
   if (!asked.swizzle) asked.swizzle = choice.swizzle;
   if (!asked.raster) asked.raster = choice.raster;
   return asked;
+}
+
+/// Whether a family that chooses all controls by itself chose those that were measured: the mode and the
+/// slices, by which the time goes.
+inline bool agree(const ChosenControls& chosen, const Controls& measured) {
+  return (!measured.mode || *measured.mode == chosen.mode) &&
+         (!measured.split_k_slices || *measured.split_k_slices == chosen.split_k_slices);
 }
 
 /// The measured kernels of a problem, the best first.

@@ -20,9 +20,12 @@
 #include "operations/common/host/element.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/kernel_problems.hpp"
 
 using namespace quarry;
 using namespace quarry::lab;
+using quarry::test::problem_for;
+using quarry::test::some_kernels;
 
 namespace {
 
@@ -50,23 +53,6 @@ Result<Problem> parsed(Operation operation, const std::string& text) {
   SettingTexts settings;
   for (std::string flag, value; words >> flag >> std::quoted(value, '\'');) settings[flag.substr(2)] = value;
   return parse_problem(operation, shape, settings);
-}
-
-/// Some kernels of an operation, drawn.
-std::vector<Kernel> some_kernels(Operation operation, std::size_t count, std::mt19937_64& random) {
-  std::vector<Kernel> all = get_kernels();
-  std::erase_if(all, [&](const Kernel& kernel) { return kernel.metadata().operation != operation; });
-  std::shuffle(all.begin(), all.end(), random);
-  if (all.size() > count) all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
-  return all;
-}
-
-/// Problem `number` for a kernel, as verify makes it.
-Problem problem_for(const Kernel& kernel, std::uint64_t seed, std::int64_t number) {
-  const KernelMetadata& metadata = kernel.metadata();
-  const OperationLab& lab = lab_of(metadata.operation);
-  const Problem problem = lab.stored(lab.random(metadata, seed, number), metadata, seed);
-  return with(lab.controls_for(metadata, problem), problem);
 }
 
 /// Whether a list, "gemm, conv2d", has this word.

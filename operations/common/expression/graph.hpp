@@ -96,6 +96,7 @@ struct ExpressionGraph {
 };
 
 /// FNV-1a of 64 bits over the nodes, by the names of their functions, and over the tensors.
-std::uint64_t hash_of(const ExpressionGraph& graph);
+/// @param outputs the outputs' types, in their order, in the place of the declared ones; empty: these
+std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outputs = {});
 
 }  // namespace quarry::detail

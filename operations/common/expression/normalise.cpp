@@ -69,10 +69,10 @@ class Fnv {
   void add(std::uint64_t number) {
     for (int shift = 0; shift < 64; shift += 8) byte(static_cast<unsigned char>(number >> shift));
   }
-  void add(const expression::Tensor& tensor) {
+  void add(const expression::Tensor& tensor, DType type) {
     add(tensor.name);
     const auto shape = static_cast<std::uint64_t>(tensor.shape.value_or(expression::Shape::scalar));
-    add(static_cast<std::uint64_t>(tensor.dtype) << 8 | shape);
+    add(static_cast<std::uint64_t>(type) << 8 | shape);
   }
   std::uint64_t value() const { return value_; }
 
@@ -85,7 +85,7 @@ class Fnv {
 
 ExpressionGraph normalised(const ExpressionGraph& graph) { return Walk(graph).result(); }
 
-std::uint64_t hash_of(const ExpressionGraph& graph) {
+std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outputs) {
   Fnv hash;
   for (const Node& node : graph.nodes) {
     hash.add(static_cast<std::uint64_t>(node.kind) << 8 | static_cast<std::uint64_t>(node.type));
@@ -95,8 +95,11 @@ std::uint64_t hash_of(const ExpressionGraph& graph) {
     if (node.kind == NodeKind::convert || node.kind == NodeKind::input) hash.add(node.which);
     if (node.kind == NodeKind::constant) hash.add(std::bit_cast<std::uint64_t>(node.value));
   }
-  for (const expression::Tensor& tensor : graph.inputs) hash.add(tensor);
-  for (const expression::Output& output : graph.outputs) hash.add(output.tensor);
+  for (const expression::Tensor& tensor : graph.inputs) hash.add(tensor, tensor.dtype);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const expression::Tensor& output = graph.outputs[i].tensor;
+    hash.add(output, i < outputs.size() ? outputs[i] : output.dtype);
+  }
   for (const NodeId root : graph.roots) hash.add(root);
   hash.add(static_cast<std::uint64_t>(graph.sum));
   return hash.value();

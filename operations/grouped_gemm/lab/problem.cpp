@@ -10,11 +10,13 @@
 #include "operations/grouped_gemm/executor.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
+#include "operations/grouped_gemm/problem.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
 
-constexpr std::string_view form_words[] = {"contiguous", "masked", "ragged_k"};
+using detail::grouped_gemm::form_words;
+
 constexpr std::int64_t tokens_of_a_group = 128;
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 

@@ -16,6 +16,7 @@ using test::Random;
 
 detail::TuningKey key_of(Arguments arguments) {
   const auto key = detail::info_of(arguments.operation()).tuning_key(arguments.data());
+  INFO(key.status().message());
   REQUIRE(key);
   return *key;
 }
@@ -59,21 +60,35 @@ TEST_CASE("the words of plain problems are short") {
         "--clamp :6 --swizzle 4");
 }
 
-TEST_CASE("a problem with an expression has no key and no words, and as a line it is read") {
-  const std::string line =
-      "gemm 64x64x64 --a f16:row --b f16:row --out f16:row --epilogue 'out = relu(sum + bias)' "
-      "--with bias=f32:per_column";
-  const Result<lab::Problem> problem = lab::parse_command_text(line);
-  INFO(problem.status().message());
-  REQUIRE(problem);
-  const Result<lab::Problem> again = lab::parse_command_text(command_text(*problem));
-  REQUIRE(again);
-  CHECK(command_text(*again) == command_text(*problem));
-  const lab::HeldArguments held = arguments_of(*problem);
-  const Arguments arguments = held;
-  CHECK(words_of(held.as<GemmArguments>()).empty());
-  const auto key = detail::info_of(arguments.operation()).tuning_key(arguments.data());
-  CHECK(key.status().code() == StatusCode::unsupported);
+TEST_CASE("the words of a problem with an expression say the types of its tensors, and what is in place") {
+  GemmArguments args = test::plain_problem(64, 128, 256);
+  const auto declared = [](const std::string& text) {
+    return *expression::Declarations::parse(text, DType::f32);
+  };
+  args.expression = *Expression::parse("out = relu(sum + bias) * x; z = sum",
+                                       declared("bias=f32:per_column,x=f16:row,z=f16:row"));
+  args.tensors = {{"bias", TensorView::vector(nullptr, DType::f32, 128)},
+                  {"x", TensorView::row_major(nullptr, DType::f16, {64, 128})},
+                  {"z", TensorView::row_major(nullptr, DType::f16, {64, 128})}};
+  const std::string words = words_of(args);
+  CHECK(words ==
+        "64x128x256 --a f16:row --b f16:col --out f16:row --epilogue 'out = relu(sum + bias) * x; z = sum' "
+        "--with bias=f32:per_column,x=f16:row,z=f16:row");
+  const Result<lab::Problem> read = lab::parse_command_text("gemm " + words);
+  INFO(read.status().message());
+  REQUIRE(read);
+  CHECK(key_of(arguments_of(*read)) == key_of(args));
+  CHECK(command_text(*read) == "gemm " + words);
+  // Declared or not, `out` is of its view's type.
+  const auto undeclared = key_of(args);
+  args.expression = *Expression::parse("out = relu(sum + bias) * x; z = sum",
+                                       declared("bias=f32:per_column,x=f16:row,z=f16:row,out=f16:row"));
+  CHECK(key_of(args) == undeclared);
+  CHECK(words_of(args).ends_with(",x=f16:row,out=f16:row,z=f16:row"));
+  alignas(16) std::byte memory[16] = {};
+  args.out.data = memory;
+  args.tensors[1].view.data = memory;
+  CHECK(words_of(args).ends_with(" --in-place x"));
 }
 
 TEST_CASE("strides that no flag says have no words") {

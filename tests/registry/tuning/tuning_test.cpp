@@ -20,19 +20,12 @@ namespace {
 using namespace quarry;
 using detail::Measurement;
 using detail::TestFolder;
+using test::load;
 using test::measured;
 using test::Random;
 
 using test::h200;
 using test::on_h200;
-
-TuningSummary load(const std::vector<Measurement>& measurements) {
-  const TestFolder folder;
-  REQUIRE(detail::append_to_table(folder / "table.jsonl", measurements));
-  const Result<TuningSummary> loaded = load_tuning(folder / "table.jsonl");
-  REQUIRE(loaded);
-  return *loaded;
-}
 
 void check_first(const GemmArguments& args, const Measurement& expected) {
   const CandidateList list = get_kernels(args, {}, on_h200());

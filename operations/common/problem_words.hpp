@@ -1,0 +1,49 @@
+/// Problems in the words of the command line: flags that several operations have. What `parse` of the lab
+/// reads gives a problem that kernels treat alike, not the same strides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "quarry/controls.hpp"
+#include "quarry/epilogue.hpp"
+#include "quarry/tensor.hpp"
+
+namespace quarry::detail {
+
+/// Writes flags, and remembers whether there was anything that no flag says.
+class ProblemWords {
+ public:
+  /// @param shape the first words, as "64x128x256"
+  explicit ProblemWords(std::string shape) : text_(std::move(shape)) {}
+
+  void flag(std::string_view name, std::string_view value);
+  /// A flag for a number, unless it is `otherwise`.
+  void number(std::string_view name, std::int64_t value, std::int64_t otherwise);
+  /// There is something that no flag says.
+  void refuse() { fits_ = false; }
+
+  /// TYPE:LAYOUT[:ld=N][:align=N][:stride=N|:array|:shared]. @pre the view has rank 2 or 3
+  /// @param batch entries of the problem's batch; 0: none
+  void matrix(std::string_view name, const TensorView& view, std::int64_t batch);
+  /// The same, or `out` for the output's own memory.
+  void matrix_beside(std::string_view name, const TensorView& view, const TensorView& out);
+  /// ":align=N" of a view that is aligned to less than 16 bytes; otherwise nothing.
+  static std::string alignment_text(const TensorView& view);
+
+  /// `alpha` and `beta`, which are flags where they are values.
+  void factors(const Epilogue& epilogue, bool reads_c);
+  /// All of an epilogue but its factors.
+  void epilogue(const Epilogue& epilogue, const TensorView& out);
+  void controls(const Controls& controls);
+
+  /// All of it; empty where something does not fit.
+  std::string text() const { return fits_ ? text_ : ""; }
+
+ private:
+  std::string text_;
+  bool fits_ = true;
+};
+
+}  // namespace quarry::detail

@@ -1,0 +1,136 @@
+// What a library writes of a problem, as a line of a log, is read as a problem of the same key: for every
+// operation whose kernels are tuned.
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "lab/campaign/source.hpp"
+#include "lab/operation.hpp"
+#include "lab/problems/fresh_seed.hpp"
+#include "lab/tune/problem_lines.hpp"
+#include "lab/verify/path_order.hpp"
+#include "quarry/registry.hpp"
+#include "registry/operation.hpp"
+#include "support/catch_compat.hpp"
+#include "support/kernel_problems.hpp"
+
+namespace {
+
+using namespace quarry;
+using namespace quarry::lab;
+
+const detail::OperationInfo& info_of(const OperationLab& lab) { return detail::info_of(lab.operation); }
+
+/// The line of the arguments; empty where there is none.
+std::string line_of(const OperationLab& lab, const HeldArguments& held) {
+  const Arguments arguments = held;
+  const std::string words = info_of(lab).command_text(arguments.data());
+  return words.empty() ? words : std::string(lab.name) + " " + words;
+}
+
+void check_same_key(const OperationLab& lab, const std::string& line, const HeldArguments& held) {
+  INFO(line);
+  const Result<Problem> read = parse_command_text(line);
+  INFO(read.status().message());
+  REQUIRE(read);
+  const HeldArguments again = arguments_of(*read);
+  const Arguments arguments = held;
+  const Arguments read_arguments = again;
+  const auto key = info_of(lab).tuning_key(arguments.data());
+  INFO(key.status().message());
+  REQUIRE(key);
+  const auto read_key = info_of(lab).tuning_key(read_arguments.data());
+  INFO(read_key.status().message());
+  REQUIRE(read_key);
+  CHECK(*read_key == *key);
+  // And that problem's own line is of the same key, too.
+  CHECK(line_of(lab, again) == line);
+}
+
+}  // namespace
+
+TEST_CASE("the line of a random problem is read as a problem of its key", "[lab]") {
+  const std::uint64_t seed = fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  for (const OperationLab& lab : operation_labs()) {
+    if (info_of(lab).tuning_key == nullptr) continue;
+    int said = 0;
+    for (const Kernel& kernel : test::some_kernels(lab.operation, 40, random)) {
+      for (const std::int64_t number : problem_numbers(kernel.metadata(), {}, random())) {
+        const Problem problem = test::problem_for(kernel, random(), number);
+        const HeldArguments held = arguments_of(problem);
+        INFO(command_text(problem));
+        const std::string line = line_of(lab, held);
+        if (line.empty()) continue;
+        ++said;
+        check_same_key(lab, line, held);
+      }
+    }
+    INFO(lab.name);
+    CHECK(said > 50);
+  }
+}
+
+TEST_CASE("the line of whatever a user could ask for is read as a problem of its key", "[lab]") {
+  const std::uint64_t seed = fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  for (const OperationLab& lab : operation_labs()) {
+    if (info_of(lab).tuning_key == nullptr || lab.campaign == nullptr) continue;
+    const std::vector<Kernel> kernels = test::some_kernels(lab.operation, 100, random);
+    const auto source = lab.campaign(kernels, 1e6);
+    int said = 0;
+    for (int i = 0; i < 600; ++i) {
+      const DrawnProblem drawn = source->draw(random());
+      const Arguments arguments = drawn.arguments;
+      if (!info_of(lab).tuning_key(arguments.data())) continue;
+      INFO(drawn.text);
+      const std::string line = line_of(lab, drawn.arguments);
+      if (line.empty()) continue;
+      ++said;
+      check_same_key(lab, line, drawn.arguments);
+    }
+    INFO(lab.name);
+    CHECK(said > 30);
+  }
+}
+
+TEST_CASE("what changes the choice of a kernel changes the key", "[lab]") {
+  const std::pair<const char*, std::vector<const char*>> groups[] = {
+      {"gemm 64x64x64 --a f16:row --b f16:row",
+       {"", " --epilogue 'out = relu(sum)'", " --epilogue 'out = silu(sum)'",
+        " --epilogue 'out = relu(sum + x)' --with x=f16:per_column",
+        " --epilogue 'out = relu(sum + x)' --with x=f32:per_column",
+        " --epilogue 'out = relu(sum + x)' --with x=f32:per_row", " --epilogue 'out = relu(sum); y = sum'",
+        " --epilogue 'out = relu(sum); y = sum' --with y=f16:row"}},
+      {"conv2d 2x8x8x64 64x3x3 --direction fprop --a f16",
+       {"", " --padding 1", " --stride 2", " --dilation 2", " --groups 2", " --kind convolution",
+        " --a f16:align=1", " --a f16:ld=68", " --bias column", " --activation relu",
+        " --accumulator f32 --out f32"}},
+      {"conv2d 2x8x8x64 64x3x3 --direction dgrad --a f16", {"", " --padding 1"}},
+      {"conv2d 2x8x8x64 64x3x3 --direction wgrad --a f16", {"", " --padding 1"}},
+      {"grouped_gemm 8x512x512 --a f16 --room 1024",
+       {"", " --tokens 512", " --tokens 256", " --b f16:col", " --form masked", " --outside zero",
+        " --sizes-are counts", " --activation silu", " --out f32"}},
+      {"grouped_gemm 8x512x512 --a f16 --form ragged_k --room 1024", {"", " --tokens 512"}},
+  };
+  std::map<detail::TuningKey, std::string> seen;
+  for (const auto& [problem, variants] : groups) {
+    for (const char* variant : variants) {
+      const std::string line = std::string(problem) + variant;
+      const Result<Problem> read = parse_command_text(line);
+      INFO(line << ": " << read.status().message());
+      REQUIRE(read);
+      const HeldArguments held = arguments_of(*read);
+      const Arguments arguments = held;
+      const auto key = detail::info_of(read->operation()).tuning_key(arguments.data());
+      INFO(key.status().message());
+      REQUIRE(key);
+      const auto [at, is_new] = seen.try_emplace(*key, line);
+      INFO(at->second);
+      CHECK(is_new);
+    }
+  }
+}
