@@ -29,6 +29,8 @@
 ///                                              problem has none. Where there are expressions
 ///   command_text(arguments)                    the problem in the words of the command line, less the
 ///                                              operation; empty where flags cannot say it
+///   no_tuning                                  a text: why there is nothing to choose, where problems are
+///                                              only logged
 ///   check_controls(controls)                   the part of `check` that is about controls alone. Where
 ///                                              problems have controls
 /// and at last
@@ -77,12 +79,14 @@ struct OperationInfo {
   /// Calls `use` with a copy of the arguments, which it may change, and returns what that returns.
   Status (*with_copy)(const void* arguments, void* context,
                       Status (*use)(void* context, const Arguments& copy));
-  /// The problem as tuning tables know it. Fails as the operation's check does. Null: no problem of it is
-  /// tuned.
+  /// The problem as tuning tables and logs know it. Fails as the operation's check does. Null: they know
+  /// none.
   Result<TuningKey> (*tuning_key)(const void* arguments);
   /// The problem in the words of the command line, less the operation, such that parsing them gives a problem
   /// of the same key; empty where flags cannot say it. Null as tuning_key. @pre the operation's check
   std::string (*command_text)(const void* arguments);
+  /// Why its kernels are not tuned; empty where they are.
+  std::string_view no_tuning;
   /// As get_kernels().
   CandidateList (*find)(const void* arguments, const Wishes& wishes);
   /// As find_best().

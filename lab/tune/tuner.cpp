@@ -265,8 +265,9 @@ std::vector<TuneTask> distinct(std::span<const TuneTask> tasks) {
 
 Status check_tuned(Operation operation) {
   const detail::OperationInfo& info = detail::info_of(operation);
-  if (info.tuning_key != nullptr) return {};
-  return {StatusCode::parse_error, "kernels of " + std::string(info.name) + " are not tuned"};
+  if (info.no_tuning.empty()) return {};
+  return {StatusCode::parse_error,
+          "kernels of " + std::string(info.name) + " are not tuned: " + std::string(info.no_tuning)};
 }
 
 Result<TuneReport> tune(std::span<const TuneTask> tasks, Meter& meter, const TuneSetting& setting) {

@@ -71,18 +71,33 @@ std::string ProblemWords::alignment_text(const TensorView& view) {
   return ":align=" + std::to_string(std::max<std::size_t>(1, elements));
 }
 
-void ProblemWords::matrix(std::string_view name, const TensorView& view, std::int64_t batch) {
+std::string ProblemWords::lines_text(const TensorView& view) {
   const Lines lines = lines_of(view);
   if (!lines.fits || lines.ld <= 0 || (lines.ld < lines.packed && lines.count > 1)) refuse();
   std::string spec = std::string(to_string(view.dtype)).append(":").append(lines.layout);
   if (lines.ld != lines.packed) spec += ":ld=" + std::to_string(lines.ld);
-  spec += alignment_text(view);
+  return spec + alignment_text(view);
+}
+
+void ProblemWords::matrix(std::string_view name, const TensorView& view, std::int64_t batch) {
+  std::string spec = lines_text(view);
+  const Lines lines = lines_of(view);
   if (view.is_pointer_array) {
     spec += ":array";
   } else if (batch > 0 && view.rank == 2) {
     spec += ":shared";
   } else if (view.rank == 3 && view.strides[0] != lines.ld * lines.count) {
     spec += ":stride=" + std::to_string(view.strides[0]);
+  }
+  flag(name, spec);
+}
+
+void ProblemWords::matrix_of_list(std::string_view name, const TensorView& view) {
+  std::string spec = lines_text(view);
+  if (view.is_pointer_array) {
+    spec += ":array";
+  } else {
+    spec += view.rank == 2 ? ":shared" : ":stride=" + std::to_string(view.strides[0]);
   }
   flag(name, spec);
 }

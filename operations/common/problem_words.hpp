@@ -27,7 +27,9 @@ class ProblemWords {
   /// TYPE:LAYOUT[:ld=N][:align=N][:stride=N|:array|:shared]. @pre the view has rank 2 or 3
   /// @param batch entries of the problem's batch; 0: none
   void matrix(std::string_view name, const TensorView& view, std::int64_t batch);
-  /// The same, or `out` for the output's own memory.
+  /// The same of a matrix of a list, which always says how it finds its entries. @pre the same
+  void matrix_of_list(std::string_view name, const TensorView& view);
+  /// As `matrix`, or `out` for the output's own memory.
   void matrix_beside(std::string_view name, const TensorView& view, const TensorView& out);
   /// ":align=N" of a view that is aligned to less than 16 bytes; otherwise nothing.
   static std::string alignment_text(const TensorView& view);
@@ -42,6 +44,9 @@ class ProblemWords {
   std::string text() const { return fits_ ? text_ : ""; }
 
  private:
+  /// TYPE:LAYOUT[:ld=N][:align=N] of a matrix whose lines lie so.
+  std::string lines_text(const TensorView& view);
+
   std::string text_;
   bool fits_ = true;
 };

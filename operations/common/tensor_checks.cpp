@@ -308,6 +308,13 @@ TensorView unfolded_channels(const TensorView& view) {
 
 }  // namespace
 
+bool lies_as(const TensorView& view, const TensorView& other) {
+  for (std::size_t i = 0; i < view.rank; ++i) {
+    if (view.extents[i] > 1 && view.strides[i] != other.strides[i]) return false;
+  }
+  return true;
+}
+
 bool has_image_order(const TensorView& view) {
   if (!has_channel_groups(view) || !has_packed_groups(view, interleave)) return false;
   const auto& e = view.extents;

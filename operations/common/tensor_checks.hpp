@@ -22,6 +22,9 @@ bool has_elements(const TensorView& view);
 bool has_image_order(const TensorView& view);
 bool has_filter_order(const TensorView& view);
 
+/// Whether neighbours along each extent that has any lie as far apart as in another view of these extents.
+bool lies_as(const TensorView& view, const TensorView& other);
+
 /// An interleaved view as a strided one of the same elements, in whatever order; any other view as it is.
 /// @pre check_tensor(view)
 TensorView unfolded(const TensorView& view);

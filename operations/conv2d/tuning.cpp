@@ -46,14 +46,6 @@ std::int64_t even_distance(const TensorView& view) {
   return distance.value_or(view.extents[3]);
 }
 
-/// Whether a tensor lies as another one of its extents.
-bool lies_as(const TensorView& view, const TensorView& other) {
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (view.extents[i] > 1 && view.strides[i] != other.strides[i]) return false;
-  }
-  return true;
-}
-
 /// Whether a tensor's groups of 32 channels lie as nc32hw32 has them, or c32rsk32.
 bool is_grouped_packed(const TensorView& view) {
   return lies_as(view, nc32hw32(nullptr, view.dtype, view.extents)) ||

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,20 @@ inline const ElementwiseFamily& family_of(const Row& row) {
   return static_cast<const ElementwiseFamily&>(row.family.get());
 }
 
+/// An elementwise problem as tuning tables know it, after it was simplified; beside it, its expression.
+/// Without padding: digested as bytes.
+struct TuningQuestion {
+  std::int64_t extents[elementwise_extents] = {};
+  std::int64_t strides[elementwise_tensors][elementwise_extents] = {};
+  DType types[elementwise_tensors] = {};
+  /// In bytes, 16 at most; 0 of a tensor with a single element.
+  std::uint8_t alignments[elementwise_tensors] = {};
+};
+
 struct Rules {
   using Arguments = ElementwiseArguments;
   using Problem = ElementwiseProblem;
+  using TuningQuestion = elementwise::TuningQuestion;
 
   static void operands(const ElementwiseArguments& arguments, OperandList& list);
   static Status check(const ElementwiseArguments& arguments, const OperandList& operands,
@@ -36,6 +48,12 @@ struct Rules {
   }
   static Status no_kernel(const ElementwiseProblem& problem);
   static Status check_signature(const Row& row, const ElementwiseProblem& problem);
+  /// @return 0: problems have no M
+  static std::int64_t tuning_question(const ElementwiseProblem& problem, TuningQuestion& question);
+  /// Of the expression with the types of its outputs; 0: bytes are copied.
+  static std::uint64_t expression_hash(const ElementwiseProblem& problem);
+  /// Empty where tensors do not lie as the flags `align` and `lines` say. @pre check(arguments)
+  static std::string command_text(const ElementwiseArguments& arguments);
   static Status check_constraints(const Row& row, const ElementwiseProblem& problem,
                                   const DeviceModel& device);
   static Estimate estimate(const Row& row, const ElementwiseProblem& problem, const DeviceModel& device,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "elementwise/family.hpp"
 #include "operations/common/operand_list.hpp"
@@ -18,6 +19,12 @@ Operand operand_name(const ElementwiseArguments& arguments, std::size_t place);
 /// @param operands the list of these arguments
 Status normalise(const ElementwiseArguments& arguments, const OperandList& operands,
                  ElementwiseProblem& problem);
+
+/// Elements from one line of a matrix to the next, as the command line describes it: the line's, or, where
+/// `lines` is not 0, the next multiple of it and as many more.
+constexpr std::int64_t line_distance(std::int64_t line, std::int64_t lines) {
+  return lines > 0 ? (line + lines - 1) / lines * lines + lines : line;
+}
 
 /// Makes extents as few as can be: extents of 1 go, the others are put in the order of the first output's
 /// strides, and neighbours that are one in all tensors become one. The copy of an input to an output of its

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "gemm_list/family.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
+#include "operations/gemm/operation.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/gemm_list.hpp"
 #include "quarry/status.hpp"
@@ -17,10 +20,24 @@ inline const GemmListFamily& family_of(const Row& row) {
   return static_cast<const GemmListFamily&>(row.family.get());
 }
 
+/// A list as tuning tables know it. Without padding: digested as bytes.
+struct TuningQuestion {
+  /// As if all problems were as large as the bounds.
+  gemm::Question bounds;
+  /// The two halves of a hash of the sizes that the host knows; 0 where it knows none, or all are the bounds.
+  std::uint32_t sizes_high = 0;
+  std::uint32_t sizes_low = 0;
+  std::uint32_t by_columns = 0;
+  std::uint8_t has_leading = 0;
+  std::uint8_t host_schedule = 0;
+  std::uint16_t unused = 0;
+};
+
 struct Rules {
   using Arguments = GemmListArguments;
   using Problem = GemmListProblem;
   using Profile = GemmProfile;
+  using TuningQuestion = gemm_list::TuningQuestion;
 
   static void operands(const GemmListArguments& arguments, OperandList& list);
   static Status check(const GemmListArguments& arguments, const OperandList& operands,
@@ -40,6 +57,11 @@ struct Rules {
   }
   static Status no_kernel(const GemmListProblem& problem);
   static Status check_signature(const Row& row, const GemmListProblem& problem);
+  /// @return 0: each problem of the list has an M of its own
+  static std::int64_t tuning_question(const GemmListProblem& problem, TuningQuestion& question);
+  /// With the bounds as sizes where the host knows none, and packed leading dimensions where there are any.
+  /// Empty for a list that is longer than a line of a log. @pre check(arguments)
+  static std::string command_text(const GemmListArguments& arguments);
 
   static GemmProfile profile(const Row& row, const DeviceModel& device);
   static Status check_constraints(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "chosen_controls.hpp"
@@ -19,9 +21,26 @@ inline const ReduceFamily& family_of(const Row& row) {
   return static_cast<const ReduceFamily&>(row.family.get());
 }
 
+/// A reduction as logs of problems know it. Without padding: digested as bytes.
+struct TuningQuestion {
+  int m = 0;
+  int n = 0;
+  int batch = 0;
+  int slices = 0;
+  DType partials = DType::none;
+  DType out = DType::none;
+  Layout layout = Layout::row;
+  Activation activation = Activation::identity;
+  /// A bit for each part of the epilogue, and for the axes of bias and scale.
+  std::uint32_t parts = 0;
+};
+
 struct Rules {
   using Arguments = ReduceSplitKArguments;
   using Problem = ReduceProblem;
+  using TuningQuestion = reduce_split_k::TuningQuestion;
+
+  static constexpr std::string_view no_tuning = "there is one kernel for each pair of types";
 
   static constexpr std::string_view no_recipe =
       "a reduction comes with each kernel that it follows, which permits split_k_parallel";
@@ -38,6 +57,10 @@ struct Rules {
   }
   static Status no_kernel(const ReduceProblem& problem);
   static Status check_signature(const Row& row, const ReduceProblem& problem);
+  /// @return 0: M is part of the question
+  static std::int64_t tuning_question(const ReduceProblem& problem, TuningQuestion& question);
+  /// Empty where partial sums are not packed. @pre check(arguments)
+  static std::string command_text(const ReduceSplitKArguments& arguments);
   static Status check_constraints(const Row& row, const ReduceProblem& problem, const DeviceModel& device);
   static Estimate estimate(const Row& row, const ReduceProblem& problem, const DeviceModel& device,
                            std::size_t max_workspace);

@@ -421,6 +421,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .with_copy = &Call::with_copy,
           .tuning_key = tuning_key_call<Rules>(),
           .command_text = command_text_call<Rules>(),
+          .no_tuning = no_tuning_of<Rules>(),
           .find = &Call::find,
           .best = &Call::best,
           .candidate = &Call::candidate,

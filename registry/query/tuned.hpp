@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "chosen_controls.hpp"
@@ -16,11 +17,20 @@
 
 namespace quarry::detail {
 
-/// Operations whose kernels are tuned.
+/// Operations whose problems have a key, for tables or for logs alone.
 template <class Rules>
-concept IsTuned = requires(const typename Rules::Problem& problem, typename Rules::TuningQuestion& question) {
+concept HasTuningKeys = requires(const typename Rules::Problem& problem,
+                                 typename Rules::TuningQuestion& question) {
   Rules::tuning_question(problem, question);
 };
+/// Operations whose problems have one kernel to choose from. They say so.
+template <class Rules>
+concept HasNoChoice = requires {
+  Rules::no_tuning;
+};
+/// Operations whose kernels are tuned.
+template <class Rules>
+concept IsTuned = HasTuningKeys<Rules> && !HasNoChoice<Rules>;
 /// Operations that say which expression a problem has.
 template <class Rules>
 concept HasExpressions = requires(const typename Rules::Problem& problem) {
@@ -59,26 +69,34 @@ Result<TuningKey> tuning_key_of_arguments(const void* of) {
 }
 template <class Rules>
 constexpr auto tuning_key_call() -> Result<TuningKey> (*)(const void*) {
-  if constexpr (IsTuned<Rules>) return &tuning_key_of_arguments<Rules>;
+  if constexpr (HasTuningKeys<Rules>) return &tuning_key_of_arguments<Rules>;
   return nullptr;
+}
+/// OperationInfo::no_tuning.
+template <class Rules>
+constexpr std::string_view no_tuning_of() {
+  if constexpr (IsTuned<Rules>) return "";
+  if constexpr (HasNoChoice<Rules>) return Rules::no_tuning;
+  return "its problems have no keys";
 }
 
 /// OperationInfo::command_text.
 template <class Rules>
 constexpr auto command_text_call() -> std::string (*)(const void*) {
-  if constexpr (IsTuned<Rules>)
+  if constexpr (HasTuningKeys<Rules>)
     return [](const void* arguments) {
       return Rules::command_text(*static_cast<const typename Rules::Arguments*>(arguments));
     };
   return nullptr;
 }
 
-/// Logs a problem where the environment asks for it. In another order than by time no table is asked, so that
-/// there is nothing to tune. @pre the arguments were checked, and there is a kernel that takes them
+/// Logs a problem where the environment asks for it. In another order than by time no table is asked, and the
+/// answer is not the kernel that a program would run. @pre the arguments were checked, and there is a kernel
+/// that takes them
 template <class Rules>
 void log_new_problem(const typename Rules::Arguments& arguments, const typename Rules::Problem& problem,
                      Order order) {
-  if constexpr (IsTuned<Rules>) {
+  if constexpr (HasTuningKeys<Rules>) {
     if (order != Order::best_first || !logs_problems() || !is_new_problem(tuning_key_of<Rules>(problem)))
       return;
     const std::string words = Rules::command_text(arguments);

@@ -4,6 +4,7 @@
 #include "basic/text.hpp"
 #include "lab/problems/operand_spec.hpp"
 #include "operations/elementwise/lab/operation.hpp"
+#include "operations/elementwise/problem.hpp"
 
 namespace quarry::lab::elementwise {
 namespace {
@@ -21,7 +22,7 @@ TensorView matrix_view(const Problem& p, const std::vector<std::int64_t>& extent
   for (std::size_t i = rank; i-- > 0;) {
     strides[order[i]] = stride;
     std::int64_t along = extents[order[i]];
-    if (i + 1 == rank && rank > 1 && p.lines > 0) along = (along + p.lines - 1) / p.lines * p.lines + p.lines;
+    if (i + 1 == rank && rank > 1) along = detail::elementwise::line_distance(along, p.lines);
     stride *= along;
   }
   return TensorView::strided(nullptr, type, extents, std::span(strides).first(rank));

@@ -80,7 +80,7 @@ TEST_CASE("the line of whatever a user could ask for is read as a problem of its
   for (const OperationLab& lab : operation_labs()) {
     if (info_of(lab).tuning_key == nullptr || lab.campaign == nullptr) continue;
     const std::vector<Kernel> kernels = test::some_kernels(lab.operation, 100, random);
-    const auto source = lab.campaign(kernels, 1e6);
+    const auto source = lab.campaign(kernels, 1e9);
     int said = 0;
     for (int i = 0; i < 600; ++i) {
       const DrawnProblem drawn = source->draw(random());
@@ -114,6 +114,17 @@ TEST_CASE("what changes the choice of a kernel changes the key", "[lab]") {
       {"grouped_gemm 8x512x512 --a f16 --room 1024",
        {"", " --tokens 512", " --tokens 256", " --b f16:col", " --form masked", " --outside zero",
         " --sizes-are counts", " --activation silu", " --out f32"}},
+      {"gemm_list 64x64x64,128x32x512 --a f16",
+       {"", " --bounds 256x256x512", " --leading packed", " --schedule host", " --b f16:col",
+        " --activation relu"}},
+      {"gemm_list 128x32x512,64x64x64 --a f16", {""}},
+      {"gemm_list 2*64x64x64 --a f16", {"", " --bounds 128x64x64"}},
+      {"elementwise 64x64",
+       {" --with x=f16:row,out=f16:row", " --with x=bf16:row,out=f32:row",
+        " --with x=f16:row,out=f16:row --align 1", " --with x=f16:row,out=f16:row --lines 8",
+        " --with x=f16:col,out=f16:row", " --epilogue 'out = relu(x)' --with x=f16:row,out=f16:row",
+        " --epilogue 'out = silu(x)' --with x=f16:row,out=f16:row"}},
+      {"elementwise 64x128", {" --with x=f16:row,out=f16:row"}},
       {"grouped_gemm 8x512x512 --a f16 --form ragged_k --room 1024", {"", " --tokens 512"}},
   };
   std::map<detail::TuningKey, std::string> seen;

@@ -70,7 +70,7 @@ TEST_CASE("the measured winner of any operation's problem comes first") {
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   for (const lab::OperationLab& lab : lab::operation_labs()) {
-    if (detail::info_of(lab.operation).tuning_key == nullptr) continue;
+    if (!detail::info_of(lab.operation).no_tuning.empty()) continue;
     int checked = 0;
     for (const Kernel& kernel : test::some_kernels(lab.operation, 25, random)) {
       const std::int64_t number = lab::problem_numbers(kernel.metadata(), {}, random()).back();
@@ -83,6 +83,21 @@ TEST_CASE("the measured winner of any operation's problem comes first") {
     INFO(lab.name);
     CHECK(checked > 2);
   }
+}
+
+TEST_CASE("where kernels are not tuned, a problem has one kernel") {
+  std::mt19937_64 random(1);
+  int checked = 0;
+  for (const lab::OperationLab& lab : lab::operation_labs()) {
+    if (detail::info_of(lab.operation).no_tuning.empty()) continue;
+    for (const Kernel& kernel : test::some_kernels(lab.operation, 25, random)) {
+      const lab::Problem problem = test::problem_for(kernel, random(), 0);
+      INFO(command_text(problem));
+      CHECK(get_kernels(arguments_of(problem), {}, on_h200()).size() == 1);
+      ++checked;
+    }
+  }
+  CHECK(checked > 0);
 }
 
 TEST_CASE("what was measured of an expression holds for this expression alone") {
