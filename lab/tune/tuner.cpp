@@ -210,6 +210,12 @@ class Tuning {
   Result<std::vector<Measurement>> measure(const Problem& problem, const Probe& probe) {
     const Result<TuningKey> key = key_of(problem);
     if (!key) return key.status();
+    const std::string text = command_text(problem);
+    if (text.size() > detail::most_problem_bytes) {
+      return Status(StatusCode::unsupported,
+                    "a table holds problems of " + std::to_string(detail::most_problem_bytes) +
+                        " bytes of text at most, and this one has " + std::to_string(text.size()));
+    }
     const Result<std::vector<KernelTime>> times = meter_.measure(problem);
     if (!times) return times.status();
     const std::int64_t at = setting_.date ? setting_.date() : 0;
@@ -218,7 +224,7 @@ class Tuning {
       Measurement m{.device = setting_.device,
                     .sources = setting_.sources,
                     .operation = std::string(lab_of(problem.operation()).name),
-                    .problem = command_text(problem),
+                    .problem = text,
                     .key = *key,
                     .above = probe.above,
                     .kernel = time.kernel,

@@ -81,7 +81,7 @@ class Unsimplified {
 
   bool is_valid() const { return is_valid_; }
 
-  /// The extents less those of 1 in front.
+  /// Extents behind leading extents of 1.
   std::size_t rank() const {
     std::size_t rank = elementwise_extents;
     while (rank > 1 && problem_.params.extents[elementwise_extents - rank] == 1) --rank;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t most_name = 63;
 constexpr std::size_t most_kernel = 255;
-constexpr std::size_t most_problem = 1500;
 constexpr std::int64_t most_slices = 1 << 20;
 constexpr std::int64_t most_workspace = std::int64_t{1} << 50;
 constexpr double most_us = 1e12;
@@ -200,7 +199,7 @@ Digest id_of(const Measurement& measurement) { return digest_of(fields_of(measur
 
 bool is_writable(const Measurement& m) {
   const bool texts = is_plain(m.device, most_name) && is_plain(m.sources, most_name) &&
-                     is_plain(m.operation, most_name) && is_plain(m.problem, most_problem) &&
+                     is_plain(m.operation, most_name) && is_plain(m.problem, most_problem_bytes) &&
                      is_plain(m.kernel, most_kernel);
   const bool numbers = m.key.m >= 0 && m.key.m <= most_tuned_m && m.above >= -1 && m.above < m.key.m &&
                        m.workspace <= static_cast<std::uint64_t>(most_workspace) && m.at >= 0;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ namespace quarry::detail {
 
 /// Version of the lines. Lines of a later one are skipped.
 inline constexpr int tuning_version = 1;
+
+/// A problem's text is at most this long.
+inline constexpr std::size_t most_problem_bytes = 1500;
 
 /// What lines begin with, up to the version.
 inline constexpr std::string_view line_begin = "{\"quarry_tuning\":";

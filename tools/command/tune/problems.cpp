@@ -1,6 +1,7 @@
 // The problems of a tuning, and the part of them that a process does.
 #include <vector>
 
+#include "lab/operation.hpp"
 #include "lab/tune/tuner.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/tune/tune.hpp"
@@ -15,7 +16,7 @@ Result<std::vector<lab::Problem>> named_problems(const TuneFlags& flags) {
   const std::size_t others =
       std::erase_if(*logged, [](const lab::Problem& each) { return !lab::check_tuned(each.operation()); });
   if (others > 0)
-    message(std::to_string(others) + " problems of the log are of operations that are not tuned");
+    message(std::to_string(others) + " problems of the log are of operations that have nothing to tune");
   return logged;
 }
 
@@ -38,7 +39,9 @@ Result<std::vector<lab::TuneTask>> read_tasks(const TuneFlags& flags) {
   for (const lab::Problem& problem : *problems) {
     if (Status s = lab::check_tuned(problem.operation()); !s) return s;
     if (range && !lab::has_m(problem.operation()))
-      return Status(StatusCode::parse_error, "--m: the operation's shape does not begin with M");
+      return Status(StatusCode::parse_error, "--m goes with gemm alone: the shape of " +
+                                                 std::string(lab::lab_of(problem.operation()).name) +
+                                                 " does not begin with M");
     // All problems of a range look like its first one.
     lab::TuneTask task{.problem = range ? lab::with_m(problem, range->low) : problem, .m = range};
     if (Status s = check_not_empty(task.problem); !s) return s;
