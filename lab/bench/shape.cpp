@@ -63,7 +63,8 @@ class ShapeBench {
   Status run() {
     Result<std::vector<Candidate>> candidates = find_candidates(result_.problem, setting_, result_);
     if (!candidates) return candidates.status();
-    compile_missing(std::vector<Kernel>(candidates->begin(), candidates->end()), setting_.device.cc);
+    compile_missing(std::vector<Kernel>(candidates->begin(), candidates->end()), result_.problem,
+                    setting_.device);
     Result<BenchOperands> operands = BenchOperands::make(result_.problem, result_.seed);
     if (!operands) return operands.status();
     operands_ = *std::move(operands);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <memory>
 
 #include "lab/bench/yardstick.hpp"
 #include "lab/problems/seed.hpp"
-#include "quarry/artifact.hpp"
+#include "lab/trials/compile_missing.hpp"
 
 namespace quarry::lab {
 namespace {
@@ -35,9 +34,9 @@ Result<std::vector<Kernel>> kernels_to_measure(const Problem& problem, const Dev
   return kernels;
 }
 
-CompileAhead::CompileAhead(std::vector<Problem> problems, int cc,
+CompileAhead::CompileAhead(std::vector<Problem> problems, const DeviceModel& device,
                            std::function<std::vector<Kernel>(const Problem&)> kernels_of)
-    : cc_(cc), kernels_of_(std::move(kernels_of)) {
+    : device_(device), kernels_of_(std::move(kernels_of)) {
   for (const Problem& problem : problems) compiled_[command_text(problem)] = false;
   thread_ = std::thread([this, problems = std::move(problems)] { run(problems); });
 }
@@ -53,9 +52,7 @@ CompileAhead::~CompileAhead() {
 void CompileAhead::run(const std::vector<Problem>& problems) {
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
   for (const Problem& problem : problems) {
-    std::vector<Kernel> missing;
-    std::ranges::copy_if(kernels_of_(problem), std::back_inserter(missing),
-                         [&](const Kernel& kernel) { return !kernel.precompiled(cc_); });
+    const std::vector<std::uint32_t> missing = missing_entries(kernels_of_(problem), problem, device_);
     // In small parts, so that the end of a tuning does not wait long. A failure shows when the kernel runs.
     const auto part = static_cast<std::size_t>(threads);
     for (std::size_t i = 0; i < missing.size(); i += part) {
@@ -63,8 +60,7 @@ void CompileAhead::run(const std::vector<Problem>& problems) {
         const std::lock_guard lock(mutex_);
         if (is_ending_) return;
       }
-      const auto some = std::span(missing).subspan(i, std::min(part, missing.size() - i));
-      (void)compile(some, {.target = cc_}, {}, threads);
+      compile_entries(std::span(missing).subspan(i, std::min(part, missing.size() - i)), device_.cc, threads);
     }
     const std::lock_guard lock(mutex_);
     compiled_[command_text(problem)] = true;
@@ -85,7 +81,7 @@ DeviceMeter::DeviceMeter(const BenchSetting& setting, const DeviceMeterOptions& 
 
 void DeviceMeter::expect(std::vector<Problem> problems) {
   ahead_ = std::make_unique<CompileAhead>(
-      std::move(problems), setting_.device.cc,
+      std::move(problems), setting_.device,
       [options = options_, device = setting_.device](const Problem& problem) {
         const Result<std::vector<Kernel>> kernels = kernels_to_measure(problem, options, device);
         return kernels ? *kernels : std::vector<Kernel>();

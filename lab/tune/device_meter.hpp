@@ -32,7 +32,8 @@ Result<std::vector<Kernel>> kernels_to_measure(const Problem& problem, const Dev
 class CompileAhead {
  public:
   /// @param kernels_of the kernels of a problem that may have to be compiled
-  CompileAhead(std::vector<Problem> problems, int cc,
+  /// @param device copied
+  CompileAhead(std::vector<Problem> problems, const DeviceModel& device,
                std::function<std::vector<Kernel>(const Problem&)> kernels_of);
   /// Waits for the kernel that is being compiled; no other is begun.
   ~CompileAhead();
@@ -45,7 +46,7 @@ class CompileAhead {
  private:
   void run(const std::vector<Problem>& problems);
 
-  int cc_;
+  DeviceModel device_;
   std::function<std::vector<Kernel>(const Problem&)> kernels_of_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -14,8 +14,8 @@
 #include "registry/device/cuda_call.hpp"
 #include "registry/device/device_model.hpp"
 #include "registry/device/library.hpp"
+#include "registry/device/needed_code.hpp"
 #include "registry/operation.hpp"
-#include "registry/query/own_kernels.hpp"
 
 namespace quarry {
 namespace {
@@ -38,20 +38,12 @@ Status gather(Arguments problem, std::size_t number, const Filter& filter, const
   const Result<Candidate> best = find_best(problem, filter, find);
   if (!best) return best.status();
   kernel = best->name();
-  const detail::Row& row = detail::row_of(*best);
-  const detail::OperationInfo& info = detail::info_of(problem.operation());
-  detail::OperandList operands;
-  info.operands(problem.data(), operands);
-  Launch launch;
-  if (Status s = info.prepare(row, best->entry_controls(), problem.data(), operands, find.device, launch); !s)
-    return s;
-  for (const Step& step : launch.steps) {
-    if (step.kind != Step::Kind::kernel) continue;
-    const std::uint32_t entry = detail::entry_of_step(row, launch, step);
-    if (entry == detail::no_entry)
-      return {StatusCode::not_precompiled, "a kernel that follows it is not in this library"};
-    Piece& piece = pieces.try_emplace(entry, Piece{entry, 0, number, row.metadata.name}).first->second;
-    piece.shared_memory = std::max(piece.shared_memory, step.shared_memory);
+  const Result<std::vector<detail::NeededCode>> needed = detail::needed_code(*best, problem, find.device);
+  if (!needed) return needed.status();
+  for (const detail::NeededCode& each : *needed) {
+    const Piece first = {each.entry, 0, number, detail::row_of(*best).metadata.name};
+    Piece& piece = pieces.try_emplace(each.entry, first).first->second;
+    piece.shared_memory = std::max(piece.shared_memory, each.shared_memory);
   }
   return {};
 }

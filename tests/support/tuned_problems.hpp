@@ -2,15 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "quarry/quarry.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/operation.hpp"
 #include "registry/tuning/measurement.hpp"
-#include "registry/tuning/table_file.hpp"
-#include "support/cache_folder.hpp"
-#include "support/catch_compat.hpp"
 
 namespace quarry::test {
 
@@ -38,15 +34,6 @@ inline detail::Measurement measured(Arguments arguments, const Kernel& kernel, c
 /// The same of a candidate.
 inline detail::Measurement measured(Arguments arguments, const Candidate& candidate, double microseconds) {
   return measured(arguments, candidate, candidate.controls(), microseconds);
-}
-
-/// Adds a table of these measurements to the tables of the process.
-inline TuningSummary load(const std::vector<detail::Measurement>& measurements) {
-  const detail::TestFolder folder;
-  REQUIRE(detail::append_to_table(folder / "table.jsonl", measurements));
-  const Result<TuningSummary> loaded = load_tuning(folder / "table.jsonl");
-  REQUIRE(loaded);
-  return *loaded;
 }
 
 /// No tuning table while it lives, and afterwards.

@@ -9,6 +9,7 @@
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/kernel_problems.hpp"
+#include "support/loaded_table.hpp"
 #include "support/registry_problems.hpp"
 #include "support/tuned_problems.hpp"
 

@@ -12,6 +12,7 @@
 #include "registry/tuning/table_file.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
+#include "support/loaded_table.hpp"
 #include "support/registry_problems.hpp"
 #include "support/tuned_problems.hpp"
 
