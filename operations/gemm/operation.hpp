@@ -82,7 +82,9 @@ struct Rules {
   /// kernels treat alike. @return M
   static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
   /// Of the expression with the types of its outputs; 0: there is none.
-  static std::uint64_t expression_hash(const GemmProblem& problem);
+  static std::uint64_t expression_hash(const GemmProblem& problem) {
+    return problem.expressed == nullptr ? 0 : expression_hash_of(*problem.expressed);
+  }
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);
@@ -119,6 +121,7 @@ struct Rules {
   static const ExportRecipe recipe;
 
  private:
+  static std::uint64_t expression_hash_of(const GemmArguments& expressed);
   /// estimate of a problem that asks for more than a plain one. Apart, as most do not.
   static Estimate estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                    std::size_t max_workspace);

@@ -73,8 +73,8 @@ std::uint32_t epilogue_word(const GemmProblem& problem) {
 
 }  // namespace
 
-std::uint64_t Rules::expression_hash(const GemmProblem& problem) {
-  return problem.expressed == nullptr ? 0 : detail::expression_hash(*problem.expressed);
+std::uint64_t Rules::expression_hash_of(const GemmArguments& expressed) {
+  return detail::expression_hash(expressed);
 }
 
 std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {

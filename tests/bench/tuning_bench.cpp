@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "lab/tune/problem_lines.hpp"
 #include "registry/compile/sources.hpp"
 #include "registry/tuning/index_file.hpp"
 #include "registry/tuning/table_file.hpp"
@@ -59,6 +61,46 @@ detail::TuningTable made_table(std::size_t problems, const FindOptions& options)
     }
   }
   return table;
+}
+
+/// A problem of each operation whose kernels are tuned, and one with an expression.
+constexpr const char* lines[] = {
+    "conv2d fprop 32x28x28x128 128x3x3 --padding 1 --a bf16:row",
+    "grouped_gemm 8x4096x4096 --a bf16:row --b bf16:col --tokens 4096",
+    "gemm_list 16*512x512x512 --a bf16:row",
+    "elementwise 4096x4096 --epilogue 'out = relu(x)' --with x=bf16:row,out=bf16:row",
+    "gemm 512x4096x4096 --a bf16:row --b bf16:col --epilogue 'out = relu(sum + x)' --with x=f32:per_column"};
+
+/// The fastest nanoseconds of find_best without a table, and with a table that has a measurement of the
+/// problem. Answers of GEMMs alone are remembered.
+void time_operation(const char* line, const std::string& path, const FindOptions& options) {
+  const Result<lab::Problem> read = lab::parse_command_text(line);
+  if (!read) return;
+  const lab::HeldArguments held = arguments_of(*read);
+  const Arguments arguments = held;
+  clear_tuning();
+  const CandidateList found = get_kernels(arguments, {}, options);
+  if (found.empty()) return;
+  const std::vector<detail::Measurement> measurements = {
+      test::measured(arguments, found.begin()[found.size() - 1], 5)};
+  std::filesystem::remove(path);
+  if (!detail::append_to_table(path, measurements)) return;
+  const auto query = [&] {
+    constexpr int rounds = 2000;
+    return seconds_of([&] {
+             for (int i = 0; i < rounds; ++i) (void)find_best(arguments, {}, options);
+           }) /
+           rounds * 1e9;
+  };
+  std::vector<double> times[2];
+  for (int round = 0; round < 10; ++round) {
+    clear_tuning();
+    times[0].push_back(query());
+    (void)load_tuning(path);
+    times[1].push_back(query());
+  }
+  std::printf("%-13s %7.0f ns without a table, %7.0f ns with it\n", to_string(arguments.operation()).data(),
+              fastest(times[0]), fastest(times[1]));
 }
 
 }  // namespace
@@ -111,6 +153,7 @@ int main(int argc, char** argv) {
               fastest(first[0]), fastest(first[1]), fastest(first[1]) - fastest(first[0]));
   std::printf("find_best, asked again: %.0f ns without a table, %.0f ns with it (bound 300)\n",
               fastest(again[0]), fastest(again[1]));
+  for (const char* line : lines) time_operation(line, folder + "/operation.jsonl", options);
   std::filesystem::remove_all(folder);
   return 0;
 }

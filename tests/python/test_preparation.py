@@ -48,11 +48,10 @@ class Answers(unittest.TestCase):
 
 @unittest.skipIf(COMMAND is None, "QUARRY_COMMAND is not set")
 class Tables(unittest.TestCase):
-    def table(self, kernels):
+    def table(self, kernels, problem="gemm 64x256x512 --a bf16:row --b bf16:col --out bf16:row"):
         """A table that says that the last of them is the fastest."""
         folder = folder_of(self)
         times = folder / "times.jsonl"
-        problem = "gemm 64x256x512 --a bf16:row --b bf16:col --out bf16:row"
         times.write_text("".join(json.dumps({"command": problem, "kernel": name, "measured_us": 90 - place}) + "\n"
                                  for place, name in enumerate(kernels)))
         table = folder / "table.jsonl"
@@ -69,6 +68,16 @@ class Tables(unittest.TestCase):
         self.assertEqual(quarry.get_kernels(args, cc=90)[0].name, before[2])
         quarry.clear_tuning()
         self.assertEqual([kernel.name for kernel in quarry.get_kernels(args, cc=90)], before)
+
+    def test_a_table_of_another_operation(self):
+        x, w = quarry.FakeTensor((8, 14, 14, 64), "bf16"), quarry.FakeTensor((64, 3, 3, 64), "bf16")
+        args = quarry.Conv2dArguments(x, w, quarry.FakeTensor((8, 14, 14, 64), "bf16"), padding=1)
+        quarry.clear_tuning()
+        before = [kernel.name for kernel in quarry.get_kernels(args, cc=90)]
+        problem = "conv2d fprop 8x14x14x64 64x3x3 --padding 1 --a bf16:row --b bf16:row --out bf16:row"
+        self.assertEqual(quarry.load_tuning(self.table(before[:3], problem)).usable, 3)
+        self.addCleanup(quarry.clear_tuning)
+        self.assertEqual(quarry.get_kernels(args, cc=90)[0].name, before[2])
 
     def test_mistakes_are_told(self):
         folder = folder_of(self)

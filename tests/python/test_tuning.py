@@ -1,6 +1,7 @@
 """Tuning in parts, by a local cluster of two processes, with recorded times in place of a device."""
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -15,6 +16,8 @@ except ImportError:
 
 COMMAND = os.environ.get("QUARRY_COMMAND")
 PROBLEMS = [f"gemm {m}x{n}x512 --a bf16:row --b bf16:col --out bf16:row" for m in (1, 16, 64, 200) for n in (256, 1024)]
+PROBLEMS += ["gemm 64x256x512 --a bf16:row --b bf16:row --out bf16:row --epilogue 'out = relu(sum + bias)' --with bias=f32:per_column",
+             "conv2d fprop 8x14x14x64 64x3x3 --padding 1 --a bf16:row --b bf16:row --out bf16:row"]
 
 
 def asked(*arguments, **environment):
@@ -34,7 +37,7 @@ class Parts(unittest.TestCase):
         cls.times = Path(cls.folder.name, "times.jsonl")
         with cls.times.open("w") as file:
             for problem in PROBLEMS:
-                names = asked("find", *problem.split(), "--device-model", "h200", "--limit", "3", "--format", "names").split()
+                names = asked("find", *shlex.split(problem), "--device-model", "h200", "--limit", "3", "--format", "names").split()
                 cls.best[problem] = names[-1]  # the last is the fastest
                 for place, name in enumerate(names):
                     file.write(json.dumps({"command": problem, "kernel": name, "measured_us": 30 - place}) + "\n")
@@ -47,7 +50,7 @@ class Parts(unittest.TestCase):
 
     def assertTuned(self, table, problems):
         for problem in problems:
-            found = asked("find", *problem.split(), "--device-model", "h200", "--limit", "1", "--format", "names", QUARRY_TUNING=str(table))
+            found = asked("find", *shlex.split(problem), "--device-model", "h200", "--limit", "1", "--format", "names", QUARRY_TUNING=str(table))
             self.assertEqual(found.strip(), self.best[problem], problem)
 
     def test_parts_make_a_table(self):
