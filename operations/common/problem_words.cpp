@@ -107,20 +107,26 @@ void ProblemWords::matrix_beside(std::string_view name, const TensorView& view, 
   matrix(name, view, out.rank == 3 ? out.extents[0] : 0);
 }
 
+void ProblemWords::real(std::string_view name, double value) {
+  if (!std::isfinite(value)) refuse();
+  flag(name, number_word(value));
+}
+
 void ProblemWords::factors(const Epilogue& e, bool reads_c) {
-  if (e.alpha.pointer == nullptr && e.alpha.value != 1) flag("alpha", number_word(e.alpha.value));
-  if (reads_c && e.beta.pointer == nullptr && e.beta.value != 1) flag("beta", number_word(e.beta.value));
+  if (e.alpha.pointer == nullptr && e.alpha.value != 1) real("alpha", e.alpha.value);
+  if (reads_c && e.beta.pointer == nullptr && e.beta.value != 1) real("beta", e.beta.value);
 }
 
 void ProblemWords::epilogue(const Epilogue& e, const TensorView& out) {
   const auto axis = [](BiasAxis of) { return of == BiasAxis::row ? "row" : "column"; };
   if (e.activation != Activation::identity) flag("activation", to_string(e.activation));
-  if (e.activation == Activation::leaky_relu) flag("slope", number_word(static_cast<double>(e.leaky_slope)));
+  if (e.activation == Activation::leaky_relu) real("slope", static_cast<double>(e.leaky_slope));
   if (e.bias) flag("bias", axis(e.bias_axis));
   if (e.scale) flag("scale", e.scale->extents[0] == 1 ? "tensor" : axis(e.scale_axis));
   if (e.residual) matrix_beside("residual", *e.residual, out);
   if (e.aux) matrix_beside("aux", *e.aux, out);
   if (e.clamp == Clamp{}) return;
+  if (std::isnan(e.clamp.low) || std::isnan(e.clamp.high)) refuse();
   const auto bound = [](double value) { return std::isinf(value) ? std::string() : number_word(value); };
   flag("clamp", bound(e.clamp.low) + ":" + bound(e.clamp.high));
 }

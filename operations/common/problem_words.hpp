@@ -21,6 +21,8 @@ class ProblemWords {
   void flag(std::string_view name, std::string_view value);
   /// A flag for a number, unless it is `otherwise`.
   void number(std::string_view name, std::int64_t value, std::int64_t otherwise);
+  /// A flag for a number that must be finite.
+  void real(std::string_view name, double value);
   /// There is something that no flag says.
   void refuse() { fits_ = false; }
 

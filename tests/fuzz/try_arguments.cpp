@@ -3,7 +3,9 @@
 
 #include "fuzz/arguments.hpp"
 #include "fuzz/exact_memory.hpp"
+#include "lab/tune/problem_lines.hpp"
 #include "quarry/registry.hpp"
+#include "registry/operation.hpp"
 
 namespace quarry::fuzz {
 namespace {
@@ -35,6 +37,22 @@ FindOptions options_of(std::uint16_t choice, Input& input) {
   return options;
 }
 
+/// What a log of problems says of arguments that some kernel takes is read as a problem of the same key.
+void check_line(const lab::HeldArguments& held) {
+  const Arguments arguments = held;
+  const detail::OperationInfo& info = detail::info_of(arguments.operation());
+  const std::string words = info.command_text(arguments.data());
+  if (words.empty()) return;
+  const std::string line = std::string(info.name) + " " + words;
+  const Result<lab::Problem> read = lab::parse_command_text(line);
+  require(static_cast<bool>(read), "a line is read: " + line + ": " + read.status().message());
+  const lab::HeldArguments again = arguments_of(*read);
+  const Arguments said = again;
+  const Result<detail::TuningKey> key = info.tuning_key(arguments.data());
+  const Result<detail::TuningKey> said_key = info.tuning_key(said.data());
+  require(key && said_key && *key == *said_key, "a line is of its problem's key: " + line);
+}
+
 void ask(const lab::HeldArguments& arguments, std::uint16_t choice, Input& input) {
   const FindOptions options = options_of(choice, input);
   const CandidateList found = get_kernels(arguments, Filter(), options);
@@ -43,7 +61,9 @@ void ask(const lab::HeldArguments& arguments, std::uint16_t choice, Input& input
   require(found.size() <= options.limit, "a limit is kept");
   for (const Rejection& rejection : found.rejections())
     require(!rejection.reason.empty(), "rejections have reasons");
-  if (found.empty() || options.device != nullptr) return;
+  if (found.empty()) return;
+  check_line(arguments);
+  if (options.device != nullptr) return;
   const Candidate& best = found.front();
   require(static_cast<bool>(best.supports(arguments)),
           "what is offered is supported: " + std::string(best.name()));

@@ -1,4 +1,5 @@
 // Problems in the words of the command line, as logs of problems have them.
+#include <limits>
 #include <string>
 
 #include "lab/problems/fresh_seed.hpp"
@@ -89,6 +90,22 @@ TEST_CASE("the words of a problem with an expression say the types of its tensor
   args.out.data = memory;
   args.tensors[1].view.data = memory;
   CHECK(words_of(args).ends_with(" --in-place x"));
+}
+
+TEST_CASE("numbers that are not finite, and scales in arrays, have no words") {
+  const GemmArguments plain = test::plain_problem(64, 128, 256);
+  CHECK(!words_of(plain).empty());
+  GemmArguments args = plain;
+  args.epilogue.alpha = std::numeric_limits<double>::infinity();
+  CHECK(words_of(args).empty());
+  args = plain;
+  args.epilogue.clamp.low = std::numeric_limits<double>::quiet_NaN();
+  CHECK(words_of(args).empty());
+  args = plain;
+  args.a_scale = TensorView::vector(nullptr, DType::f32, 64);
+  CHECK(!words_of(args).empty());
+  args.a_scale->is_pointer_array = true;
+  CHECK(words_of(args).empty());
 }
 
 TEST_CASE("strides that no flag says have no words") {
