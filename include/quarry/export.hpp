@@ -24,6 +24,9 @@ namespace quarry {
 /// (gemm_sm90), that shares tiles (modes.stream_k), or that is a reduction (export_plan takes all of these);
 /// and with file_error if the folder cannot be created or written.
 ///
+/// The kernel is exported as it is registered. A kernel with an expression has parameters that this header
+/// does not describe: export_plan takes the expression with the arguments.
+///
 /// Safe from any thread; calls that write into one folder at the same time may mix their files.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "quarry/arguments.hpp"
 #include "quarry/artifact.hpp"
 #include "quarry/kernel.hpp"
 #include "quarry/status.hpp"
@@ -26,9 +27,9 @@ Status write_pack(std::span<const Artifact> artifacts, const std::string& path);
 Result<std::vector<Artifact>> read_pack(const std::string& path);
 
 /// Adds all artifacts of a pack to this process, or none on failure. Their kernels then run without a
-/// compiler. Code that is already present stays in use. Fails with invalid_artifact as read_pack does; if a
-/// kernel of the pack is not in this library; if it was compiled from other sources; and if this machine has
-/// devices and all of the code is for other devices.
+/// compiler, with the expressions that were compiled into them. Code that is already present stays in use.
+/// Fails with invalid_artifact as read_pack does; if a kernel of the pack is not in this library; if it was
+/// compiled from other sources; and if this machine has devices and all of the code is for other devices.
 /// Safe from any thread, also while others query and run. What was loaded stays to the end of the process.
 Status load_pack(const std::string& path);
 
@@ -38,6 +39,19 @@ Status load_pack(const std::string& path);
 ///
 /// @return an artifact or a failure for each kernel, in their order, then one for each reduction
 std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels,
+                                               const CompileOptions& options = {},
+                                               const CompileProgress& progress = {}, int threads = 0);
+
+/// The same for kernels as they run with arguments: what a run of kernels[i] with problems[i] launches, with
+/// an expression of the arguments compiled in. Null pointers are fine. Machine code does not depend on sizes,
+/// so one problem of each expression is enough. A kernel fails as Kernel::supports does where it does not
+/// take its problem; all fail with invalid_arguments if there are not as many problems as kernels, and a
+/// kernel does if nothing is launched for its problem.
+///
+/// @return an artifact or a failure for each kernel, in their order, then one for each entry that follows a
+///         kernel, such as a reduction
+std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels,
+                                               std::span<const Arguments> problems,
                                                const CompileOptions& options = {},
                                                const CompileProgress& progress = {}, int threads = 0);
 

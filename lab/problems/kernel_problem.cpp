@@ -25,4 +25,12 @@ Result<Problem> problem_for(const Kernel& kernel, const std::string& shape, Sett
   return parse_problem(operation, shape, settings);
 }
 
+Result<Problem> example_problem_for(const Kernel& kernel, const SettingTexts& settings) {
+  const LabWords words = lab_of(kernel.metadata().operation).words;
+  std::string_view left = words.problem;
+  std::size_t end = 0;
+  for (std::size_t i = words.words_of_shape(left); i > 0; --i) end = left.find(' ', end + (end > 0 ? 1 : 0));
+  return problem_for(kernel, std::string(left.substr(0, end)), settings);
+}
+
 }  // namespace quarry::lab

@@ -24,4 +24,7 @@ std::string take_shape(std::vector<std::string>& words);
 /// otherwise.
 Result<Problem> problem_for(const Kernel& kernel, const std::string& shape, SettingTexts settings);
 
+/// The same of the shape that the help of the kernel's operation shows, where no shape is asked for.
+Result<Problem> example_problem_for(const Kernel& kernel, const SettingTexts& settings);
+
 }  // namespace quarry::lab

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "basic/text.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
 #include "registry/compile/pack.hpp"
@@ -12,6 +13,7 @@
 #include "registry/compile/store.hpp"
 #include "registry/device/library.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry {
 namespace {
@@ -28,14 +30,26 @@ Status check_target(const detail::ArtifactData& artifact) {
     return invalid("The code of " + detail::quoted(artifact.entry) +
                    " is for an unknown compute capability: " + std::to_string(artifact.target));
   }
-  const std::optional<std::uint32_t> number = detail::find_entry(artifact.entry);
+  const auto parts = detail::parse_expression_entry(artifact.entry);
+  const std::string_view name = parts ? parts->entry : artifact.entry;
+  const std::optional<std::uint32_t> number = detail::find_entry(name);
   if (!number || *number >= detail::entries().size()) return {};
-  const Result<Kernel> kernel = find_kernel(artifact.entry);
+  const Result<Kernel> kernel = find_kernel(name);
   if (!kernel) return {};  // of the transposed kernel alone
   const KernelMetadata& metadata = kernel->metadata();
   if (artifact.target >= metadata.cc && artifact.target <= metadata.max_cc.value_or(most)) return {};
   return invalid("The code of " + detail::quoted(artifact.entry) + " is for compute capability " +
                  capability(artifact.target) + ", on which the kernel does not run");
+}
+
+/// The number of an entry without an expression. A kernel that is not registered is made.
+Result<std::uint32_t> entry_of_kernel(std::string_view name) {
+  if (const std::optional<std::uint32_t> number = detail::find_entry(name)) return *number;
+  const Result<Kernel> own = make_kernel(name);
+  if (!own) return invalid(own.status().message());
+  const std::uint32_t entry = detail::row_of(*own).entry;
+  if (detail::entry_of(entry).name == name) return entry;
+  return invalid("No kernel of this library is called " + detail::quoted(name));
 }
 
 Status add(const detail::ArtifactData& artifact, std::shared_ptr<const detail::ArtifactData> shared) {
@@ -58,6 +72,7 @@ Status detail::check_artifact(const ArtifactData& artifact) {
     return invalid("The code of " + name +
                    " is precompiled and does not name its sources: compile it with `force`");
   }
+  if (Status s = learn_expression(artifact.entry, artifact.config); !s) return invalid(s.message());
   const Result<EntrySource> source = entry_source(artifact.entry);
   if (!source) return invalid("No kernel of this library is called " + name);
   if (source->config != artifact.config)
@@ -69,10 +84,13 @@ Status detail::check_artifact(const ArtifactData& artifact) {
 
 Result<std::uint32_t> detail::entry_of_artifact(const ArtifactData& artifact) {
   if (const std::optional<std::uint32_t> number = find_entry(artifact.entry)) return *number;
-  const Result<Kernel> own = make_kernel(artifact.entry);
-  if (!own) return invalid(own.status().message());
-  if (entry_of(detail::row_of(*own).entry).name == artifact.entry) return detail::row_of(*own).entry;
-  return invalid("No kernel of this library is called " + quoted(artifact.entry));
+  const auto parts = parse_expression_entry(artifact.entry);
+  const Result<std::uint32_t> plain = entry_of_kernel(parts ? parts->entry : artifact.entry);
+  const InternedExpression* const expression = parts ? find_interned(parts->number) : nullptr;
+  if (!plain || expression == nullptr) return plain;
+  const std::uint32_t entry = entry_with(*plain, *expression);
+  if (entry != no_entry) return entry;
+  return invalid("There is no room for " + quoted(artifact.entry) + ": this program has too many kernels");
 }
 
 Status add_artifact(const Artifact& artifact) {

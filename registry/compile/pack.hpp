@@ -8,8 +8,8 @@
 
 namespace quarry::detail {
 
-/// Whether an artifact is code of a kernel of this library, made from its sources; changes nothing. Fails
-/// with invalid_artifact.
+/// Whether an artifact is code of a kernel of this library, made from its sources. An expression that was
+/// compiled into it is then known to this program; nothing else changes. Fails with invalid_artifact.
 Status check_artifact(const ArtifactData& artifact);
 
 /// The number of the artifact's entry. A kernel that is not registered is made (see make_kernel): its code

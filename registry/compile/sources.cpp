@@ -25,6 +25,13 @@ Result<EntrySource> family_entry(const ConfigSpace& space, std::string_view name
   return EntrySource{instantiation({&text, 1}), text.config(), shared_memory, text.only_cc};
 }
 
+constexpr std::string_view with = " with ";
+
+/// "out = x + y with x=bf16:row,y=bf16:row,out=bf16:row"
+std::string text_of(const Expression& expression) {
+  return expression.text() + std::string(with) + expression.declarations().text();
+}
+
 /// The entry of a family with an expression compiled in: as without, but that the kernel's second template
 /// argument is the expression's code.
 Result<EntrySource> expression_entry(const ConfigSpace& space, std::string_view name,
@@ -49,9 +56,23 @@ Result<EntrySource> expression_entry(const ConfigSpace& space, std::string_view 
   const std::string entry = "QUARRY_ENTRY(" + text.name + ", quarry::" + code_name + "::Parameters<" +
                             text.params + ">, quarry::" + text.folder + "::kernel,\n             (" +
                             text.config() + "), quarry::" + code_name + ")\n";
-  const std::string config = text.config() + " " + interned->expression.text() + " with " +
-                             interned->expression.declarations().text();
+  const std::string config = text.config() + " " + text_of(interned->expression);
   return EntrySource{include + "\n" + *code + entry, config, kernel.design.shared_memory, text.only_cc};
+}
+
+/// The expression that `config` ends with, and that has this number. Its text does not say of which type the
+/// sums are, so that all are tried.
+Status learn(std::string_view name, std::uint64_t number, std::string_view text) {
+  const std::size_t at = text.rfind(with);
+  if (at == text.npos) return unknown_entry(name, "its config names no expression");
+  const std::string_view declarations = text.substr(at + with.size());
+  for (const DType sum : {DType::none, DType::f32, DType::f64, DType::s32}) {
+    const Result<expression::Declarations> declared = expression::Declarations::parse(declarations, sum);
+    if (!declared) continue;
+    const Result<Expression> expression = Expression::parse(text.substr(0, at), *declared);
+    if (expression && expression->hash() == number && interned(*expression)->number == number) return {};
+  }
+  return unknown_entry(name, "its config names another expression");
 }
 
 /// The family whose names start like this one; null where there is none.
@@ -78,6 +99,15 @@ Result<EntrySource> entry_source(std::string_view entry) {
     return parts ? expression_entry(*space, entry, *parts) : family_entry(*space, entry);
   }
   return unknown_entry(entry, "no family makes such names");
+}
+
+Status learn_expression(std::string_view entry, std::string_view config) {
+  const auto parts = parse_expression_entry(entry);
+  if (!parts || find_interned(parts->number) != nullptr) return {};
+  const Result<EntrySource> plain = entry_source(parts->entry);
+  if (!plain) return plain.status();
+  if (!config.starts_with(plain->config + " ")) return unknown_entry(entry, "its config is another one");
+  return learn(entry, parts->number, config.substr(plain->config.size() + 1));
 }
 
 }  // namespace quarry::detail

@@ -46,4 +46,10 @@ struct EntrySource {
 };
 Result<EntrySource> entry_source(std::string_view entry);
 
+/// Makes the expression of an entry known to this program, as entry_source needs it, where another program
+/// compiled the entry. Ok without an effect for entries without an expression. Fails with not_found where
+/// `config` does not name the expression of the entry's number.
+/// @param config as EntrySource::config
+Status learn_expression(std::string_view entry, std::string_view config);
+
 }  // namespace quarry::detail

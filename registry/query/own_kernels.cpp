@@ -11,7 +11,6 @@
 
 #include "basic/text.hpp"
 #include "entry_text.hpp"
-#include "operations/common/expression/interned.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 
@@ -68,22 +67,6 @@ std::optional<SharedEntry> entry_named(OwnKernels& all, const std::string& name,
   return result;
 }
 
-/// An entry with an expression compiled in; no_entry where there are too many.
-std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression) {
-  OwnKernels& all = own();
-  const std::pair key = {entry, &expression};
-  {
-    const std::shared_lock lock(all.mutex);
-    const auto known = all.with_expression.find(key);
-    if (known != all.with_expression.end()) return known->second;
-  }
-  const std::lock_guard lock(all.mutex);
-  const auto added =
-      entry_named(all, entry_name_with(entry_of(entry).name, expression), [] { return nullptr; });
-  if (!added) return no_entry;
-  return all.with_expression.try_emplace(key, added->number).first->second;
-}
-
 /// The registered entries of its companions. (They are small and few, so that none is ever made.)
 std::array<std::uint32_t, most_companions> companions_of(const KernelMetadata& kernel) {
   std::array<std::uint32_t, most_companions> companions = {no_entry, no_entry};
@@ -128,6 +111,21 @@ Result<const Row*> row_of(const FamilyConfig& config) {
   const std::lock_guard lock(all.mutex);
   if (const Row* const made = find_in(all, name)) return made;
   return make_row(all, config, std::move(name));
+}
+
+std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression) {
+  OwnKernels& all = own();
+  const std::pair key = {entry, &expression};
+  {
+    const std::shared_lock lock(all.mutex);
+    const auto known = all.with_expression.find(key);
+    if (known != all.with_expression.end()) return known->second;
+  }
+  const std::lock_guard lock(all.mutex);
+  const auto added =
+      entry_named(all, entry_name_with(entry_of(entry).name, expression), [] { return nullptr; });
+  if (!added) return no_entry;
+  return all.with_expression.try_emplace(key, added->number).first->second;
 }
 
 const Row* find_own_row(std::string_view name) {

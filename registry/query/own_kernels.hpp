@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "launch.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/status.hpp"
 #include "registry/query/config_reader.hpp"
@@ -23,6 +24,10 @@ const Row* find_own_row(std::string_view name);
 
 /// An entry behind the table's, by name.
 std::optional<std::uint32_t> find_own_entry(std::string_view name);
+
+/// The entry that is another entry, of any number, with an expression compiled in. no_entry where there are
+/// too many. Only the first call for both allocates; may throw std::bad_alloc. Safe from any thread.
+std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression);
 
 /// The entry that a kernel step of a launch runs: the row's own, with the launch's expression compiled in
 /// where it has one, or a companion. no_entry where the library does not have it, or there are too many. Only

@@ -116,6 +116,71 @@ class Packing(CompilingTest):
                 self.refused("pack", "--list", self.path("b.pack"), status=1, says="ack")
 
 
+class Expressions(CompilingTest):
+    """Kernels with an expression compiled in."""
+
+    WITH = ("--epilogue", "out = gelu(sum + bias)", "--with", "bias=f64:per_column")
+
+    def pack(self, *arguments):
+        return self.quarry("pack", *arguments, "-o", self.path("a.pack"), "--target", "90")
+
+    def entries(self):
+        listed = self.quarry("pack", "--list", self.path("a.pack"), "--format", "json").json
+        return [artifact["entry"] for artifact in listed["artifacts"]]
+
+    def export(self, name, shape, *arguments):
+        return run_quarry("export", name, shape, "-o", self.path("exported"), "--target", "90", "--name", "plan", *arguments)
+
+    def test_they_need_no_compiler(self):
+        names = self.names(2, SMALL + " and out.layout == row")
+        self.assertIn("2 kernels as 2 artifacts", self.pack(*names, *self.WITH).out)
+        for name, entry in zip(sorted(names), sorted(self.entries())):
+            self.assertRegex(entry, rf"^{name}_x[0-9a-f]{{16}}$")
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"))
+        self.assertIn("would have to be compiled", self.export(names[0], "64x64x64", *self.WITH).err)
+        self.set_environment(QUARRY_PACKS=self.path("a.pack"))
+        for name in names:
+            for shape in ("64x64x64", "300x20x7"):
+                done = self.export(name, shape, *self.WITH)
+                self.assertEqual((done.status, done.err), (0, ""))
+        other = self.export(names[0], "64x64x64", "--epilogue", "out = relu(sum + bias)", "--with", "bias=f64:per_column")
+        self.assertEqual(other.status, 1)
+        self.assertIn("would have to be compiled", other.err)
+
+    def test_elementwise(self):
+        words = ("--epilogue", "out = x * x; total = sum(out)", "--with", "x=f16:row,total=f32:scalar,out=f32:row")
+        self.pack("elementwise_v4_u2", "elementwise_v1_u1", *words)
+        self.assertEqual(len(self.entries()), 2)
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"), QUARRY_PACKS=self.path("a.pack"))
+        done = self.export("elementwise_v1_u1", "5x30x77", *words)
+        self.assertEqual((done.status, done.err), (0, ""))
+
+    def test_what_kernels_refuse(self):
+        name = self.names(1, SMALL + " and out.layout == row")[0]
+        out = ("-o", self.path("x.pack"))
+        for words, says in (
+            (("--epilogue", "out = gleu(sum)"), "did you mean `gelu`"),
+            (("--epilogue", "out = sum + y"), "unknown"),
+            (("--epilogue", "out = sum", "--with", "y=f64:row"), "nothing uses `y`"),
+            (("--epilogue", "out = sum + y", "--with", "y=s32:row"), "do not mix"),
+        ):
+            self.refused("pack", name, *words, *out, says=[name, says], status=2, lines=3)
+        self.refused("pack", "nonsense", *self.WITH, *out, says="`nonsense`")
+        self.refused("pack", name, "--epilogue", "out = sum; z = sum", "--with", "z=u4:row", *out, says=[name, "whole bytes"])
+        self.refused("pack", "reorder_matrix_s8", *self.WITH, *out, says="reorder")
+        self.refused("pack", name, "--with", "y=f64:row", *out, says="--epilogue")
+        scaled = self.names(1, "operation == gemm and scales != none")[0]
+        done = run_quarry("pack", scaled, "--epilogue", "out = sum * 2", *out)
+        self.assertNotEqual(done.status, 0)
+        self.assertIn(scaled, done.err)
+        self.refused("pack", "--list", self.path("x.pack"), *self.WITH, says="--epilogue does not go with --list")
+        self.assertEqual(self.left(), [])
+
+    def test_an_export_for_any_shape_takes_none(self):
+        name = self.names(1)[0]
+        self.refused("export", name, *self.WITH, "-o", self.path("exported"), says=["goes with a shape", "without an expression"])
+
+
 class BadInput(CompilingTest):
     def refused_pack(self, *arguments, says, status=2, lines=1):
         self.refused("pack", *arguments, says=says, status=status, lines=lines)

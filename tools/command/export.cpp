@@ -62,8 +62,13 @@ int export_selected(ExportFlags flags) {
   }
   if (!flags.settings.empty() || !flags.name.empty()) {
     const std::string flag = flags.settings.empty() ? "name" : flags.settings.begin()->first;
-    return report(
-        Status(StatusCode::parse_error, "--" + flag + " goes with a shape: quarry export NAME SHAPE"));
+    // The tensors of an expression are parameters that it alone has.
+    const std::string_view why = flags.settings.contains("epilogue")
+                                     ? ". The files for any shape describe the parameters of kernels without "
+                                       "an expression"
+                                     : "";
+    return report(Status(StatusCode::parse_error,
+                         "--" + flag + " goes with a shape: quarry export NAME SHAPE" + std::string(why)));
   }
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());

@@ -10,12 +10,14 @@
 #include <map>
 #include <set>
 
+#include "lab/problems/kernel_problem.hpp"
 #include "lab/problems/problem_text.hpp"
 #include "lab/progress.hpp"
 #include "lab/text.hpp"
 #include "tools/command/common/commands.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/pack_targets.hpp"
+#include "tools/command/common/problem_flags.hpp"
 #include "tools/command/common/selection.hpp"
 #include "tools/command/common/table.hpp"
 
@@ -24,6 +26,7 @@ namespace {
 
 struct PackFlags {
   SelectionFlags selection;
+  lab::SettingTexts settings;
   ListingFlags listing;
   std::string output;
   std::string list;
@@ -41,6 +44,8 @@ struct Failure {
 /// What is to become a pack.
 struct Job {
   std::vector<Kernel> kernels;
+  /// A problem of each kernel, with what is compiled in; empty: kernels as they are registered.
+  std::vector<lab::Problem> problems = {};
   std::vector<int> targets;
   int threads = 0;
   bool force = false;
@@ -54,12 +59,29 @@ struct Packed {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+/// Makes a problem of each kernel, where flags say what is compiled in. Fails where a kernel does not take
+/// it.
+Status read_settings(const lab::SettingTexts& settings, Job& job) {
+  if (settings.empty()) return {};
+  for (const Kernel& kernel : job.kernels) {
+    Result<lab::Problem> problem = lab::example_problem_for(kernel, settings);
+    Status status = problem.status();
+    if (status) {
+      const lab::HeldArguments arguments = arguments_of(*problem);
+      status = kernel.supports(arguments);
+    }
+    if (!status) return {status.code(), std::string(kernel.name()) + ": " + status.message()};
+    job.problems.push_back(*std::move(problem));
+  }
+  return {};
+}
+
 Result<Job> read_job(const PackFlags& flags) {
   constexpr auto bad = StatusCode::invalid_arguments;
   if (flags.selection.names.empty() && flags.selection.where.empty())
     return Status(bad, "which kernels? Give names, or --where, or --list FILE");
   if (flags.output.empty()) return Status(bad, "where to? Give -o FILE");
-  Job job{.kernels = {}, .targets = {}, .threads = 0, .force = flags.force};
+  Job job{.kernels = {}, .targets = {}, .force = flags.force};
   if (!flags.threads.empty()) {
     const Result<std::int64_t> threads = lab::parse_integer("--threads", flags.threads, 1, 1024);
     if (!threads) return threads.status();
@@ -72,6 +94,7 @@ Result<Job> read_job(const PackFlags& flags) {
   if (!kernels) return kernels.status();
   job.kernels = *std::move(kernels);
   if (job.kernels.empty()) return Status(StatusCode::filtered_out, "no kernel passes the filter");
+  if (Status s = read_settings(flags.settings, job); !s) return s;
   return job;
 }
 
@@ -83,29 +106,43 @@ Status check_output(const std::string& path) {
   return {StatusCode::file_error, "cannot write " + lab::quoted(path)};
 }
 
-/// The kernels that can run on a target, with a message where some cannot.
-std::vector<Kernel> kernels_for(const Job& job, int target) {
-  std::vector<Kernel> kernels = job.kernels;
-  const std::size_t left_out = std::erase_if(kernels, [target](const Kernel& kernel) {
-    const KernelMetadata& m = kernel.metadata();
-    return target < m.cc || target > m.max_cc.value_or(target);
-  });
+/// The kernels that can run on a target, with their problems, and a message where some cannot.
+struct Runnable {
+  std::vector<Kernel> kernels;
+  std::vector<lab::HeldArguments> problems;
+};
+Runnable runnable_on(const Job& job, int target) {
+  Runnable runnable;
+  for (std::size_t i = 0; i < job.kernels.size(); ++i) {
+    const KernelMetadata& m = job.kernels[i].metadata();
+    if (target < m.cc || target > m.max_cc.value_or(target)) continue;
+    runnable.kernels.push_back(job.kernels[i]);
+    if (!job.problems.empty()) runnable.problems.push_back(arguments_of(job.problems[i]));
+  }
+  const std::size_t left_out = job.kernels.size() - runnable.kernels.size();
   if (left_out > 0) {
     message(std::to_string(left_out) + " of the kernels do not run on " + capability_text(target) +
             ", and are left out for it");
   }
-  return kernels;
+  return runnable;
+}
+
+std::vector<Result<Artifact>> compile_all(const Job& job, const Runnable& runnable,
+                                          const CompileOptions& options, const CompileProgress& progress) {
+  if (job.problems.empty()) return compile_for_pack(runnable.kernels, options, progress, job.threads);
+  const std::vector<Arguments> problems(runnable.problems.begin(), runnable.problems.end());
+  return compile_for_pack(runnable.kernels, problems, options, progress, job.threads);
 }
 
 void compile_for(const Job& job, int target, lab::Progress& progress, Packed& packed) {
-  const std::vector<Kernel> kernels = kernels_for(job, target);
+  const Runnable runnable = runnable_on(job, target);
+  const std::vector<Kernel>& kernels = runnable.kernels;
   std::size_t before = 0;
   const auto advance = [&](std::size_t done, std::size_t, const Kernel&) {
     progress.advance(done - before);
     before = done;
   };
-  const auto results =
-      compile_for_pack(kernels, {.target = target, .force = job.force}, advance, job.threads);
+  const auto results = compile_all(job, runnable, {.target = target, .force = job.force}, advance);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i]) {
       packed.artifacts.push_back(*results[i]);
@@ -168,6 +205,10 @@ int make_pack(const PackFlags& flags) {
 }
 
 int list_pack(const PackFlags& flags) {
+  if (!flags.settings.empty()) {
+    return report(Status(StatusCode::invalid_arguments,
+                         "--" + flags.settings.begin()->first + " does not go with --list"));
+  }
   if (!flags.selection.names.empty() || !flags.selection.where.empty() || !flags.output.empty())
     return report(Status(StatusCode::invalid_arguments, "--list goes with no names, --where or -o"));
   const Result<std::vector<Artifact>> artifacts = read_pack(flags.list);
@@ -207,14 +248,17 @@ void add_pack(CLI::App& app, Action& action) {
        .usage = "[NAME...] [FLAGS]",
        .examples =
            {"quarry pack --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o simt.pack",
-            "quarry pack --list best.pack"},
+            "quarry pack --list best.pack",
+            "quarry pack gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4 --epilogue 'out = gelu(sum)' -o gelu.pack"},
        .notes =
            "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "
            "A pack belongs to one\n"
            "version of the library. If a kernel cannot be compiled, no file is written. Precompiled kernels "
            "are "
            "compiled\n"
-           "again. The pack also holds the reductions that split-K kernels need."});
+           "again. The pack also holds the reductions that split-K kernels need.\n"
+           "With --epilogue, the kernels are compiled with this expression, and the pack holds them with it "
+           "alone."});
   add_selection_flags(*command, flags->selection);
   command->add_option("-o,--output", flags->output, "File to write")->type_name("FILE");
   command
@@ -226,6 +270,7 @@ void add_pack(CLI::App& app, Action& action) {
   command->add_flag("--force", flags->force, "Compile what is in the cache, too");
   command->add_option("--list", flags->list, "Show what is in this pack")->type_name("FILE");
   add_listing_flags(*command, flags->listing);
+  add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] {
     action = [flags] { return flags->list.empty() ? make_pack(*flags) : list_pack(*flags); };
   });
