@@ -28,6 +28,7 @@ const char* look_up_all(void* opened, CublasLtFunctions& f) {
   get("cublasLtMatmulPreferenceSetAttribute", f.preference_set);
   get("cublasLtMatmulAlgoGetHeuristic", f.heuristic);
   get("cublasLtMatmul", f.matmul);
+  get("cublasLtMatmulAlgoConfigGetAttribute", f.config_get);
   return get.missing();
 }
 

@@ -57,6 +57,22 @@ struct CublasLtFunctions {
                 const void* beta, const void* c, CublasLtMatrixLayout* c_layout, void* d,
                 CublasLtMatrixLayout* d_layout, const CublasLtAlgorithm* algorithm, void* workspace,
                 std::size_t workspace_bytes, CUstream_st* stream);
+  int (*config_get)(const CublasLtAlgorithm* algorithm, int attribute, void* value, std::size_t bytes,
+                    std::size_t* written);
+};
+
+/// cublasLtMatmulAlgoConfigAttributes_t: uint32; the algorithm's number and slices of K are int32, the last
+/// two uint16.
+enum CublasLtConfigAttribute : int {
+  lt_config_id = 0,
+  lt_config_tile = 1,
+  lt_config_split_k = 2,
+  lt_config_reduction = 3,
+  lt_config_swizzle = 4,
+  lt_config_custom = 5,
+  lt_config_stages = 6,
+  lt_config_inner_shape = 7,
+  lt_config_cluster = 8
 };
 
 /// cudaDataType_t.

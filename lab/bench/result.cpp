@@ -1,5 +1,7 @@
 #include "lab/bench/result.hpp"
 
+#include <algorithm>
+
 namespace quarry::lab {
 namespace {
 
@@ -16,6 +18,12 @@ std::optional<Timing> BenchResult::yardstick() const {
   return fastest(timings_of(algorithms));
 }
 
+const Finalist* BenchResult::fastest_algorithm() const {
+  const auto gaps = [](const Finalist& each) { return each.timing.gaps.median; };
+  const auto found = std::ranges::min_element(algorithms, {}, gaps);
+  return found == algorithms.end() ? nullptr : &*found;
+}
+
 std::optional<Standing> BenchResult::ratio() const {
   const std::optional<Timing> other = yardstick();
   if (!other || kernels.empty()) return std::nullopt;
@@ -30,6 +38,12 @@ std::optional<Standing> BenchResult::first_ratio() const {
 std::optional<Standing> BenchResult::algorithm_first_ratio() const {
   if (!algorithm_first) return std::nullopt;
   return standing(algorithms[*algorithm_first].timing, *yardstick());
+}
+
+std::string choice_text(const std::vector<ChoicePart>& choice) {
+  std::string text;
+  for (const ChoicePart& part : choice) text += (text.empty() ? "" : ", ") + part.name + " " + part.value;
+  return text;
 }
 
 std::string controls_text(const Controls& controls) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/bench/statistics.hpp"
+#include "lab/bench/yardstick.hpp"
 #include "lab/problems/problem.hpp"
 #include "quarry/account.hpp"
 
@@ -20,6 +21,8 @@ struct Finalist {
   /// By the ranking; of kernels only.
   std::optional<double> predicted_seconds = std::nullopt;
   Timing timing = {};
+  /// Of algorithms only: what it is (Yardstick::choice).
+  std::vector<ChoicePart> choice = {};
 };
 
 /// A kernel that was timed briefly.
@@ -60,6 +63,8 @@ struct BenchResult {
 
   /// The fastest algorithm under each load; absent without a yardstick.
   std::optional<Timing> yardstick() const;
+  /// The algorithm that is fastest with gaps; null without a yardstick.
+  const Finalist* fastest_algorithm() const;
   /// Of the best kernel beside the yardstick.
   std::optional<Standing> ratio() const;
   /// Of the first choice beside the best kernel: 1 at most, except for noise.
@@ -67,6 +72,9 @@ struct BenchResult {
   /// Of its own first choice beside the yardstick.
   std::optional<Standing> algorithm_first_ratio() const;
 };
+
+/// "tile 128x256, stages 64x4, cluster 2x1x1, split_k 1".
+std::string choice_text(const std::vector<ChoicePart>& choice);
 
 /// The controls in the words of flags, less what is usual: "split_k_parallel 4, swizzle 8".
 std::string controls_text(const Controls& controls);

@@ -31,6 +31,12 @@ ordered_json to_json(const Controls& c) {
 
 ordered_json to_json(const Spread& spread) { return {spread.median, spread.low, spread.high}; }
 
+ordered_json to_json(const std::vector<ChoicePart>& choice) {
+  ordered_json parts = ordered_json::array();
+  for (const ChoicePart& part : choice) parts.push_back({part.name, part.value});
+  return parts;
+}
+
 ordered_json to_json(const std::vector<Finalist>& finalists) {
   ordered_json list = ordered_json::array();
   for (const Finalist& each : finalists) {
@@ -39,7 +45,8 @@ ordered_json to_json(const std::vector<Finalist>& finalists) {
                     {"controls", to_json(each.controls)},
                     {"predicted", if_there(each.predicted_seconds)},
                     {"gaps", to_json(each.timing.gaps)},
-                    {"back_to_back", loaded ? to_json(*loaded) : ordered_json()}});
+                    {"back_to_back", loaded ? to_json(*loaded) : ordered_json()},
+                    {"choice", to_json(each.choice)}});
   }
   return list;
 }
@@ -100,6 +107,13 @@ Spread spread_of(const json& value, bool& is_good) {
           seconds_of(value.at(2), is_good)};
 }
 
+std::vector<ChoicePart> choice_of(const json& parts) {
+  std::vector<ChoicePart> choice;
+  for (const json& part : parts)
+    choice.push_back({part.at(0).get<std::string>(), part.at(1).get<std::string>()});
+  return choice;
+}
+
 std::vector<Finalist> finalists_of(const json& list, bool& is_good) {
   std::vector<Finalist> finalists;
   for (const json& each : list) {
@@ -110,6 +124,7 @@ std::vector<Finalist> finalists_of(const json& list, bool& is_good) {
     finalist.timing.gaps = spread_of(each.at("gaps"), is_good);
     if (const json& loaded = each.at("back_to_back"); !loaded.is_null())
       finalist.timing.back_to_back = spread_of(loaded, is_good);
+    if (const auto choice = each.find("choice"); choice != each.end()) finalist.choice = choice_of(*choice);
   }
   return finalists;
 }

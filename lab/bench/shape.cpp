@@ -191,6 +191,7 @@ class ShapeBench {
                  .tolerance = algorithms_->tolerance()},
                 part ? &*part : nullptr);
       if (!right) return right.status();
+      if (*right) algorithm_numbers_.push_back(i);
       if (*right && i == 0) has_first_algorithm_ = true;
     }
     return {};
@@ -333,7 +334,9 @@ class ShapeBench {
       return;
     }
     if (has_first_algorithm_ && contestant == kernels()) result_.algorithm_first = result_.algorithms.size();
-    result_.algorithms.push_back({.name = bursts.contestants()[contestant].name, .timing = timing});
+    result_.algorithms.push_back({.name = bursts.contestants()[contestant].name,
+                                  .timing = timing,
+                                  .choice = algorithms_->choice(algorithm_numbers_[contestant - kernels()])});
   }
 
   BenchResult& result_;
@@ -341,6 +344,8 @@ class ShapeBench {
   Random dice_{result_.seed};
   std::optional<BenchOperands> operands_;
   std::unique_ptr<Yardstick> algorithms_;
+  /// Of those that take part, in the order of the contestants.
+  std::vector<std::size_t> algorithm_numbers_;
   /// Kernels that take part, best predicted first, then those with other controls;
   /// contestants are these, then the yardstick's algorithms.
   std::vector<Candidate> candidates_;

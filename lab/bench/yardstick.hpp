@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "lab/problems/problem.hpp"
 #include "lab/reference/tolerance.hpp"
@@ -12,6 +13,14 @@ namespace quarry::lab {
 
 /// Bytes of workspace that kernels and algorithms may use.
 inline constexpr std::size_t bench_workspace = std::size_t{64} << 20;
+
+/// A part of what an algorithm is: {"tile", "128x256"}. A value of digits alone is a number.
+struct ChoicePart {
+  std::string name;
+  std::string value;
+
+  friend bool operator==(const ChoicePart&, const ChoicePart&) = default;
+};
 
 /// One problem as another library solves it.
 class Yardstick {
@@ -33,6 +42,8 @@ class Yardstick {
   /// The epilogue of that in few words: "bias, gelu_tanh"; where it is but a part, with why: "plain (it has
   /// no silu)".
   virtual std::string epilogue() const = 0;
+  /// What an algorithm is, in the library's words; empty where it does not tell.
+  virtual std::vector<ChoicePart> choice(std::size_t algorithm) const = 0;
 };
 
 }  // namespace quarry::lab

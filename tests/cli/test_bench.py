@@ -177,6 +177,19 @@ class Recorded(CommandTest):
         self.assertEqual(done.out, "")
         self.assertEqual(self.read("record"), before)
 
+    def test_what_the_fastest_algorithm_is(self):
+        with_choice = recorded(8, 2)
+        with_choice["algorithms"][0]["choice"] = [["tile", "128x256"], ["stages", "999"], ["split_k", "4"]]
+        self.write(with_choice, recorded(64, 4))
+        self.assertNotIn("cublaslt_choice", self.quarry(*self.bench).out)
+        asked = self.quarry(*self.bench, "--columns", "problem,cublaslt_choice").lines
+        self.assertEqual(asked[2].split(None, 1), ["8x64x64", "tile 128x256, stages 999, split_k 4"])
+        done = self.quarry(*self.bench, "--format", "json").json
+        self.assertEqual([row["cublaslt_choice"] for row in done["results"]], [None, "tile 128x256, stages 999, split_k 4"])
+        algorithms = [each["cublaslt"][0] for each in done["finalists"]]
+        self.assertEqual(algorithms[1]["choice"], {"tile": "128x256", "stages": 999, "split_k": 4})
+        self.assertNotIn("choice", algorithms[0])  # of a record that was written before there were choices
+
     def test_other_records(self):
         for name, value in (("--repeats", "5"), ("--where", "cc == 80"), ("--top", "4"), ("--gap-ms", "3")):
             self.refused(*self.bench, name, value, says=["--resume", name, value, "name another file"])

@@ -249,7 +249,8 @@ void add_pack(CLI::App& app, Action& action) {
        .examples =
            {"quarry pack --where 'family == gemm_simt and a.dtype == f64 and tile.m == 64' -o simt.pack",
             "quarry pack --list best.pack",
-            "quarry pack gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4 --epilogue 'out = gelu(sum)' -o gelu.pack"},
+            "quarry pack gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4 --epilogue 'out = gelu(sum)' -o "
+            "gelu.pack"},
        .notes =
            "A program loads it with quarry::load_pack, or by QUARRY_PACKS=FILE:FILE... in its environment. "
            "A pack belongs to one\n"

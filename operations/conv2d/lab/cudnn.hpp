@@ -33,6 +33,8 @@ class CudnnProblem final : public Yardstick {
   std::string types() const override;
   lab::Problem solved() const override { return problem_; }
   std::string epilogue() const override;
+  /// Empty: an engine's knobs have numbers that cuDNN does not explain.
+  std::vector<ChoicePart> choice(std::size_t) const override { return {}; }
 
  private:
   /// Pointers of A, B, the output and the workspace.

@@ -8,6 +8,7 @@
 
 #include "common/config_parts.hpp"
 #include "gemm/operand_scale.hpp"
+#include "lab/bench/cublaslt_choice.hpp"
 #include "operations/common/host/element.hpp"
 
 namespace quarry::lab::gemm {
@@ -307,6 +308,11 @@ Tolerance CublasLtProblem::tolerance() const {
 
 std::string CublasLtProblem::epilogue() const {
   return lacks_.empty() ? epilogue_.text() : epilogue_.text() + " (it has " + lacks_ + ")";
+}
+
+std::vector<ChoicePart> CublasLtProblem::choice(std::size_t algorithm) const {
+  const auto choice = read_choice(library_->functions(), offers_[algorithm].algorithm);
+  return choice ? choice_parts(*choice) : std::vector<ChoicePart>();
 }
 
 std::string CublasLtProblem::types() const {

@@ -35,6 +35,7 @@ class CublasLtProblem final : public Yardstick {
   std::string types() const override;
   lab::Problem solved() const override { return problem_; }
   std::string epilogue() const override;
+  std::vector<ChoicePart> choice(std::size_t algorithm) const override;
 
  private:
   template <class Object>

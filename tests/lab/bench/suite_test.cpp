@@ -86,6 +86,8 @@ BenchResult any_result(const Problem& problem, std::uint64_t seed) {
       if (number(2) == 0) each.predicted_seconds = seconds();
       each.timing.gaps = spread();
       if (number(2) == 0) each.timing.back_to_back = spread();
+      for (std::size_t part = number(3); part > 0; --part)
+        each.choice.push_back({"part" + std::to_string(part), part == 1 ? "128x256" : "7"});
     }
     return all;
   };

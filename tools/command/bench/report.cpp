@@ -1,6 +1,7 @@
 #include "tools/command/bench/report.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "lab/bench/chart.hpp"
@@ -121,6 +122,13 @@ const std::vector<BenchColumn>& all_columns() {
       {{.name = "*_first_ratio", .in_table = hidden, .decimals = 3},
        true,
        [](R r) { return worse(r.algorithm_first_ratio()); }},
+      {{.name = "*_choice", .in_table = hidden},
+       true,
+       [](R r) {
+         const lab::Finalist* const fastest = r.fastest_algorithm();
+         return fastest == nullptr || fastest->choice.empty() ? Cell()
+                                                              : Cell(lab::choice_text(fastest->choice));
+       }},
       {{.name = "matched", .in_table = hidden},
        false,
        [](R r) -> Cell { return static_cast<std::int64_t>(r.matched); }},
@@ -171,6 +179,20 @@ ordered_json spread_json(const std::optional<lab::Spread>& spread) {
       {"median_us", spread->median * 1e6}, {"low_us", spread->low * 1e6}, {"high_us", spread->high * 1e6}};
 }
 
+/// A text of digits alone as a number.
+ordered_json number_or_text(const std::string& text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? ordered_json(number) : ordered_json(text);
+}
+
+ordered_json choice_json(const std::vector<lab::ChoicePart>& choice) {
+  ordered_json object = ordered_json::object();
+  for (const lab::ChoicePart& part : choice) object[part.name] = number_or_text(part.value);
+  return object;
+}
+
 ordered_json finalist_json(const lab::Finalist& finalist) {
   ordered_json object = {{"name", finalist.name}};
   if (finalist.predicted_seconds) {
@@ -179,6 +201,7 @@ ordered_json finalist_json(const lab::Finalist& finalist) {
   }
   object["gaps"] = spread_json(finalist.timing.gaps);
   object["back_to_back"] = spread_json(finalist.timing.back_to_back);
+  if (!finalist.choice.empty()) object["choice"] = choice_json(finalist.choice);
   return object;
 }
 

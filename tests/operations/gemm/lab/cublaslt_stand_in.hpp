@@ -8,6 +8,7 @@
 #include <numbers>
 #include <string>
 
+#include "lab/bench/result.hpp"
 #include "lab/problems/operands.hpp"
 #include "lab/reference/reference.hpp"
 #include "operations/common/host/element.hpp"
@@ -238,6 +239,16 @@ inline CublasLtFunctions stand_in() {
     return 0;
   };
   f.matmul = matmul;
+  // Tile 128x256, stages 64x4, cluster 2x1x1 and two slices of K, which no default is.
+  f.config_get = [](const CublasLtAlgorithm* algorithm, int attribute, void* value, std::size_t bytes,
+                    std::size_t* written) {
+    constexpr std::uint32_t values[] = {66, 23, 2, 1, 0, 0, 16, 0, 3};
+    if (algorithm->data[0] != 7 || attribute < 0 || attribute > 8 || bytes != (attribute < 7 ? 4 : 2))
+      return 7;
+    std::memcpy(value, &values[attribute], bytes);
+    *written = bytes;
+    return 0;
+  };
   return f;
 }
 
@@ -255,6 +266,8 @@ inline void check_solved(const Gemm& problem, std::uint64_t seed, const std::str
   const auto solved = CublasLtProblem::make(library, problem);
   REQUIRE(solved);
   CHECK(solved->algorithms() == 1);  // the others are refused, or need too much
+  CHECK(lab::choice_text(solved->choice(0)) ==
+        "algorithm 66, tile 128x256, stages 64x4, cluster 2x1x1, split_k 2, reduction in_place");
   CHECK(Lab::command_text(solved->solved().as<Gemm>()) == Lab::command_text(problem));
   if (!epilogue.empty()) CHECK(solved->epilogue() == epilogue);
   const PlanOperands operands = detail::operands_of(args);
