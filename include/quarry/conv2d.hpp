@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "quarry/controls.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/tensor.hpp"
@@ -41,8 +42,8 @@ struct ImageAxes {
 /// fprop of s8 and u8 with one group, channels lie in groups of 32, in all tensors: activations and output as
 /// nc32hw32 makes them, filters as c32rsk32 does.
 ///
-/// As yet there are no expressions, no scales of operands, and no controls: kernels cut K by themselves. Of
-/// the standard epilogue `scale`, `residual` and `aux` are refused.
+/// As yet there are no expressions and no scales of operands. Of the standard epilogue `scale`, `residual`
+/// and `aux` are refused.
 struct Conv2dArguments {
   static constexpr Operation operation = Operation::conv2d;
 
@@ -69,6 +70,10 @@ struct Conv2dArguments {
   Math math = Math::exact;
   /// The bias has a value for each channel of the output, whatever its axis. wgrad takes none.
   Epilogue epilogue = {};
+  /// Of the product that the convolution is. A kernel refuses a mode that it does not have
+  /// (metadata().modes), a number of multiprocessors if it is not persistent, and an order of tiles if it has
+  /// one of its own (WindowIterator::window, except for wgrad).
+  Controls controls = {};
 };
 
 namespace detail {

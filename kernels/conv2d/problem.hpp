@@ -9,8 +9,7 @@ namespace quarry {
 /// The product that a convolution is, and how its matrices lie in the tensors. Sizes of 0 are legal.
 struct Conv2dProblem {
   Direction direction = Direction::fprop;
-  /// A batch entry for each group. Its matrices describe tensors of rank 4, see Conv2dParams. Controls are
-  /// not open: K is in one piece.
+  /// A batch entry for each group. Its matrices describe tensors of rank 4, see Conv2dParams.
   GemmProblem product;
   Windows windows = {};
   /// All tensors have their channels in groups of 32 (InterleavedTaps).
@@ -18,6 +17,23 @@ struct Conv2dProblem {
   /// K is in one piece whatever would be faster.
   bool whole_k = false;
 };
+
+/// Whether the caller wants K in slices.
+inline bool asks_for_cut(const Controls& c) {
+  return c.split_k_slices.value_or(1) > 1 || (c.mode && *c.mode != Mode::gemm);
+}
+
+/// The product for a kernel that does not cut K and has one order of tiles unless the caller asks for
+/// another.
+inline GemmProblem in_one_piece(GemmProblem product) {
+  Controls& c = product.controls;
+  c = {.mode = Mode::gemm,
+       .split_k_slices = 1,
+       .swizzle = c.swizzle.value_or(1),
+       .raster = c.raster.value_or(Raster::along_n),
+       .multiprocessors = c.multiprocessors};
+  return product;
+}
 
 /// How often windows look at an element of an image, 1 at least: so often the product's matrix has it.
 constexpr float window_repeats(const Windows& w) {

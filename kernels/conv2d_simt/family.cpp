@@ -25,28 +25,31 @@ class Conv2dSimt final : public Conv2dFamily {
 
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
-    return gemm_supports(kernel.traits, problem.product, device);
+    return gemm_supports(kernel.traits, in_one_piece(problem.product), device);
   }
 
   Estimate estimate(const GemmProfile& kernel, const Conv2dProblem& problem,
                     std::size_t max_workspace) const override {
-    return {.controls = {}, .seconds = account(kernel, problem, max_workspace).seconds};
+    const Controls c = in_one_piece(problem.product).controls;
+    return {.controls = {.swizzle = *c.swizzle, .raster = *c.raster},
+            .seconds = account(kernel, problem, max_workspace).seconds};
   }
 
   /// That of the product. Its matrices are read from memory more than once where windows overlap, but mostly
   /// from the cache; what it takes to find their elements was not measured.
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem, std::size_t) const override {
     if (is_empty(problem.product)) return {};
-    return gemm_account(kernel, problem.product, 0);
+    return gemm_account(kernel, in_one_piece(problem.product), 0);
   }
 
   std::size_t workspace_size(const void*, const Conv2dProblem&, const ChosenControls&) const override {
     return 0;
   }
 
-  void launch(const void* config, const Conv2dProblem& problem, const ChosenControls&,
+  void launch(const void* config, const Conv2dProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
-    gemm_launch(product_traits(product_of(config)), problem.product, {}, launch, sizeof(Conv2dParams));
+    const GemmTraits traits = product_traits(product_of(config));
+    gemm_launch(traits, problem.product, controls, launch, sizeof(Conv2dParams));
     if (launch.is_empty()) return;
     params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;
   }

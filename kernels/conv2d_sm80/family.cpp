@@ -181,6 +181,16 @@ Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
   return window_refusal(4 * patch_words(w, 1, 1), most_patch(kernel.most_k));
 }
 
+/// Tiles of Iterator::window are rectangles of outputs, which blocks share in one order.
+Status check_order(const Controls& controls) {
+  const auto refused_control = [](detail::ControlName name) {
+    return Status(StatusCode::unsupported, Reason::control, Operand::none, 0, static_cast<int>(name));
+  };
+  if (controls.swizzle.value_or(1) != 1) return refused_control(detail::ControlName::swizzle);
+  if (controls.raster == Raster::along_m) return refused_control(detail::ControlName::raster);
+  return {};
+}
+
 Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
   const Windows& windows = problem.windows;
   if (Status s = check_axis(kernel, windows.rows, "height"); !s) return s;
@@ -192,7 +202,10 @@ Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
       return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, entries};
   }
   if (brings_gradients(kernel, problem)) return check_gradients(kernel, problem);
-  if (kernel.iterator == Iterator::window) return check_patches(kernel, problem);
+  if (kernel.iterator == Iterator::window) {
+    if (Status s = check_order(problem.product.controls); !s) return s;
+    return check_patches(kernel, problem);
+  }
   if (problem.product.k == 0) return {};
   const int channels = windows.channels.size;
   const std::string has = "A group has " + std::to_string(channels) + " channels along K: this kernel takes ";
@@ -245,15 +258,14 @@ GemmProblem covered_product(const GemmTraits& kernel, const Conv2dProblem& probl
   return kernel.strides == Strides::strided ? phased_product(problem) : problem.product;
 }
 
-/// The product with open controls, and what of its matrices is read from memory once. Phases are taken to be
-/// alike.
-GemmProblem open_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
+/// The product as the ranking sees it, with what of its matrices is read from memory once. Phases are taken
+/// to be alike, unless the caller cuts K, which is the longest phase's.
+GemmProblem ranked_product(const GemmTraits& kernel, const Conv2dProblem& problem) {
   GemmProblem p = covered_product(kernel, problem);
-  if (kernel.strides == Strides::strided && p.k > 0) {
+  if (kernel.strides == Strides::strided && p.k > 0 && !asks_for_cut(p.controls)) {
     const int phases = problem.windows.rows.stride.size * problem.windows.columns.stride.size;
     p.k = std::min(p.k, std::max(1, problem.product.k / phases));
   }
-  p.controls = {};
   float& repeats = problem.direction == Direction::wgrad ? p.repeats_b : p.repeats_a;
   repeats = window_repeats(problem.windows);
   return p;
@@ -261,13 +273,11 @@ GemmProblem open_product(const GemmTraits& kernel, const Conv2dProblem& problem)
 
 /// The same of Iterator::window: rows of tiles, whether outputs or not, and K in whole steps.
 GemmProblem window_product(const GemmTraits& kernel, const Conv2dProblem& problem, const Patches& patches) {
-  GemmProblem p = open_product(kernel, problem);
+  GemmProblem p = ranked_product(kernel, problem);
   const std::int64_t rows = std::int64_t{patches.tiles} * kernel.tile.m;
   p.m = static_cast<int>(std::min<std::int64_t>(rows, std::numeric_limits<int>::max() - kernel.tile.m));
   p.k = (2 * patches.k_pairs + 15) / 16 * 16;
-  p.controls.mode = Mode::gemm;
-  p.controls.split_k_slices = 1;
-  return p;
+  return in_one_piece(p);
 }
 
 /// What ranking knows of a kernel of Iterator::window, with the copies of a tile of the problem.
@@ -318,7 +328,6 @@ class Conv2dSm80 final : public Conv2dFamily {
                   const DeviceModel& device) const override {
     if (Status s = check_windows(kernel.traits, problem); !s) return s;
     GemmProblem p = covered_product(kernel.traits, problem);
-    p.controls = {};
     if (is_empty(p) || p.k == 0) {  // nothing is read
       p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;
     } else if (Status s = check_operands(kernel.traits, problem); !s) {
@@ -331,28 +340,28 @@ class Conv2dSm80 final : public Conv2dFamily {
                     std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
     if (brings_gradients(kernel.traits, problem))
-      return gemm_estimate(with_gradients(kernel, problem), open_product(kernel.traits, problem),
+      return gemm_estimate(with_gradients(kernel, problem), ranked_product(kernel.traits, problem),
                            max_workspace);
     if (kernel.traits.iterator == Iterator::window) {
       const Patches patches = patches_for(kernel.traits, problem);
       return gemm_estimate(with_patches(kernel, problem, patches),
                            window_product(kernel.traits, problem, patches), max_workspace);
     }
-    return gemm_estimate(kernel, open_product(kernel.traits, problem), max_workspace);
+    return gemm_estimate(kernel, ranked_product(kernel.traits, problem), max_workspace);
   }
 
   Account account(const GemmProfile& kernel, const Conv2dProblem& problem,
                   std::size_t max_workspace) const override {
     if (is_empty(problem.product)) return {};
     if (brings_gradients(kernel.traits, problem))
-      return gemm_account(with_gradients(kernel, problem), open_product(kernel.traits, problem),
+      return gemm_account(with_gradients(kernel, problem), ranked_product(kernel.traits, problem),
                           max_workspace);
     if (kernel.traits.iterator == Iterator::window) {
       const Patches patches = patches_for(kernel.traits, problem);
       return gemm_account(with_patches(kernel, problem, patches),
                           window_product(kernel.traits, problem, patches), max_workspace);
     }
-    return gemm_account(kernel, open_product(kernel.traits, problem), max_workspace);
+    return gemm_account(kernel, ranked_product(kernel.traits, problem), max_workspace);
   }
 
   std::size_t workspace_size(const void* config, const Conv2dProblem& problem,

@@ -46,8 +46,10 @@ GemmProblem covered_product(const GemmTraits& kernel, const Conv2dProblem& probl
 GemmProblem ranked_product(const GemmProfile& kernel, const Conv2dProblem& problem) {
   const GemmTraits& traits = kernel.traits;
   const bool phased = in_phases(traits, problem);
-  GemmProblem p = phased ? mean_phase(problem, padded_channels(problem, traits.tile.k))
-                         : matrix_product(problem, traits.tile.k);
+  // Slices are of the longest phase.
+  const bool by_mean = phased && !asks_for_cut(problem.product.controls);
+  GemmProblem p = by_mean ? mean_phase(problem, padded_channels(problem, traits.tile.k))
+                          : covered_product(traits, problem);
   const auto lines = [](MatrixParams& m, long long stride, Layout layout) {
     m = layout == Layout::row ? MatrixParams{m.data, stride, 1, 0} : MatrixParams{m.data, 1, stride, 0};
   };
@@ -138,7 +140,9 @@ class Conv2dSm90 final : public Conv2dFamily {
     GemmProblem p = covered_product(kernel.traits, problem);
     if (p.k == 0) p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;
     if (Status s = gemm_supports(kernel.traits, p, device); !s) return s;
-    const std::int64_t blocks = gemm_blocks(kernel.traits, p, 1) * kernel.traits.cluster;
+    if (Status s = gemm_sm90::check_controls(kernel.traits, p.controls); !s) return s;
+    const int slices = p.controls.split_k_slices.value_or(1);
+    const std::int64_t blocks = gemm_blocks(kernel.traits, p, slices) * kernel.traits.cluster;
     if (blocks <= grid_limit) return {};
     return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, blocks};
   }

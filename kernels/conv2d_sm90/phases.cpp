@@ -70,7 +70,6 @@ GemmProblem product_of(const Conv2dProblem& problem, const PhaseTable& table, in
   p.m = images(problem) * table.rows.places * table.columns.places;
   p.k = k;
   p.batch = table.count;
-  p.controls = {};
   return p;
 }
 

@@ -262,7 +262,6 @@ GemmProblem matrix_product(const Conv2dProblem& problem, int tile_k) {
   matrix(p.out);
   if (p.has_c) matrix(p.c);
   p.k = static_cast<int>(padded_k(problem, tile_k));
-  p.controls = {};
   if (problem.whole_k) p.controls.mode = Mode::gemm;
   return p;
 }

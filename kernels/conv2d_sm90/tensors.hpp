@@ -16,7 +16,7 @@ namespace quarry::conv2d_sm90 {
 Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_phases);
 
 /// The product as gemm_sm90 computes it: the output and C as matrices, K in whole K tiles of `tile_k`, and
-/// the controls open, except that K may have to be in one piece. @pre check_tensors()
+/// with the controls of the problem, except that K may have to be in one piece. @pre check_tensors()
 GemmProblem matrix_product(const Conv2dProblem& problem, int tile_k);
 
 /// The same product as the host executor takes it: tensors of rank 4, and K as it is.

@@ -15,23 +15,13 @@ const Config& config_of(const void* config) { return *static_cast<const Config*>
 
 /// What gemm_supports does not know of: the limits of tensor maps, and of clusters.
 Status check_hopper(const GemmTraits& kernel, const GemmProblem& problem) {
-  constexpr auto code = StatusCode::unsupported;
+  if (Status s = check_controls(kernel, problem.controls); !s) return s;
   const int slices = problem.controls.split_k_slices.value_or(1);
-  if (problem.controls.mode == Mode::split_k_cluster && !kernel.cuts_by_cluster) {
-    return {code, Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
-  }
-  const bool by_cluster = problem.controls.mode == Mode::split_k_cluster || !kernel.cuts_in_parallel;
-  if (by_cluster && slices > most_cluster_slices) {
-    return {code, Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
-  }
-  const int multiprocessors = problem.controls.multiprocessors.value_or(kernel.cluster);
-  if (multiprocessors < kernel.cluster) {
-    return {code, Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
-  }
   const bool fits = slices == 1 && problem.traffic && problem.traffic->fits_any_grid;
   if (kernel.cluster > 1 && !fits) {
     const std::int64_t blocks = gemm_blocks(kernel, problem, slices) * kernel.cluster;
-    if (blocks > grid_limit) return {code, Reason::grid_limit, Operand::none, grid_limit, blocks};
+    if (blocks > grid_limit)
+      return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, blocks};
   }
   if (!kernel.maps_operands || has_plain_strides(kernel.layouts, problem)) return {};
   return check_maps(kernel.layouts, problem);
@@ -92,6 +82,23 @@ class GemmSm90 final : public CommonGemmFamily {
 constinit const GemmSm90 instance;
 
 }  // namespace
+
+Status check_controls(const GemmTraits& kernel, const Controls& controls) {
+  constexpr auto code = StatusCode::unsupported;
+  const int slices = controls.split_k_slices.value_or(1);
+  if (controls.mode == Mode::split_k_cluster && !kernel.cuts_by_cluster) {
+    return {code, Reason::mode, Operand::none, 0, static_cast<int>(Mode::split_k_cluster)};
+  }
+  const bool by_cluster = controls.mode == Mode::split_k_cluster || !kernel.cuts_in_parallel;
+  if (by_cluster && slices > most_cluster_slices) {
+    return {code, Reason::split_k_slices, Operand::none, most_cluster_slices, slices};
+  }
+  const int multiprocessors = controls.multiprocessors.value_or(kernel.cluster);
+  if (multiprocessors < kernel.cluster) {
+    return {code, Reason::multiprocessors, Operand::none, kernel.cluster, multiprocessors};
+  }
+  return {};
+}
 
 TensorGemmParams* begin_launch(const Config& config, const GemmProblem& problem,
                                const ChosenControls& controls, std::size_t params_bytes, Launch& launch) {

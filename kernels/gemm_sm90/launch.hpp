@@ -8,6 +8,9 @@
 
 namespace quarry::gemm_sm90 {
 
+/// Whether clusters can be as many slices as the caller asks for, and fit the multiprocessors that it allows.
+Status check_controls(const GemmTraits& kernel, const Controls& controls);
+
 /// gemm_launch, with the clusters and the grid of the config. There are no tensor maps yet.
 /// @return its parameters; null where nothing is launched
 TensorGemmParams* begin_launch(const Config& config, const GemmProblem& problem,

@@ -64,6 +64,11 @@ std::optional<bool> breaks_rule(std::string_view message, const Epilogue& epilog
   return rule->is_broken(epilogue, compute);
 }
 
+bool has_odd_swizzle(const Controls& controls) {
+  const int swizzle = controls.swizzle.value_or(1);
+  return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
+}
+
 bool promises_too_much(const Arguments& arguments) {
   detail::OperandList operands;
   list_operands(arguments, operands);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "quarry/arguments.hpp"
+#include "quarry/controls.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/status.hpp"
 
@@ -25,6 +26,9 @@ bool has_no_order(const TensorView& view);
 /// Whether the epilogue breaks the rule that a message names; nothing where it names none of an epilogue.
 /// @param compute the type that it computes in
 std::optional<bool> breaks_rule(std::string_view message, const Epilogue& epilogue, DType compute);
+
+/// Whether the swizzle is another number than 1, 2, 4 and 8.
+bool has_odd_swizzle(const Controls& controls);
 
 /// Whether some operand that is an array of pointers promises an alignment that it cannot.
 bool promises_too_much(const Arguments& arguments);

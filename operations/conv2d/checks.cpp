@@ -5,6 +5,7 @@
 
 #include "common/config_parts.hpp"
 #include "config_text.hpp"
+#include "operations/common/controls.hpp"
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -225,6 +226,7 @@ Status normalise(const Conv2dArguments& args, const OperandList& operands, Conv2
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + text(static_cast<int>(args.math)));
+  if (Status s = check_controls(args.controls); !s) return s;
   if (Status s = check_absent(args.epilogue); !s) return s;
   if (Status s = check_c(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;

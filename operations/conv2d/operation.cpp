@@ -1,8 +1,10 @@
 #include "operations/conv2d/operation.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
+#include "operations/common/controls.hpp"
 #include "operations/common/epilogue_operands.hpp"
 #include "operations/common/row_checks.hpp"
 #include "operations/conv2d/executor.hpp"
@@ -70,6 +72,10 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
                                 const DeviceModel& device) {
+  const KernelMetadata& kernel = row.metadata;
+  const Controls& controls = problem.product.controls;
+  if (!permits(kernel.modes, controls)) return no_such_cut(controls);
+  if (Status s = check_multiprocessors(kernel.design, controls); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 
@@ -85,12 +91,17 @@ Account Rules::account(const Row& row, const GemmProfile& profile, const Conv2dP
 
 ChosenControls Rules::settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                              const DeviceModel& device, Conv2dProblem& problem) {
+  Controls& c = problem.product.controls;
+  const Controls asked = c;
+  c = merged(asked, of_kernel);
+  // A query's choice for one problem need not go with another.
+  if (of_kernel.mode && !check_constraints(row, profile, problem, device)) c = asked;
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
-  const Controls& c = of_kernel;
   const bool is_settled = c.mode && c.split_k_slices && c.swizzle && c.raster;
   ChosenControls controls = is_settled ? ChosenControls{*c.mode, *c.split_k_slices, *c.swizzle, *c.raster}
                                        : family_of(row).estimate(profile, problem, any_workspace).controls;
-  controls.multiprocessors = device.multiprocessors;
+  controls.multiprocessors =
+      std::min(c.multiprocessors.value_or(device.multiprocessors), device.multiprocessors);
   return controls;
 }
 

@@ -77,7 +77,7 @@ struct Rules {
                            const DeviceModel& device, std::size_t max_workspace);
   static Account account(const Row& row, const GemmProfile& profile, const Conv2dProblem& problem,
                          const DeviceModel& device, std::size_t max_workspace);
-  /// The kernel's controls, or the estimate's where it has none.
+  /// The arguments' controls, the kernel's where these leave something open, and then the estimate's.
   static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                                const DeviceModel& device, Conv2dProblem& problem);
   static std::size_t workspace_size(const Row& row, const Conv2dProblem& problem,

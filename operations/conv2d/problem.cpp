@@ -132,7 +132,7 @@ void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
   p.has_bias = e.bias.has_value();
   p.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
   p.epilogue.bias_axis = BiasAxis::column;
-  p.controls = {.mode = Mode::gemm, .split_k_slices = 1, .swizzle = 1, .raster = Raster::along_n};
+  p.controls = args.controls;
   describe_product(args, roles, problem);
 }
 

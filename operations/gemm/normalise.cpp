@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "operations/common/controls.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/expression/tensors.hpp"
@@ -33,36 +34,6 @@ Status check_matrices(const GemmArguments& args) {
 DType accumulator_of(const GemmArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
-
-}  // namespace
-
-Status check_controls(const Controls& controls) {
-  const int slices = controls.split_k_slices.value_or(1);
-  if (controls.mode && *controls.mode > Mode::stream_k) {
-    return invalid("There is no mode of number " + std::to_string(static_cast<int>(*controls.mode)));
-  }
-  if (slices < 1) {
-    return invalid("Control `split_k_slices` must be 1 or more, and is " + std::to_string(slices));
-  }
-  if (slices > 1 && (controls.mode == Mode::gemm || controls.mode == Mode::stream_k)) {
-    return invalid("Control `split_k_slices` is " + std::to_string(slices) +
-                   ", which needs a mode of split_k_serial, split_k_parallel or split_k_cluster, not " +
-                   std::string(to_string(*controls.mode)));
-  }
-  const int swizzle = controls.swizzle.value_or(1);
-  if (swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8) {
-    return {code, Reason::swizzle, Operand::none, 0, swizzle};
-  }
-  if (controls.raster && *controls.raster > Raster::along_m) {
-    return invalid("There is no raster of number " + std::to_string(static_cast<int>(*controls.raster)));
-  }
-  if (const int most = controls.multiprocessors.value_or(1); most < 1) {
-    return {code, Reason::multiprocessors, Operand::none, 1, most};
-  }
-  return {};
-}
-
-namespace {
 
 /// describe, of arguments whose accumulator is known.
 void describe_with(const GemmArguments& args, DType accumulator, GemmProblem& problem) {

@@ -30,9 +30,6 @@ namespace quarry::detail {
 /// @param operands the list of these arguments
 Status normalise(const GemmArguments& arguments, const OperandList& operands, GemmProblem& problem);
 
-/// Whether controls go together, whatever the problem. normalise checks this, too.
-Status check_controls(const Controls& controls);
-
 /// Fills `problem` without a check. @pre normalise accepts the arguments
 void describe(const GemmArguments& arguments, GemmProblem& problem);
 

@@ -6,6 +6,7 @@
 
 #include "gemm/host.hpp"
 #include "gemm/reductions.hpp"
+#include "operations/common/controls.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/row_checks.hpp"
 #include "operations/gemm/executor.hpp"
@@ -26,19 +27,6 @@ ModesMetadata modes_for(const GemmProblem& problem, ModesMetadata modes) {
   if (problem.expressed != nullptr) modes.split_k_parallel = false;
   if (problem.wide.has_any()) modes.split_k_cluster = false;
   return modes;
-}
-
-/// Whether a kernel has the mode and the slices that were asked for.
-bool permits(const ModesMetadata& modes, const Controls& controls) {
-  switch (controls.mode.value_or(Mode::gemm)) {
-    case Mode::split_k_serial: return modes.split_k_serial;
-    case Mode::split_k_parallel: return modes.split_k_parallel;
-    case Mode::split_k_cluster: return modes.split_k_cluster;
-    case Mode::stream_k: return modes.stream_k;
-    default:
-      return controls.split_k_slices.value_or(1) == 1 || modes.split_k_serial || modes.split_k_parallel ||
-             modes.split_k_cluster;
-  }
 }
 
 /// Whether check_wishes has nothing to refuse: a problem asks for nothing that only some of a family's
@@ -69,15 +57,6 @@ Status check_accumulation(const KernelMetadata& kernel, const GemmProblem& probl
           "of blocks promote their sums"};
 }
 
-/// Whether a kernel keeps to a number of multiprocessors: not where each tile has a block of its own.
-bool is_persistent(const DesignMetadata& design) {
-  return design.schedule && *design.schedule != Schedule::one_tile;
-}
-
-Status no_multiprocessors_control() {
-  return {unsupported, Reason::control, Operand::none, 0, static_cast<int>(ControlName::multiprocessors)};
-}
-
 Status wrong_mode(const GemmProblem& problem) {
   const Controls& controls = problem.controls;
   if (controls.mode == Mode::split_k_parallel && problem.expressed != nullptr)
@@ -90,9 +69,7 @@ Status wrong_mode(const GemmProblem& problem) {
         unsupported,
         "Mode `split_k_cluster` is unsupported with gated pairs and reductions: blocks of a cluster finish "
         "parts of a tile"};
-  if (!controls.mode)
-    return {unsupported, Reason::split_k_slices, Operand::none, 1, *controls.split_k_slices};
-  return {unsupported, Reason::mode, Operand::none, 0, static_cast<int>(*controls.mode)};
+  return no_such_cut(controls);
 }
 
 /// Kernels that take scales have their parameters where others have an expression's.
@@ -107,22 +84,6 @@ Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
   if (Status s = check_accumulation(kernel, problem); !s) return s;
   return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);
-}
-
-/// The arguments' controls, with the kernel's where they leave something open; both in the orientation of the
-/// kernel's entry. Mode and slices go together:
-/// where the arguments fix one of them to something else than the kernel's, the kernel's other one says
-/// nothing.
-Controls merged(const Controls& arguments, const Controls& kernel) {
-  Controls result = arguments;
-  if (!result.swizzle) result.swizzle = kernel.swizzle;
-  if (!result.raster) result.raster = kernel.raster;
-  const bool other_mode = arguments.mode && arguments.mode != kernel.mode;
-  const bool other_slices = arguments.split_k_slices && arguments.split_k_slices != kernel.split_k_slices;
-  if (other_mode || other_slices) return result;
-  if (!result.mode) result.mode = kernel.mode;
-  if (!result.split_k_slices) result.split_k_slices = kernel.split_k_slices;
-  return result;
 }
 
 /// Mode, slices and the order of tiles, by the family's estimate where they are open.
@@ -176,7 +137,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
     if (Status s = check_wishes(kernel, problem); !s) return s;
   }
   if (!permits_batch(kernel.modes, problem)) return wrong_batch(problem);
-  if (problem.controls.multiprocessors && !is_persistent(kernel.design)) return no_multiprocessors_control();
+  if (Status s = check_multiprocessors(kernel.design, problem.controls); !s) return s;
   return profile.family->supports(profile, problem, device);
 }
 

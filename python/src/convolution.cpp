@@ -40,7 +40,8 @@ struct Windows {
 class Conv2d final : public OperationArguments {
  public:
   Conv2d(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, const PythonEpilogue* epilogue,
-         const Windows& windows, std::string_view math) {
+         const Windows& windows, std::string_view math, const Controls* controls) {
+    if (controls != nullptr) arguments_.controls = *controls;
     arguments_.direction = value_of(parse_direction(windows.direction));
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
@@ -67,9 +68,9 @@ class Conv2d final : public OperationArguments {
 void make_convolution(Conv2d* self, nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator,
                       const PythonEpilogue* epilogue, std::string_view direction, nb::handle padding,
                       nb::handle stride, nb::handle dilation, std::int64_t groups, bool flips,
-                      std::string_view math) {
-  new (self)
-      Conv2d(a, b, out, accumulator, epilogue, {direction, padding, stride, dilation, groups, flips}, math);
+                      std::string_view math, const Controls* controls) {
+  new (self) Conv2d(a, b, out, accumulator, epilogue, {direction, padding, stride, dilation, groups, flips},
+                    math, controls);
 }
 
 }  // namespace
@@ -93,11 +94,12 @@ void bind_convolution(nb::module_& module) {
            nb::arg("accumulator_type") = nb::none(), nb::arg("epilogue") = nb::none(), nb::kw_only(),
            nb::arg("direction") = "fprop", nb::arg("padding") = 0, nb::arg("stride") = 1,
            nb::arg("dilation") = 1, nb::arg("groups") = 1, nb::arg("flips") = false,
-           nb::arg("math") = "exact",
+           nb::arg("math") = "exact", nb::arg("performance") = nb::none(),
            nb::sig("def __init__(self, A: object, B: object, out: object, accumulator_type: object = None, "
                    "epilogue: EpilogueArguments | None = None, *, direction: str = 'fprop', padding: int | "
                    "tuple[int, int] = 0, stride: int | tuple[int, int] = 1, dilation: int | tuple[int, int] "
-                   "= 1, groups: int = 1, flips: bool = False, math: str = 'exact') -> None"));
+                   "= 1, groups: int = 1, flips: bool = False, math: str = 'exact', "
+                   "performance: Controls | None = None) -> None"));
 }
 
 }  // namespace quarry::python

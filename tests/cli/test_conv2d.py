@@ -63,6 +63,19 @@ class Conv2d(CommandTest):
                 self.assertEqual(self.names_found(direction, *SHAPE, "bf16", "--direction", direction, *flags), by_word)
         self.quarry("run", "conv2d", *SHAPE, "bf16", "--direction", "wgrad", "--on", "host")
 
+    def test_controls_are_kept(self):
+        words = ("conv2d", "fprop", "2x14x14x64", "72x3x3", "f16", "--padding", "1", "--device-model", "h200")
+        for mode, slices, order in (("split_k_serial", "3", "along_m"), ("split_k_parallel", "4", "along_n"), ("split_k_cluster", "2", "along_m")):
+            with self.subTest(mode=mode):
+                flags = ("--mode", mode, "--split-k", slices, "--swizzle", "2", "--raster", order)
+                found = self.quarry("find", *words, *flags, "--format", "json").json["candidates"]
+                self.assertTrue(found)
+                chosen = {(row["mode"], row["split_k"], row["swizzle"], row["raster"]) for row in found}
+                self.assertEqual(chosen, {(mode, int(slices), 2, order)})
+                ran = self.quarry("run", *words[:-2], *flags, "--kernel", found[0]["name"], "--on", "host", "--format", "json").json["runs"][0]
+                self.assertTrue(ran["right"])
+        self.quarry("verify", "conv2d_sm80_wgrad_f16_f16_f32_f16_64x32x128_w4x1x1_s1_window_a8x1", "--on", "host", "--problems", "40")
+
     def test_verify_meets_every_path(self):
         out = self.quarry("verify", "--where", "operation == conv2d", "--on", "host", "--problems", "18", "--seed", "3").out
         self.assertIn("0 wrong", out)
@@ -110,7 +123,13 @@ class Conv2d(CommandTest):
             (("fprop", "2x9x8x64", "32x3x3", "s8", "--layout", "nc32hw32", "--a", "s8:ld=96"), "leave out ld"),
             (("fprop", "2x9x8x64", "32x3x3", "f16", "--layout", "nc32hw32"), "which is for operands of s8 and u8"),
             (("dgrad", "2x9x8x64", "32x3x3", "s8", "--layout", "nc32hw32", "--padding", "1"), "expected fprop of one group, got dgrad"),
-            (("fprop", *SHAPE, "f32", "--split-k", "2"), "--split-k does not go with conv2d"),
+            (("fprop", *SHAPE, "f32", "--split-k", "2"), "Control `split_k_slices` is unsupported"),
+            (("fprop", *SHAPE, "f16", "--split-k", "2", "--mode", "gemm"), "which needs a mode of split_k_serial"),
+            (("fprop", *SHAPE, "f16", "--mode", "stream_k"), "Control `mode` is unsupported"),
+            (("fprop", *SHAPE, "f16", "--swizzle", "3"), "expected 1, 2, 4 or 8, got 3"),
+            (("fprop", *SHAPE, "f16", "--split-k", "0"), "--split-k"),
+            (("fprop", *SHAPE, "f16", "--raster", "across"), "--raster"),
+            (("fprop", *SHAPE, "f32", "--multiprocessors", "4"), "Control `multiprocessors` is unsupported"),
         ):
             with self.subTest(words=words):
                 result = run_quarry("find", "conv2d", *words)

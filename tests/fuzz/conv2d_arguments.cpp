@@ -9,7 +9,7 @@ namespace {
 void change(ImageAxes& axes, Input& input) { (input.coin() ? axes.height : axes.width) = input.number(); }
 
 void change(Conv2dArguments& arguments, Input& input) {
-  switch (input.byte() % 13) {
+  switch (input.byte() % 14) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -22,6 +22,7 @@ void change(Conv2dArguments& arguments, Input& input) {
     case 9: arguments.flips = input.coin(); break;
     case 10: change(arguments.accumulator, input); break;
     case 11: arguments.math = input.word<Math>(); break;
+    case 12: change(arguments.controls, input); break;
     default: change(arguments.epilogue, arguments.out, input); break;
   }
 }

@@ -92,6 +92,13 @@ class Convolutions(unittest.TestCase):
         args = quarry.Conv2dArguments(x, w, quarry.FakeTensor((8, 14, 14, 64), "f16"))
         self.assertEqual({kernel.metadata["direction"] for kernel in quarry.get_kernels(args, cc=90)}, {"fprop"})
 
+    def test_controls_are_kept(self):
+        x, w = quarry.FakeTensor((8, 14, 14, 64), "f16"), quarry.FakeTensor((64, 3, 3, 64), "f16")
+        split = quarry.Controls(mode="split_k_serial", split_k_slices=3, raster="along_m")
+        args = quarry.Conv2dArguments(x, w, quarry.FakeTensor((8, 12, 12, 64), "f16"), performance=split)
+        for kernel in quarry.get_kernels(args):
+            self.assertEqual((kernel.controls.mode, kernel.controls.split_k_slices, kernel.controls.raster), ("split_k_serial", 3, "along_m"))
+
     def test_mistakes_are_told(self):
         x, w, y = numpy.ones((1, 4, 4, 2), "float32"), numpy.ones((6, 3, 3, 2), "float32"), numpy.ones((1, 2, 2, 6), "float32")
 

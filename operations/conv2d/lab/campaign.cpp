@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/config_parts.hpp"
+#include "lab/campaign/draw_controls.hpp"
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/draw_tensor.hpp"
 #include "lab/campaign/source.hpp"
@@ -124,7 +125,8 @@ std::string described(const Conv2dArguments& args, const Problem& p, const Drawn
   return Lab::shape_text(p) + math + axes("padding", args.padding) + axes("stride", args.stride) +
          axes("dilation", args.dilation) + ", groups " + std::to_string(args.groups) +
          (args.flips ? ", turned" : "") + lab::described("a", args.a) + lab::described("b", args.b) +
-         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
+         lab::described(args.controls);
 }
 
 }  // namespace
@@ -217,6 +219,9 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   fit_integers(p, drawn.epilogue, dice);
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
+  args.controls = draw_controls(p.terms(), dice);
+  // No kernel has it, so that there would be no candidates.
+  if (args.controls.mode == Mode::stream_k && !dice.one_in(8)) args.controls.mode.reset();
   return {.arguments = args,
           .in_place = drawn.operands_in_place(),
           .scalars_in_memory = drawn.scalars_by_pointer ? p.compute() : DType::none,
@@ -234,7 +239,9 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 }
 
 bool Source::is_always_taken(const Arguments& arguments) const {
-  return std::ranges::find(types_, type_key(of(arguments))) != types_.end();
+  const Controls& controls = of(arguments).controls;
+  return !controls.mode && !controls.split_k_slices && !controls.multiprocessors &&
+         std::ranges::find(types_, type_key(of(arguments))) != types_.end();
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,

@@ -1,6 +1,7 @@
 #include "operations/conv2d/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "lab/problems/controls_spec.hpp"
 #include "operations/conv2d/lab/cudnn.hpp"
 
 namespace quarry::lab::conv2d {
@@ -41,7 +42,7 @@ constexpr Setting epilogue_parts[] = {
     shared(epilogue_settings, "bias"),
     shared(epilogue_settings, "clamp"),
 };
-constexpr auto all_settings = joined(own_settings, epilogue_parts);
+constexpr auto all_settings = joined(own_settings, epilogue_parts, controls_settings);
 
 constexpr Example examples[] = {
     {"find", "quarry find conv2d fprop 32x56x56x64 64x3x3 bf16 --padding 1"},

@@ -8,6 +8,7 @@
 #include "lab/problems/dice.hpp"
 #include "lab/problems/epilogue_spec.hpp"
 #include "lab/problems/operand_spec.hpp"
+#include "quarry/controls.hpp"
 #include "quarry/conv2d.hpp"
 
 namespace quarry::lab::conv2d {
@@ -37,6 +38,7 @@ struct Problem {
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
   EpilogueSpec epilogue = {};
+  Controls controls = {};
 
   /// What is summed in, what the epilogue computes in.
   DType sums() const;
@@ -77,6 +79,8 @@ struct Lab {
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
+  /// Its modes, and no more slices than it has K tiles.
+  static Controls controls_for(const KernelMetadata& kernel, const Problem& problem);
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
 
   static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);

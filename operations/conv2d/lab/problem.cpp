@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "lab/problems/controls_spec.hpp"
 #include "operations/conv2d/lab/operation.hpp"
 
 namespace quarry::lab::conv2d {
@@ -160,7 +161,8 @@ Conv2dArguments Lab::arguments(const Problem& p) {
                           .flips = p.flips,
                           .accumulator = p.accumulator,
                           .math = p.math,
-                          .epilogue = epilogue_of(p.epilogue, {p.out, 0, 1, out[3]}, p.compute())};
+                          .epilogue = epilogue_of(p.epilogue, {p.out, 0, 1, out[3]}, p.compute()),
+                          .controls = p.controls};
   if (p.epilogue.beta != 0) args.c = tensor_of(p, p.epilogue.c.value_or(p.out), out);
   return args;
 }
@@ -178,6 +180,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
   if (Status s = read_operands(reader, problem); !s) return s;
   read_epilogue_of(reader, problem);
+  problem.controls = read_controls(reader);
   check_packed(reader, problem);
   return problem;
 }
@@ -201,7 +204,7 @@ std::string Lab::command_text(const Problem& p) {
   text += flag_text("out", operand_text(p.out));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
-  return text + epilogue_text(p.epilogue);
+  return text + epilogue_text(p.epilogue) + controls_flags(p.controls);
 }
 
 }  // namespace quarry::lab::conv2d

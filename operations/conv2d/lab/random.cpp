@@ -5,7 +5,9 @@
 
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
+#include "lab/problems/kernel_controls.hpp"
 #include "lab/verify/draw.hpp"
+#include "operations/conv2d/lab/controls.hpp"
 #include "operations/conv2d/lab/operation.hpp"
 
 namespace quarry::lab::conv2d {
@@ -281,6 +283,17 @@ void draw_taken_epilogue(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   if (e.bias) e.bias = BiasAxis::column;
 }
 
+/// Slices of K and an order of tiles, as far as kernels have them.
+void draw_order(Controls& controls, Dice& dice) {
+  constexpr Mode cuts[] = {Mode::split_k_serial, Mode::split_k_parallel, Mode::split_k_cluster};
+  constexpr int swizzles[] = {1, 2, 4, 8};
+  if (dice.one_in(2)) controls.mode = dice.one_of(cuts);
+  if (controls.mode) controls.split_k_slices = static_cast<int>(dice.between(2, 7));
+  if (dice.one_in(2)) controls.swizzle = dice.one_of(swizzles);
+  if (dice.one_in(2)) controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
+  if (dice.one_in(4)) controls.multiprocessors = static_cast<int>(dice.between(1, 6));
+}
+
 /// Channels at a distance that is an odd multiple of an alignment. @param is_packed only the pointer is
 /// aligned
 void store(OperandSpec& spec, std::int64_t channels, bool is_packed, Dice& dice) {
@@ -377,10 +390,19 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
       fit(kernel, problem, dice);
     } while (flops(problem) > 8 * most_products);
     draw_taken_epilogue(kernel, problem, dice);
+    draw_order(problem.controls, dice);
   }
   fit(kernel, problem, dice);
   fit_integers(problem);
   return problem;
+}
+
+Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
+  const std::int64_t terms = problem.epilogue.alpha == 0 ? 0 : problem.terms();
+  const std::int64_t k_tiles = least_k_tiles(kernel, terms, problem.stride);
+  Controls controls = fitted_controls(problem.controls, kernel.modes, kernel.design, k_tiles);
+  if (has_one_order(kernel)) controls.swizzle.reset(), controls.raster.reset();
+  return controls;
 }
 
 Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed) {

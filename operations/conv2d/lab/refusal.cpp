@@ -6,6 +6,7 @@
 #include "lab/campaign/refusal.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/lab/campaign.hpp"
+#include "operations/conv2d/lab/controls.hpp"
 #include "operations/conv2d/problem.hpp"
 
 namespace quarry::lab::conv2d {
@@ -246,6 +247,8 @@ std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) 
   if (status.operand() == Operand::c && status.reason() == Reason::extent) return "";  // out was spoiled
   if (status.reason() == Reason::tag || status.reason() == Reason::interleaved_extent)
     return is_badly_interleaved(status, args, args.out.tag) ? "" : "no rule is broken: " + message;
+  if (message.find("Control `swizzle`") != message.npos)
+    return has_odd_swizzle(args.controls) ? "" : "no rule is broken: " + message;
   for (const Rule& rule : rules) {
     if (message.find(rule.words) == message.npos) continue;
     return rule.is_broken(args, detail::conv2d::roles_of(args)) ? "" : "no rule is broken: " + message;
@@ -272,6 +275,7 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   if (message.starts_with("Accumulator is")) return fault(has.accumulator != wants.accumulator);
   if (message.starts_with("Math is"))
     return fault(kernel.design.math != Math::exact && kernel.design.math != args.math);
+  if (const std::optional<bool> broken = breaks_controls(status, kernel, args)) return fault(*broken);
   if (message.starts_with("The device is"))
     return fault(device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc));
   if (status.reason() == Reason::overlapping_stride) {
@@ -301,9 +305,9 @@ std::string fault_of_empty_answer(const Status& status, const Conv2dArguments& a
   const std::string message = status.message();
   if (status.code() == StatusCode::invalid_arguments) return fault_of_invalid(status, args);
   if (status.code() == StatusCode::filtered_out || status.code() == StatusCode::unsupported) {
-    const bool named = message.find("The filter") != message.npos ||
-                       message.find("machine code") != message.npos ||
-                       message.find("The device is") != message.npos;
+    const bool named =
+        message.find("The filter") != message.npos || message.find("machine code") != message.npos ||
+        message.find("Control `") != message.npos || message.find("The device is") != message.npos;
     return named ? "" : "the message names no cause: " + message;
   }
   if (status.code() != StatusCode::no_kernel) return "answered with another code: " + message;

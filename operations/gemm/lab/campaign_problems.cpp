@@ -5,6 +5,7 @@
 #include <map>
 
 #include "common/config_parts.hpp"
+#include "lab/campaign/draw_controls.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
 #include "operations/common/expression/graph.hpp"
@@ -85,34 +86,6 @@ void fit_integers(const TypeKey& types, const Sizes& sizes, Epilogue& e, Dice& d
     return;
   }
   e.alpha.value *= alpha_of_byte_sums(types.a, types.b, types.out, sizes.k);
-}
-
-/// Slices that most kernels can cut K into, or by chance too many.
-int random_slices(std::int64_t k, Dice& dice) {
-  const std::int64_t most = dice.one_in(4) ? 12 : std::clamp<std::int64_t>(k / 32, 1, 12);
-  return static_cast<int>(dice.between(1, most));
-}
-
-Controls random_controls(std::int64_t k, Dice& dice) {
-  Controls controls;
-  if (dice.one_in(2)) return controls;
-  if (dice.one_in(2)) controls.mode = static_cast<Mode>(dice.between(0, static_cast<int>(Mode::stream_k)));
-  const bool keeps_tiles = controls.mode == Mode::gemm || controls.mode == Mode::stream_k;
-  if (dice.one_in(2)) controls.split_k_slices = keeps_tiles ? 1 : random_slices(k, dice);
-  if (dice.one_in(3)) controls.swizzle = dice.one_in(32) ? 3 : 1 << dice.between(0, 3);
-  if (dice.one_in(3)) controls.raster = dice.one_in(2) ? Raster::along_n : Raster::along_m;
-  if (dice.one_in(10)) controls.multiprocessors = static_cast<int>(dice.between(1, 160));
-  return controls;
-}
-
-std::string text_of(const Controls& controls) {
-  std::string text;
-  if (controls.mode) text += ", mode " + std::string(to_string(*controls.mode));
-  if (controls.split_k_slices) text += ", split-K " + std::to_string(*controls.split_k_slices);
-  if (controls.swizzle) text += ", swizzle " + std::to_string(*controls.swizzle);
-  if (controls.raster) text += ", raster " + std::string(to_string(*controls.raster));
-  if (controls.multiprocessors) text += ", multiprocessors " + std::to_string(*controls.multiprocessors);
-  return text;
 }
 
 /// Whether kernels with expressions have such sums and outputs.
@@ -297,7 +270,7 @@ CampaignProblem campaign_problem(const CampaignSpace& space, std::uint64_t seed)
   fit_integers(types, sizes, problem.drawn.epilogue, dice);
   args.c = problem.drawn.c;
   args.epilogue = problem.drawn.epilogue;
-  args.controls = random_controls(sizes.k, dice);
+  args.controls = draw_controls(sizes.k, dice);
   if (is_fp8(types.a) && dice.one_in(3)) args.accumulation = Accumulation::precise;
   if (compute_type(types.accumulator, types.out) != DType::s32 && dice.one_in(6)) {
     draw_scales(args, sizes, {.plain = plain, .may_be_array = arrays}, dice);
@@ -328,7 +301,7 @@ std::string described(const CampaignProblem& problem) {
     text += ", " + args.expression->text() + " with";
     for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
   }
-  return text + lab::described(problem.drawn) + text_of(args.controls);
+  return text + lab::described(problem.drawn) + lab::described(args.controls);
 }
 
 }  // namespace quarry::lab::gemm

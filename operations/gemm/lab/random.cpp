@@ -5,6 +5,7 @@
 #include "gemm/params.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
+#include "lab/problems/kernel_controls.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/verify/draw.hpp"
 #include "operations/common/expression/tensors.hpp"
@@ -71,30 +72,6 @@ void random_order(Problem& problem, Dice& dice) {
   if (!dice.one_in(3) && !problem.controls.multiprocessors)
     problem.controls.multiprocessors = static_cast<int>(dice.between(1, 6));
   if (!problem.controls.mode && !dice.one_in(4)) problem.controls.mode = Mode::stream_k;
-}
-
-/// The way of cutting K that a kernel has in the place of one that it has not.
-Mode permitted(Mode mode, const ModesMetadata& modes) {
-  const auto has = [&modes](Mode one) {
-    switch (one) {
-      case Mode::split_k_serial: return modes.split_k_serial;
-      case Mode::split_k_parallel: return modes.split_k_parallel;
-      case Mode::split_k_cluster: return modes.split_k_cluster;
-      case Mode::stream_k: return modes.stream_k;
-      default: return true;
-    }
-  };
-  for (const Mode one :
-       {mode, Mode::split_k_cluster, Mode::split_k_serial, Mode::split_k_parallel, Mode::stream_k}) {
-    if (has(one)) return one;
-  }
-  return Mode::gemm;
-}
-
-/// The least multiprocessors that a kernel can keep to; 0 where it keeps to no number.
-int least_multiprocessors(const DesignMetadata& design) {
-  if (!design.schedule || *design.schedule == Schedule::one_tile) return 0;
-  return design.cluster ? design.cluster->m * design.cluster->n : 1;
 }
 
 /// Bytes are read one by one, or as words where they are so aligned: both are met.
@@ -230,7 +207,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
 }
 
 Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
-  Controls controls = problem.controls;
+  const Controls& controls = problem.controls;
   ModesMetadata modes = kernel.modes;
   if (problem.expression) modes.split_k_parallel = false;
   if (problem.expression && detail::is_wide(*problem.expression)) modes.split_k_cluster = false;
@@ -238,23 +215,7 @@ Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem)
   const std::int64_t k = problem.epilogue.alpha == 0 ? 0 : problem.k;
   const std::int64_t k_tiles =
       std::max<std::int64_t>((k + kernel.design.tile.k - 1) / kernel.design.tile.k, 1);
-  const int slices = static_cast<int>(std::min<std::int64_t>(controls.split_k_slices.value_or(1), k_tiles));
-  if (controls.mode) controls.mode = permitted(*controls.mode, modes);
-  const int least = least_multiprocessors(kernel.design);
-  if (least == 0) controls.multiprocessors.reset();
-  if (controls.multiprocessors) controls.multiprocessors = std::max(*controls.multiprocessors, least);
-  if (controls.mode == Mode::stream_k) {
-    controls.split_k_slices.reset();
-    return controls;
-  }
-  if (slices < 2) controls.mode = Mode::gemm;
-  if (controls.mode.value_or(Mode::gemm) == Mode::gemm) {
-    controls.mode = Mode::gemm;
-    controls.split_k_slices.reset();
-  } else {
-    controls.split_k_slices = slices;
-  }
-  return controls;
+  return fitted_controls(controls, modes, kernel.design, k_tiles);
 }
 
 Problem Lab::emulated(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {

@@ -215,11 +215,6 @@ DType computed_in(const GemmArguments& args) {
                       args.out.dtype);
 }
 
-bool has_odd_swizzle(const Controls& controls) {
-  const int swizzle = controls.swizzle.value_or(1);
-  return swizzle != 1 && swizzle != 2 && swizzle != 4 && swizzle != 8;
-}
-
 /// Whether the rule that a message names is broken; nothing where it names none.
 std::optional<bool> breaks_any_rule(const std::string& message, const GemmArguments& args) {
   if (message.find("promises an alignment of") != message.npos) return promises_too_much(args);
