@@ -77,6 +77,10 @@ struct GroupedGemmArguments {
   /// A hint for the ranking: how many rows (ragged K: positions of K) all groups have together. Unset: as
   /// many as there is room for.
   std::optional<std::int64_t> expected_total = std::nullopt;
+  /// A hint for the ranking: how many of them the largest group has, at most `expected_total`; without that,
+  /// no group is expected to have more. The other groups are taken to share the rest evenly. Unset, or fewer
+  /// than an even share: all groups are alike.
+  std::optional<std::int64_t> expected_largest = std::nullopt;
 };
 
 }  // namespace quarry

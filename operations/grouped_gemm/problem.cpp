@@ -137,6 +137,20 @@ DType accumulator_of(const GroupedGemmArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
+/// Hints for the ranking that contradict each other, or are no numbers of rows.
+Status check_hints(const GroupedGemmArguments& args) {
+  const auto negative = [](const char* name, std::int64_t value) {
+    return invalid("`" + std::string(name) + "` must be 0 or more, and is " + std::to_string(value));
+  };
+  const std::int64_t total = args.expected_total.value_or(0);
+  const std::int64_t largest = args.expected_largest.value_or(0);
+  if (total < 0) return negative("expected_total", total);
+  if (largest < 0) return negative("expected_largest", largest);
+  if (!args.expected_total || largest <= total) return {};
+  return invalid("`expected_largest` is " + std::to_string(largest) +
+                 ": expected at most `expected_total`, which is " + std::to_string(total));
+}
+
 }  // namespace
 
 Status normalise(const GroupedGemmArguments& args, const OperandList& operands, GroupedGemmProblem& problem) {
@@ -150,9 +164,7 @@ Status normalise(const GroupedGemmArguments& args, const OperandList& operands, 
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_scales(args, compute); !s) return s;
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
-  if (args.expected_total.value_or(0) < 0) {
-    return invalid("`expected_total` must be 0 or more, and is " + std::to_string(*args.expected_total));
-  }
+  if (Status s = check_hints(args); !s) return s;
   if (Status s = check_memory(operands); !s) return s;
   if (Status s = check_overlaps(operands); !s) return s;
   describe(args, problem);
@@ -191,7 +203,9 @@ void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
                     .zero_outside = args.zero_outside,
                     .clamp_host_sizes = args.clamp_host_sizes};
   const std::int64_t most = form == GroupForm::masked ? room * groups : room;
-  problem.expected_total = std::min(args.expected_total.value_or(most), most);
+  const std::int64_t largest = std::min(args.expected_largest.value_or(room), room);
+  problem.expected_total = std::min(args.expected_total.value_or(largest * groups), most);
+  problem.expected_largest = args.expected_largest ? std::min(largest, problem.expected_total) : 0;
 }
 
 }  // namespace detail::grouped_gemm

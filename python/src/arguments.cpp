@@ -98,7 +98,7 @@ struct GroupChoices {
   std::string_view sizes_are;
   bool zero_outside;
   bool clamp_host_sizes;
-  std::optional<std::int64_t> expected_total;
+  std::optional<std::int64_t> expected_total, expected_largest;
 };
 
 class GroupedGemm final : public OperationArguments {
@@ -113,6 +113,7 @@ class GroupedGemm final : public OperationArguments {
     arguments_.zero_outside = choices.zero_outside;
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.expected_total = choices.expected_total;
+    arguments_.expected_largest = choices.expected_largest;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     if (epilogue == nullptr) return;
     if (epilogue->expression)
@@ -281,9 +282,10 @@ void bind_gemm(nb::module_& module) {
 
 void make_grouped(GroupedGemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                   nb::handle accumulator, const PythonEpilogue* epilogue, std::string_view sizes_are,
-                  bool zero_outside, bool clamp_host_sizes, std::optional<std::int64_t> expected_total) {
+                  bool zero_outside, bool clamp_host_sizes, std::optional<std::int64_t> expected_total,
+                  std::optional<std::int64_t> expected_largest) {
   new (self) GroupedGemm(a, b, out, sizes, accumulator, epilogue,
-                         {sizes_are, zero_outside, clamp_host_sizes, expected_total});
+                         {sizes_are, zero_outside, clamp_host_sizes, expected_total, expected_largest});
 }
 
 void bind_grouped(nb::module_& module) {
@@ -300,12 +302,13 @@ void bind_grouped(nb::module_& module) {
            nb::arg("sizes").none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("sizes_are") = "ends",
            nb::arg("zero_outside") = false, nb::arg("clamp_host_sizes") = false,
-           nb::arg("expected_total") = nb::none(),
+           nb::arg("expected_total") = nb::none(), nb::arg("expected_largest") = nb::none(),
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, accumulator_type: "
                    "object = "
                    "None, epilogue: EpilogueArguments | None = None, *, sizes_are: str = 'ends', "
                    "zero_outside: bool = "
-                   "False, clamp_host_sizes: bool = False, expected_total: int | None = None) -> None"));
+                   "False, clamp_host_sizes: bool = False, expected_total: int | None = None, "
+                   "expected_largest: int | None = None) -> None"));
 }
 
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,

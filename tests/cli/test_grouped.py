@@ -35,6 +35,18 @@ class Grouped(CommandTest):
             with self.subTest(words=words):
                 self.assertIn("right", self.quarry("run", "grouped_gemm", *words, *HOST).out)
 
+    def test_the_largest_group_is_a_hint(self):
+        words = ("find", "grouped_gemm", "128x2048x4096", "bf16", "--tokens", "2048", "--device-model", "h200", "--format", "json")
+        def first(*more):
+            return self.quarry(*words, *more).json["candidates"][0]
+        self.assertEqual(first("--largest", "16"), first())
+        self.assertNotEqual(first("--largest", "2048")["name"], first()["name"])
+        self.assertLess(first("--largest", "2048")["predicted_us"], first()["predicted_us"])
+        self.refused(*words[:-2], "--largest", "2049", says=["`expected_largest` is 2049", "which is 2048"])
+        self.refused(*words[:-2], "--largest", "-1", says="--largest")
+        ran = self.quarry("run", "grouped_gemm", "3x40x33", "f16", "--tokens", "60", "--largest", "50", *HOST).out
+        self.assertIn("--largest 50", ran)
+
     def test_sizes_come_from_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "sizes.txt")

@@ -19,7 +19,7 @@ void change(std::vector<std::int32_t>& sizes, Input& input) {
 
 void change(GroupedGemmArguments& arguments, std::vector<std::int32_t>& sizes, Input& input) {
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
-  switch (input.byte() % 16) {
+  switch (input.byte() % 17) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -35,6 +35,7 @@ void change(GroupedGemmArguments& arguments, std::vector<std::int32_t>& sizes, I
     case 12: change(arguments.accumulator, input); break;
     case 13: change(arguments.epilogue, arguments.out, input); break;
     case 14: arguments.expected_total = input.number(); break;
+    case 15: arguments.expected_largest = input.number(); break;
     default: change(sizes, input); break;
   }
 }

@@ -138,6 +138,8 @@ class Groups(unittest.TestCase):
             (quarry.Error, "ends|counts", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, sizes_are="starts")),
             (ValueError, "no expression", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=text)),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes[:1]))),
+            (quarry.Error, "`expected_largest` is 5: expected at most",
+             lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes, expected_total=4, expected_largest=5))),
         ]
         for kind, message, make in cases:
             with self.subTest(message=message), self.assertRaisesRegex(kind, message):

@@ -93,6 +93,7 @@ Status read_sizes(SettingReader& reader, Problem& problem) {
     }
     problem.sizes = problem.sizes_are == SizesAre::ends && !is_masked ? ends_of(*counts) : *counts;
   }
+  problem.largest = reader.integer("largest", most);
   const auto room =
       reader.read("room", [](std::string_view text) { return parse_integer("value", text, 0, most); });
   problem.room = std::min(most, room.value_or(needed_room(problem)));
@@ -132,7 +133,8 @@ GroupedGemmArguments Lab::arguments(const Problem& p) {
           .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
           .accumulator = p.accumulator,
           .epilogue = epilogue_of(p.epilogue, output, p.compute()),
-          .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens)};
+          .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens),
+          .expected_largest = p.largest};
 }
 
 Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
@@ -192,6 +194,7 @@ std::string Lab::command_text(const Problem& p) {
   } else {
     text += flag_text("tokens", std::to_string(p.tokens)) + flag_text("distribution", p.distribution);
   }
+  if (p.largest) text += flag_text("largest", std::to_string(*p.largest));
   text +=
       flag_text("sizes-are", std::string(to_string(p.sizes_are))) + flag_text("room", std::to_string(p.room));
   if (p.zero_outside) text += flag_text("outside", "zero");

@@ -31,6 +31,8 @@ struct Problem {
   /// The name of what made the sizes, of so many rows or positions in all; empty: they were given.
   std::string distribution;
   std::int64_t tokens = 0;
+  /// What the ranking expects of the largest group.
+  std::optional<std::int64_t> largest = {};
   bool zero_outside = false;
   bool clamp_host_sizes = false;
   OperandSpec a = {};

@@ -190,6 +190,12 @@ TEST_CASE("grouped GEMM: what no kernel has is refused by name", "[grouped_gemm]
       contiguous(), [](Args& args) { args.epilogue.beta = 1.0; }, "Operand `c`");
   check_refused(
       contiguous(), [](Args& args) { args.expected_total = -1; }, "`expected_total`");
+  check_refused(
+      contiguous(), [](Args& args) { args.expected_largest = -1; },
+      "`expected_largest` must be 0 or more, and is -1");
+  check_refused(
+      contiguous(), [](Args& args) { args.expected_total = 10, args.expected_largest = 11; },
+      "`expected_largest` is 11: expected at most `expected_total`, which is 10");
   GroupedGemmArguments args = contiguous();
   args.a.dtype = args.b.dtype = DType::f64;
   const auto found = get_kernels(args);
