@@ -94,12 +94,17 @@ double rounding(const Function& function, ValueType type, const Bounded& result,
   }
 }
 
-/// Nothing is known of what overflows in the type although float64 has it.
-Bounded limited(ValueType type, Bounded x) {
+/// By how much steps of a function of several may exceed its result: hardswish multiplies by 6 before it
+/// divides by 6.
+constexpr double steps_exceed = 8;
+
+/// Nothing is known of what overflows in the type although float64 has it. @param margin by how much steps of
+/// the computation may exceed the result
+Bounded limited(ValueType type, Bounded x, double margin = 1) {
   const double most = type == ValueType::f32   ? info_of(DType::f32).largest
                       : type == ValueType::s32 ? info_of(DType::s32).largest
                                                : unknown;
-  if (std::isfinite(x.value) && std::abs(x.value) + x.radius > most) x.radius = unknown;
+  if (std::isfinite(x.value) && (std::abs(x.value) + x.radius) * margin > most) x.radius = unknown;
   return x;
 }
 
@@ -131,7 +136,7 @@ Bounded BoundedArithmetic::call(const Function& function, ValueType type, const 
   if (gives_condition) return result;
   result.radius += rounding(function, type, result, centre[0]);
   if (is_rough) result.radius += detail::rough_error * (std::abs(x[0].value) + x[0].radius);
-  return limited(type, result);
+  return limited(type, result, function.accuracy == Accuracy::composite ? steps_exceed : 1);
 }
 
 Bounded BoundedArithmetic::rounded(DType type, const Bounded& x) const {

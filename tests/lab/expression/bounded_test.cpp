@@ -55,6 +55,10 @@ TEST_CASE("A bound says where nothing is known", "[expression]") {
   CHECK_FALSE(call("log", {{0.5, 1}}).is_known());
   CHECK_FALSE(call("*", {{1e30, 0}, {1e30, 0}}).is_known());
   CHECK(call("*", {{1e30, 0}, {1e30, 0}}, ValueType::f64).is_known());
+  // It multiplies by 6 before it divides by 6.
+  CHECK_FALSE(call("hardswish", {{6.07603023e37, 0}}).is_known());
+  CHECK(call("hardswish", {{4e37, 0}}).is_known());
+  CHECK(call("relu", {{6.07603023e37, 0}}).is_known());
   CHECK(call("<", {{1, 0.1}, {1.05, 0}}).radius == 1);
   CHECK(call("<", {{1, 0.1}, {1.15, 0}}).radius == 0);
   CHECK(call("select", {{1, 0}, {3, 0}, {0, std::numeric_limits<double>::infinity()}}).radius == 0);
