@@ -37,6 +37,10 @@ class Elementwise(CommandTest):
         row = self.quarry(*run, "--format", "json").json["runs"][0]
         self.assertEqual((row["error"], row["bound"], row["right"]), (None, None, True))
 
+    def test_campaign_draws_expressions(self):
+        out = self.quarry("verify", "--campaign", "300", "--where", "operation == elementwise", "--on", "host").out
+        self.assertRegex(out, r"^300 problems: \d{3,} right results of 15 kernels, \d{3,} refusals with a true cause, 0 wrong;")
+
     def test_verify_meets_every_path(self):
         out = self.quarry("verify", "--where", "operation == elementwise", "--on", "host", "--problems", "10", "--seed", "3").out
         self.assertIn("0 wrong", out)

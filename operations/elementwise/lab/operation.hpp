@@ -58,6 +58,8 @@ struct Lab {
   static std::vector<Path> paths();
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);
+
+  static std::unique_ptr<CampaignSource> campaign(std::span<const Kernel> kernels, double cost);
 };
 
 }  // namespace quarry::lab::elementwise
