@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "quarry/tensor.hpp"
+
 namespace quarry::lab {
 namespace {
 
