@@ -9,6 +9,12 @@ namespace quarry::gemm_sm90 {
 /// What is added to the sums.
 enum class Added { nothing, by_row, by_column };
 
+/// What launches of these parameters add.
+QUARRY_DEVICE Added added_by(const GemmParams& params) {
+  if (!adds_bias(params)) return Added::nothing;
+  return params.epilogue.bias_axis == BiasAxis::column ? Added::by_column : Added::by_row;
+}
+
 /// The ring of addends, read by the lanes that hold the sums.
 template <Config config>
 class Addends : public BiasRing<config> {

@@ -15,14 +15,13 @@ constexpr double least_instruction = 9.4;
 /// Threads' copies need instructions: cycles for each.
 constexpr double thread_copy = 1;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
-/// sets of sums; by two that share a tile, where a block of K is a stage, and where it is several; by two
-/// whose columns share scales by 32 alone (128 x 160). From times of e4m3 with block scales at 3072^3 to
-/// 8192^3 and of groups, on an H200; of those that share a tile, at 4096^3 on an H100.
+/// sets of sums; by two that share a tile, where a block of K is a stage, and where it is several. From times
+/// of e4m3 with block scales at 3072^3 to 8192^3 and of groups, on an H200; of those that share a tile, on an
+/// H100.
 constexpr double promoted_alone = 0.65;
 constexpr double promoted_in_two_sets = 0.5;
 constexpr double promoted_shared = 0.22;
 constexpr double promoted_over_stages = 0.38;
-constexpr double promoted_by_strips = 0.25;
 /// Weights: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
 /// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
@@ -56,8 +55,7 @@ double promoted(const Config& c) {
   if (!promotes(c)) return 0;
   if (partial_sets(c) == 2) return promoted_in_two_sets;
   if (consumers(c) == 1) return promoted_alone;
-  if (block_k_tiles(c) > 1) return promoted_over_stages;
-  return c.tile.n > 128 && c.tile.n % 64 != 0 ? promoted_by_strips : promoted_shared;
+  return block_k_tiles(c) > 1 ? promoted_over_stages : promoted_shared;
 }
 
 }  // namespace

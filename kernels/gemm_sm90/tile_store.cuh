@@ -17,11 +17,9 @@
 #include "gemm_sm90/pair_store.cuh"
 #include "gemm_sm90/step_chain.cuh"
 #include "gemm_sm90/step_sums.cuh"
+#include "gemm_sm90/store_plan.cuh"
 
 namespace quarry::gemm_sm90 {
-
-/// How a tile is stored: the short way, what is common, the long way.
-enum class Way { brief, common, general };
 
 template <Config config, class Work>
 class TileStore {
@@ -60,8 +58,9 @@ class TileStore {
         memory_(memory),
         ring_(params, memory, group * 4 + warp_of_group()),
         biases_(memory),
-        first_row_(first_row + warp_of_group() * OutputBox::rows),
-        alpha_(scalar(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)) {}
+        alpha_(scalar(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)),
+        plan_(first_row + warp_of_group() * OutputBox::rows, added_by(params.gemm),
+              usual_way(added_by(params.gemm))) {}
 
   /// Leaves out a tile, which another warpgroup stores.
   QUARRY_DEVICE void skip() { biases_.advance(); }
@@ -84,7 +83,7 @@ class TileStore {
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
-    switch (way_of(work, by_column)) {
+    switch (is_cut(work) ? Way::general : plan_.way()) {
       case Way::general: store_steps(sums, work, lane); break;
       case Way::common:
         if constexpr (has_common_steps) {
@@ -117,10 +116,8 @@ class TileStore {
   /// What follows from parameters is computed again from here on.
   QUARRY_DEVICE void forget() { zero_ = arch::opaque(0); }
 
-  QUARRY_DEVICE Added added() const {
-    if (!adds_bias(params().gemm)) return Added::nothing;
-    return epilogue().bias_axis == BiasAxis::column ? Added::by_column : Added::by_row;
-  }
+  QUARRY_DEVICE Added added() const { return plan_.added(); }
+  QUARRY_DEVICE int first_row() const { return plan_.first_row(); }
 
   QUARRY_DEVICE static Value scalar(double given, const void* pointer) {
     return pointer == nullptr ? static_cast<Value>(given) : arch::global_load<Value>(pointer);
@@ -131,7 +128,7 @@ class TileStore {
   QUARRY_DEVICE Value fetched_factor() const { return params().fetched == Fetched::c ? beta() : 1; }
 
   /// Row of the problem where this warp's part of a tile begins, and column.
-  QUARRY_DEVICE int tile_row(const Work& work) const { return work.tile_m * config.tile.m + first_row_; }
+  QUARRY_DEVICE int tile_row(const Work& work) const { return work.tile_m * config.tile.m + first_row(); }
   QUARRY_DEVICE static int tile_column(const Work& work) { return work.tile_n * config.tile.n; }
 
   /// Box `index` of this warp's part of a tile, in the output.
@@ -176,10 +173,11 @@ class TileStore {
   /// Whether values are alpha times sums, a bias, and what the engine fetches.
   QUARRY_DEVICE bool only_adds() const { return params().only_adds && alpha_ != 0 && fetches(); }
 
-  /// How a tile is stored.
-  QUARRY_DEVICE Way way_of(const Work& work, bool by_column) const {
+  /// How tiles are stored that are not cut.
+  QUARRY_DEVICE Way usual_way(Added what) const {
+    const bool by_column = what == Added::by_column;
     const Activation activation = epilogue().activation;
-    if (!params().stores_boxes || params().gemm.mode != Mode::gemm || is_cut(work)) return Way::general;
+    if (!params().stores_boxes || params().gemm.mode != Mode::gemm) return Way::general;
     if (is_general()) return has_common_steps && only_adds() ? Way::common : Way::general;
     if (activation == Activation::identity && (!by_column || has_short_columns)) return Way::brief;
     if constexpr (has_simple_steps) return Way::common;
@@ -204,7 +202,7 @@ class TileStore {
     for (int block = 0; block < blocks_m(config); ++block) {
       const arch::Vector<Value, 2> rows =
           by_column ? arch::Vector<Value, 2>{}
-                    : biases_.of_rows(added(), first_row_ + block * instruction_m, lane);
+                    : biases_.of_rows(added(), first_row() + block * instruction_m, lane);
       QUARRY_UNROLL
       for (int i = 0; i < block_boxes; ++i) {
         const arch::SharedAddress buffer = ring_.acquire();
@@ -240,7 +238,7 @@ class TileStore {
       for (int i = 0; i < steps; ++i) {
         forget();
         StepValues<columns / 2, Value> x =
-            addends<columns / 2>(first_row_ + index / block_boxes * instruction_m,
+            addends<columns / 2>(first_row() + index / block_boxes * instruction_m,
                                  index % block_boxes * box.columns + i * columns, lane);
         add_step<config>(x, alpha_, sums, index * steps + i);
         const EpilogueParams& e = epilogue();
@@ -267,7 +265,7 @@ class TileStore {
       }
       if (is_gate(epilogue().activation)) {
         store_gates<config>(
-            sums, biases_, {added(), alpha_, epilogue().activation, first_row_, lane},
+            sums, biases_, {added(), alpha_, epilogue().activation, first_row(), lane},
             [&] { return ring_.acquire(); },
             [&](int index, arch::SharedAddress buffer) { leave_box(work, index, buffer, lane); });
         return;
@@ -309,7 +307,7 @@ class TileStore {
       if (fetched) ring_.wait();
       QUARRY_ROLLED
       for (int i = 0; i < box_steps; ++i) {
-        const int row = first_row_ + index / block_boxes * instruction_m;
+        const int row = first_row() + index / block_boxes * instruction_m;
         const int column = index % block_boxes * box.columns + i * columns;
         Values x = {};
         if (fetched) {
@@ -437,7 +435,7 @@ class TileStore {
     return {work,
             buffer,
             box_column,
-            first_row_ + index / block_boxes * instruction_m,
+            first_row() + index / block_boxes * instruction_m,
             index % block_boxes * box.columns + box_column,
             lane};
   }
@@ -478,9 +476,9 @@ class TileStore {
   arch::SharedAddress memory_;
   BoxRing<config> ring_;
   Addends<config> biases_;
-  int first_row_;  ///< of the warp in its tile
   Value alpha_;
   int zero_ = 0;
+  StorePlan plan_;  ///< from the members above
 };
 
 /// What stores the tiles of a kernel with this epilogue.

@@ -105,6 +105,7 @@ std::string Rules::command_text(const Conv2dArguments& args) {
   if (args.math != Math::exact) words.flag("math", to_string(args.math));
   words.factors(args.epilogue, reads_c);
   words.epilogue(args.epilogue, args.out);
+  words.controls(args.controls);
   return words.text();
 }
 

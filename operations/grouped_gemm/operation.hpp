@@ -30,6 +30,9 @@ struct TuningQuestion {
   /// The two halves of the expected total.
   std::uint32_t expected_high = 0;
   std::uint32_t expected_low = 0;
+  /// 0: not known.
+  std::uint32_t expected_largest_high = 0;
+  std::uint32_t expected_largest_low = 0;
   GroupForm form = GroupForm::contiguous;
   std::uint8_t sizes_are_ends = 0;
   std::uint8_t zero_outside = 0;

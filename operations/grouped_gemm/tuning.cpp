@@ -31,17 +31,21 @@ void write_sizes(const GroupedGemmArguments& args, std::int64_t groups, ProblemW
   words.flag("distribution", "even");
   words.flag("sizes-are", to_string(args.sizes_are));
   words.flag("room", std::to_string(room));
+  words.number("largest", args.expected_largest.value_or(0), 0);
 }
 
 }  // namespace
 
 std::int64_t Rules::tuning_question(const GroupedGemmProblem& problem, TuningQuestion& question) {
   const auto total = static_cast<std::uint64_t>(problem.expected_total);
+  const auto largest = static_cast<std::uint64_t>(problem.expected_largest);
   question = {.full = {},
               .groups = problem.groups.groups,
               .room = problem.groups.room,
               .expected_high = static_cast<std::uint32_t>(total >> 32),
               .expected_low = static_cast<std::uint32_t>(total),
+              .expected_largest_high = static_cast<std::uint32_t>(largest >> 32),
+              .expected_largest_low = static_cast<std::uint32_t>(largest),
               .form = problem.groups.form,
               .sizes_are_ends = static_cast<std::uint8_t>(problem.groups.sizes_are_ends),
               .zero_outside = static_cast<std::uint8_t>(problem.groups.zero_outside)};

@@ -193,7 +193,7 @@ HAND_WRITTEN = [
     HandWritten("wrong block", "sums of a block begin with those of the one before",
                 [(PROMOTION, "pipeline.stage(), group, k_tiles > 1 ? 1 : 0);", "pipeline.stage(), group, 1);")]),
     HandWritten("wrong block", "the second 64 rows join the first ones' sums",
-                [(PROMOTION, "finish_block<config, last>(finished", "finish_block<config, 0>(finished")]),
+                [(PROMOTION, "finish_block<config, last>(finished, sums, scales, stage,", "finish_block<config, 0>(finished, sums, scales, stage,")]),
     HandWritten("wrong block", "all of K has the first block's scales", [(SCALES, "if ((tile + 1) % block_tiles == 0) walk.advance();", "")]),
     HandWritten("wrong tile", "strips have the scales of the tile's first columns", [(SCALES, "(i - config.tile.m) * columns;", "i - config.tile.m;")]),
     HandWritten("wrong tile", "all strips have the first one's scale", [(SCALES, "scales_[8 * group / strip_columns(config)]", "scales_[0 * group]")]),

@@ -176,7 +176,7 @@ TEST_CASE("conv2d: without images nothing is done, without products the epilogue
 
 TEST_CASE("conv2d: kernels say what they are for", "[conv2d]") {
   const std::vector<Kernel> all = convolutions();
-  REQUIRE(all.size() == 289 + 137 + 39 + 48);
+  REQUIRE(all.size() == 340 + 137 + 39 + 48);
   int directions[3] = {};
   for (const Kernel& kernel : all) {
     const KernelMetadata& m = kernel.metadata();
@@ -184,5 +184,5 @@ TEST_CASE("conv2d: kernels say what they are for", "[conv2d]") {
     CHECK(m.epilogue.bias == (m.direction != Direction::wgrad));
     CHECK(find_kernel(kernel.name()));
   }
-  CHECK((directions[0] == 135 + 58 + 39 + 48 && directions[1] == 87 + 52 && directions[2] == 67 + 27));
+  CHECK((directions[0] == 172 + 58 + 39 + 48 && directions[1] == 94 + 52 && directions[2] == 74 + 27));
 }
