@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "quarry/device_model.hpp"
 #include "quarry/kernel.hpp"
 
 namespace quarry::detail {
