@@ -86,7 +86,7 @@ void ProblemWords::matrix(std::string_view name, const TensorView& view, std::in
     spec += ":array";
   } else if (batch > 0 && view.rank == 2) {
     spec += ":shared";
-  } else if (view.rank == 3 && view.strides[0] != lines.ld * lines.count) {
+  } else if (view.rank == 3 && view.strides[0] != lines.ld * std::max<std::int64_t>(lines.count, 1)) {
     spec += ":stride=" + std::to_string(view.strides[0]);
   }
   flag(name, spec);

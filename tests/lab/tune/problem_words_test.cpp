@@ -82,7 +82,7 @@ TEST_CASE("the line of whatever a user could ask for is read as a problem of its
     const std::vector<Kernel> kernels = test::some_kernels(lab.operation, 100, random);
     const auto source = lab.campaign(kernels, 1e9);
     int said = 0;
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < 1500; ++i) {
       const DrawnProblem drawn = source->draw(random());
       const Arguments arguments = drawn.arguments;
       if (!info_of(lab).tuning_key(arguments.data())) continue;
