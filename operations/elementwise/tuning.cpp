@@ -95,7 +95,7 @@ class Unsimplified {
     return text;
   }
 
-  /// The setting `lines` by which all tensors lie as they do; absent where there is none.
+  /// The setting `lines` that describes how all tensors lie; absent if no setting does.
   std::optional<std::int64_t> lines() const {
     constexpr std::int64_t most = 1 << 12;
     for (std::int64_t lines = 0; lines <= most; lines = std::max<std::int64_t>(1, 2 * lines)) {
@@ -104,8 +104,8 @@ class Unsimplified {
     return std::nullopt;
   }
 
-  /// The setting `align` by which all tensors are aligned as they are; 0: as aligned as can be. Absent where
-  /// there is none.
+  /// The setting `align` that describes the alignment of all tensors; 0: as aligned as can be. Absent if no
+  /// setting does.
   std::optional<int> alignment() const {
     for (const int elements : {0, 1, 2, 4, 8, 16}) {
       if (are_aligned_by(elements)) return elements;

@@ -81,7 +81,7 @@ struct Rules {
   /// The same less M, and less where lines begin, so that one measurement stands for all problems that
   /// kernels treat alike. @return M
   static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
-  /// Of the expression with the types of its outputs; 0: there is none.
+  /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
   static std::uint64_t expression_hash(const GemmProblem& problem) {
     return problem.expressed == nullptr ? 0 : expression_hash_of(*problem.expressed);
   }

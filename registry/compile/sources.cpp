@@ -75,7 +75,7 @@ Status learn(std::string_view name, std::uint64_t number, std::string_view text)
   return unknown_entry(name, "its config names another expression");
 }
 
-/// The family whose names start like this one; null where there is none.
+/// The family whose names start like this one; null if no family matches.
 const ConfigSpace* family_of(std::string_view name) {
   for (const ConfigSpace* space : config_spaces()) {
     if (name.starts_with(space->family) && name.substr(space->family.size()).starts_with('_')) return space;

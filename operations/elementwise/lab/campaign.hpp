@@ -14,8 +14,8 @@ namespace quarry::lab::elementwise {
 /// Extents of all elements, those in front 1.
 using Extents = std::array<std::int64_t, 4>;
 
-/// The extents of a problem: of the first output that has a value for each element. {1, 1, 1, 1} where there
-/// is none.
+/// The extents of a problem: of the first output that has a value for each element. {1, 1, 1, 1} if every
+/// output is a reduction.
 Extents extents_of(const ElementwiseArguments& arguments);
 
 /// Whether the expression rounds to types of whole bytes alone, so that there are kernels for it.

@@ -22,7 +22,7 @@ using namespace quarry::lab;
 
 const detail::OperationInfo& info_of(const OperationLab& lab) { return detail::info_of(lab.operation); }
 
-/// The line of the arguments; empty where there is none.
+/// The line of the arguments; empty if flags cannot say them.
 std::string line_of(const OperationLab& lab, const HeldArguments& held) {
   const Arguments arguments = held;
   const std::string words = info_of(lab).command_text(arguments.data());
