@@ -16,8 +16,6 @@
 namespace quarry::detail {
 namespace {
 
-constexpr auto code = StatusCode::invalid_arguments;
-
 Status check_matrices(const GemmArguments& args) {
   const TensorView& out = args.out;
   if (Status s = check_tensor(out, Operand::out, 2, 3); !s) return s;
