@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "quarry/controls.hpp"
 #include "quarry/epilogue.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
@@ -74,6 +77,14 @@ struct Conv2dArguments {
   /// (metadata().modes), a number of multiprocessors if it is not persistent, and an order of tiles if it has
   /// one of its own (WindowIterator::window, except for wgrad).
   Controls controls = {};
+  /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
+  /// GemmArguments, without gated pairs and reductions. Where fprop and dgrad have few channels or strides,
+  /// kernels made for these refuse it (WindowIterator::window, WindowStrides::strided), and others take it.
+  std::optional<Expression> expression = std::nullopt;
+  /// The expression's inputs and outputs but `out`, as in GemmArguments. Their shapes are scalar, per_column
+  /// (a value for each channel of the output; not of wgrad) and row (the extents of `out`, or 1 along those
+  /// that it is broadcast along). Positions of a tensor, and of `out`, lie at even distances.
+  std::vector<ExpressionTensor> tensors = {};
 };
 
 namespace detail {

@@ -189,7 +189,7 @@ class ExpressionEpilogue {
 
   template <class Params>
   QUARRY_DEVICE ExpressionEpilogue(const Params& params, int batch)
-      : tensors_(static_cast<const WithExpression<Params>&>(params).expression, batch),
+      : tensors_(static_cast<const typename Code::template Parameters<Params>&>(params).expression, batch),
         out_(matrix_of<Out, form.interleaved, form.batches>(
             form.by_columns ? transposed(params.out) : params.out, batch)) {}
 
@@ -207,6 +207,16 @@ class ExpressionEpilogue {
  private:
   Tensors tensors_;
   MatrixView<Out, form.interleaved> out_;
+};
+
+/// The code of an expression of each element by itself, for kernels whose parameters begin with those that
+/// their epilogue is given: the expression stands behind the whole.
+template <class Code, class Whole>
+struct CodeBehind : Code {
+  template <class>
+  using Parameters = WithExpression<Whole>;
+  template <class Sum, class Out, EpilogueForm form>
+  using For = ExpressionEpilogue<CodeBehind, Sum, Out, form>;
 };
 
 }  // namespace quarry

@@ -14,6 +14,13 @@
 
 namespace quarry {
 
+/// Whether kernels with strided or patched tiles, whose rows lie apart, refuse a problem for its expression.
+inline Status check_no_expression(const Conv2dProblem& problem) {
+  if (!problem.product.expressed) return {};
+  return {StatusCode::unsupported,
+          "The expression is unsupported: rows of this kernel's tiles lie apart in the output"};
+}
+
 class Conv2dFamily : public Family {
  public:
   /// What is known of a kernel on a device whatever the problem.

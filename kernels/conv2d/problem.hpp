@@ -12,6 +12,9 @@ struct Conv2dProblem {
   /// A batch entry for each group. Its matrices describe tensors of rank 4, see Conv2dParams.
   GemmProblem product;
   Windows windows = {};
+  /// The output as the matrix of the product, where the problem has an expression: kernels that evaluate one
+  /// know no tensors of rank 4.
+  MatrixParams out_matrix = {};
   /// All tensors have their channels in groups of 32 (InterleavedTaps).
   bool interleaved = false;
   /// K is in one piece whatever would be faster.

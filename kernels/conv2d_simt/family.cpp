@@ -51,7 +51,9 @@ class Conv2dSimt final : public Conv2dFamily {
     const GemmTraits traits = product_traits(product_of(config));
     gemm_launch(traits, problem.product, controls, launch, sizeof(Conv2dParams));
     if (launch.is_empty()) return;
-    params_of<Conv2dParams>(launch, *kernel_step(launch)).windows = problem.windows;
+    auto& params = params_of<Conv2dParams>(launch, *kernel_step(launch));
+    params.windows = problem.windows;
+    if (problem.product.expressed) params.out = problem.out_matrix;
   }
 };
 

@@ -11,11 +11,14 @@
 #include "conv2d_sm80/config.hpp"
 #include "conv2d_sm80/gradients.hpp"
 #include "gemm/estimate.hpp"
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm80/cost.hpp"
 
 namespace quarry::conv2d_sm80 {
 namespace {
+
+static_assert(expression_is_last<Conv2dParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -201,6 +204,9 @@ Status check_windows(const GemmTraits& kernel, const Conv2dProblem& problem) {
     if (entries > grid_limit)
       return {StatusCode::unsupported, Reason::grid_limit, Operand::none, grid_limit, entries};
   }
+  if (kernel.strides == Strides::strided || kernel.iterator == Iterator::window) {
+    if (Status s = check_no_expression(problem); !s) return s;
+  }
   if (brings_gradients(kernel, problem)) return check_gradients(kernel, problem);
   if (kernel.iterator == Iterator::window) {
     if (Status s = check_order(problem.product.controls); !s) return s;
@@ -382,6 +388,7 @@ class Conv2dSm80 final : public Conv2dFamily {
     if (launch.is_empty()) return;
     auto& params = params_of<Conv2dParams>(launch, *kernel_step(launch));
     params.windows = problem.windows;
+    if (problem.product.expressed) params.out = problem.out_matrix;
     if (has_phases) static_cast<PhasedConv2dParams&>(params).phases = phases_of(problem);
   }
 

@@ -7,6 +7,7 @@
 #include "conv2d_sm90/phases.hpp"
 #include "conv2d_sm90/reordered.hpp"
 #include "conv2d_sm90/tensors.hpp"
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/estimate.hpp"
@@ -15,6 +16,8 @@
 
 namespace quarry::conv2d_sm90 {
 namespace {
+
+static_assert(expression_is_last<TensorConv2dParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -135,6 +138,9 @@ class Conv2dSm90 final : public Conv2dFamily {
       return supports(kernel, with_neighbours(problem), device);
     // Blocks side by side in a cluster have whole lines of 64, so that all of the cluster tells the same.
     const bool phased = in_phases(kernel.traits, problem);
+    if (phased) {
+      if (Status s = check_no_expression(problem); !s) return s;
+    }
     if (Status s = check_tensors(problem, kernel.traits.tile, phased); !s) return s;
     if (is_empty(problem.product)) return {};
     GemmProblem p = covered_product(kernel.traits, problem);

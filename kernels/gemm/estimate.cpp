@@ -189,7 +189,7 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
   // No reduction computes expressions, nor reads all sums.
-  const bool only_serial = w.problem.expressed != nullptr || !w.kernel.traits.cuts_in_parallel;
+  const bool only_serial = w.problem.expressed || !w.kernel.traits.cuts_in_parallel;
   const bool serial_first = only_serial || (fixed ? *fixed == Mode::split_k_serial
                                                   : w.kernel.turn <= parallel_slice(w.kernel, w.traffic));
   const CutModel model = {w};

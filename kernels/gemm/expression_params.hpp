@@ -24,8 +24,13 @@ struct ExpressionParams {
 /// The parameters of such a kernel. @tparam Params the parameters of the kernel without an expression
 template <class Params>
 struct WithExpression : Params {
-  ExpressionParams expression;
+  alignas(Params) ExpressionParams expression;  // behind the base's padding, where the host expects it
 };
+
+/// Whether the host finds the expression's parameters where kernels read them: at the end.
+template <class Params>
+inline constexpr bool expression_is_last = sizeof(WithExpression<Params>) ==
+                                           sizeof(Params) + sizeof(ExpressionParams);
 
 /// Of an expression with reductions: what the tiles of the first step leave in the workspace, in slots of 8
 /// bytes, and a second step with the same code adds up:

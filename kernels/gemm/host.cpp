@@ -14,10 +14,7 @@
 namespace quarry {
 namespace {
 
-// Where the host writes the expression's parameters is where kernels read them.
-static_assert(sizeof(WithExpression<GemmParams>) == sizeof(GemmParams) + sizeof(ExpressionParams));
-static_assert(sizeof(WithExpression<TensorGemmParams>) ==
-              sizeof(TensorGemmParams) + sizeof(ExpressionParams));
+static_assert(expression_is_last<GemmParams> && expression_is_last<TensorGemmParams>);
 
 /// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line. Of
 /// lines along K nobody knows how many there were if alpha is 0, which makes K 0: they count if the pointer
@@ -243,7 +240,7 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
   const ChosenControls chosen = simplified(controls);
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
   add_workspace(launch, workspace);
-  if (problem.expressed != nullptr) params_bytes += sizeof(ExpressionParams);
+  if (problem.expressed) params_bytes += sizeof(ExpressionParams);
   if (problem.wide.has_any()) params_bytes += sizeof(ReductionParams);
   Step& step = add_kernel(launch, 0, params_bytes);
   auto& params = params_of<GemmParams>(launch, step);

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "chosen_controls.hpp"
 #include "common/config_parts.hpp"
 #include "gemm/operand_scale.hpp"
 #include "gemm/params.hpp"
 #include "gemm/traffic.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
 
@@ -41,6 +44,19 @@ struct WideNeeds {
   constexpr bool has_any() const { return gated || groups > 0 || has_lines(); }
 };
 
+/// An expression in the place of the epilogue, as arguments give it, which outlive this. The output has four
+/// extents here, of which those that it lacks in front are 1: the first ones are the batch, then come those
+/// of rows, and those of columns.
+struct GivenExpression {
+  const Expression* expression = nullptr;  ///< null: there is no expression
+  std::span<const ExpressionTensor> tensors = {};
+  const TensorView* out = nullptr;
+  std::uint8_t first_row = 2;
+  std::uint8_t first_column = 3;
+
+  explicit operator bool() const { return expression != nullptr; }
+};
+
 /// A checked problem, in the orientation of its arguments or, after `exchanged`, of their transposes. Sizes
 /// of 0 are legal.
 struct GemmProblem {
@@ -62,8 +78,7 @@ struct GemmProblem {
   /// Some operand is an array of pointers.
   bool has_arrays = false;
   EpilogueParams epilogue = {};
-  /// The arguments, which outlive this, if they have an expression; otherwise null.
-  const GemmArguments* expressed = nullptr;
+  GivenExpression expressed = {};
   /// Matrices that the expression reads or writes beside the output.
   std::uint8_t expression_matrices = 0;
   WideNeeds wide = {};

@@ -68,7 +68,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
   const double inputs = lines * problem.k;
   const double outputs = m * n * element;
   const bool is_computed =
-      problem.expressed != nullptr || problem.has_scale || problem.epilogue.clamps || problem.has_aux;
+      problem.expressed || problem.has_scale || problem.epilogue.clamps || problem.has_aux;
   const bool has_activation = problem.epilogue.activation != Activation::identity;
   const bool is_general = matrices > 1 || is_computed;
   const SplitLines split_a = split_lines(problem.a, problem.types.a);

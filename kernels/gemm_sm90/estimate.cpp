@@ -368,7 +368,7 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
       return;
   }
   // No reduction computes expressions, nor reads all sums.
-  const bool may_reduce = w.problem.expressed == nullptr && w.kernel.traits.cuts_in_parallel;
+  const bool may_reduce = !w.problem.expressed && w.kernel.traits.cuts_in_parallel;
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
     (void)choice.consider(parallel_way(w.kernel, w.traffic, w.kernel.most_slices));
   }

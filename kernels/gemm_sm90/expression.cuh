@@ -36,7 +36,7 @@ class ExpressionStore {
   /// begin
   QUARRY_DEVICE ExpressionStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
                                 int first_row)
-      : params_(static_cast<const WithExpression<TensorGemmParams>&>(params)),
+      : params_(params),
         memory_(memory),
         ring_(params, memory, group * 4 + warp_of_group()),
         vectors_(memory),
@@ -49,7 +49,7 @@ class ExpressionStore {
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
   /// blocks of the cluster share the boxes.
   QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
-    const Tensors tensors(params_.expression, work.out().batch);
+    const Tensors tensors(expression_of<Code>(params_), work.out().batch);
     if constexpr (Vectors::any) vectors_.wait();
     const int turns = shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
@@ -129,8 +129,8 @@ class ExpressionStore {
     const int tile_column = index % block_boxes * box.columns + step * columns;
     QUARRY_UNROLL
     for (int i = 0; i < pairs; ++i) {
-      Vectors::read(vectors_, params_.expression, tile_row + pair_row(i), tile_column + pair_column(i),
-                    held[i]);
+      Vectors::read(vectors_, expression_of<Code>(params_), tile_row + pair_row(i),
+                    tile_column + pair_column(i), held[i]);
     }
     StepValues<count, Value> values;
     QUARRY_UNROLL
@@ -145,7 +145,7 @@ class ExpressionStore {
     return values;
   }
 
-  const WithExpression<TensorGemmParams>& params_;
+  const TensorGemmParams& params_;
   arch::SharedAddress memory_;
   BoxRing<config> ring_;
   BiasRing<config> vectors_;

@@ -7,8 +7,10 @@
 #include "config_text.hpp"
 #include "operations/common/controls.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/conv2d/expression.hpp"
 
 namespace quarry::detail::conv2d {
 namespace {
@@ -233,8 +235,9 @@ Status normalise(const Conv2dArguments& args, const OperandList& operands, Conv2
   if (Status s = check_layouts(args); !s) return s;
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
-  if (Status s = check_memory(operands); !s) return s;
-  if (Status s = check_overlaps(operands); !s) return s;
+  if (Status s = check_expression(args, accumulator); !s) return s;
+  if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
+  if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
   describe(args, problem);
   return {};
 }

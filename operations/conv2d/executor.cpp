@@ -32,7 +32,7 @@ struct Scratch {
 };
 
 /// A block of the output of one group.
-struct Block {
+struct GroupBlock {
   int group;
   int row, rows;
   int column, columns;
@@ -45,7 +45,7 @@ struct Blocks {
   std::int64_t across = (params.n + block_columns - 1) / block_columns;
 
   std::int64_t count() const { return down * across * params.batch; }
-  Block at(std::int64_t i) const {
+  GroupBlock at(std::int64_t i) const {
     const auto row = static_cast<int>(i / across % down) * block_rows;
     const auto column = static_cast<int>(i % across) * block_columns;
     return {static_cast<int>(i / across / down), row, std::min(block_rows, params.m - row), column,
@@ -103,7 +103,7 @@ C computed(std::uint32_t sum) {
 }
 
 template <Direction direction, bool interleaved, class T, Rounding rounding>
-void add_products(const Types& types, const Conv2dParams& p, const Block& block, Scratch<T>& scratch) {
+void add_products(const Types& types, const Conv2dParams& p, const GroupBlock& block, Scratch<T>& scratch) {
   using From = Matrices<direction, interleaved>;
   std::fill(std::begin(scratch.sums), std::end(scratch.sums), T{0});
   const Lines a = {types.a, p.a.data, block.group * p.windows.group_a, block.row, block.rows};
@@ -122,7 +122,7 @@ void add_products(const Types& types, const Conv2dParams& p, const Block& block,
 }
 
 template <Direction direction, bool interleaved, class C, class T>
-void finish(const Types& types, const Conv2dParams& p, const Block& block, const Scratch<T>& scratch) {
+void finish(const Types& types, const Conv2dParams& p, const GroupBlock& block, const Scratch<T>& scratch) {
   const int row = first_row(direction, p, block.group) + block.row;
   const int column = first_column(direction, p, block.group) + block.column;
   with_element(types.out, [&]<class E>(E) {
@@ -135,16 +135,34 @@ void finish(const Types& types, const Conv2dParams& p, const Block& block, const
   });
 }
 
+/// From sums to what the expression makes of them.
+template <Direction direction, class T>
+void finish(const ConvolutionExpression& expression, DType out, const Conv2dParams& p,
+            const GroupBlock& block, const Scratch<T>& scratch) {
+  ExpressionFinish finish = finish_of(expression, out,
+                                      {.batch = 0,
+                                       .row = first_row(direction, p, block.group) + block.row,
+                                       .column = first_column(direction, p, block.group) + block.column,
+                                       .rows = block.rows,
+                                       .columns = block.columns});
+  double row[block_columns];
+  for (int i = 0; i < block.rows; ++i) {
+    for (int j = 0; j < block.columns; ++j) row[j] = computed<double>(scratch.sums[i * block_columns + j]);
+    finish.row(i, row);
+  }
+}
+
 template <Direction direction, bool interleaved, class T, Rounding rounding>
-void run(const Types& types, const Conv2dParams& p, int threads) {
+void run(const Types& types, const Conv2dParams& p, int threads, const ConvolutionExpression* expression) {
   const double work = static_cast<double>(p.m) * p.n * p.k * p.batch;
   if (work < least_work_for_threads) threads = 1;
   const Blocks blocks = {p};
   std::vector<Scratch<T>> scratch(static_cast<std::size_t>(threads));
   parallel_for(blocks.count(), threads, [&](int worker, std::int64_t i) {
     Scratch<T>& own = scratch[static_cast<std::size_t>(worker)];
-    const Block block = blocks.at(i);
+    const GroupBlock block = blocks.at(i);
     add_products<direction, interleaved, T, rounding>(types, p, block, own);
+    if (expression != nullptr) return finish<direction>(*expression, types.out, p, block, own);
     with_compute_type(compute_type(types.accumulator, types.out),
                       [&]<class C>(C) { finish<direction, interleaved, C>(types, p, block, own); });
   });
@@ -163,10 +181,11 @@ struct Summed<DType::s32> {
 };
 
 template <Direction direction, bool interleaved = false>
-Status run(const Types& types, const Conv2dParams& p, int threads) {
+Status run(const Types& types, const Conv2dParams& p, int threads, const ConvolutionExpression* expression) {
   const bool is_known = with_type_of<DType::f16, DType::f32, DType::f64, DType::s32>(
       types.accumulator, [&]<DType t>(TypeTag<t>) {
-        run<direction, interleaved, typename Summed<t>::Type, Summed<t>::rounding>(types, p, threads);
+        run<direction, interleaved, typename Summed<t>::Type, Summed<t>::rounding>(types, p, threads,
+                                                                                   expression);
       });
   if (is_known) return {};
   return {StatusCode::unsupported,
@@ -175,7 +194,8 @@ Status run(const Types& types, const Conv2dParams& p, int threads) {
 
 }  // namespace
 
-Status execute(const KernelMetadata& kernel, const Conv2dParams& p, int threads) try {
+Status execute(const KernelMetadata& kernel, const Conv2dParams& p, int threads,
+               const ConvolutionExpression* expression) try {
   const OperandsMetadata& o = kernel.operands;
   const Types types = {o.a.dtype, o.b.dtype, o.accumulator, o.out.dtype};
   if (p.m <= 0 || p.n <= 0 || p.batch <= 0) return {};
@@ -187,11 +207,11 @@ Status execute(const KernelMetadata& kernel, const Conv2dParams& p, int threads)
   }
   if (threads <= 0) threads = default_threads();
   switch (kernel.direction.value_or(Direction::fprop)) {
-    case Direction::dgrad: return run<Direction::dgrad>(types, p, threads);
-    case Direction::wgrad: return run<Direction::wgrad>(types, p, threads);
+    case Direction::dgrad: return run<Direction::dgrad>(types, p, threads, expression);
+    case Direction::wgrad: return run<Direction::wgrad>(types, p, threads, expression);
     default:
-      return is_interleaved(o.a.layout) ? run<Direction::fprop, true>(types, p, threads)
-                                        : run<Direction::fprop>(types, p, threads);
+      return is_interleaved(o.a.layout) ? run<Direction::fprop, true>(types, p, threads, expression)
+                                        : run<Direction::fprop>(types, p, threads, expression);
   }
 } catch (const std::bad_alloc&) {
   return {StatusCode::device_error, "The host executor ran out of memory"};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conv2d/params.hpp"
+#include "operations/conv2d/host_expression.hpp"
 #include "quarry/metadata.hpp"
 #include "quarry/status.hpp"
 
@@ -13,6 +14,8 @@ namespace quarry::host {
 /// know and `device_error` when memory runs out.
 /// @param kernel whose direction and types count
 /// @param threads 0: one a processor
-Status execute(const KernelMetadata& kernel, const Conv2dParams& params, int threads = 0);
+/// @param expression in the place of the parameters' epilogue; null: none
+Status execute(const KernelMetadata& kernel, const Conv2dParams& params, int threads = 0,
+               const ConvolutionExpression* expression = nullptr);
 
 }  // namespace quarry::host

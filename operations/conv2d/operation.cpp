@@ -6,15 +6,26 @@
 
 #include "operations/common/controls.hpp"
 #include "operations/common/epilogue_operands.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/row_checks.hpp"
 #include "operations/conv2d/executor.hpp"
+#include "operations/conv2d/expression.hpp"
 #include "operations/conv2d/problem.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/gemm/expression_code.hpp"
+#include "operations/gemm/host_expression.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::detail::conv2d {
 namespace {
 
 std::string word(DType type) { return std::string(to_string(type)); }
+
+Status no_reduction() {
+  return {StatusCode::unsupported,
+          "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel that "
+          "takes none"};
+}
 
 }  // namespace
 
@@ -23,6 +34,7 @@ void Rules::operands(const Conv2dArguments& args, OperandList& list) {
   list.add({.name = Operand::out, .view = &args.out, .is_output = true});
   list.add({.name = Operand::a, .view = &args.a, .is_unused = is_unused});
   list.add({.name = Operand::b, .view = &args.b, .is_unused = is_unused});
+  if (args.expression) return list_tensors(given_expression(args), list);
   list_operands(args.c, args.epilogue, list);
 }
 
@@ -74,6 +86,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   const Controls& controls = problem.product.controls;
+  if (problem.product.expressed && controls.mode == Mode::split_k_parallel) return no_reduction();
   if (!permits(kernel.modes, controls)) return no_such_cut(controls);
   if (Status s = check_multiprocessors(kernel.design, controls); !s) return s;
   return family_of(row).supports(profile, problem, device);
@@ -113,10 +126,26 @@ std::size_t Rules::workspace_size(const Row& row, const Conv2dProblem& problem,
 void Rules::launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
+  if (!launch.is_empty() && problem.product.expressed) add_expression(problem.product, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
-  return host::execute(row.metadata, family_of(row).host_params(row.entry_config, launch, image));
+  const Conv2dParams params = family_of(row).host_params(row.entry_config, launch, image);
+  if (launch.expression == nullptr) return host::execute(row.metadata, params);
+  const Step& step = *kernel_step(launch);
+  const host::ConvolutionExpression expression = {
+      {launch.expression->expression.graph(), expression_params(image, step)},
+      params_of<GemmParams>(image, step).out};
+  return host::execute(row.metadata, params, 0, &expression);
+}
+
+std::uint64_t Rules::expression_hash(const Conv2dProblem& problem) {
+  const GivenExpression& given = problem.product.expressed;
+  return given ? detail::expression_hash(given) : 0;
+}
+
+Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
+  return gemm::code_of(expression, name);
 }
 
 }  // namespace quarry::detail::conv2d

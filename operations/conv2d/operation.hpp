@@ -12,6 +12,7 @@
 #include "operations/gemm/operation.hpp"
 #include "quarry/conv2d.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail::conv2d {
@@ -67,6 +68,8 @@ struct Rules {
   static Status check_signature(const Row& row, const Conv2dProblem& problem);
   /// @return 0: problems have no M
   static std::int64_t tuning_question(const Conv2dProblem& problem, TuningQuestion& question);
+  /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
+  static std::uint64_t expression_hash(const Conv2dProblem& problem);
   /// Empty where positions of a tensor do not lie at even distances. @pre check(arguments)
   static std::string command_text(const Conv2dArguments& arguments);
 
@@ -85,6 +88,7 @@ struct Rules {
   static void launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 
 }  // namespace quarry::detail::conv2d

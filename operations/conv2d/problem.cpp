@@ -6,6 +6,8 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/checks.hpp"
+#include "operations/conv2d/expression.hpp"
+#include "operations/gemm/expression.hpp"
 
 namespace quarry::detail::conv2d {
 namespace {
@@ -134,6 +136,9 @@ void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
   p.epilogue.bias_axis = BiasAxis::column;
   p.controls = args.controls;
   describe_product(args, roles, problem);
+  if (!args.expression) return;
+  describe_expression(given_expression(args), p);
+  problem.out_matrix = matrix_of_out(p.expressed);
 }
 
 }  // namespace quarry::detail::conv2d

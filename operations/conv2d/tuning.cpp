@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/words.hpp"
 #include "operations/common/problem_words.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/operation.hpp"
@@ -103,8 +104,12 @@ std::string Rules::command_text(const Conv2dArguments& args) {
   write_tensor("out", args.out, args.out, words);
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.math != Math::exact) words.flag("math", to_string(args.math));
-  words.factors(args.epilogue, reads_c);
-  words.epilogue(args.epilogue, args.out);
+  if (args.expression) {
+    write_expression(*args.expression, args.tensors, args.out, false, words);
+  } else {
+    words.factors(args.epilogue, reads_c);
+    words.epilogue(args.epilogue, args.out);
+  }
   words.controls(args.controls);
   return words.text();
 }

@@ -53,31 +53,10 @@ std::array<std::int64_t, 4> extents_of(const TensorView& out) {
   return extents;
 }
 
-Status beside(std::string_view part) {
-  return invalid(quoted(part) + " stands beside an expression: write it in the expression");
-}
-
-/// Whether the standard chain and the scales of operands are left alone.
-Status check_nothing_beside(const GemmArguments& args) {
-  const Epilogue& e = args.epilogue;
-  if (e.alpha.pointer != nullptr || e.alpha.value != 1) return beside("alpha");
-  if (e.beta.pointer != nullptr || e.beta.value != 0) return beside("beta");
-  if (args.c) return beside("c");
-  if (e.activation != Activation::identity) return beside("activation");
-  if (e.bias) return beside("bias");
-  if (e.scale) return beside("scale");
-  if (e.residual) return beside("residual");
-  if (e.aux) return beside("aux");
-  if (e.clamp != Clamp{}) return beside("clamp");
-  if (args.a_scale) return beside("a_scale");
-  if (args.b_scale) return beside("b_scale");
-  if (args.b_zero) return beside("b_zero");
-  return {};
-}
-
-Status check_sums(const Expression& expression, DType accumulator) {
+Status check_sums(const Expression& expression, std::string_view operation, DType accumulator) {
   if (expression.sum_type() == DType::none)
-    return invalid("The expression of a GEMM reads `sum`; this one does not: " + quoted(expression.text()));
+    return invalid("The expression of " + std::string(operation) +
+                   " reads `sum`; this one does not: " + quoted(expression.text()));
   const DType sums = partial_type(accumulator);
   if (expression.sum_type() == sums) return {};
   return invalid("The expression's `sum` is " + std::string(to_string(expression.sum_type())) +
@@ -96,72 +75,114 @@ Status check_reserved(const Expression& expression) {
   return {};
 }
 
-Status check_out(const GemmArguments& args) {
-  if (out_of(*args.expression).extent != expression::Extent::element)
+/// One stride that walks over all of some extents; false where their elements do not lie at even distances.
+bool fold(std::span<const std::int64_t> extents, std::span<const long long> strides, long long& stride) {
+  stride = 0;
+  std::int64_t elements = 1;
+  bool is_known = false;
+  for (std::size_t i = extents.size(); i-- > 0 && elements > 0;) {
+    if (extents[i] > 1) {
+      if (!is_known) stride = strides[i];
+      if (is_known && strides[i] != stride * elements) return false;
+      is_known = true;
+    }
+    elements *= extents[i];
+  }
+  return true;
+}
+
+/// A tensor as the matrix of the output, or the batch of them, that kernels see.
+Status put_matrix(const GivenExpression& given, std::span<const std::int64_t, 4> extents,
+                  std::span<const long long, 4> strides, std::string_view name, MatrixParams& matrix) {
+  const auto part = [&](std::size_t first, std::size_t last, long long& stride) {
+    return fold(extents.subspan(first, last - first), strides.subspan(first, last - first), stride);
+  };
+  if (part(0, given.first_row, matrix.batch_stride) &&
+      part(given.first_row, given.first_column, matrix.row_stride) &&
+      part(given.first_column, 4, matrix.column_stride))
+    return {};
+  return invalid(
+      about_tensor(name) +
+      "does not have its elements at even distances: with an expression, the extents that are rows "
+      "of the output follow one another in memory, and so do those that are columns");
+}
+
+/// The same of the output's own view.
+Status put_out(const GivenExpression& given, MatrixParams& matrix) {
+  const TensorView& out = *given.out;
+  std::array<long long, 4> strides = {};
+  for (std::size_t i = 0; i < out.rank; ++i) strides[4U - out.rank + i] = out.strides[i];
+  matrix.data = out.data;
+  return put_matrix(given, extents_of(out), strides, out_name, matrix);
+}
+
+Status check_out(const GivenExpression& given) {
+  const Expression& expression = *given.expression;
+  const TensorView& out = *given.out;
+  if (out_of(expression).extent != expression::Extent::element)
     return invalid(about_tensor(out_name) + "has a value for each element, and this expression reduces it: " +
-                   quoted(args.expression->text()));
-  if (is_wide(*args.expression) && args.out.is_pointer_array)
+                   quoted(expression.text()));
+  if (is_wide(expression) && out.is_pointer_array)
     return invalid(about_tensor(out_name) +
                    "is an array of pointers, which expressions with gated pairs or reductions do not take");
-  const DType declared = out_of(*args.expression).tensor.dtype;
-  if (find_tensor(args.tensors, out_name) != nullptr)
+  const DType declared = out_of(expression).tensor.dtype;
+  if (find_tensor(given.tensors, out_name) != nullptr)
     return invalid("Operand `out` is given twice: beside the arguments' `out`, it is in the list of tensors");
-  if (args.out.tag != LayoutTag::strided)
-    return invalid(about_tensor(out_name) + "is " + std::string(to_string(args.out.tag)) +
+  if (out.tag != LayoutTag::strided)
+    return invalid(about_tensor(out_name) + "is " + std::string(to_string(out.tag)) +
                    "; with an expression it is strided");
-  if (declared != DType::none && declared != args.out.dtype)
+  if (declared != DType::none && declared != out.dtype)
     return invalid(about_tensor(out_name) + "is declared " + std::string(to_string(declared)) +
-                   ", but is of " + std::string(to_string(args.out.dtype)));
-  if (is_rounded_to(args.out.dtype)) return {};
-  return {StatusCode::unsupported, about_tensor(out_name) + "is of " +
-                                       std::string(to_string(args.out.dtype)) +
+                   ", but is of " + std::string(to_string(out.dtype)));
+  MatrixParams matrix;
+  if (Status s = put_out(given, matrix); !s) return s;
+  if (is_rounded_to(out.dtype)) return {};
+  return {StatusCode::unsupported, about_tensor(out_name) + "is of " + std::string(to_string(out.dtype)) +
                                        ", which no kernel with an expression writes yet"};
 }
 
 /// Checks a tensor of the expression, and fills its parameters, where they are asked for.
-Status check_own(const GemmArguments& args, const OwnTensor& own, ExpressionTensorParams& params) {
+Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionTensorParams& params) {
   const expression::Tensor& declared = *own.declared;
-  const ExpressionTensor* const tensor = find_tensor(args.tensors, declared.name);
+  const ExpressionTensor* const tensor = find_tensor(given.tensors, declared.name);
   if (tensor == nullptr) return invalid(about_tensor(declared.name) + "is missing");
   params = {};
   const Shape shape = *declared.shape;
   if (!own.is_output && shape == Shape::scalar && tensor->view.dtype == DType::none)
     return put_value(*tensor, declared.dtype, params.value);
-  const Operand name = tensor_operand(static_cast<int>(tensor - args.tensors.data()));
+  const Operand name = tensor_operand(static_cast<int>(tensor - given.tensors.data()));
   if (Status s = check_tensor_view(*tensor, name, declared.dtype); !s) return s;
   if (own.is_output) {
     if (Status s = check_output_tensor(*tensor, name); !s) return s;
   }
+  const std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
   std::array<long long, 4> strides = {};
-  if (Status s = put_strides(*tensor, shape, own.is_output, extents_after(own.extent, extents_of(args.out)),
-                             strides);
-      !s)
-    return s;
-  params.matrix = {tensor->view.data, strides[2], strides[3], strides[1]};
-  return {};
+  if (Status s = put_strides(*tensor, shape, own.is_output, extents, strides); !s) return s;
+  params.matrix.data = tensor->view.data;
+  return put_matrix(given, extents, strides, declared.name, params.matrix);
 }
 
-Status check_tensors(const GemmArguments& args) {
-  const std::vector<OwnTensor> own = own_tensors(*args.expression);
-  for (const std::size_t count : {own.size(), args.tensors.size()}) {
+Status check_tensors(const GivenExpression& given, std::string_view operation) {
+  const std::vector<OwnTensor> own = own_tensors(*given.expression);
+  for (const std::size_t count : {own.size(), given.tensors.size()}) {
     if (count > gemm_expression_tensors)
-      return invalid("The expression of a GEMM has at most 8 tensors beside `out`, got " +
-                     std::to_string(count));
+      return invalid("The expression of " + std::string(operation) +
+                     " has at most 8 tensors beside `out`, got " + std::to_string(count));
   }
-  if (Status s = check_tensor_names(*args.expression, args.tensors); !s) return s;
+  if (Status s = check_tensor_names(*given.expression, given.tensors); !s) return s;
   for (const OwnTensor& tensor : own) {
     ExpressionTensorParams params;
-    if (Status s = check_own(args, tensor, params); !s) return with_names(s, args.tensors);
+    if (Status s = check_own(given, tensor, params); !s) return with_names(s, given.tensors);
   }
   return {};
 }
 
 /// What the launch says of a tensor that is not a value. @param is_first of the steps that use it
-void add_tensor(const GemmArguments& args, const OwnTensor& own, const ExpressionTensorParams& params,
+void add_tensor(const GivenExpression& given, const OwnTensor& own, const ExpressionTensorParams& params,
                 bool is_first, Launch& launch) {
-  const ExpressionTensor& tensor = *find_tensor(args.tensors, own.declared->name);
+  const ExpressionTensor& tensor = *find_tensor(given.tensors, own.declared->name);
   if (tensor.view.dtype == DType::none) return;
-  const Operand name = tensor_operand(static_cast<int>(&tensor - args.tensors.data()));
+  const Operand name = tensor_operand(static_cast<int>(&tensor - given.tensors.data()));
   relocate(launch, params.matrix.data, name);
   const auto alignment = static_cast<std::uint16_t>(bytes_of(tensor.view.dtype));
   if (is_first && has_elements(tensor.view))
@@ -170,32 +191,66 @@ void add_tensor(const GemmArguments& args, const OwnTensor& own, const Expressio
 
 }  // namespace
 
-void list_tensors(const GemmArguments& args, OperandList& operands) {
-  const std::size_t count = std::min(args.tensors.size(), std::size_t{tensor_operands});
+GivenExpression given_expression(const GemmArguments& args) {
+  return {.expression = &*args.expression, .tensors = args.tensors, .out = &args.out};
+}
+
+MatrixParams matrix_of_out(const GivenExpression& given) {
+  MatrixParams matrix = {};
+  (void)put_out(given, matrix);
+  return matrix;
+}
+
+void list_tensors(const GivenExpression& given, OperandList& operands) {
+  const std::size_t count = std::min(given.tensors.size(), std::size_t{tensor_operands});
   for (std::size_t i = 0; i < count; ++i) {
-    const TensorView& view = args.tensors[i].view;
+    const TensorView& view = given.tensors[i].view;
     if (view.dtype == DType::none) continue;
-    const bool writes = is_output(*args.expression, args.tensors[i].name);
+    const bool writes = is_output(*given.expression, given.tensors[i].name);
     operands.add({.name = tensor_operand(static_cast<int>(i)),
                   .view = &view,
                   .is_output = writes,
-                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(args.out.dtype) &&
-                                is_read_before_out(*args.expression, args.tensors[i].name)});
+                  .may_be_out = !writes && bits_of(view.dtype) == bits_of(given.out->dtype) &&
+                                is_read_before_out(*given.expression, given.tensors[i].name)});
   }
 }
 
-std::span<const DType> expression_types(const GemmArguments& args,
+std::span<const DType> expression_types(const GivenExpression& given,
                                         std::array<DType, expression::max_outputs>& room) {
   std::size_t count = 0;
-  for (const expression::Output& output : args.expression->outputs())
+  for (const expression::Output& output : given.expression->outputs())
     room.at(count++) =
-        is_out(output.tensor) ? args.out.dtype : find_tensor(args.tensors, output.tensor.name)->view.dtype;
+        is_out(output.tensor) ? given.out->dtype : find_tensor(given.tensors, output.tensor.name)->view.dtype;
   return std::span(room).first(count);
 }
 
-std::uint64_t expression_hash(const GemmArguments& args) {
+std::uint64_t expression_hash(const GivenExpression& given) {
   std::array<DType, expression::max_outputs> room = {};
-  return hash_of(args.expression->graph(), expression_types(args, room));
+  return hash_of(given.expression->graph(), expression_types(given, room));
+}
+
+Status beside_expression(std::string_view part) {
+  return invalid(quoted(part) + " stands beside an expression: write it in the expression");
+}
+
+Status check_chain_unused(const Epilogue& e, bool has_c) {
+  if (e.alpha.pointer != nullptr || e.alpha.value != 1) return beside_expression("alpha");
+  if (e.beta.pointer != nullptr || e.beta.value != 0) return beside_expression("beta");
+  if (has_c) return beside_expression("c");
+  if (e.activation != Activation::identity) return beside_expression("activation");
+  if (e.bias) return beside_expression("bias");
+  if (e.scale) return beside_expression("scale");
+  if (e.residual) return beside_expression("residual");
+  if (e.aux) return beside_expression("aux");
+  return e.clamp == Clamp{} ? Status() : beside_expression("clamp");
+}
+
+Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator) {
+  if (Status s = check_rounding(*given.expression, "GEMM kernels"); !s) return s;
+  if (Status s = check_sums(*given.expression, operation, accumulator); !s) return s;
+  if (Status s = check_reserved(*given.expression); !s) return s;
+  if (Status s = check_out(given); !s) return s;
+  return check_tensors(given, operation);
 }
 
 Status check_expression(const GemmArguments& args, DType accumulator) {
@@ -203,20 +258,19 @@ Status check_expression(const GemmArguments& args, DType accumulator) {
     if (args.tensors.empty()) return {};
     return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
   }
-  if (Status s = check_nothing_beside(args); !s) return s;
-  if (Status s = check_rounding(*args.expression, "GEMM kernels"); !s) return s;
-  if (Status s = check_sums(*args.expression, accumulator); !s) return s;
-  if (Status s = check_reserved(*args.expression); !s) return s;
-  if (Status s = check_out(args); !s) return s;
-  return check_tensors(args);
+  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
+  if (args.a_scale) return beside_expression("a_scale");
+  if (args.b_scale) return beside_expression("b_scale");
+  if (args.b_zero) return beside_expression("b_zero");
+  return check_given(given_expression(args), "a GEMM", accumulator);
 }
 
-void describe_expression(const GemmArguments& args, GemmProblem& problem) {
-  problem.expressed = &args;
-  for (const OwnTensor& own : own_tensors(*args.expression))
+void describe_expression(const GivenExpression& given, GemmProblem& problem) {
+  problem.expressed = given;
+  for (const OwnTensor& own : own_tensors(*given.expression))
     problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared->shape));
-  const ReductionCounts counts = reduction_counts(*args.expression);
-  problem.wide = {args.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
+  const ReductionCounts counts = reduction_counts(*given.expression);
+  problem.wide = {given.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
   if (problem.wide.gated) problem.n *= 2;
 }
 
@@ -225,22 +279,22 @@ const ExpressionParams& expression_params(const std::byte* image, const Step& st
 }
 
 void add_expression(const GemmProblem& problem, Launch& launch) {
-  const GemmArguments& args = *problem.expressed;
+  const GivenExpression& given = problem.expressed;
   bool is_first = true;
   for (const Step& step : launch.steps) {
     if (step.kind != Step::Kind::kernel || step.entry != 0) continue;
     auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, step));
     ExpressionTensorParams* next = params.tensors;
-    for (const OwnTensor& own : own_tensors(*args.expression)) {
-      if (!check_own(args, own, *next)) return;  // it was checked
+    for (const OwnTensor& own : own_tensors(*given.expression)) {
+      if (!check_own(given, own, *next)) return;  // it was checked
       if (problem.is_exchanged) next->matrix = transposed(next->matrix);
-      add_tensor(args, own, *next, is_first, launch);
+      add_tensor(given, own, *next, is_first, launch);
       ++next;
     }
     is_first = false;
   }
   std::array<DType, expression::max_outputs> room = {};
-  launch.expression = interned(*args.expression, expression_types(args, room));
+  launch.expression = interned(*given.expression, expression_types(given, room));
 }
 
 }  // namespace quarry::detail

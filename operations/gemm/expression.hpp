@@ -1,38 +1,57 @@
-/// Expressions of GEMM arguments: their checks, and what launches hold of them.
+/// Expressions in the place of an epilogue, of GEMMs and of operations that are one: their checks, and what
+/// launches hold of them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "gemm/expression_params.hpp"
 #include "gemm/problem.hpp"
 #include "launch.hpp"
 #include "operations/common/operand_list.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/gemm.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
 
 /// Lists the tensors of an expression that have a name.
-void list_tensors(const GemmArguments& arguments, OperandList& operands);
+void list_tensors(const GivenExpression& given, OperandList& operands);
 
-/// Checks the expression and its tensors, or that there are none. @pre A, B and `out` were checked
-/// @param accumulator of the sums
+/// "`c` stands beside an expression: write it in the expression"
+Status beside_expression(std::string_view part);
+
+/// Whether the standard chain is left alone. @param has_c the arguments have a C
+Status check_chain_unused(const Epilogue& epilogue, bool has_c);
+
+/// Checks the expression, its output and its tensors.
+/// @param operation "a GEMM", for messages. @param accumulator of the sums. @pre the output was checked
+Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator);
+
+/// The same of a GEMM's arguments, or that there are no tensors without an expression, and nothing beside
+/// one.
+/// @pre A, B and `out` were checked
 Status check_expression(const GemmArguments& arguments, DType accumulator);
 
-/// The types of the expression's outputs, in their order, as the arguments have them. @pre check_expression,
-/// and there is one
-std::span<const DType> expression_types(const GemmArguments& arguments,
+/// The expression of arguments that have one.
+GivenExpression given_expression(const GemmArguments& arguments);
+
+/// The output as kernels with an expression see it. @pre check_given
+MatrixParams matrix_of_out(const GivenExpression& given);
+
+/// The types of the expression's outputs, in their order, as the arguments have them. @pre check_given
+std::span<const DType> expression_types(const GivenExpression& given,
                                         std::array<DType, expression::max_outputs>& room);
 
 /// A hash of the expression with these types: the same for all problems that compute the same of sums.
-/// @pre check_expression, and there is one
-std::uint64_t expression_hash(const GemmArguments& arguments);
+/// @pre check_given
+std::uint64_t expression_hash(const GivenExpression& given);
 
-/// Writes what is known of the expression to a problem. @pre check_expression, and there is one
-void describe_expression(const GemmArguments& arguments, GemmProblem& problem);
+/// Writes what is known of the expression to a problem. @pre check_given
+void describe_expression(const GivenExpression& given, GemmProblem& problem);
 
 /// The expression's parameters in a launch that has them (gemm_launch), and its expression.
 /// @pre the problem has an expression, and the launch is not empty

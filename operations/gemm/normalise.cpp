@@ -59,7 +59,7 @@ void describe_with(const GemmArguments& args, DType accumulator, GemmProblem& pr
                   .k = k,
                   .batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1,
                   .controls = args.controls};
-  if (args.expression) describe_expression(args, problem);
+  if (args.expression) describe_expression(given_expression(args), problem);
   problem.has_arrays = array_operand(problem) != Operand::none;
 }
 

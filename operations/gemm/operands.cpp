@@ -13,7 +13,7 @@ void list_operands(const GemmArguments& args, OperandList& operands) {
   operands.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
   operands.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
   operands.add(args.b_zero, {.name = Operand::b_zero, .is_unused = !multiplies});
-  if (args.expression) return list_tensors(args, operands);
+  if (args.expression) return list_tensors(given_expression(args), operands);
   list_operands(args.c, args.epilogue, operands);
 }
 

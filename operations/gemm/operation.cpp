@@ -24,7 +24,7 @@ constexpr auto unsupported = StatusCode::unsupported;
 
 /// The modes of a kernel in which it computes a problem.
 ModesMetadata modes_for(const GemmProblem& problem, ModesMetadata modes) {
-  if (problem.expressed != nullptr) modes.split_k_parallel = false;
+  if (problem.expressed) modes.split_k_parallel = false;
   if (problem.wide.has_any()) modes.split_k_cluster = false;
   return modes;
 }
@@ -59,7 +59,7 @@ Status check_accumulation(const KernelMetadata& kernel, const GemmProblem& probl
 
 Status wrong_mode(const GemmProblem& problem) {
   const Controls& controls = problem.controls;
-  if (controls.mode == Mode::split_k_parallel && problem.expressed != nullptr)
+  if (controls.mode == Mode::split_k_parallel && problem.expressed)
     return {unsupported,
             "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel "
             "that takes "
@@ -80,7 +80,7 @@ Status no_expression() {
 /// Whether a kernel has the scales, the exact sums and the mode that a problem asks for.
 Status check_wishes(const KernelMetadata& kernel, const GemmProblem& problem) {
   const bool takes_scales = kernel.operands.scales != ScaleSupport::none;
-  if (takes_scales && problem.expressed != nullptr) return no_expression();
+  if (takes_scales && problem.expressed) return no_expression();
   if (Status s = check_scales(kernel.operands.scales, problem); !s) return s;
   if (Status s = check_accumulation(kernel, problem); !s) return s;
   return permits(modes_for(problem, kernel.modes), problem.controls) ? Status() : wrong_mode(problem);
@@ -184,7 +184,7 @@ std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
 void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
-  if (!launch.is_empty() && problem.expressed != nullptr) add_expression(problem, launch);
+  if (!launch.is_empty() && problem.expressed) add_expression(problem, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {

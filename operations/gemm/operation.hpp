@@ -83,7 +83,7 @@ struct Rules {
   static std::int64_t tuning_question(const GemmProblem& problem, Question& question);
   /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
   static std::uint64_t expression_hash(const GemmProblem& problem) {
-    return problem.expressed == nullptr ? 0 : expression_hash_of(*problem.expressed);
+    return problem.expressed ? expression_hash_of(problem.expressed) : 0;
   }
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
@@ -121,7 +121,7 @@ struct Rules {
   static const ExportRecipe recipe;
 
  private:
-  static std::uint64_t expression_hash_of(const GemmArguments& expressed);
+  static std::uint64_t expression_hash_of(const GivenExpression& expressed);
   /// estimate of a problem that asks for more than a plain one. Apart, as most do not.
   static Estimate estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                    std::size_t max_workspace);

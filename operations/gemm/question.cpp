@@ -73,7 +73,7 @@ std::uint32_t epilogue_word(const GemmProblem& problem) {
 
 }  // namespace
 
-std::uint64_t Rules::expression_hash_of(const GemmArguments& expressed) {
+std::uint64_t Rules::expression_hash_of(const GivenExpression& expressed) {
   return detail::expression_hash(expressed);
 }
 
@@ -107,7 +107,7 @@ Question Rules::question(const GemmProblem& problem) {
       .types = problem.types,
       .math = problem.math,
       .epilogue_matrices =
-          static_cast<std::uint8_t>(epilogue_matrices(problem) + (problem.expressed != nullptr ? 128 : 0)),
+          static_cast<std::uint8_t>(epilogue_matrices(problem) + (problem.expressed ? 128 : 0)),
       .mode = word(controls.mode),
       .swizzle = static_cast<std::uint8_t>(controls.swizzle.value_or(0)),
       .raster = word(controls.raster),

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "operations/common/controls.hpp"
-#include "operations/conv2d/problem.hpp"
+#include "operations/conv2d/lab/definition.hpp"
 
 namespace quarry::lab::conv2d {
 namespace {
@@ -12,14 +12,7 @@ namespace {
 /// Products of one output, as far as none is in the padding.
 std::int64_t terms_of(const Conv2dArguments& args) {
   if (args.epilogue.alpha.pointer == nullptr && args.epilogue.alpha.value == 0) return 0;
-  const detail::conv2d::Roles roles = detail::conv2d::roles_of(args);
-  const auto& w = roles.filters.extents;
-  const auto& y = roles.output.extents;
-  switch (args.direction) {
-    case Direction::dgrad: return w[1] * w[2] * (w[0] / args.groups);
-    case Direction::wgrad: return y[0] * y[1] * y[2];
-    default: return w[1] * w[2] * w[3];
-  }
+  return terms_of_output(args);
 }
 
 /// Whether a kernel cannot cut K into as many slices as are asked for.

@@ -3,6 +3,8 @@
 #include "common/config_parts.hpp"
 #include "lab/problems/controls_spec.hpp"
 #include "operations/conv2d/lab/cudnn.hpp"
+#include "operations/conv2d/lab/definition.hpp"
+#include "operations/gemm/lab/expression.hpp"
 
 namespace quarry::lab::conv2d {
 namespace {
@@ -42,11 +44,15 @@ constexpr Setting epilogue_parts[] = {
     shared(epilogue_settings, "bias"),
     shared(epilogue_settings, "clamp"),
 };
-constexpr auto all_settings = joined(own_settings, epilogue_parts, controls_settings);
+constexpr auto all_settings =
+    joined(own_settings, epilogue_parts, gemm::expression_settings, controls_settings);
 
 constexpr Example examples[] = {
     {"find", "quarry find conv2d fprop 32x56x56x64 64x3x3 bf16 --padding 1"},
     {"run", "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --padding 1 --bias column --activation relu"},
+    {"run",
+     "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --padding 1 --epilogue 'out = silu(sum + x) + y' "
+     "--with x=bf16:per_column,y=bf16:row --on host"},
     {"run", "quarry run conv2d fprop 2x14x14x64 96x3x3 s8 --padding 1 --layout nc32hw32"},
     {"run", "quarry run conv2d dgrad 2x14x14x8 16x3x3 f32 --padding 1 --stride 2 --groups 4 --on host"},
 };
@@ -117,16 +123,15 @@ double Lab::flops(const Problem& p) {
          number(p.c / p.groups);
 }
 
-std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+std::vector<Operand> Lab::in_place(const Problem& p) {
+  if (const Operand tensor = gemm::in_place_tensor(p.expression, p.in_place); tensor != Operand::none)
+    return {tensor};
+  return in_place_of(p.epilogue);
+}
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const Conv2dArguments& args, Operand) {
-  const auto& a = args.a.extents;
-  const auto& b = args.b.extents;
-  switch (args.direction) {
-    case Direction::dgrad: return lab::tolerance(kernel, b[0] / args.groups * b[1] * b[2]);
-    case Direction::wgrad: return lab::tolerance(kernel, a[0] * a[1] * a[2]);
-    default: return lab::tolerance(kernel, b[1] * b[2] * b[3]);
-  }
+  if (args.expression) return {};  // the reference knows the bound of each value
+  return lab::tolerance(kernel, terms_of_output(args));
 }
 
 Result<std::unique_ptr<Yardstick>> Lab::yardstick(const Cudnn& library, const Problem& problem) {

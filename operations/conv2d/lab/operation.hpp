@@ -38,6 +38,10 @@ struct Problem {
   std::optional<DType> accumulator = {};
   Math math = Math::exact;
   EpilogueSpec epilogue = {};
+  /// In the place of the epilogue, which is left as it is.
+  std::optional<Expression> expression = {};
+  /// An input of the expression that is `out` itself; empty: none.
+  std::string in_place = {};
   Controls controls = {};
 
   /// What is summed in, what the epilogue computes in.

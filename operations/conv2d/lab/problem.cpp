@@ -1,7 +1,9 @@
 #include <limits>
 
 #include "lab/problems/controls_spec.hpp"
+#include "operations/conv2d/lab/expression.hpp"
 #include "operations/conv2d/lab/operation.hpp"
+#include "operations/gemm/lab/expression.hpp"
 
 namespace quarry::lab::conv2d {
 namespace {
@@ -163,6 +165,7 @@ Conv2dArguments Lab::arguments(const Problem& p) {
                           .math = p.math,
                           .epilogue = epilogue_of(p.epilogue, {p.out, 0, 1, out[3]}, p.compute()),
                           .controls = p.controls};
+  add_expression(p, args);
   if (p.epilogue.beta != 0) args.c = tensor_of(p, p.epilogue.c.value_or(p.out), out);
   return args;
 }
@@ -180,6 +183,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.math = reader.read("math", parse_math).value_or(Math::exact);
   if (Status s = read_operands(reader, problem); !s) return s;
   read_epilogue_of(reader, problem);
+  gemm::read_expression(reader, problem.sums(), problem.expression, problem.in_place);
   problem.controls = read_controls(reader);
   check_packed(reader, problem);
   return problem;
@@ -204,7 +208,8 @@ std::string Lab::command_text(const Problem& p) {
   text += flag_text("out", operand_text(p.out));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
-  return text + epilogue_text(p.epilogue) + controls_flags(p.controls);
+  return text + epilogue_text(p.epilogue) + gemm::expression_text(p.expression, p.in_place) +
+         controls_flags(p.controls);
 }
 
 }  // namespace quarry::lab::conv2d

@@ -8,6 +8,7 @@
 #include "lab/problems/kernel_controls.hpp"
 #include "lab/verify/draw.hpp"
 #include "operations/conv2d/lab/controls.hpp"
+#include "operations/conv2d/lab/expression.hpp"
 #include "operations/conv2d/lab/operation.hpp"
 
 namespace quarry::lab::conv2d {
@@ -153,6 +154,7 @@ constexpr OwnPath own_paths[] = {
      [](Problem& p, Dice& dice) {
        p.n = 2, p.h = dice.between(22, 26), p.w = dice.between(22, 26), p.c = dice.between(1, 3);
      }},
+    {{"expression", takes_expressions}, [](Problem& p, Dice& dice) { draw_expression(p, dice); }},
     {{"alpha_0", every_kernel},
      [](Problem& p, Dice& dice) {
        draw_c(p, dice);
@@ -389,11 +391,15 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
       draw_windows(most_products, problem, dice);
       fit(kernel, problem, dice);
     } while (flops(problem) > 8 * most_products);
-    draw_taken_epilogue(kernel, problem, dice);
+    if (takes_expressions(kernel) && dice.one_in(6)) {
+      draw_expression(problem, dice);
+    } else {
+      draw_taken_epilogue(kernel, problem, dice);
+    }
     draw_order(problem.controls, dice);
   }
   fit(kernel, problem, dice);
-  fit_integers(problem);
+  if (!problem.expression) fit_integers(problem);
   return problem;
 }
 
@@ -410,7 +416,9 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   Problem result = problem;
   const std::int64_t channels = result.out_extents()[3];
   // Copies of pixels need aligned positions, and a matrix of filters that is written.
-  const bool is_dense = writes_matrix(kernel);
+  // With an expression, every output is one of the product's matrices.
+  const bool is_dense =
+      writes_matrix(kernel) || (problem.expression && problem.direction == Direction::wgrad);
   if (walks(kernel) && !kernel.design.reorders) {
     result.a.alignment = wide_alignment(result.a.dtype);
     result.b.alignment = wide_alignment(result.b.dtype);

@@ -77,21 +77,9 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType t
   }
 }
 
-/// The type of an output whose type is left open: that it is computed in.
-DType type_of(const Expression& expression, std::size_t output) {
-  const DType declared = expression.outputs()[output].tensor.dtype;
-  if (declared != DType::none) return declared;
-  const detail::ExpressionGraph& graph = expression.graph();
-  return detail::element_of(graph.nodes[graph.roots[output]].type);
-}
-
-/// The sums as f32 of moderate size: sums of bytes are large.
+/// moderate_sum of a problem.
 std::string sum_text(const Problem& p, const std::string& sum = "sum") {
-  const DType sums = partial_type(p.sums());
-  if (sums == DType::f32) return sum;
-  if (sums == DType::f64) return "f32(" + sum + ")";
-  const double alpha = alpha_of_byte_sums(p.a.dtype, p.b.dtype, p.out.dtype, p.k);
-  return "(f32(" + sum + ") * " + std::to_string(alpha) + ")";
+  return moderate_sum({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k, sum);
 }
 
 /// Tensors of all shapes and several types, and an output more.
@@ -100,18 +88,6 @@ Expression every_shape(const Problem& p) {
   const std::string with =
       "s=f32:scalar,column=bf16:per_column,row=f16:per_row,m=bf16:row,t=f32:col,z16=f16:row";
   return *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
-}
-
-/// A random expression that a kernel takes. @param sums their type
-Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts = {}) {
-  const ExpressionLimits limits = {.sum = sums,
-                                   .depth = static_cast<int>(dice.between(1, 3)),
-                                   .inputs = 4,
-                                   .more_outputs = 2,
-                                   .reductions = parts.lines,
-                                   .groups = parts.groups,
-                                   .pairs = parts.pairs};
-  return random_kernel_expression(dice, limits, out, false);
 }
 
 /// A fake tensor beside an output, stored in any way.
@@ -130,9 +106,37 @@ TensorView random_tensor(const TensorView& out, const expression::Tensor& tensor
 
 }  // namespace
 
-void read_expression(SettingReader& reader, Problem& problem) {
-  const auto declared = reader.read(
-      "with", [&](std::string_view text) { return Declarations::parse(text, partial_type(problem.sums())); });
+DType type_of_output(const Expression& expression, std::size_t output) {
+  const DType declared = expression.outputs()[output].tensor.dtype;
+  if (declared != DType::none) return declared;
+  const detail::ExpressionGraph& graph = expression.graph();
+  return detail::element_of(graph.nodes[graph.roots[output]].type);
+}
+
+std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum) {
+  const DType sums = partial_type(types.accumulator);
+  if (sums == DType::f32) return sum;
+  if (sums == DType::f64) return "f32(" + sum + ")";
+  const double alpha = alpha_of_byte_sums(types.a, types.b, types.out, terms);
+  return "(f32(" + sum + ") * " + std::to_string(alpha) + ")";
+}
+
+Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts) {
+  const ExpressionLimits limits = {.sum = sums,
+                                   .depth = static_cast<int>(dice.between(1, 3)),
+                                   .inputs = 4,
+                                   .more_outputs = 2,
+                                   .reductions = parts.lines,
+                                   .groups = parts.groups,
+                                   .pairs = parts.pairs};
+  return random_kernel_expression(dice, limits, out, false);
+}
+
+void read_expression(SettingReader& reader, DType sums, std::optional<Expression>& expression,
+                     std::string& in_place) {
+  const DType sum = partial_type(sums);
+  const auto declared =
+      reader.read("with", [&](std::string_view text) { return Declarations::parse(text, sum); });
   const std::string_view text = reader.text("epilogue");
   if (text.empty()) {
     for (const std::string_view flag : {"with", "in-place"}) {
@@ -141,22 +145,22 @@ void read_expression(SettingReader& reader, Problem& problem) {
     }
     return;
   }
-  const Declarations none = {.sum = partial_type(problem.sums())};
-  Result<Expression> expression = Expression::parse(text, declared ? *declared : none);
-  if (!expression) return reader.fail("epilogue", expression.status());
-  problem.expression = *expression;
-  problem.in_place = reader.text("in-place");
-  if (!problem.in_place.empty() && !is_input(*expression, problem.in_place))
-    reader.fail("in-place", Status(StatusCode::parse_error, "expected an input of the expression, got " +
-                                                                detail::quoted(problem.in_place)));
+  const Declarations none = {.sum = sum};
+  Result<Expression> parsed = Expression::parse(text, declared ? *declared : none);
+  if (!parsed) return reader.fail("epilogue", parsed.status());
+  expression = *parsed;
+  in_place = reader.text("in-place");
+  if (!in_place.empty() && !is_input(*expression, in_place))
+    reader.fail("in-place", Status(StatusCode::parse_error,
+                                   "expected an input of the expression, got " + detail::quoted(in_place)));
 }
 
-std::string expression_text(const Problem& p) {
-  if (!p.expression) return "";
-  std::string text = flag_text("epilogue", "'" + p.expression->text() + "'");
-  const std::string with = p.expression->declarations().text();
+std::string expression_text(const std::optional<Expression>& expression, const std::string& in_place) {
+  if (!expression) return "";
+  std::string text = flag_text("epilogue", "'" + expression->text() + "'");
+  const std::string with = expression->declarations().text();
   if (!with.empty()) text += flag_text("with", with);
-  if (!p.in_place.empty()) text += flag_text("in-place", p.in_place);
+  if (!in_place.empty()) text += flag_text("in-place", in_place);
   return text;
 }
 
@@ -168,7 +172,7 @@ void add_expression(const Problem& p, GemmArguments& args) {
   for (std::size_t i = 0; i < p.expression->outputs().size(); ++i) {
     const expression::Tensor& output = p.expression->outputs()[i].tensor;
     if (output.name == "out") continue;
-    const DType type = type_of(*p.expression, i);
+    const DType type = type_of_output(*p.expression, i);
     const bool is_reduced = p.expression->outputs()[i].extent != expression::Extent::element;
     const ExtentsOfOutputs extents = {p.batch, p.m, p.output_columns()};
     args.tensors.push_back({output.name, is_reduced ? reduced_view(extents, p.expression->outputs()[i], type)
@@ -176,8 +180,8 @@ void add_expression(const Problem& p, GemmArguments& args) {
   }
 }
 
-Operand in_place_tensor(const Problem& p) {
-  return p.expression && !p.in_place.empty() ? operand_of(*p.expression, p.in_place) : Operand::none;
+Operand in_place_tensor(const std::optional<Expression>& expression, const std::string& in_place) {
+  return expression && !in_place.empty() ? operand_of(*expression, in_place) : Operand::none;
 }
 
 bool takes_expressions(const KernelMetadata& kernel) {
@@ -280,7 +284,7 @@ void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& di
     const Storage storage = {.plain = dice.one_in(2), .is_output = true};
     const bool is_reduced = output.extent != expression::Extent::element;
     args.tensors.push_back(
-        {output.tensor.name, is_reduced ? reduced_view(extents, output, type_of(*args.expression, i))
+        {output.tensor.name, is_reduced ? reduced_view(extents, output, type_of_output(*args.expression, i))
                                         : random_tensor(out, output.tensor, storage, dice)});
   }
 }

@@ -1,8 +1,12 @@
 /// Expressions of GEMM problems: their text, their tensors, random ones.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "common/config_parts.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/problems/settings.hpp"
 #include "operations/gemm/lab/problem.hpp"
@@ -17,17 +21,25 @@ inline constexpr Setting expression_settings[] = {
     {"in-place", "NAME", "An input of the expression that is `out` itself"},
 };
 
-/// Reads them. @pre the problem has its types
-void read_expression(SettingReader& reader, Problem& problem);
+/// Reads them. @param sums the accumulator's type. @param in_place the input that is `out` itself
+void read_expression(SettingReader& reader, DType sums, std::optional<Expression>& expression,
+                     std::string& in_place);
 
 /// The same as text; empty where there is no expression.
-std::string expression_text(const Problem& problem);
+std::string expression_text(const std::optional<Expression>& expression, const std::string& in_place);
+
+/// The operand that is `out` itself; none where there is no such.
+Operand in_place_tensor(const std::optional<Expression>& expression, const std::string& in_place);
+
+/// The type of an output: the declared one, or the one that it is computed in.
+DType type_of_output(const Expression& expression, std::size_t output);
+
+/// The sums as f32 of moderate size, in the words of expressions: sums of bytes are large.
+/// @param terms of a sum. @param sum "sum", or a half of a pair
+std::string moderate_sum(const Types& types, std::int64_t terms, const std::string& sum = "sum");
 
 /// Gives the arguments the problem's expression, with fake tensors: matrices are aligned as the output is.
 void add_expression(const Problem& problem, GemmArguments& arguments);
-
-/// The operand that is `out` itself; none where there is no such.
-Operand in_place_tensor(const Problem& problem);
 
 /// Whether a kernel takes expressions.
 bool takes_expressions(const KernelMetadata& kernel);
@@ -51,6 +63,9 @@ void draw_wide_expression(Problem& problem, const WideParts& parts, Dice& dice);
 
 /// What an expression has of them.
 WideParts wide_parts(const Expression& expression);
+
+/// A random expression that kernels take, with tensors of all shapes. @param sums the type that it sees
+Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts = {});
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way.
 /// @param parts that it has; with groups, lines or not

@@ -21,15 +21,10 @@ using host::HostOperand;
 using host::Matrix;
 using host::read_element;
 
-/// How far a sum may be off, as a part of the sum of its products' magnitudes.
+/// sum_error of a GEMM.
 double relative_error(const GemmArguments& args, std::int64_t k) {
   const DType accumulator = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-  if (is_integer(accumulator)) return 0;
-  double most = 0;
-  for (const MathUnit unit : {MathUnit::simt, MathUnit::tensor_core})
-    most =
-        std::max(most, tolerance(accumulator, args.out.dtype, unit, k, args.math, args.a.dtype).accumulation);
-  return 4 * most;
+  return sum_error({args.a.dtype, args.b.dtype, accumulator, args.out.dtype}, args.math, k);
 }
 
 /// One row of sums, and how far each output's may be off: with gated pairs the larger one of both.
@@ -207,6 +202,14 @@ Reference reference_of_all(const GemmArguments& args, int threads) {
 }
 
 }  // namespace
+
+double sum_error(const Types& types, Math math, std::int64_t k) {
+  if (is_integer(types.accumulator)) return 0;
+  double most = 0;
+  for (const MathUnit unit : {MathUnit::simt, MathUnit::tensor_core})
+    most = std::max(most, tolerance(types.accumulator, types.out, unit, k, math, types.a).accumulation);
+  return 4 * most;
+}
 
 Reference reference_with_expression(const GemmArguments& args, const ReferenceOptions& options) {
   const int threads = options.threads > 0 ? options.threads : host::default_threads();

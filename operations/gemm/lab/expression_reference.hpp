@@ -1,10 +1,16 @@
 /// What a GEMM with an expression should give.
 #pragma once
 
+#include <cstdint>
+
+#include "common/config_parts.hpp"
 #include "lab/reference/reference.hpp"
 #include "quarry/gemm.hpp"
 
 namespace quarry::lab::gemm {
+
+/// How far a sum of `k` products may be off, as a part of the sum of their magnitudes.
+double sum_error(const Types& types, Math math, std::int64_t k);
 
 /// All outputs, each value with what a right result may be off by: sums may err as far as the bounds of their
 /// types say (lab/reference/tolerance.hpp), four times so for a single one, of the sum of the products'

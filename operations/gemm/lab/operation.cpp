@@ -93,7 +93,8 @@ double Lab::flops(const Problem& p) {
 }
 
 std::vector<Operand> Lab::in_place(const Problem& p) {
-  if (const Operand tensor = in_place_tensor(p); tensor != Operand::none) return {tensor};
+  if (const Operand tensor = in_place_tensor(p.expression, p.in_place); tensor != Operand::none)
+    return {tensor};
   return in_place_of(p.epilogue);
 }
 
