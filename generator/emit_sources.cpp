@@ -127,7 +127,13 @@ std::string raw_literal(std::string_view text) {
   return "R\"" + word + "(" + std::string(text) + ")" + word + "\"sv";
 }
 
-std::string emit(const Texts& texts, const std::map<std::string, std::string>& digests) {
+/// Of what a family's entries include, without an expression and with one.
+struct Digests {
+  std::string plain;
+  std::string with_expression;
+};
+
+std::string emit(const Texts& texts, const std::map<std::string, Digests>& digests) {
   std::ostringstream out;
   out << "// Written by quarry_generate.\n#include \"registry/compile/sources.hpp\"\n\n#include <array>\n\n"
       << "namespace quarry::detail {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n"
@@ -136,7 +142,8 @@ std::string emit(const Texts& texts, const std::map<std::string, std::string>& d
     out << "{\"" << name << "\"sv, " << raw_literal(text) << "},\n";
   }
   out << "}};\n\nconstinit const std::array<FamilyDigest, " << digests.size() << "> digests = {{\n";
-  for (const auto& [family, text] : digests) out << "{\"" << family << "\"sv, \"" << text << "\"sv},\n";
+  for (const auto& [family, of] : digests)
+    out << "{\"" << family << "\"sv, \"" << of.plain << "\"sv, \"" << of.with_expression << "\"sv},\n";
   out << "}};\n\n}  // namespace\n\nstd::span<const SourceFile> kernel_sources() { return files; }\n"
       << "std::span<const FamilyDigest> family_digests() { return digests; }\n"
       << "std::string_view sources_digest() { return \"" << digest(texts)
@@ -144,12 +151,16 @@ std::string emit(const Texts& texts, const std::map<std::string, std::string>& d
   return std::move(out).str();
 }
 
-/// Reads all that the entries of a family include, with an expression or without.
-Status visit_family(Walk& walk, const std::string& folder) {
+/// Reads all that the entries of a family include, without an expression and then with one.
+Status visit_family(Walk& walk, const std::string& folder, Digests& digests) {
   const std::string from = "the family " + detail::quoted(folder);
   if (Status ok = walk.visit(folder + "/kernel.cuh", from); !ok) return ok;
-  const std::string expression = folder + "/expression.cuh";
-  return walk.has(expression) ? walk.visit(expression, from) : Status();
+  digests.plain = digest(walk.texts());
+  if (const std::string own = folder + "/expression.cuh"; walk.has(own)) {
+    if (Status ok = walk.visit(own, from); !ok) return ok;
+  }
+  digests.with_expression = digest(walk.texts());
+  return {};
 }
 
 }  // namespace
@@ -159,13 +170,12 @@ Result<EmbeddedSources> emit_sources(const fs::path& kernels, const fs::path& in
   for (const ConfigSpace* space : config_spaces()) folders.emplace(space->family);
   Texts texts;
   std::set<fs::path> files;
-  std::map<std::string, std::string> digests;
+  std::map<std::string, Digests> digests;
   for (const std::string& folder : folders) {
     Walk walk({kernels, include});
-    if (Status ok = visit_family(walk, folder); !ok) return ok;
+    if (Status ok = visit_family(walk, folder, digests[folder]); !ok) return ok;
     texts.insert(walk.texts().begin(), walk.texts().end());
     files.insert(walk.files().begin(), walk.files().end());
-    digests.emplace(folder, digest(walk.texts()));
   }
   return EmbeddedSources{emit(texts, digests), files};
 }

@@ -90,7 +90,8 @@ std::string_view sources_digest(std::string_view name) {
   if (space == nullptr) return sources_digest();
   const auto digests = family_digests();
   const auto found = std::ranges::find(digests, space->family, &FamilyDigest::family);
-  return found == digests.end() ? sources_digest() : found->digest;
+  if (found == digests.end()) return sources_digest();
+  return parse_expression_entry(name) ? found->with_expression : found->plain;
 }
 
 Result<EntrySource> entry_source(std::string_view entry) {

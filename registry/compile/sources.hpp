@@ -21,18 +21,19 @@ std::span<const SourceFile> kernel_sources();
 /// A digest of all of them: a change of any byte changes it.
 std::string_view sources_digest();
 
-/// A digest of those that a family's entries include, with an expression or without: what its machine code
-/// follows from.
+/// Digests of those that a family's entries include: what its machine code follows from. Entries with an
+/// expression include more, so that a change there leaves what is known of the others as it is.
 struct FamilyDigest {
   std::string_view family;
-  std::string_view digest;
+  std::string_view plain;
+  std::string_view with_expression;
 };
 
 /// One for each family, in the order of their names.
 std::span<const FamilyDigest> family_digests();
 
-/// The digest of the family whose names start as this entry's or kernel's does; of all sources where no
-/// family makes such names.
+/// The digest of the family whose names start as this entry's or kernel's does, for entries with an expression
+/// the one of these; of all sources where no family makes such names.
 std::string_view sources_digest(std::string_view name);
 
 /// The source that instantiates one entry, registered or of your own config, and the

@@ -29,6 +29,9 @@ struct Tree {
   /// The digest of what it wrote.
   std::string digest() const { return digest_after("sources_digest() { return \""); }
   std::string digest_of(const std::string& family) const { return digest_after("{\"" + family + "\"sv, \""); }
+  std::string digest_with_expression(const std::string& family) const {
+    return digest_after("{\"" + family + "\"sv, \"" + digest_of(family) + "\"sv, \"");
+  }
   std::string digest_after(const std::string& before) const {
     REQUIRE(run().exit_code == 0);
     const std::string text = read_file(out);
@@ -66,12 +69,16 @@ TEST_CASE("a family's digest changes with what its entries include, and with not
   REQUIRE(first != other);
   const std::string before = tree.digest_of(first);
   const std::string others = tree.digest_of(other);
+  CHECK(tree.digest_with_expression(first) == before);
   write_file(tree.kernels / first / "expression.cuh", "");
-  const std::string with_expression = tree.digest_of(first);
+  const std::string with_expression = tree.digest_with_expression(first);
   CHECK(with_expression != before);
+  CHECK(tree.digest_of(first) == before);  // entries without an expression do not include it
   CHECK(tree.digest_of(other) == others);
+  CHECK(tree.digest_with_expression(other) == others);
   write_file(tree.kernels / "common/one.hpp", "\n");
-  CHECK(tree.digest_of(first) != with_expression);
+  CHECK(tree.digest_of(first) != before);
+  CHECK(tree.digest_with_expression(first) != with_expression);
   CHECK(tree.digest_of(other) != others);
 }
 
