@@ -71,8 +71,7 @@ struct GemmArguments {
   ///     args.expression = *Expression::parse("out = gelu(sum + bias) * gate", *declared);
   ///     args.tensors = {{"bias", bias}, {"gate", gate}};
   ///
-  /// It reads `sum`, of the accumulator's type (f32 for f16 sums), and, as yet, reduces nothing and has no
-  /// gated pairs. The split-K modes finish in the kernel; split_k_parallel, whose sums another kernel adds
+  /// It reads `sum`, of the accumulator's type (f32 for f16 sums). The split-K modes finish in the kernel; split_k_parallel, whose sums another kernel adds
   /// up, is refused, and so are scales of A and B.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, in any order, each once, at most eight, of the declared

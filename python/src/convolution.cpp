@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "arguments.hpp"
 #include "epilogue.hpp"
+#include "expression.hpp"
 
 namespace quarry::python {
 namespace {
@@ -54,14 +56,20 @@ class Conv2d final : public OperationArguments {
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     arguments_.math = value_of(parse_math(math));
     if (epilogue == nullptr) return;
-    if (epilogue->expression)
-      throw nb::value_error("epilogue: a convolution takes the standard parts, and no expression yet");
+    if (epilogue->expression) return take(*epilogue->expression, out);
     arguments_.c = keep_if(epilogue->c, "C");
     arguments_.epilogue = standard_epilogue(*this, *epilogue);
   }
   quarry::Arguments get() const override { return arguments_; }
 
  private:
+  void take(const ExpressionSource& source, nb::handle out) {
+    const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
+    BoundExpression expressed = bound(source, {arguments_.out, nb::borrow(out), sums}, *this);
+    arguments_.expression = std::move(expressed.expression);
+    arguments_.tensors = std::move(expressed.tensors);
+  }
+
   Conv2dArguments arguments_;
 };
 

@@ -53,6 +53,31 @@ class Conv2d(CommandTest):
             with self.subTest(words=words):
                 self.quarry("run", "conv2d", *words, "--on", "host")
 
+    def test_an_expression_takes_the_place_of_the_epilogue(self):
+        for words in (
+            ("fprop", "1x14x14x16", "32x3x3", "bf16", "--padding", "1", "--epilogue", "out = silu(sum + x) + y", "--with", "x=bf16:per_column,y=bf16:row"),
+            ("dgrad", "2x9x9x8", "12x3x3", "f32", "--stride", "2", "--groups", "4", "--epilogue", "z = sum; out = z + y", "--with", "y=f32:row,z=f32:row", "--in-place", "y"),
+            ("wgrad", "2x9x8x6", "9x3x3", "f16", "--out", "f32", "--groups", "3", "--epilogue", "out = sum * s", "--with", "s=f32:scalar"),
+            ("fprop", "1x9x9x5", "7x3x3", "s8", "--out", "s8", "--epilogue", "out = f32(sum) * s", "--with", "s=f32:per_column"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn("within its own bound", self.quarry("run", "conv2d", *words, "--on", "host").out)
+        plain = ("fprop", *SHAPE, "bf16", "--on", "host")
+        for flags, says, lines in ((("--epilogue", "out = row_sum(sum)"), "Reductions are not computed by kernels of convolutions", 1),
+                                   (("--epilogue", "out = gleu(sum)"), "did you mean `gelu`", 3),
+                                   (("--epilogue", "out = sum + x", "--with", "x=f32:per_row"), "declared per_row", 1),
+                                   (("--epilogue", "out = sum", "--bias", "column"), "stands beside an expression", 1),
+                                   (("--with", "x=f32:row"), "say --epilogue, too", 1)):
+            with self.subTest(flags=flags):
+                self.refused("run", "conv2d", *plain, *flags, says=says, lines=lines)
+
+    @unittest.skipUnless(HAS_EMULATOR, "needs the emulator")
+    def test_kernels_with_expressions_are_right_in_the_emulator(self):
+        names = [name for family in ("conv2d_simt", "conv2d_sm80", "conv2d_sm90") for name in
+                 self.quarry("list", "--where", f"family == {family} and a.dtype == bf16 and direction != dgrad", "--format", "names").out.split()[:2]]
+        done = self.quarry("emulate", *names, "--path", "expression")
+        self.assertIn("0 wrong", done.out)
+
     def test_a_flag_gives_the_direction_where_the_shape_does_not(self):
         for direction in ("fprop", "dgrad", "wgrad"):
             with self.subTest(direction=direction):

@@ -99,6 +99,17 @@ class Convolutions(unittest.TestCase):
         for kernel in quarry.get_kernels(args):
             self.assertEqual((kernel.controls.mode, kernel.controls.split_k_slices, kernel.controls.raster), ("split_k_serial", 3, "along_m"))
 
+    def test_an_expression_takes_the_place_of_the_epilogue(self):
+        x, w, y = numpy.ones((1, 4, 4, 2), "float32"), numpy.ones((6, 3, 3, 2), "float32"), numpy.zeros((1, 2, 2, 6), "float32")
+        bias, residual, z = numpy.arange(6, dtype="float32"), numpy.full_like(y, 100), numpy.zeros_like(y)
+        epilogue = quarry.EpilogueArguments("z = sum + bias; out = z * 2 + residual", bias=bias, residual=residual, z=z)
+        args = quarry.Conv2dArguments(x, w, y, epilogue=epilogue)
+        for kernel in quarry.get_kernels(args):
+            y[...] = z[...] = 0
+            kernel.run(args)
+            numpy.testing.assert_array_equal(z, numpy.broadcast_to(18 + bias, z.shape))
+            numpy.testing.assert_array_equal(y, 2 * z + 100)
+
     def test_mistakes_are_told(self):
         x, w, y = numpy.ones((1, 4, 4, 2), "float32"), numpy.ones((6, 3, 3, 2), "float32"), numpy.ones((1, 2, 2, 6), "float32")
 
@@ -112,7 +123,8 @@ class Convolutions(unittest.TestCase):
             (TypeError, "dilation: expected a whole number, or a pair", {"dilation": (1, None)}),
             (TypeError, "padding: expected a whole number, or a pair", {"padding": 1 << 70}),
             (ValueError, "stride: expected a pair .*got 3", {"stride": (1, 1, 1)}),
-            (ValueError, "no expression", {"epilogue": quarry.EpilogueArguments("out = sum")}),
+            (quarry.Error, "declared per_row", {"epilogue": quarry.EpilogueArguments("out = sum + r", r=numpy.ones((2, 1), "float32"))}),
+            (quarry.Error, "not computed by kernels of convolutions", {"epilogue": quarry.EpilogueArguments("out = sum; s = row_sum(sum)", s=numpy.ones(1, "float32"))}),
             (quarry.Error, "direction|fprop", {"direction": "forward"}),
             (quarry.Error, "padding along the height is -1", {"padding": (-1, 0)}),
             (quarry.Error, "stride along the width is 0", {"stride": (1, 0)}),

@@ -10,6 +10,8 @@
 #include "lab/campaign/draw_tensor.hpp"
 #include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/conv2d/lab/expression.hpp"
 #include "operations/conv2d/lab/operation.hpp"
 
 namespace quarry::lab::conv2d {
@@ -117,6 +119,19 @@ std::string text_of(const TypeKey& key) {
 
 const Conv2dArguments& of(const Arguments& arguments) { return *arguments.as<Conv2dArguments>(); }
 
+/// Whether kernels with expressions have such sums and outputs.
+bool may_have_expression(const Conv2dArguments& args) {
+  const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  return bits_of(sums) > 0 && detail::is_rounded_to(args.out.dtype) && args.out.rank == 4;
+}
+
+std::string expression_described(const Conv2dArguments& args) {
+  if (!args.expression) return "";
+  std::string text = ", " + args.expression->text() + " with";
+  for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
+  return text;
+}
+
 std::string described(const Conv2dArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   const auto axes = [](std::string_view name, const ImageAxes& a) {
     return ", " + std::string(name) + " " + std::to_string(a.height) + "x" + std::to_string(a.width);
@@ -126,7 +141,7 @@ std::string described(const Conv2dArguments& args, const Problem& p, const Drawn
          axes("dilation", args.dilation) + ", groups " + std::to_string(args.groups) +
          (args.flips ? ", turned" : "") + lab::described("a", args.a) + lab::described("b", args.b) +
          c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
-         lab::described(args.controls);
+         expression_described(args) + lab::described(args.controls);
 }
 
 }  // namespace
@@ -215,8 +230,14 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.out = tensor(args.out, p.out_extents(), Operand::out);
   if (types.interleaved) spoil_groups(p, args, dice);
   spoil(args, dice);
-  DrawnEpilogue drawn = draw_parts(args, p.compute(), dice);
-  fit_integers(p, drawn.epilogue, dice);
+  DrawnEpilogue drawn;
+  if (dice.one_in(8) && may_have_expression(args)) {
+    if (dice.one_in(2)) args.out = dense_tensor(types.out, args.out.extents);
+    add_random_expression(args, dice);
+  } else {
+    drawn = draw_parts(args, p.compute(), dice);
+    fit_integers(p, drawn.epilogue, dice);
+  }
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
   args.controls = draw_controls(p.terms(), dice);

@@ -7,6 +7,7 @@
 #include "operations/common/tensor_checks.hpp"
 #include "operations/conv2d/lab/campaign.hpp"
 #include "operations/conv2d/lab/controls.hpp"
+#include "operations/conv2d/lab/expression.hpp"
 #include "operations/conv2d/problem.hpp"
 
 namespace quarry::lab::conv2d {
@@ -23,6 +24,32 @@ struct Rule {
 bool has_gaps(const TensorView& view) { return view.extents[3] > 1 && view.strides[3] != 1; }
 
 std::int64_t spanned(std::int64_t taps, std::int64_t dilation) { return dilation * (taps - 1) + 1; }
+
+/// Whether elements of the extents [first, last) do not lie at even distances, the last extent's first.
+bool is_uneven(const TensorView& view, std::size_t first, std::size_t last) {
+  std::int64_t inner = -1;  // the nearest extent inside, that has more than one
+  for (std::size_t i = last; i-- > first;) {
+    if (view.extents[i] <= 1) continue;
+    if (inner >= 0) {
+      std::int64_t steps = 1;  // of it, to the next of this extent
+      for (std::size_t j = i + 1; j < last; ++j) steps *= view.extents[j];
+      if (view.strides[i] != steps * view.strides[static_cast<std::size_t>(inner)]) return true;
+    } else {
+      inner = static_cast<std::int64_t>(i);
+    }
+  }
+  return false;
+}
+
+/// Whether the output, or a tensor of the expression with its extents, is no matrix of the product.
+bool has_uneven_tensor(const Conv2dArguments& args) {
+  const std::size_t first_column = args.direction == Direction::wgrad ? 1 : 3;
+  const auto breaks = [&](const TensorView& view) {
+    return view.rank == 4 && (is_uneven(view, 0, first_column) || is_uneven(view, first_column, 4));
+  };
+  return breaks(args.out) ||
+         std::ranges::any_of(args.tensors, [&](const ExpressionTensor& t) { return breaks(t.view); });
+}
 
 constexpr Rule rules[] = {
     {"The padding along",
@@ -84,6 +111,10 @@ constexpr Rule rules[] = {
      [](const Conv2dArguments& a, const Roles&) {
        return a.epilogue.scale || a.epilogue.residual || a.epilogue.aux;
      }},
+    {"does not have its elements at even distances",
+     [](const Conv2dArguments& a, const Roles&) { return a.expression && has_uneven_tensor(a); }},
+    {"with an expression it is strided",
+     [](const Conv2dArguments& a, const Roles&) { return a.expression && a.out.tag != LayoutTag::strided; }},
     {"wgrad takes none",
      [](const Conv2dArguments& a, const Roles&) {
        return a.epilogue.bias.has_value() && a.direction == Direction::wgrad;
@@ -106,22 +137,6 @@ bool is_misaligned(const TensorView& view, int bytes = 16) {
   if (reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) != 0) return true;
   for (std::size_t i = 0; i < 3; ++i) {
     if (view.extents[i] > 1 && view.strides[i] * bytes_of(view.dtype) % bytes != 0) return true;
-  }
-  return false;
-}
-
-/// Whether elements of the extents [first, last) do not lie at even distances, the last extent's first.
-bool is_uneven(const TensorView& view, std::size_t first, std::size_t last) {
-  std::int64_t inner = -1;  // the nearest extent inside, that has more than one
-  for (std::size_t i = last; i-- > first;) {
-    if (view.extents[i] <= 1) continue;
-    if (inner >= 0) {
-      std::int64_t steps = 1;  // of it, to the next of this extent
-      for (std::size_t j = i + 1; j < last; ++j) steps *= view.extents[j];
-      if (view.strides[i] != steps * view.strides[static_cast<std::size_t>(inner)]) return true;
-    } else {
-      inner = static_cast<std::int64_t>(i);
-    }
   }
   return false;
 }
@@ -275,6 +290,10 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   if (message.starts_with("Accumulator is")) return fault(has.accumulator != wants.accumulator);
   if (message.starts_with("Math is"))
     return fault(kernel.design.math != Math::exact && kernel.design.math != args.math);
+  if (message.starts_with("The expression is unsupported"))
+    return fault(args.expression && !takes_expressions(kernel));
+  if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
+    return fault(args.expression && args.controls.mode == Mode::split_k_parallel);
   if (const std::optional<bool> broken = breaks_controls(status, kernel, args)) return fault(*broken);
   if (message.starts_with("The device is"))
     return fault(device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc));
@@ -307,7 +326,8 @@ std::string fault_of_empty_answer(const Status& status, const Conv2dArguments& a
   if (status.code() == StatusCode::filtered_out || status.code() == StatusCode::unsupported) {
     const bool named =
         message.find("The filter") != message.npos || message.find("machine code") != message.npos ||
-        message.find("Control `") != message.npos || message.find("The device is") != message.npos;
+        message.find("Control `") != message.npos || message.find("Mode `") != message.npos ||
+        message.find("The device is") != message.npos || message.find("The expression is") != message.npos;
     return named ? "" : "the message names no cause: " + message;
   }
   if (status.code() != StatusCode::no_kernel) return "answered with another code: " + message;

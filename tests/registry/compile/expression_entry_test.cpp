@@ -69,14 +69,14 @@ TEST_CASE("entries with an expression compile", "[compiler][elementwise]") {
   }
 }
 
-TEST_CASE("GEMM entries with an expression compile", "[compiler][gemm]") {
+TEST_CASE("entries of products with an expression compile", "[compiler][gemm][conv2d]") {
   struct Case {
     std::string_view kernel;
     DType sum;
     std::string_view text;
     std::string_view with;
   };
-  const Case gemms[] = {
+  const Case products[] = {
       {"gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4", DType::f32, "out = gelu(sum + bias) * gate",
        "bias=f32:per_column,gate=f32:col,out=f32:row"},
       {"gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x2x1_s3_a8x8", DType::f32,
@@ -84,9 +84,17 @@ TEST_CASE("GEMM entries with an expression compile", "[compiler][gemm]") {
       {"gemm_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8", DType::f32,
        "z = sum + bias; out = gelu(z) * gate", "bias=bf16:per_column,gate=bf16:row,z=f32:row,out=bf16:row"},
       {"gemm_sm90_s8_s8_s32_s8_rcr_128x128x128_c1x1_s4_cooperative_a16x16", DType::s32, "out = f32(sum) * s",
-       "s=f32:per_column,out=s8:row"}};
+       "s=f32:per_column,out=s8:row"},
+      {"conv2d_simt_fprop_f32_f32_f32_f32_64x64x16_t4x4", DType::f32, "out = silu(sum + bias)",
+       "bias=f32:per_column,out=f32:row"},
+      {"conv2d_sm80_fprop_bf16_bf16_f32_bf16_64x64x64_w2x2x1_s4_analytic_a8x8", DType::f32,
+       "z = sum + bias; out = gelu(z) + x", "bias=bf16:per_column,x=bf16:row,z=f32:row,out=bf16:row"},
+      {"conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x256x64_c2x1_s4_cooperative", DType::f32,
+       "z = sum + bias; out = gelu(z) + x", "bias=bf16:per_column,x=bf16:row,z=f32:row,out=bf16:row"},
+      {"conv2d_sm90_wgrad_f16_f16_f32_f32_128x128x64_c1x1_s6_ping_pong", DType::f32, "out = sum * s + x",
+       "s=f32:scalar,x=f32:row,out=f32:row"}};
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);
-  for (const Case& each : gemms) {
+  for (const Case& each : products) {
     const std::string name = detail::entry_name_with(each.kernel, kept(each.text, each.with, each.sum));
     const Result<detail::EntrySource> source = detail::entry_source(name);
     INFO(name << ": " << source.status().message());
