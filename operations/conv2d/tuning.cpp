@@ -104,7 +104,12 @@ std::string Rules::command_text(const Conv2dArguments& args) {
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.math != Math::exact) words.flag("math", to_string(args.math));
   words.factors(args.epilogue, reads_c);
-  words.epilogue(args.epilogue, args.out);
+  Epilogue rest = args.epilogue;
+  rest.residual.reset(), rest.aux.reset();
+  if (rest.scale) rest.scale_axis = BiasAxis::column;
+  words.epilogue(rest, args.out);
+  if (args.epilogue.residual) write_tensor("residual", *args.epilogue.residual, args.out, words);
+  if (args.epilogue.aux) write_tensor("aux", *args.epilogue.aux, args.out, words);
   words.controls(args.controls);
   return words.text();
 }
