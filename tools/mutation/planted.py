@@ -196,8 +196,10 @@ PLANTED = [
     *(Planted(path, "aux is not written", CONV2D + CONV2D_SM80[:2] + CONV2D_SM80_WGRAD + CONV2D_SM80_PATCHES + CONV2D_SM80_GRADIENTS,
               [(EPILOGUE, "matrices_.template of<Out>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")])
       for path in ("aux", "all_tensors")),
-    Planted("residual", "rows of a phase lie as those of the first", CONV2D_SM90_STRIDED, [("kernels/conv2d_sm90/phase_work.cuh", "phase().first_row +", "0 * phase().first_row +")]),
-    Planted("aux", "aux is not written", CONV2D_SM90 + CONV2D_SM90_STRIDED, [(TILE_STORE, "step.write(e.aux);", "")]),
+    Planted("residual", "the residual is read and not added", CONV2D_SM90 + CONV2D_SM90_STRIDED,
+            [(STEP_CHAIN, "step.read(e.residual);\n    step.add(x, 1);", "step.read(e.residual);\n    step.add(x, 0);"), *FETCHED_IS_NOT_ADDED]),
+    *(Planted(path, "aux is not written", CONV2D_SM90 + CONV2D_SM90_STRIDED, [(TILE_STORE, "step.write(e.aux);", "")])
+      for path in ("aux", "all_tensors")),
     # Convolutions whose copies gather pieces.
     Planted("padding", "windows reach a row past the image", tuple(k for k in CONV2D_SM80 if "dgrad" not in k),
             [(GATHERER, "is_in(extent.row + k.row, w.rows)", "(extent.row + k.row == w.rows.extent || is_in(extent.row + k.row, w.rows))")]),

@@ -110,8 +110,10 @@ void draw_aux(Problem& p, Dice& dice) {
   p.epilogue.aux.emplace();
 }
 
-/// All tensors of the output's extents.
+/// All tensors of the output's extents, with strides: a dgrad may come in phases.
 void draw_all_tensors(Problem& p, Dice& dice) {
+  p.stride = {2, dice.between(1, 2)};
+  p.padding = {1, 1};
   draw_c(p, dice);
   draw_residual(p, dice);
   p.epilogue.aux.emplace();
@@ -197,6 +199,7 @@ constexpr OwnPath own_paths[] = {
     {{"odd_groups_scale", scales_any_groups},
      [](Problem& p, Dice& dice) {
        draw_odd_groups(p, dice);
+       p.c = 2 * (2 * dice.between(2, 4) + 1);  // more than a quad in each group
        p.epilogue.scale = ScaleAxis::column;
        p.epilogue.aux.emplace();
      }},
