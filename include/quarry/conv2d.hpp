@@ -45,8 +45,7 @@ struct ImageAxes {
 /// fprop of s8 and u8 with one group, channels lie in groups of 32, in all tensors: activations and output as
 /// nc32hw32 makes them, filters as c32rsk32 does.
 ///
-/// As yet there are no expressions and no scales of operands. Of the standard epilogue `scale`, `residual`
-/// and `aux` are refused.
+/// As yet there are no expressions and no scales of operands.
 struct Conv2dArguments {
   static constexpr Operation operation = Operation::conv2d;
 
@@ -71,7 +70,8 @@ struct Conv2dArguments {
   std::optional<DType> accumulator = std::nullopt;
   /// How f32 operands may be rounded for speed, as in GemmArguments.
   Math math = Math::exact;
-  /// The bias has a value for each channel of the output, whatever its axis. wgrad takes none.
+  /// The bias has a value for each channel of the output, whatever its axis, and so has the scale, or one
+  /// value for all. wgrad takes neither. `residual` and `aux` are tensors of rank 4.
   Epilogue epilogue = {};
   /// Of the product that the convolution is. A kernel refuses a mode that it does not have
   /// (metadata().modes), a number of multiprocessors if it is not persistent, and an order of tiles if it has

@@ -30,7 +30,8 @@ constexpr KernelMetadata describe_conv2d(std::string_view family, Direction dire
   kernel.direction = direction;
   OperandsMetadata& o = kernel.operands;
   o.a.layout = o.b.layout = o.c.layout = o.out.layout = layout;
-  kernel.epilogue = {.activation = true, .bias = direction != Direction::wgrad, .clamp = true};
+  // Filters have no channels of an image, which vectors are along.
+  if (direction == Direction::wgrad) kernel.epilogue.bias = kernel.epilogue.scale = false;
   return kernel;
 }
 

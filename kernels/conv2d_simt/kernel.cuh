@@ -2,10 +2,10 @@
 /// whose operands are gathered from tensors.
 #pragma once
 
-#include "conv2d/output.cuh"
 #include "conv2d/work.cuh"
 #include "conv2d_simt/config.hpp"
 #include "conv2d_simt/loader.cuh"
+#include "conv2d_simt/output.cuh"
 
 namespace quarry::conv2d_simt {
 
@@ -49,7 +49,8 @@ QUARRY_DEVICE void convolve(const Conv2dParams& params) {
 }
 
 /// The kernel. (GCC 12 fails on types of a config that is computed from a parameter, so that is one, too.)
-template <Config config, class Epilogue = ConvolutionChain<config.direction, is_interleaved(config.layout)>>
+template <Config config, class Epilogue = typename EpilogueOf<config.direction, is_interleaved(config.layout),
+                                                              scales_groups(config)>::Type>
 QUARRY_DEVICE void kernel(const Conv2dParams& params) {
   convolve<product(config), config.direction, is_interleaved(config.layout), Epilogue>(params);
 }

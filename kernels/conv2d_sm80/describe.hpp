@@ -26,6 +26,8 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.filter = c.filter;
   kernel.modes = {.split_k_serial = c.iterator != Iterator::window || brings_gradients(c),
                   .split_k_parallel = brings_gradients(c)};
+  // Phases move C and the output to where they begin, and no other tensors (conv2d/phase.cuh).
+  if (c.strides == WindowStrides::strided) kernel.epilogue.residual = kernel.epilogue.aux = false;
   return kernel;
 }
 

@@ -184,6 +184,15 @@ Status check_patches(const GemmTraits& kernel, const Conv2dProblem& problem) {
   return window_refusal(4 * patch_words(w, 1, 1), most_patch(kernel.most_k));
 }
 
+/// The epilogue reads a scale in whole quads of channels, which must not begin within one.
+Status check_scale(const GemmProblem& product) {
+  const bool varies = product.has_scale && product.epilogue.scale.column_stride != 0;
+  if (!varies || product.batch <= 1 || product.n % 4 == 0) return {};
+  return refused("A group has " + std::to_string(product.n) +
+                 " channels of the output: this kernel takes a scale of several groups where these have "
+                 "multiples of 4");
+}
+
 /// Tiles of Iterator::window are rectangles of outputs, which blocks share in one order.
 Status check_order(const Controls& controls) {
   const auto refused_control = [](detail::ControlName name) {
@@ -333,6 +342,7 @@ class Conv2dSm80 final : public Conv2dFamily {
   Status supports(const GemmProfile& kernel, const Conv2dProblem& problem,
                   const DeviceModel& device) const override {
     if (Status s = check_windows(kernel.traits, problem); !s) return s;
+    if (Status s = check_scale(problem.product); !s) return s;
     GemmProblem p = covered_product(kernel.traits, problem);
     if (is_empty(p) || p.k == 0) {  // nothing is read
       p.a.alignment[0] = p.a.alignment[1] = p.b.alignment[0] = p.b.alignment[1] = 16;

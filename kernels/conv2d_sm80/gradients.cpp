@@ -74,6 +74,8 @@ Status check_gradients(const GemmTraits& kernel, const Conv2dProblem& problem) {
   };
   if (!is_matrix(w, p.out.matrix)) return no_matrix("out");
   if (p.has_c && !is_matrix(w, p.c.matrix)) return no_matrix("c");
+  if (p.has_residual && !is_matrix(w, p.epilogue.residual)) return no_matrix("residual");
+  if (p.has_aux && !is_matrix(w, p.epilogue.aux)) return no_matrix("aux");
   if (p.k == 0) return {};
   const Patches patches = patches_for(kernel, problem);
   if (patches.rows == 0)
@@ -92,6 +94,8 @@ GemmProblem gradient_product(const GemmTraits& kernel, const Conv2dProblem& prob
   const auto matrix = [&](MatrixParams& m) { m = {m.data, m.batch_stride, 1, p.m * m.batch_stride}; };
   matrix(p.out.matrix);
   if (p.has_c) matrix(p.c.matrix);
+  if (p.has_residual) matrix(p.epilogue.residual);
+  if (p.has_aux) matrix(p.epilogue.aux);
   if (!is_empty(p)) p.k = patches_for(kernel, problem).tiles * kernel.tile.k;
   return p;
 }
@@ -142,8 +146,8 @@ Conv2dParams gradient_tensors(const WindowConv2dParams& gradients) {
     m = {m.data, static_cast<long long>(w.columns.taps.size) * w.channels.size, w.channels.size,
          m.row_stride};
   };
-  tensor(params.out);
-  tensor(params.c);
+  for (MatrixParams* m : {&params.out, &params.c, &params.epilogue.residual, &params.epilogue.aux})
+    tensor(*m);
   if (params.k > 0)
     params.k =
         p.tiles / (p.tiles_down.size * p.tiles_across.size) * w.rows.places.size * w.columns.places.size;

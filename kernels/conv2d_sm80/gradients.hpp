@@ -24,12 +24,12 @@ inline Status refused(std::string why) { return {StatusCode::unsupported, std::m
 /// Of a window whose pixels need more bytes than a kernel of Iterator::window has room for.
 Status window_refusal(long long bytes, int most);
 
-/// Ok where the output and C are matrices, shared memory has room for the pixels of a window, and tiles of
-/// outputs can be counted.
+/// Ok where the output, C, the residual and aux are matrices, shared memory has room for the pixels of a
+/// window, and tiles of outputs can be counted.
 Status check_gradients(const GemmTraits& kernel, const Conv2dProblem& problem);
 
-/// The product that the grid covers: the output and C as matrices, one for each group, and K in whole tiles
-/// of outputs. @pre check_gradients()
+/// The product that the grid covers: the output and what has its extents as matrices, one for each group, and
+/// K in whole tiles of outputs. @pre check_gradients()
 GemmProblem gradient_product(const GemmTraits& kernel, const Conv2dProblem& problem);
 
 /// What a tile of outputs costs beside its patch, which follows from the problem.

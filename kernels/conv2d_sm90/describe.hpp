@@ -29,6 +29,7 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   kernel.design.reorders = true;
   kernel.operands.a.alignment = kernel.operands.b.alignment = 1;
   kernel.modes = {};
+  kernel.epilogue.residual = kernel.epilogue.aux = false;  // of the epilogue's tensors, C alone is copied
   return kernel;
 }
 

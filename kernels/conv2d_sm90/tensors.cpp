@@ -224,6 +224,20 @@ TensorMapFields line_map(const MatrixParams& t, DType type, const LinesOf& lines
           .walk = {}};
 }
 
+/// Checks that the output and what has its extents are matrices.
+Status check_matrices(const Conv2dProblem& problem) {
+  const GemmProblem& p = problem.product;
+  const auto check = [&](bool is_given, const MatrixParams& tensor, Operand name) -> Status {
+    if (!is_given || line_stride(problem, tensor) >= 0) return {};
+    return refused("Operand `" + std::string(to_string(name)) +
+                   "` is no matrix: this kernel needs its outer extents at even distances");
+  };
+  if (Status s = check(true, p.out.matrix, Operand::out); !s) return s;
+  if (Status s = check(p.has_c, p.c.matrix, Operand::c); !s) return s;
+  if (Status s = check(p.has_residual, p.epilogue.residual, Operand::residual); !s) return s;
+  return check(p.has_aux, p.epilogue.aux, Operand::aux);
+}
+
 }  // namespace
 
 Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_phases) {
@@ -232,10 +246,9 @@ Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_pha
   if (is_empty(p)) return {};
   if (p.batch != 1)
     return refused("There are " + text(p.batch) + " groups: this kernel takes convolutions of one group");
-  if (!in_phases && line_stride(problem, p.out.matrix) < 0)
-    return refused("Operand `out` is no matrix: this kernel needs its outer extents at even distances");
-  if (!in_phases && p.has_c && line_stride(problem, p.c.matrix) < 0)
-    return refused("Operand `c` is no matrix: this kernel needs its outer extents at even distances");
+  if (!in_phases) {
+    if (Status s = check_matrices(problem); !s) return s;
+  }
   if (in_phases) {  // outputs of empty sums come in phases too
     if (Status s = check_stride(problem, w.rows, "height", in_phases); !s) return s;
     if (Status s = check_stride(problem, w.columns, "width", in_phases); !s) return s;
@@ -256,11 +269,13 @@ Status check_tensors(const Conv2dProblem& problem, const Tile& tile, bool in_pha
 
 GemmProblem matrix_product(const Conv2dProblem& problem, int tile_k) {
   GemmProblem p = problem.product;
-  const auto matrix = [&](ProblemOperand& operand) {
-    operand.matrix = {operand.matrix.data, line_stride(problem, operand.matrix), 1, 0};
+  const auto matrix = [&](MatrixParams& tensor) {
+    tensor = {tensor.data, line_stride(problem, tensor), 1, 0};
   };
-  matrix(p.out);
-  if (p.has_c) matrix(p.c);
+  matrix(p.out.matrix);
+  if (p.has_c) matrix(p.c.matrix);
+  if (p.has_residual) matrix(p.epilogue.residual);
+  if (p.has_aux) matrix(p.epilogue.aux);
   p.k = static_cast<int>(padded_k(problem, tile_k));
   if (problem.whole_k) p.controls.mode = Mode::gemm;
   return p;
@@ -279,8 +294,7 @@ Conv2dParams tensor_product(Direction direction, const TensorConv2dParams& param
       m = {m.data, row, m.row_stride, row * w.rows.places.size};
     }
   };
-  tensor(p.out);
-  tensor(p.c);
+  for (MatrixParams* m : {&p.out, &p.c, &p.epilogue.residual, &p.epilogue.aux}) tensor(*m);
   if (!is_wgrad && p.k > 0) p.k = w.rows.taps.size * w.columns.taps.size * w.channels.size;
   p.mode = Mode::gemm;
   p.slices = 1;

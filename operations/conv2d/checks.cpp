@@ -140,46 +140,66 @@ Status check_sizes(const Roles& r) {
   return check(r.filters, r.filters_name, "taps", 0);
 }
 
-Status check_c(const Conv2dArguments& args) {
-  if (is_zero(args.epilogue.beta)) return {};
-  if (!args.c) return {code, Reason::missing, Operand::c};
-  const TensorView& c = *args.c;
-  if (Status s = check_view(c, Operand::c); !s) return s;
-  if (c.dtype != args.out.dtype) {
-    return {code, Reason::dtype, Operand::c, static_cast<int>(args.out.dtype), static_cast<int>(c.dtype)};
-  }
+Status check_dtype(const TensorView& view, Operand name, DType type) {
+  if (view.dtype == type) return {};
+  return {code, Reason::dtype, name, static_cast<int>(type), static_cast<int>(view.dtype)};
+}
+
+/// Checks a tensor that is read or written as the output is: of its type and extents.
+Status check_like_out(const TensorView& view, Operand name, const TensorView& out) {
+  if (Status s = check_view(view, name); !s) return s;
+  if (Status s = check_dtype(view, name, out.dtype); !s) return s;
   for (std::size_t i = 0; i < 4; ++i) {
-    if (c.extents[i] != args.out.extents[i])
-      return {code, Reason::extent, Operand::c, args.out.extents[i], c.extents[i]};
+    if (view.extents[i] != out.extents[i])
+      return {code, Reason::extent, name, out.extents[i], view.extents[i]};
   }
   return {};
+}
+
+/// Checks C, the residual and aux.
+Status check_tensors_of_epilogue(const Conv2dArguments& args) {
+  const Epilogue& e = args.epilogue;
+  if (!is_zero(e.beta)) {
+    if (!args.c) return {code, Reason::missing, Operand::c};
+    if (Status s = check_like_out(*args.c, Operand::c, args.out); !s) return s;
+  }
+  if (e.residual) {
+    if (Status s = check_like_out(*e.residual, Operand::residual, args.out); !s) return s;
+  }
+  if (!e.aux) return {};
+  if (Status s = check_like_out(*e.aux, Operand::aux, args.out); !s) return s;
+  return check_output_strides(*e.aux, Operand::aux);
+}
+
+/// Checks a vector along the channels of the output. @param extent that it must have
+Status check_vector(const TensorView& vector, Operand name, DType type, Direction direction,
+                    std::int64_t extent) {
+  if (direction == Direction::wgrad) {
+    return invalid(operand(name) +
+                   " is unsupported: wgrad takes none, its output has no channels of an image");
+  }
+  if (Status s = check_tensor(vector, name, 1, 1); !s) return s;
+  if (Status s = check_dtype(vector, name, type); !s) return s;
+  if (vector.extents[0] != extent) return {code, Reason::extent, name, extent, vector.extents[0]};
+  if (extent <= 1 || vector.strides[0] == 1) return {};
+  return invalid(operand(name) + " is not contiguous: its stride is " + text(vector.strides[0]));
 }
 
 Status check_bias(const Conv2dArguments& args) {
-  const auto& bias = args.epilogue.bias;
-  if (!bias) return {};
-  if (args.direction == Direction::wgrad)
-    return invalid("Operand `bias` is unsupported: wgrad takes none, its output has no channels of an image");
-  if (Status s = check_tensor(*bias, Operand::bias, 1, 1); !s) return s;
-  if (bias->dtype != args.out.dtype) {
-    return {code, Reason::dtype, Operand::bias, static_cast<int>(args.out.dtype),
-            static_cast<int>(bias->dtype)};
-  }
-  if (bias->extents[0] != args.out.extents[3])
-    return {code, Reason::extent, Operand::bias, args.out.extents[3], bias->extents[0]};
-  if (bias->extents[0] <= 1 || bias->strides[0] == 1) return {};
-  return invalid("Operand `bias` is not contiguous: its stride is " + text(bias->strides[0]));
+  if (!args.epilogue.bias) return {};
+  return check_vector(*args.epilogue.bias, Operand::bias, args.out.dtype, args.direction,
+                      args.out.extents[3]);
 }
 
-/// Refuses what convolutions do not take of the standard epilogue.
-Status check_absent(const Epilogue& e) {
-  const std::pair<bool, Operand> parts[] = {{e.scale.has_value(), Operand::scale},
-                                            {e.residual.has_value(), Operand::residual},
-                                            {e.aux.has_value(), Operand::aux}};
-  for (const auto& [there, name] : parts) {
-    if (there) return invalid(operand(name) + " is unsupported: a convolution does not take it");
+/// Checks the scale, which may be one value for all channels.
+Status check_scale(const Conv2dArguments& args, DType compute) {
+  if (!args.epilogue.scale) return {};
+  const TensorView& scale = *args.epilogue.scale;
+  if (compute == DType::s32) {
+    return invalid("Operand `scale` is unsupported: an s32 output is computed in s32, which is not scaled");
   }
-  return {};
+  const bool is_one = scale.rank == 1 && scale.extents[0] == 1;
+  return check_vector(scale, Operand::scale, compute, args.direction, is_one ? 1 : args.out.extents[3]);
 }
 
 /// Checks how channels lie that are in groups of 32.
@@ -192,20 +212,28 @@ Status check_order(const TensorView& view, Operand name, bool is_filters) {
 
 /// Checks that all tensors have their channels in groups of 32, or none.
 Status check_layouts(const Conv2dArguments& args) {
-  const TensorView& c = is_zero(args.epilogue.beta) ? args.out : *args.c;
-  for (const auto& [view, name] :
-       {std::pair(&args.a, Operand::a), std::pair(&args.b, Operand::b), std::pair(&c, Operand::c)}) {
-    if (view->tag != args.out.tag)
+  const Epilogue& e = args.epilogue;
+  const auto given = [](const std::optional<TensorView>& view) { return view ? &*view : nullptr; };
+  const std::pair<const TensorView*, Operand> tensors[] = {
+      {&args.a, Operand::a},
+      {&args.b, Operand::b},
+      {&args.out, Operand::out},
+      {is_zero(e.beta) ? nullptr : given(args.c), Operand::c},
+      {given(e.residual), Operand::residual},
+      {given(e.aux), Operand::aux}};
+  for (const auto& [view, name] : tensors) {
+    if (view != nullptr && view->tag != args.out.tag)
       return {code, Reason::tag, name, static_cast<int>(args.out.tag), static_cast<int>(view->tag)};
   }
   if (args.out.tag == LayoutTag::strided) return {};
   if (args.direction != Direction::fprop || args.groups != 1)
     return invalid("Channels in groups of 32 are unsupported: expected fprop of one group, got " +
                    std::string(to_string(args.direction)) + " of " + text(args.groups));
-  if (Status s = check_order(args.a, Operand::a, false); !s) return s;
-  if (Status s = check_order(args.b, Operand::b, true); !s) return s;
-  if (Status s = check_order(args.out, Operand::out, false); !s) return s;
-  return check_order(c, Operand::c, false);
+  for (const auto& [view, name] : tensors) {
+    if (view == nullptr) continue;
+    if (Status s = check_order(*view, name, name == Operand::b); !s) return s;
+  }
+  return {};
 }
 
 }  // namespace
@@ -229,12 +257,12 @@ Status normalise(const Conv2dArguments& args, const OperandList& operands, Conv2
   if (args.math > Math::fast_bf16)
     return invalid("There is no math of number " + text(static_cast<int>(args.math)));
   if (Status s = check_controls(args.controls); !s) return s;
-  if (Status s = check_absent(args.epilogue); !s) return s;
-  if (Status s = check_c(args); !s) return s;
+  if (Status s = check_tensors_of_epilogue(args); !s) return s;
   if (Status s = check_bias(args); !s) return s;
   if (Status s = check_layouts(args); !s) return s;
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue(args.epilogue, compute); !s) return s;
+  if (Status s = check_scale(args, compute); !s) return s;
   if (Status s = check_expression(args, accumulator); !s) return s;
   if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
   if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);

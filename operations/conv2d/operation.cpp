@@ -27,6 +27,15 @@ Status no_reduction() {
           "takes none"};
 }
 
+/// What of the epilogue a kernel does not take.
+Status check_epilogue_parts(const EpilogueMetadata& kernel, const GemmProblem& product) {
+  const auto refused = [](Operand name) { return Status(StatusCode::unsupported, Reason::no_operand, name); };
+  if (product.has_scale && !kernel.scale) return refused(Operand::scale);
+  if (product.has_residual && !kernel.residual) return refused(Operand::residual);
+  if (product.has_aux && !kernel.aux) return refused(Operand::aux);
+  return {};
+}
+
 }  // namespace
 
 void Rules::operands(const Conv2dArguments& args, OperandList& list) {
@@ -89,6 +98,7 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
   if (problem.product.expressed && controls.mode == Mode::split_k_parallel) return no_reduction();
   if (!permits(kernel.modes, controls)) return no_such_cut(controls);
   if (Status s = check_multiprocessors(kernel.design, controls); !s) return s;
+  if (Status s = check_epilogue_parts(kernel.epilogue, problem.product); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 

@@ -49,6 +49,20 @@ ProblemOperand operand(const TensorView& view) {
   return result;
 }
 
+/// The epilogue of tensors of rank 4. Its vectors have a value for each channel of the output, whatever their
+/// axis.
+void describe_epilogue(const Epilogue& e, DType compute, GemmProblem& p) {
+  p.has_bias = e.bias.has_value();
+  p.has_scale = e.scale.has_value();
+  p.has_residual = e.residual.has_value();
+  p.has_aux = e.aux.has_value();
+  p.epilogue = epilogue_params(e, compute);
+  p.epilogue.bias_axis = BiasAxis::column;
+  if (e.scale) p.epilogue.scale = {e.scale->data, 0, e.scale->extents[0] > 1 ? 1 : 0, 0};
+  if (e.residual) p.epilogue.residual = tensor(*e.residual);
+  if (e.aux) p.epilogue.aux = tensor(*e.aux);
+}
+
 /// @param turned in dgrad, windows have their places in the image
 WindowAxis axis(std::int64_t image, std::int64_t output, std::int64_t filter, std::int64_t padding,
                 std::int64_t stride, std::int64_t dilation, bool turned) {
@@ -131,9 +145,7 @@ void describe(const Conv2dArguments& args, Conv2dProblem& problem) {
   p.out = operand(args.out);
   p.has_c = !is_zero(e.beta);
   if (p.has_c) p.c = operand(*args.c);
-  p.has_bias = e.bias.has_value();
-  p.epilogue = epilogue_params(e, compute_type(accumulator, args.out.dtype));
-  p.epilogue.bias_axis = BiasAxis::column;
+  describe_epilogue(e, compute_type(accumulator, args.out.dtype), p);
   p.controls = args.controls;
   describe_product(args, roles, problem);
   if (!args.expression) return;

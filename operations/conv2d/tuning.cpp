@@ -67,6 +67,18 @@ void write_tensor(std::string_view name, const TensorView& view, const TensorVie
   words.flag(name, spec + ProblemWords::alignment_text(view));
 }
 
+/// What becomes of the sums: an expression, or the standard epilogue.
+void write_epilogue(const Conv2dArguments& args, bool reads_c, ProblemWords& words) {
+  if (args.expression) return write_expression(*args.expression, args.tensors, args.out, false, words);
+  words.factors(args.epilogue, reads_c);
+  Epilogue rest = args.epilogue;
+  rest.residual.reset(), rest.aux.reset();
+  if (rest.scale) rest.scale_axis = BiasAxis::column;
+  words.epilogue(rest, args.out);
+  if (args.epilogue.residual) write_tensor("residual", *args.epilogue.residual, args.out, words);
+  if (args.epilogue.aux) write_tensor("aux", *args.epilogue.aux, args.out, words);
+}
+
 }  // namespace
 
 std::int64_t Rules::tuning_question(const Conv2dProblem& problem, TuningQuestion& question) {
@@ -104,12 +116,7 @@ std::string Rules::command_text(const Conv2dArguments& args) {
   write_tensor("out", args.out, args.out, words);
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.math != Math::exact) words.flag("math", to_string(args.math));
-  if (args.expression) {
-    write_expression(*args.expression, args.tensors, args.out, false, words);
-  } else {
-    words.factors(args.epilogue, reads_c);
-    words.epilogue(args.epilogue, args.out);
-  }
+  write_epilogue(args, reads_c, words);
   words.controls(args.controls);
   return words.text();
 }

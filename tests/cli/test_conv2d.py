@@ -49,6 +49,10 @@ class Conv2d(CommandTest):
             ("fprop", "1x9x9x5", "7x3x3", "s8", "--out", "s32", "--padding", "6"),
             ("fprop", "2x9x8x64", "32x3x3", "u8", "--out", "s8", "--padding", "1", "--c", "s8", "--layout", "nc32hw32"),
             ("fprop", "1x9x9x8", "8x1x1", "f64", "--c", "f64", "--beta", "0.5", "--bias", "column", "--activation", "gelu"),
+            ("fprop", "1x9x9x8", "12x3x3", "f16", "--groups", "4", "--scale", "column", "--residual", "f16:row:ld=16", "--activation", "silu"),
+            ("dgrad", "1x9x9x8", "12x3x3", "bf16", "--stride", "2", "--scale", "tensor", "--residual", "out", "--aux", "bf16"),
+            ("wgrad", "1x9x9x16", "12x3x3", "f32", "--residual", "f32", "--aux", "f32:row:ld=20", "--activation", "gelu"),
+            ("fprop", "2x9x8x64", "32x3x3", "s8", "--padding", "1", "--layout", "nc32hw32", "--scale", "column", "--residual", "s8", "--aux", "s8"),
         ):
             with self.subTest(words=words):
                 self.quarry("run", "conv2d", *words, "--on", "host")
@@ -140,7 +144,15 @@ class Conv2d(CommandTest):
             (("fprop", *SHAPE, "f32", "--dilation", "9"), "larger than the padded image"),
             (("fprop", *SHAPE, "f32", "--bias", "row"), "--bias"),
             (("wgrad", *SHAPE, "f32", "--bias", "column"), "wgrad takes none"),
-            (("fprop", *SHAPE, "f32", "--residual", "f32"), "--residual does not go with conv2d"),
+            (("fprop", *SHAPE, "f32", "--batch", "2"), "--batch does not go with conv2d"),
+            (("fprop", *SHAPE, "f32", "--scale", "row"), "expected `column` or `tensor`"),
+            (("wgrad", *SHAPE, "f32", "--scale", "tensor"), "Operand `scale` is unsupported: wgrad takes none"),
+            (("fprop", *SHAPE, "s8", "--out", "s32", "--scale", "column"), "which is not scaled"),
+            (("fprop", *SHAPE, "f32", "--residual", "f32:col"), "channels are contiguous"),
+            (("fprop", *SHAPE, "f32", "--residual", "f16"), "`residual`"),
+            (("fprop", *SHAPE, "f32", "--aux", "f32:col"), "channels are contiguous"),
+            (("fprop", *SHAPE, "f32", "--aux", "out"), "--aux"),
+            (("fprop", "2x9x8x64", "32x3x3", "s8", "--layout", "nc32hw32", "--residual", "s8:ld=96"), "leave out ld"),
             (("fprop", *SHAPE, "f32", "--a", "f32:col"), "channels are contiguous"),
             (("fprop", *SHAPE, "f32", "--kind", "other"), "--kind"),
             (("fprop", *SHAPE, "s8", "--layout", "nchw"), "--layout"),

@@ -10,6 +10,10 @@ from support import TOLERANCES, draw_matrix, numpy_type, relative_error
 TYPES = ["float16", "bfloat16", "float32", "float64"]
 
 
+def compute_type(dtype):
+    return "float64" if dtype == "float64" else "float32"
+
+
 def draw(dice, shape, dtype):
     return draw_matrix(dice, int(numpy.prod(shape[:-1])), shape[-1], dtype).reshape(shape)
 
@@ -71,14 +75,21 @@ class Convolutions(unittest.TestCase):
             out = numpy.full(like.shape, numpy.nan, "float64").astype(numpy_type(dtype))
             c = draw(dice, like.shape, dtype)
             bias = None if direction == "wgrad" or dice.random() < 0.5 else draw(dice, (1, like.shape[3]), dtype)[0]
-            epilogue = quarry.EpilogueArguments(2, 0.5, C=c, bias=bias, activation="relu")
+            scale = None if direction == "wgrad" or dice.random() < 0.5 else draw(dice, (1, dice.choice([1, like.shape[3]])), compute_type(dtype))[0]
+            residual = None if dice.random() < 0.5 else draw(dice, like.shape, dtype)
+            aux = None if dice.random() < 0.5 else numpy.full(like.shape, numpy.nan, "float64").astype(numpy_type(dtype))
+            epilogue = quarry.EpilogueArguments(2, 0.5, C=c, bias=bias, scale=scale, residual=residual, aux=aux, activation="relu")
             args = quarry.Conv2dArguments(a, b, out, epilogue=epilogue, direction=direction, **problem.settings())
             with self.subTest(seed=seed, direction=direction, dtype=dtype, shapes=(a.shape, b.shape, out.shape), **problem.settings()):
                 kernels = quarry.get_kernels(args)
                 self.assertGreater(len(kernels), 0, str(kernels.status))
                 kernels[dice.randrange(len(kernels))].run(args)
-                wide = 2 * problem.gradient(direction) + 0.5 * c.astype("float64") + (0 if bias is None else bias.astype("float64"))
-                self.assertLessEqual(relative_error(out, numpy.maximum(wide, 0)), TOLERANCES[dtype])
+                sums = problem.gradient(direction) * (1 if scale is None else scale.astype("float64"))
+                wide = 2 * sums + 0.5 * c.astype("float64") + (0 if bias is None else bias.astype("float64"))
+                added = 0 if residual is None else residual.astype("float64")
+                self.assertLessEqual(relative_error(out, numpy.maximum(wide, 0) + added), TOLERANCES[dtype])
+                if aux is not None:
+                    self.assertLessEqual(relative_error(aux, wide), TOLERANCES[dtype])
 
     def test_one_number_is_for_both_axes(self):
         x, w = numpy.ones((1, 5, 5, 2), "float32"), numpy.ones((3, 3, 3, 2), "float32")
@@ -136,7 +147,9 @@ class Convolutions(unittest.TestCase):
             (quarry.Error, "rank", {"a": x[0]}),
             (quarry.Error, "contiguous channels", {"a": numpy.ones((1, 4, 4, 4), "float32")[..., ::2]}),
             (quarry.Error, "bias", {"epilogue": quarry.EpilogueArguments(bias=numpy.ones(5, "float32"))}),
-            (quarry.Error, "scale", {"epilogue": quarry.EpilogueArguments(scale=numpy.ones(6, "float32"))}),
+            (quarry.Error, "scale", {"epilogue": quarry.EpilogueArguments(scale=numpy.ones(5, "float32"))}),
+            (quarry.Error, "residual", {"epilogue": quarry.EpilogueArguments(residual=numpy.ones((2, 2, 6), "float32"))}),
+            (quarry.Error, "aux", {"epilogue": quarry.EpilogueArguments(aux=numpy.ones((1, 2, 2, 5), "float32"))}),
             (quarry.Error, "c", {"epilogue": quarry.EpilogueArguments(beta=1)}),
         ]
         for kind, message, given in cases:

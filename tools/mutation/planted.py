@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass
 
-from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_GRADIENTS, CONV2D_SM80_PATCHES, CONV2D_SM80_WGRAD, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
+from mutation.kernels import (CONV2D, CONV2D_SM80, CONV2D_SM80_GRADIENTS, CONV2D_SM80_PATCHES, CONV2D_SM80_STRIDED, CONV2D_SM80_WGRAD, CONV2D_SM90, CONV2D_SM90_STRIDED, CONV2D_TURNED, CONV2D_WINDOWS, GROUPED, GROUPED_SM80, LIST, LIST_SM80, REORDER, REDUCE, SIMT,
                               SIMT_GROUPS, SIMT_SCALES, SM80_PATHS, SM90_PATHS, SM90_SCALES, STREAM_PATHS)
 
 EPILOGUE = "kernels/common/epilogue.cuh"
@@ -23,6 +23,7 @@ LIST_PARAMS = "kernels/gemm_list/params.hpp"
 GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
 GATHERER = "kernels/conv2d_sm80/gatherer.cuh"
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
+STEP = "kernels/gemm_sm90/step.cuh"
 STEP_CHAIN = "kernels/gemm_sm90/step_chain.cuh"
 GATES = "kernels/gemm_sm90/gates.cuh"
 BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
@@ -184,6 +185,21 @@ PLANTED = [
       for path in ("groups", "depthwise")),
     Planted("odd_groups", "quads of the bias are read whole", CONV2D_WINDOWS[:1] + CONV2D_SM80[:1],
             [(EPILOGUE, "if (!matrices_.has_whole_quads()) view.quads_aligned = false;", "")]),
+    Planted("scale", "the scale is not read", CONV2D_WINDOWS[:1] + CONV2D_TURNED[:1] + CONV2D_SM80[:2] + CONV2D_SM80_STRIDED[:1] + CONV2D_SM80_PATCHES,
+            [(EPILOGUE, "if (params_.scale.data == nullptr) return result;", "if (params_.scale.data != &params_) return result;")]),
+    Planted("scale", "the scale is not read", CONV2D_SM90[:2] + CONV2D_SM90_STRIDED, [(STEP, "x.v[i] *= by_rows", "x.v[i] *= true ? 1 : by_rows")]),
+    Planted("odd_groups_scale", "quads of the scale are read whole", CONV2D_WINDOWS[:1] + CONV2D_TURNED[:1],
+            [("kernels/conv2d_simt/output.cuh", "!Tensors(params, batch).has_whole_quads()", "false")]),
+    *(Planted(path, "the residual is not read", CONV2D + CONV2D_SM80[:2] + CONV2D_SM80_WGRAD + CONV2D_SM80_PATCHES + CONV2D_SM80_GRADIENTS,
+              [(EPILOGUE, "if (params_.residual.data != nullptr) {\n      const Quad<Out> read", "if (false) {\n      const Quad<Out> read")])
+      for path in ("residual", "residual_in_place")),
+    *(Planted(path, "aux is not written", CONV2D + CONV2D_SM80[:2] + CONV2D_SM80_WGRAD + CONV2D_SM80_PATCHES + CONV2D_SM80_GRADIENTS,
+              [(EPILOGUE, "matrices_.template of<Out>(params_.aux).store(row, column, count, rounded_z);", "(void)rounded_z;")])
+      for path in ("aux", "all_tensors")),
+    Planted("residual", "the residual is read and not added", CONV2D_SM90 + CONV2D_SM90_STRIDED,
+            [(STEP_CHAIN, "step.read(e.residual);\n    step.add(x, 1);", "step.read(e.residual);\n    step.add(x, 0);"), *FETCHED_IS_NOT_ADDED]),
+    *(Planted(path, "aux is not written", CONV2D_SM90 + CONV2D_SM90_STRIDED, [(TILE_STORE, "step.write(e.aux);", "")])
+      for path in ("aux", "all_tensors")),
     # Convolutions whose copies gather pieces.
     Planted("padding", "windows reach a row past the image", tuple(k for k in CONV2D_SM80 if "dgrad" not in k),
             [(GATHERER, "is_in(extent.row + k.row, w.rows)", "(extent.row + k.row == w.rows.extent || is_in(extent.row + k.row, w.rows))")]),
@@ -194,6 +210,8 @@ PLANTED = [
             [("kernels/conv2d_sm80/window_output.cuh", "epilogue.place(row + rows_below, column)", "epilogue.place(row, column)")]),
     Planted("whole_tiles_bias", "regular outputs lie in one line of the tile", CONV2D_SM80_PATCHES,
             [(EPILOGUE, "place(row + i * row_step, column),", "place(row, column),")]),
+    Planted("whole_tiles_residual", "the residual of a regular tile is not read", CONV2D_SM80_PATCHES,
+            [(EPILOGUE, "if (params_.residual.data != nullptr) load_rows(residual(), row, row_step, column, residuals);", "")]),
     Planted("slices", "all slices add up the first tiles of outputs", CONV2D_SM80_GRADIENTS,
             [("kernels/conv2d_sm80/window_gradient.cuh", "tile(params, work.first_k_tile + i)", "tile(params, i)")]),
 ]

@@ -82,23 +82,39 @@ void spoil(Conv2dArguments& args, Dice& dice) {
   }
 }
 
+/// Makes a tensor of the epilogue one of other extents or rank, of one problem in a few: to be refused.
+void spoil_parts(Epilogue& parts, Dice& dice) {
+  if (!dice.one_in(48)) return;
+  std::optional<TensorView>& spoiled = dice.one_in(2) ? parts.residual : parts.aux;
+  if (!spoiled) return;
+  if (dice.one_in(2)) {
+    spoiled->extents[static_cast<std::size_t>(dice.between(0, 2))] += 1;
+  } else {
+    spoiled->rank = 3;
+  }
+}
+
 /// The epilogue, as an output of two extents has it, and C.
 DrawnEpilogue draw_parts(Conv2dArguments& args, DType compute, Dice& dice) {
   const Extents& e = args.out.extents;
   const TensorView matrix = TensorView::row_major(nullptr, args.out.dtype, {1, e[3]});
   DrawnEpilogue drawn = draw_epilogue({.out = matrix, .compute = compute, .plain = true}, dice);
   Epilogue& parts = drawn.epilogue;
-  if (!dice.one_in(32)) parts.scale.reset(), parts.residual.reset(), parts.aux.reset();
-  drawn.residual_in_place = false;
-  if (args.direction == Direction::wgrad && !dice.one_in(32)) parts.bias.reset();
+  const bool has_vectors = args.direction != Direction::wgrad || dice.one_in(32);
+  if (!has_vectors) parts.bias.reset(), parts.scale.reset();
   if (parts.bias) parts.bias = TensorView::vector(nullptr, args.out.dtype, e[3]);
-  parts.bias_axis = BiasAxis::column;
-  if (drawn.c && drawn.in_place)
-    drawn.c = args.out;
-  else if (drawn.c && args.out.tag != LayoutTag::strided)
-    drawn.c = varied_groups(nc32hw32(nullptr, args.out.dtype, e), true, dice);
-  else if (drawn.c)
-    drawn.c = random_tensor(args.out.dtype, e, false, dice);
+  if (parts.scale) parts.scale = TensorView::vector(nullptr, compute, dice.one_in(3) ? 1 : e[3]);
+  parts.bias_axis = parts.scale_axis = BiasAxis::column;
+  const auto tensor = [&](bool in_place, bool is_output) {
+    if (in_place) return args.out;
+    if (args.out.tag != LayoutTag::strided)
+      return varied_groups(nc32hw32(nullptr, args.out.dtype, e), true, dice);
+    return random_tensor(args.out.dtype, e, is_output, dice);
+  };
+  if (drawn.c) drawn.c = tensor(drawn.in_place, false);
+  if (parts.residual) parts.residual = tensor(drawn.residual_in_place, false);
+  if (parts.aux) parts.aux = tensor(false, true);
+  spoil_parts(parts, dice);
   return drawn;
 }
 

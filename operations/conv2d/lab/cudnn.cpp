@@ -38,7 +38,9 @@ Status check_problem(const Problem& p) {
 }
 
 bool is_plain(const EpilogueSpec& e) {
-  return e.alpha == 1 && e.beta == 0 && e.activation == Activation::identity && !e.bias && e.clamp == Clamp{};
+  const bool reads_more = e.bias || e.scale || e.residual || e.residual_in_place;
+  return e.alpha == 1 && e.beta == 0 && e.activation == Activation::identity && !reads_more && !e.aux &&
+         e.clamp == Clamp{};
 }
 
 /// Its order of extents is N, C, H, W; strides say how they are stored.

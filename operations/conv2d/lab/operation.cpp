@@ -42,6 +42,9 @@ constexpr Setting epilogue_parts[] = {
     shared(epilogue_settings, "activation"),
     shared(epilogue_settings, "slope"),
     shared(epilogue_settings, "bias"),
+    shared(epilogue_settings, "scale"),
+    shared(epilogue_settings, "residual"),
+    shared(epilogue_settings, "aux"),
     shared(epilogue_settings, "clamp"),
 };
 constexpr auto all_settings =

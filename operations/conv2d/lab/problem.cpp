@@ -68,9 +68,16 @@ Status read_operands(SettingReader& reader, Problem& problem) {
 
 void read_epilogue_of(SettingReader& reader, Problem& problem) {
   problem.epilogue = read_epilogue(reader, {problem.out, 0, 1, 1});
-  if (problem.epilogue.c) read_operand(reader, "c");
-  if (problem.epilogue.bias == BiasAxis::row)
+  const EpilogueSpec& e = problem.epilogue;
+  if (e.c) read_operand(reader, "c");
+  if (e.residual) read_operand(reader, "residual");
+  if (e.aux) read_operand(reader, "aux");
+  if (e.bias == BiasAxis::row)
     reader.fail("bias", Status(StatusCode::parse_error, "expected `column`: a value for each channel"));
+  if (e.scale == ScaleAxis::row) {
+    reader.fail("scale", Status(StatusCode::parse_error,
+                                "expected `column` or `tensor`: a value for each channel, or one"));
+  }
 }
 
 Result<bool> parse_kind(std::string_view text) {
@@ -116,13 +123,14 @@ Result<bool> parse_layout_of_channels(std::string_view text) {
 
 /// Refuses what groups of 32 channels do not leave open.
 void check_packed(SettingReader& reader, const Problem& p) {
-  const std::pair<const OperandSpec&, std::string_view> operands[] = {{p.a, "a"}, {p.b, "b"}, {p.out, "out"}};
+  if (!p.interleaved) return;
+  const EpilogueSpec& e = p.epilogue;
+  const std::pair<std::optional<OperandSpec>, std::string_view> operands[] = {
+      {p.a, "a"}, {p.b, "b"}, {p.out, "out"}, {e.c, "c"}, {e.residual, "residual"}, {e.aux, "aux"}};
   for (const auto& [spec, name] : operands) {
-    if (p.interleaved && spec.ld > 0)
+    if (spec && spec->ld > 0)
       reader.fail(name, Status(StatusCode::parse_error, "tensors of nc32hw32 are packed: leave out ld"));
   }
-  if (p.interleaved && p.epilogue.c && p.epilogue.c->ld > 0)
-    reader.fail("c", Status(StatusCode::parse_error, "tensors of nc32hw32 are packed: leave out ld"));
 }
 
 enum class Role : unsigned char { images, filters };
@@ -166,7 +174,10 @@ Conv2dArguments Lab::arguments(const Problem& p) {
                           .epilogue = epilogue_of(p.epilogue, {p.out, 0, 1, out[3]}, p.compute()),
                           .controls = p.controls};
   add_expression(p, args);
-  if (p.epilogue.beta != 0) args.c = tensor_of(p, p.epilogue.c.value_or(p.out), out);
+  const EpilogueSpec& e = p.epilogue;
+  if (e.beta != 0) args.c = tensor_of(p, e.c.value_or(p.out), out);
+  if (args.epilogue.residual) args.epilogue.residual = tensor_of(p, e.residual.value_or(p.out), out);
+  if (e.aux) args.epilogue.aux = tensor_of(p, *e.aux, out);
   return args;
 }
 

@@ -16,6 +16,10 @@ namespace {
 
 bool every_kernel(const KernelMetadata&) { return true; }
 bool takes_bias(const KernelMetadata& kernel) { return kernel.epilogue.bias; }
+bool takes_scale(const KernelMetadata& kernel) { return kernel.epilogue.scale; }
+bool takes_residual(const KernelMetadata& kernel) { return kernel.epilogue.residual; }
+bool takes_aux(const KernelMetadata& kernel) { return kernel.epilogue.aux; }
+bool takes_tensors(const KernelMetadata& kernel) { return takes_residual(kernel) && takes_aux(kernel); }
 /// Kernels whose copies walk over pixels, and what these do not take.
 bool walks(const KernelMetadata& kernel) { return kernel.design.copy_engine == CopyEngine::tma; }
 /// Kernels that copy channels in pieces: of A's and of B's, so many in a group come in multiples of this.
@@ -26,6 +30,10 @@ bool is_pieced(const KernelMetadata& kernel) {
 bool has_channel_groups(const KernelMetadata& kernel) { return is_interleaved(kernel.operands.out.layout); }
 bool takes_groups(const KernelMetadata& kernel) { return !walks(kernel) && !has_channel_groups(kernel); }
 bool takes_odd_groups(const KernelMetadata& kernel) { return takes_groups(kernel) && takes_bias(kernel); }
+/// Kernels whose scale may begin a group's channels within a quad.
+bool scales_any_groups(const KernelMetadata& kernel) {
+  return takes_groups(kernel) && takes_scale(kernel) && kernel.design.math_unit == MathUnit::simt;
+}
 bool takes_anything(const KernelMetadata& kernel) { return takes_groups(kernel) && !is_pieced(kernel); }
 /// The greatest stride of kernels that walk over pixels.
 std::int64_t most_step(const KernelMetadata& kernel) {
@@ -61,6 +69,12 @@ void draw_whole_tiles(Problem& p, Dice& dice) {
   p.padding = {1, 1};
 }
 
+/// Groups of odd numbers of channels and filters.
+void draw_odd_groups(Problem& p, Dice& dice) {
+  p.groups = 2;
+  p.c = 2 * (2 * dice.between(1, 3) + 1), p.k = 2 * (2 * dice.between(4, 9) + 1);
+}
+
 /// 3x3 windows over small images; some more than a tile of channels.
 void plain_windows(Problem& p, Dice& dice) {
   p.n = dice.between(1, 3), p.h = dice.between(5, 9), p.w = dice.between(5, 9);
@@ -82,6 +96,29 @@ void draw_activation(Problem& p, Dice& dice) {
 void draw_clamp(Problem& p) {
   const double unit = output_unit(p.compute(), p.out.dtype);
   p.epilogue.clamp = {-0.5 * unit, 0.75 * unit};
+}
+
+void draw_scale(Problem& p, Dice&) { p.epilogue.scale = ScaleAxis::column; }
+
+void draw_residual(Problem& p, Dice& dice) {
+  draw_activation(p, dice);
+  p.epilogue.residual.emplace();
+}
+
+/// With an activation, so that it is not the output once more.
+void draw_aux(Problem& p, Dice& dice) {
+  draw_activation(p, dice);
+  p.epilogue.aux.emplace();
+}
+
+/// All tensors of the output's extents, with strides: a dgrad may come in phases.
+void draw_all_tensors(Problem& p, Dice& dice) {
+  p.stride = {2, dice.between(1, 2)};
+  p.padding = {1, 1};
+  draw_c(p, dice);
+  draw_residual(p, dice);
+  p.epilogue.aux.emplace();
+  draw_clamp(p);
 }
 
 /// A way through kernels, and what makes of a plain problem one that takes it.
@@ -109,8 +146,7 @@ constexpr OwnPath own_paths[] = {
     {{"groups", takes_groups}, [](Problem& p, Dice& dice) { p.groups = dice.one_in(2) ? 2 : 4; }},
     {{"odd_groups", takes_odd_groups},
      [](Problem& p, Dice& dice) {
-       p.groups = 2;
-       p.c = 2 * (2 * dice.between(1, 3) + 1), p.k = 2 * (2 * dice.between(4, 9) + 1);
+       draw_odd_groups(p, dice);
        p.epilogue.bias = BiasAxis::column;
      }},
     {{"depthwise", takes_anything},
@@ -159,6 +195,28 @@ constexpr OwnPath own_paths[] = {
      [](Problem& p, Dice& dice) {
        draw_c(p, dice);
        p.epilogue.alpha = 0;
+     }},
+    {{"scale", takes_scale}, draw_scale},
+    {{"scale_tensor", takes_scale}, [](Problem& p, Dice&) { p.epilogue.scale = ScaleAxis::tensor; }},
+    {{"odd_groups_scale", scales_any_groups},
+     [](Problem& p, Dice& dice) {
+       draw_odd_groups(p, dice);
+       p.c = 2 * (2 * dice.between(2, 4) + 1);  // more than a quad in each group
+       p.epilogue.scale = ScaleAxis::column;
+       p.epilogue.aux.emplace();
+     }},
+    {{"residual", takes_residual}, draw_residual},
+    {{"residual_in_place", takes_residual},
+     [](Problem& p, Dice& dice) {
+       draw_activation(p, dice);
+       p.epilogue.residual_in_place = true;
+     }},
+    {{"aux", takes_aux}, draw_aux},
+    {{"all_tensors", takes_tensors}, draw_all_tensors},
+    {{"whole_tiles_residual", brings_patches},
+     [](Problem& p, Dice& dice) {
+       draw_whole_tiles(p, dice);
+       p.epilogue.residual.emplace();
      }},
 };
 
@@ -262,6 +320,13 @@ void fit(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   fit_pieces(kernel, p);
 }
 
+/// Makes a scale of groups that the kernel does not take one value for all.
+void fit_scale(const KernelMetadata& kernel, Problem& p) {
+  const bool has_whole_quads = p.groups == 1 || p.out_extents()[3] / p.groups % 4 == 0;
+  if (p.epilogue.scale && !has_whole_quads && !scales_any_groups(kernel))
+    p.epilogue.scale = ScaleAxis::tensor;
+}
+
 /// Sums of bytes: an epilogue in whole numbers where it is computed in s32; otherwise an alpha that brings
 /// them to where rounding, C and the bias show. For whole outputs it is a power of two, so that ties are ties
 /// whoever computes them.
@@ -278,11 +343,11 @@ void fit_integers(Problem& p) {
 void draw_taken_epilogue(const KernelMetadata& kernel, Problem& p, Dice& dice) {
   EpilogueSpec& e = p.epilogue;
   draw_epilogue(kernel.epilogue, p.compute(), p.out.dtype, e, dice);
-  e.scale.reset();
-  e.residual.reset();
-  e.residual_in_place = false;
-  e.aux.reset();
+  if (!kernel.epilogue.scale) e.scale.reset();
+  if (!kernel.epilogue.residual) e.residual.reset(), e.residual_in_place = false;
+  if (!kernel.epilogue.aux) e.aux.reset();
   if (e.bias) e.bias = BiasAxis::column;
+  if (e.scale == ScaleAxis::row) e.scale = ScaleAxis::column;
 }
 
 /// Slices of K and an order of tiles, as far as kernels have them.
@@ -356,6 +421,10 @@ std::string Lab::result_key(const KernelMetadata& kernel) {
       .add(to_string(kernel.design.math))
       .add_if(kernel.epilogue.activation, "activation")
       .add_if(kernel.epilogue.bias, "bias")
+      .add_if(takes_scale(kernel), "scale")
+      .add_if(scales_any_groups(kernel), "of any groups")
+      .add_if(takes_residual(kernel), "residual")
+      .add_if(takes_aux(kernel), "aux")
       .add_if(walks(kernel), "walks")
       .add_if(writes_matrix(kernel), "matrix")
       .add_if(has_channel_groups(kernel), "groups of channels")
@@ -399,6 +468,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     draw_order(problem.controls, dice);
   }
   fit(kernel, problem, dice);
+  fit_scale(kernel, problem);
   if (!problem.expression) fit_integers(problem);
   return problem;
 }
@@ -433,9 +503,13 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   store(result.b, result.b_extents()[3], is_packed, dice);
   if (!is_dense) store(result.out, channels, is_packed, dice);
   EpilogueSpec& e = result.epilogue;
-  if (e.beta == 0 || e.in_place) return result;
-  e.c = OperandSpec{.dtype = result.out.dtype};
-  if (!is_dense) store(*e.c, channels, is_packed, dice);
+  const auto store_beside = [&](std::optional<OperandSpec>& spec) {
+    spec = OperandSpec{.dtype = result.out.dtype};
+    if (!is_dense) store(*spec, channels, is_packed, dice);
+  };
+  if (e.beta != 0 && !e.in_place) store_beside(e.c);
+  if (e.residual) store_beside(e.residual);
+  if (e.aux) store_beside(e.aux);
   return result;
 }
 

@@ -51,6 +51,14 @@ bool has_uneven_tensor(const Conv2dArguments& args) {
          std::ranges::any_of(args.tensors, [&](const ExpressionTensor& t) { return breaks(t.view); });
 }
 
+/// Whether the output, or a tensor of its extents, is so.
+template <class Test>
+bool any_like_out(const Conv2dArguments& a, Test is_so) {
+  const Epilogue& e = a.epilogue;
+  return is_so(a.out) || (a.c && is_so(*a.c)) || (e.residual && is_so(*e.residual)) ||
+         (e.aux && is_so(*e.aux));
+}
+
 constexpr Rule rules[] = {
     {"The padding along",
      [](const Conv2dArguments& a, const Roles&) { return a.padding.height < 0 || a.padding.width < 0; }},
@@ -61,7 +69,7 @@ constexpr Rule rules[] = {
     {"The number of groups", [](const Conv2dArguments& a, const Roles&) { return a.groups < 1; }},
     {"does not have contiguous channels",
      [](const Conv2dArguments& a, const Roles&) {
-       return has_gaps(a.a) || has_gaps(a.b) || has_gaps(a.out) || (a.c && has_gaps(*a.c));
+       return has_gaps(a.a) || has_gaps(a.b) || any_like_out(a, has_gaps);
      }},
     {"Groups do not divide",
      [](const Conv2dArguments& a, const Roles& r) {
@@ -94,22 +102,18 @@ constexpr Rule rules[] = {
      [](const Conv2dArguments& a, const Roles&) { return a.direction != Direction::fprop || a.groups != 1; }},
     {"is not laid out as images",
      [](const Conv2dArguments& a, const Roles&) {
-       return !detail::has_image_order(a.a) || !detail::has_image_order(a.out) ||
-              (a.c && !detail::has_image_order(*a.c));
+       const auto is_odd = [](const TensorView& view) { return !detail::has_image_order(view); };
+       return is_odd(a.a) || any_like_out(a, is_odd);
      }},
     {"is not laid out as filters",
      [](const Conv2dArguments& a, const Roles&) { return !detail::has_filter_order(a.b); }},
     {"its strides fit neither",
      [](const Conv2dArguments& a, const Roles&) {
-       return has_no_order(a.a) || has_no_order(a.b) || has_no_order(a.out) || (a.c && has_no_order(*a.c));
+       return has_no_order(a.a) || has_no_order(a.b) || any_like_out(a, has_no_order);
      }},
     {"which is for operands of s8 and u8",
      [](const Conv2dArguments& a, const Roles&) {
        return !is_byte(a.a.dtype) || !is_byte(a.b.dtype) || !takes_integer_sums(a.out.dtype);
-     }},
-    {"a convolution does not take it",
-     [](const Conv2dArguments& a, const Roles&) {
-       return a.epilogue.scale || a.epilogue.residual || a.epilogue.aux;
      }},
     {"does not have its elements at even distances",
      [](const Conv2dArguments& a, const Roles&) { return a.expression && has_uneven_tensor(a); }},
@@ -117,7 +121,7 @@ constexpr Rule rules[] = {
      [](const Conv2dArguments& a, const Roles&) { return a.expression && a.out.tag != LayoutTag::strided; }},
     {"wgrad takes none",
      [](const Conv2dArguments& a, const Roles&) {
-       return a.epilogue.bias.has_value() && a.direction == Direction::wgrad;
+       return (a.epilogue.bias || a.epilogue.scale) && a.direction == Direction::wgrad;
      }},
 };
 
@@ -147,6 +151,29 @@ bool is_no_matrix(const TensorView& view, Direction direction) {
   const auto& e = view.extents;
   return is_uneven(view, 1, 3) || (e[2] > 1 && view.strides[2] != e[3]) ||
          (e[2] <= 1 && e[1] > 1 && view.strides[1] != e[3]);
+}
+
+/// Which of its operands the output, or a tensor of its extents, is.
+Operand name_of(const TensorView& view, const Conv2dArguments& args) {
+  if (&view == &args.out) return Operand::out;
+  if (args.c && &view == &*args.c) return Operand::c;
+  return args.epilogue.residual && &view == &*args.epilogue.residual ? Operand::residual : Operand::aux;
+}
+
+/// Whether the problem has an operand of the epilogue that the kernel does not take.
+bool lacks(const EpilogueMetadata& kernel, const Epilogue& epilogue, Operand name) {
+  switch (name) {
+    case Operand::scale: return epilogue.scale && !kernel.scale;
+    case Operand::residual: return epilogue.residual && !kernel.residual;
+    case Operand::aux: return epilogue.aux && !kernel.aux;
+    default: return false;
+  }
+}
+
+/// Whether a scale varies by channels, and groups have no whole quads of them.
+bool splits_quads_of_scale(const Conv2dArguments& args) {
+  const auto& scale = args.epilogue.scale;
+  return scale && scale->extents[0] > 1 && args.groups > 1 && args.out.extents[3] / args.groups % 4 != 0;
 }
 
 /// What copies that walk over pixels do not take: what the message holds, and whether it is true.
@@ -179,6 +206,14 @@ constexpr Rule walk_rules[] = {
      [](const Conv2dArguments& a, const Roles&) { return is_no_matrix(a.out, a.direction); }},
     {"`c` is no matrix",
      [](const Conv2dArguments& a, const Roles&) { return a.c && is_no_matrix(*a.c, a.direction); }},
+    {"`residual` is no matrix",
+     [](const Conv2dArguments& a, const Roles&) {
+       return a.epilogue.residual && is_no_matrix(*a.epilogue.residual, a.direction);
+     }},
+    {"`aux` is no matrix",
+     [](const Conv2dArguments& a, const Roles&) {
+       return a.epilogue.aux && is_no_matrix(*a.epilogue.aux, a.direction);
+     }},
     {"`a` is no matrix", [](const Conv2dArguments& a, const Roles&) { return is_uneven(a.a, 0, 3); }},
     {"`b` is no list of taps", [](const Conv2dArguments& a, const Roles&) { return is_uneven(a.b, 1, 3); }},
 };
@@ -236,10 +271,14 @@ std::optional<bool> breaks_windows(const std::string& message, const KernelMetad
     return design.iterator == WindowIterator::window && 2 * pixels * (w[3] + w[3] % 2) > least_room;
   }
   const bool is_window = design.iterator == WindowIterator::window;
-  if (message.starts_with("Operand `out` is no matrix"))
-    return is_window && is_no_matrix(args.out, args.direction);
-  if (message.starts_with("Operand `c` is no matrix"))
-    return is_window && args.c && is_no_matrix(*args.c, args.direction);
+  if (message.find("is no matrix: this kernel needs filters") != message.npos) {
+    const auto is_named = [&](const TensorView& view) {
+      return message.starts_with("Operand `" + std::string(to_string(name_of(view, args))) + "`");
+    };
+    return is_window && any_like_out(args, [&](const TensorView& view) {
+             return is_named(view) && is_no_matrix(view, args.direction);
+           });
+  }
   if (message.starts_with("Outputs of a tile lie ")) {
     const auto spans = [](const TensorView& view) {
       return std::max(view.strides[1], view.strides[2]) >= (1 << 30) / 2 / (9 * 1024);
@@ -260,6 +299,9 @@ std::string fault_of_invalid(const Status& status, const Conv2dArguments& args) 
   if (status.reason() == Reason::overlapping_stride)  // an extent was spoiled
     return overlaps(args.out) ? "" : "nothing overlaps: " + message;
   if (status.operand() == Operand::c && status.reason() == Reason::extent) return "";  // out was spoiled
+  if (const TensorView* const view = view_of(args, status.operand());
+      view != nullptr && view->rank == 4 && status.reason() == Reason::extent)
+    return view->extents != args.out.extents ? "" : "the extents are the same: " + message;
   if (status.reason() == Reason::tag || status.reason() == Reason::interleaved_extent)
     return is_badly_interleaved(status, args, args.out.tag) ? "" : "no rule is broken: " + message;
   if (message.find("Control `swizzle`") != message.npos)
@@ -295,6 +337,9 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
   if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
     return fault(args.expression && args.controls.mode == Mode::split_k_parallel);
   if (const std::optional<bool> broken = breaks_controls(status, kernel, args)) return fault(*broken);
+  if (status.reason() == Reason::no_operand)
+    return fault(lacks(kernel.epilogue, args.epilogue, status.operand()));
+  if (message.find("a scale of several groups") != message.npos) return fault(splits_quads_of_scale(args));
   if (message.starts_with("The device is"))
     return fault(device.cc < kernel.cc || (kernel.max_cc && device.cc > *kernel.max_cc));
   if (status.reason() == Reason::overlapping_stride) {

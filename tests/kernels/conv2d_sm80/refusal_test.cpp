@@ -106,6 +106,47 @@ TEST_CASE("convolutions whose channels are no whole pieces are refused by name",
   check_refused(args, pieces("b", 12));
 }
 
+TEST_CASE("a scale of groups without whole quads of channels is refused by name", "[conv2d]") {
+  const auto scaled = [](Direction direction, std::int64_t channels, std::int64_t groups,
+                         std::int64_t values) {
+    Conv2dArguments args = problem(direction, 8 * channels, 8 * channels, groups);
+    for (TensorView* view : {&args.a, &args.b, &args.out}) view->assumed_alignment = 2;
+    args.epilogue.scale = TensorView::vector(nullptr, DType::f32, values > 0 ? values : 8 * channels);
+    return args;
+  };
+  const auto check = [](const Conv2dArguments& args, const std::string& why) {
+    const Status status = kernel_of(args.direction, "32_w2x2x1_s4_analytic_a1x1").supports(args);
+    CHECK(status.message() == (why.empty() ? "ok" : why));
+    CHECK_FALSE(get_kernels(args).empty());
+  };
+  for (const Direction direction : {Direction::fprop, Direction::dgrad}) {
+    check(
+        scaled(direction, 3, 8, 0),
+        "A group has 3 channels of the output: this kernel takes a scale of several groups where these have "
+        "multiples of 4");
+    check(scaled(direction, 3, 8, 1), "");  // one value for all
+    check(scaled(direction, 4, 8, 0), "");
+    check(scaled(direction, 3, 1, 0), "");
+  }
+}
+
+TEST_CASE("phases take no residual and no aux, which other kernels do", "[conv2d]") {
+  Conv2dArguments args = problem(Direction::dgrad, 64, 64);
+  args.stride = {2, 2};
+  args.a = dense({2, 5, 4, 64});
+  const Kernel phased = kernel_of(Direction::dgrad, "64_w2x2x1_s4_analytic_strided_a8x8");
+  args.epilogue.scale = TensorView::vector(nullptr, DType::f32, 64);
+  CHECK(phased.supports(args));
+  for (const auto& [part, name] :
+       {std::pair(&Epilogue::residual, "residual"), std::pair(&Epilogue::aux, "aux")}) {
+    Conv2dArguments with = args;
+    with.epilogue.*part = args.out;
+    CHECK(phased.supports(with).message() ==
+          "Operand `" + std::string(name) + "` is unsupported: expected none, got a tensor");
+    check_taken(with);
+  }
+}
+
 TEST_CASE("kernels that know windows beforehand refuse others by name", "[conv2d]") {
   const auto check = [](const Conv2dArguments& args, const std::string& design, const std::string& why) {
     const Status status = kernel_of(args.direction, design).supports(args);
@@ -320,6 +361,15 @@ TEST_CASE("kernels of patches say which wgrad they do not take", "[conv2d]") {
   CHECK(kernel->supports(args));
   args.c->strides = {154, 22, 3, 1};
   CHECK(why(args) == "Operand `c` is no matrix: this kernel needs filters whose elements follow one another");
+  for (const auto& [part, name] :
+       {std::pair(&Epilogue::residual, "residual"), std::pair(&Epilogue::aux, "aux")}) {
+    args = first_layer_gradient();
+    args.epilogue.*part = args.out;
+    CHECK(kernel->supports(args));
+    (args.epilogue.*part)->strides = {154, 22, 3, 1};
+    CHECK(why(args) == "Operand `" + std::string(name) +
+                           "` is no matrix: this kernel needs filters whose elements follow one another");
+  }
   args = first_layer_gradient();
   args.out.strides[0] = 1000;  // from filter to filter they may lie anywhere
   CHECK(kernel->supports(args));

@@ -149,6 +149,17 @@ TEST_CASE("tensors that are no matrices or have no pixels are refused by name", 
   args.c = args.out;
   args.c->strides[0] += 16;
   check_refused(args, "Operand `c` is no matrix: this kernel needs its outer extents at even distances");
+  for (const Direction direction : {Direction::fprop, Direction::wgrad}) {  // phases of dgrad take them
+    args = problem(direction);
+    args.epilogue.residual = args.epilogue.aux = args.out;
+    check_taken(args);
+    args.epilogue.residual->strides[1] += 8;
+    check_refused(args,
+                  "Operand `residual` is no matrix: this kernel needs its outer extents at even distances");
+    args.epilogue.residual.reset();
+    args.epilogue.aux->strides[1] += 8, args.epilogue.aux->strides[0] += 80;
+    check_refused(args, "Operand `aux` is no matrix: this kernel needs its outer extents at even distances");
+  }
   args = problem(Direction::fprop);
   args.a.strides[0] = 0;
   const Status status = kernel_of("fprop").supports(args);
@@ -252,6 +263,9 @@ TEST_CASE("a dgrad with strides is taken in phases, wherever its output lies", "
   check(args, "");
   args.epilogue.beta = 1;
   args.c = args.out;
+  check(args, "");
+  args.epilogue.residual = args.epilogue.aux = args.out;
+  args.epilogue.scale = TensorView::vector(nullptr, DType::f32, 64);
   check(args, "");
   args.a.assumed_alignment = 8;
   check(

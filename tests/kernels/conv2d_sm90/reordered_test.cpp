@@ -42,6 +42,17 @@ std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 }  // namespace
 
+TEST_CASE("of the epilogue's tensors C alone is copied: others are refused by name", "[conv2d]") {
+  for (const auto& [part, name] :
+       {std::pair(&Epilogue::residual, "residual"), std::pair(&Epilogue::aux, "aux")}) {
+    Conv2dArguments args = problem();
+    args.epilogue.*part = args.out;
+    CHECK(interleaved_kernel().supports(args).message() ==
+          "Operand `" + std::string(name) + "` is unsupported: expected none, got a tensor");
+    CHECK_FALSE(get_kernels(args).empty());
+  }
+}
+
 TEST_CASE("tensors are copied in front of the kernel and behind it", "[conv2d]") {
   const auto prepared = test::launch_of(interleaved_kernel(), problem());
   const Launch& launch = prepared->launch;

@@ -79,15 +79,22 @@ TEST_CASE("cuDNN gives everything back") {
 
 TEST_CASE("cuDNN sums alone: the epilogue is left out, and that is said") {
   engines = {{}};
-  Convolution problem = small(DType::bf16);
-  problem.epilogue.bias = BiasAxis::column;
   Cudnn library = Cudnn::of(cudnn_stand_in());
   REQUIRE(library.start());
-  const auto solved = CudnnProblem::make(library, problem);
-  REQUIRE(solved);
-  CHECK(solved->epilogue() == "plain (timed without the epilogue)");
-  CHECK_FALSE(solved->solved().as<Convolution>().epilogue.bias);
-  CHECK(solved->types() == "bf16 x bf16 to bf16");
+  void (*const parts[])(EpilogueSpec&) = {
+      [](EpilogueSpec& e) { e.bias = BiasAxis::column; },
+      [](EpilogueSpec& e) { e.scale = ScaleAxis::column; }, [](EpilogueSpec& e) { e.residual.emplace(); },
+      [](EpilogueSpec& e) { e.residual_in_place = true; }, [](EpilogueSpec& e) { e.aux.emplace(); }};
+  for (const auto& add : parts) {
+    Convolution problem = small(DType::bf16);
+    add(problem.epilogue);
+    const auto solved = CudnnProblem::make(library, problem);
+    REQUIRE(solved);
+    CHECK(solved->epilogue() == "plain (timed without the epilogue)");
+    const EpilogueSpec& left = solved->solved().as<Convolution>().epilogue;
+    CHECK_FALSE((left.bias || left.scale || left.residual || left.residual_in_place || left.aux));
+    CHECK(solved->types() == "bf16 x bf16 to bf16");
+  }
 }
 
 TEST_CASE("engines of cuDNN that are less exact than the problem asks for take no part") {
