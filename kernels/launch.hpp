@@ -106,9 +106,10 @@ struct Launch {
   /// Bytes of the workspace in all, which starts at a multiple of 256.
   std::size_t workspace_bytes = 0;
   std::size_t image_bytes = 0;
-  /// Entry 0 is the row's entry with this expression compiled in; null: the row's own. It lives to the end of
-  /// the process.
+  /// One of the entries has this expression compiled in; null: none has. It lives to the end of the process.
   const detail::InternedExpression* expression = nullptr;
+  /// Which one, as Step::entry counts them. Its steps have the expression's parameters behind their own.
+  std::uint8_t expression_entry = 0;
   /// Parameters, with the pointers that the launch was made with. Those of the workspace are null, and the
   /// slots of tensor maps zero.
   alignas(64) std::byte image[most_image];
@@ -173,6 +174,11 @@ inline const Step* kernel_step(const Launch& launch, int entry = 0) {
     if (step.kind == Step::Kind::kernel && step.entry == entry) return &step;
   }
   return nullptr;
+}
+
+/// Whether the kernel of a step has the launch's expression compiled in. @pre it is a kernel's step
+inline bool has_expression(const Launch& launch, const Step& step) {
+  return launch.expression != nullptr && step.entry == launch.expression_entry;
 }
 
 /// Says that a pointer in the image belongs to an operand. @param pointer in the image

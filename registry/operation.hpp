@@ -111,7 +111,8 @@ struct OperationInfo {
   const ExportRecipe* recipe;
   std::string_view no_recipe;
   /// Device code of an expression, as a struct of this name in namespace quarry, whose `Parameters<Params>`
-  /// a kernel takes that has `Params` without it; null: its kernels take none.
+  /// a kernel takes that has `Params` without it; null: its kernels take none. Kernels that follow
+  /// another operation's take its expressions.
   Result<std::string> (*expression_code)(const Expression& expression, std::string_view name);
   /// As Kernel::workspace_size.
   Result<std::size_t> (*workspace_size)(const Row& row, const Controls& controls, const void* arguments);

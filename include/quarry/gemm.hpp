@@ -71,8 +71,9 @@ struct GemmArguments {
   ///     args.expression = *Expression::parse("out = gelu(sum + bias) * gate", *declared);
   ///     args.tensors = {{"bias", bias}, {"gate", gate}};
   ///
-  /// It reads `sum`, of the accumulator's type (f32 for f16 sums). The split-K modes finish in the kernel; split_k_parallel, whose sums another kernel adds
-  /// up, is refused, and so are scales of A and B.
+  /// It reads `sum`, of the accumulator's type (f32 for f16 sums), or the two sums of a gated pair. The
+  /// kernel that has all sums of an output computes it: with split_k_parallel the reduction, which takes no
+  /// gated pairs and no reductions. Scales of A and B are refused beside it.
   std::optional<Expression> expression = std::nullopt;
   /// The expression's inputs and outputs but `out`, in any order, each once, at most eight, of the declared
   /// types; without an expression, none. No tensor is called `a`, `b`, `a_scale`, `b_scale` or

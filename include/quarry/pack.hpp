@@ -44,7 +44,8 @@ std::vector<Result<Artifact>> compile_for_pack(std::span<const Kernel> kernels,
 
 /// The same for kernels as they run with arguments: what a run of kernels[i] with problems[i] launches, with
 /// an expression of the arguments compiled in. Null pointers are fine. Machine code does not depend on sizes,
-/// so one problem of each expression is enough. A kernel fails as Kernel::supports does where it does not
+/// so one problem of each expression is enough: where sums of an expression may be cut in parallel, the pack
+/// has both ways. A kernel fails as Kernel::supports does where it does not
 /// take its problem; all fail with invalid_arguments if there are not as many problems as kernels, and a
 /// kernel does if nothing is launched for its problem.
 ///

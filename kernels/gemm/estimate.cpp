@@ -121,6 +121,20 @@ inline double kernel_seconds(const Work& w, int blocks, int k_tiles, Account* ac
   return kernel.launch + std::max(seconds, w.memory) * kernel.slowdown;
 }
 
+/// kernel_seconds where the reduction computes the expression. Apart, as few problems have one.
+[[gnu::noinline]] double plain_seconds(const Work& w, int blocks, int k_tiles, Account* account) {
+  Work plain = w;
+  plain.epilogue = w.kernel.epilogue_tile + w.kernel.epilogue_byte * bytes_of(w.problem.types.out);
+  plain.memory -= w.traffic.expression * w.kernel.memory_byte;
+  return kernel_seconds(plain, blocks, k_tiles, account);
+}
+
+/// kernel_seconds with K in so many slices.
+inline double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Account* account = nullptr) {
+  if (leaves_expression(mode, w.problem)) return plain_seconds(w, w.blocks * slices, k_tiles, account);
+  return kernel_seconds(w, w.blocks * slices, k_tiles, account);
+}
+
 /// As many columns of tiles as make the part of the output that runs at one time about square, to share
 /// operands in L2.
 int balanced_swizzle(const Work& w) {
@@ -163,8 +177,8 @@ struct CutModel {
   int slices(const SplitKWork& work, const SplitKWay& way) const {
     return whole_rounds(w, balanced_slices(work, way), most_filled_slices(work, way));
   }
-  double seconds(const SplitKWay&, int slices, int k_tiles) const {
-    return kernel_seconds(w, w.blocks * slices, k_tiles);
+  double seconds(const SplitKWay& way, int slices, int k_tiles) const {
+    return cut_seconds(w, way.mode, slices, k_tiles);
   }
   std::size_t workspace(Mode mode, int slices) const {
     return split_k_bytes(w.kernel.traits, w.problem, w.traffic, mode, slices, w.blocks);
@@ -188,8 +202,8 @@ SplitKWork split_k_work(const Work& w, std::size_t max_workspace) {
 void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
   const SplitKWork cut = split_k_work(w, max_workspace);
   const std::optional<Mode>& fixed = w.problem.controls.mode;
-  // No reduction computes expressions, nor reads all sums.
-  const bool only_serial = w.problem.expressed || !w.kernel.traits.cuts_in_parallel;
+  // Reductions compute each element by itself, and do not read all sums.
+  const bool only_serial = w.traffic.is_wide || !w.kernel.traits.cuts_in_parallel;
   const bool serial_first = only_serial || (fixed ? *fixed == Mode::split_k_serial
                                                   : w.kernel.turn <= parallel_slice(w.kernel, w.traffic));
   const CutModel model = {w};
@@ -341,7 +355,8 @@ Account counted_account(const GemmProfile& kernel, const GemmProblem& problem, s
   } else {
     const int slices = controls.split_k_slices;
     const int k_tiles = tiles_along(w.k_tiles, slices);
-    account[TimePart::exchange] = estimate.seconds - kernel_seconds(w, w.blocks * slices, k_tiles, &account);
+    account[TimePart::exchange] =
+        estimate.seconds - cut_seconds(w, simplified(controls).mode, slices, k_tiles, &account);
   }
   scale_parts(account, kernel.slowdown);
   return account;

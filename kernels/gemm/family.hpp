@@ -51,7 +51,8 @@ class GemmFamily : public Family {
                                      const ChosenControls& controls) const = 0;
 
   /// Fills a launch, which is empty, with the work that these controls choose: the workspace's counters are
-  /// cleared, the kernel runs, and a reduction follows split_k_parallel as companion 1.
+  /// cleared, the kernel runs, and a reduction follows split_k_parallel as companion 1. A problem's
+  /// expression is the kernel's, or the reduction's where there is one.
   /// @pre supports()
   virtual void launch(const void* config, const GemmProblem& problem, const ChosenControls& controls,
                       Launch& launch) const = 0;

@@ -14,7 +14,8 @@
 namespace quarry {
 namespace {
 
-static_assert(expression_is_last<GemmParams> && expression_is_last<TensorGemmParams>);
+static_assert(expression_is_last<GemmParams> && expression_is_last<TensorGemmParams> &&
+              expression_is_last<ReduceParams>);
 
 /// Elements from one line (row, column, group of 32) of an operand to the next; 0 where there is one line. Of
 /// lines along K nobody knows how many there were if alpha is 0, which makes K 0: they count if the pointer
@@ -141,10 +142,18 @@ void add_uses(Launch& launch, const GemmTraits& kernel, const GemmParams& params
   use_epilogue(launch, params, problem, kernel.out, compute_type(kernel.accumulator, kernel.out));
 }
 
-/// The reduction that follows split_k_parallel.
+/// Bytes of the parameters of a GEMM's own steps. @param mode simplified
+std::size_t bytes_of_step(const GemmProblem& problem, Mode mode, std::size_t params_bytes) {
+  if (!problem.expressed || mode == Mode::split_k_parallel) return params_bytes;
+  return params_bytes + sizeof(ExpressionParams) + (problem.wide.has_any() ? sizeof(ReductionParams) : 0);
+}
+
+/// The reduction that follows split_k_parallel. It computes the expression, as it has all sums.
 void add_reduction(Launch& launch, const GemmTraits& kernel, const GemmParams& gemm,
                    const GemmProblem& problem) {
-  Step& step = add_kernel(launch, 1, sizeof(ReduceParams));
+  const bool is_expressed{problem.expressed};
+  Step& step = add_kernel(launch, 1, sizeof(ReduceParams) + (is_expressed ? sizeof(ExpressionParams) : 0));
+  if (is_expressed) launch.expression_entry = step.entry;
   auto& params = params_of<ReduceParams>(launch, step);
   params.c = gemm.c;
   params.out = gemm.out;
@@ -240,8 +249,7 @@ void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const Cho
   const ChosenControls chosen = simplified(controls);
   const GemmWorkspace workspace = gemm_workspace(kernel, problem, chosen);
   add_workspace(launch, workspace);
-  if (problem.expressed) params_bytes += sizeof(ExpressionParams);
-  if (problem.wide.has_any()) params_bytes += sizeof(ReductionParams);
+  params_bytes = bytes_of_step(problem, chosen.mode, params_bytes);
   Step& step = add_kernel(launch, 0, params_bytes);
   auto& params = params_of<GemmParams>(launch, step);
   fill(params, kernel, problem, chosen);

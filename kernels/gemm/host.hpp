@@ -157,7 +157,7 @@ constexpr Operand callers(Operand operand, const GemmProblem& problem) {
 }
 
 /// Family::launch for a GEMM kernel. A problem with an expression gets room for ExpressionParams behind the
-/// kernel's parameters, which is left zero.
+/// parameters of Launch::expression_entry, which is left zero.
 /// @param params_bytes of its parameters, which begin with GemmParams; the rest of them stays zero
 void gemm_launch(const GemmTraits& kernel, const GemmProblem& problem, const ChosenControls& controls,
                  Launch& launch, std::size_t params_bytes = sizeof(GemmParams));

@@ -46,11 +46,17 @@ inline double parallel_slice(const GemmProfile& kernel, const GemmTraffic& traff
   return kernel.partial_byte * traffic.elements * partial_bytes(kernel.traits);
 }
 
+/// Whether a way leaves the problem's expression to the reduction: the kernel stores plain sums then.
+inline bool leaves_expression(Mode mode, const GemmProblem& problem) {
+  return mode == Mode::split_k_parallel && problem.expressed;
+}
+
+/// The reduction moves the matrices of an expression, too.
 inline SplitKWay parallel_way(const GemmProfile& kernel, const GemmTraffic& traffic, int most_slices) {
   const double slice = parallel_slice(kernel, traffic);
   return {.mode = Mode::split_k_parallel,
           .most_slices = most_slices,
-          .once = kernel.reduction + slice,
+          .once = kernel.reduction + slice + traffic.expression * kernel.memory_byte,
           .slice = slice,
           .balance = kernel.parallel_balance * traffic.roots.outputs_inverse};
 }

@@ -77,6 +77,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
   return {.inputs = inputs,
           .outputs = outputs,
           .all = (inputs + outputs) * problem.batch,
+          .expression = m * n * problem.batch * bytes_of(problem.types.out) * problem.expression_matrices,
           .elements = m * n * problem.batch,
           .smaller = std::min(m, n) * problem.k * bits_of(problem.types.a) / 8,
           .element = element,

@@ -43,6 +43,8 @@ struct GemmTraffic {
   double outputs = 0;
   /// All of it.
   double all = 0;
+  /// Of it, bytes of the matrices of an expression.
+  double expression = 0;
   /// Elements of all outputs.
   double elements = 0;
   /// Bytes of the smaller one of A and B, both in A's type.

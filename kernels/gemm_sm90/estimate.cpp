@@ -307,6 +307,25 @@ Spread spread(const Work& w, Mode mode, int slices, int k_tiles) {
   return {w.tiles, k_tiles, clusters_of_slices(w, slices), slices};
 }
 
+/// Seconds of the kernel where K is cut, or not (1 slice), beside the exchange of sums.
+inline double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Account* account = nullptr) {
+  if (w.kernel.lengthens_slices && mode == Mode::split_k_parallel) {
+    const SliceCut cut = cut_of(w, slices);
+    if (long_slices_pay(cut)) return long_slice_seconds(w, cut, account);
+  }
+  return kernel_seconds(w, spread(w, mode, slices, k_tiles), account);
+}
+
+/// The same where the reduction computes the expression. Apart, as few problems have one.
+[[gnu::noinline]] double plain_cut_seconds(const Work& w, int slices, int k_tiles,
+                                           Account* account = nullptr) {
+  Work plain = w;
+  plain.store = w.kernel.epilogue_tile;
+  plain.drain = w.kernel.epilogue_byte * bytes_of(w.problem.types.out);
+  plain.memory -= w.traffic.expression * w.kernel.memory_byte;
+  return cut_seconds(plain, Mode::split_k_parallel, slices, k_tiles, account);
+}
+
 /// What SplitKChoice asks.
 struct CutModel {
   const Work& w;
@@ -318,11 +337,8 @@ struct CutModel {
     return w.kernel.lengthens_slices ? cheapest_or(rounds, way) : rounds;
   }
   double seconds(const SplitKWay& way, int slices, int k_tiles) const {
-    if (w.kernel.lengthens_slices) {
-      const SliceCut cut = cut_of(w, slices);
-      if (long_slices_pay(cut)) return long_slice_seconds(w, cut);
-    }
-    return kernel_seconds(w, spread(w, way.mode, slices, k_tiles));
+    if (leaves_expression(way.mode, w.problem)) return plain_cut_seconds(w, slices, k_tiles);
+    return cut_seconds(w, way.mode, slices, k_tiles);
   }
   std::size_t workspace(Mode mode, int slices) const {
     if (mode == Mode::split_k_cluster) return 0;
@@ -367,8 +383,8 @@ void choose_cut(const Work& w, std::size_t max_workspace, Estimate& best) {
     if (choice.is_cut && !fixed.split_k_slices && choice.best.controls.split_k_slices < most_cluster_slices)
       return;
   }
-  // No reduction computes expressions, nor reads all sums.
-  const bool may_reduce = !w.problem.expressed && w.kernel.traits.cuts_in_parallel;
+  // Reductions compute each element by itself, and do not read all sums.
+  const bool may_reduce = !w.traffic.is_wide && w.kernel.traits.cuts_in_parallel;
   if (may_reduce && (!fixed.mode || fixed.mode == Mode::split_k_parallel)) {
     (void)choice.consider(parallel_way(w.kernel, w.traffic, w.kernel.most_slices));
   }
@@ -461,15 +477,14 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
   const Work w = work(kernel, problem, traffic);
   const Estimate estimate = gemm_sm90::estimate(kernel, problem, max_workspace);
   Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
+  const Mode mode = simplified(estimate.controls).mode;
   const int slices = estimate.controls.split_k_slices;
-  const Spread way = spread(w, estimate.controls.mode, slices, tiles_along(w.k_tiles, slices));
+  const int k_tiles = tiles_along(w.k_tiles, slices);
   account.seconds = estimate.seconds;
   account[TimePart::launch] = kernel.launch;
-  const bool is_parallel = estimate.controls.mode == Mode::split_k_parallel;
-  const bool has_long = kernel.lengthens_slices && is_parallel && long_slices_pay(cut_of(w, slices));
   account[TimePart::exchange] =
-      estimate.seconds -
-      (has_long ? long_slice_seconds(w, cut_of(w, slices), &account) : kernel_seconds(w, way, &account));
+      estimate.seconds - (leaves_expression(mode, problem) ? plain_cut_seconds(w, slices, k_tiles, &account)
+                                                           : cut_seconds(w, mode, slices, k_tiles, &account));
   scale_parts(account, promised);
   return account;
 }

@@ -21,12 +21,6 @@ namespace {
 
 std::string word(DType type) { return std::string(to_string(type)); }
 
-Status no_reduction() {
-  return {StatusCode::unsupported,
-          "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel that "
-          "takes none"};
-}
-
 /// What of the epilogue a kernel does not take.
 Status check_epilogue_parts(const EpilogueMetadata& kernel, const GemmProblem& product) {
   const auto refused = [](Operand name) { return Status(StatusCode::unsupported, Reason::no_operand, name); };
@@ -95,7 +89,6 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
                                 const DeviceModel& device) {
   const KernelMetadata& kernel = row.metadata;
   const Controls& controls = problem.product.controls;
-  if (problem.product.expressed && controls.mode == Mode::split_k_parallel) return no_reduction();
   if (!permits(kernel.modes, controls)) return no_such_cut(controls);
   if (Status s = check_multiprocessors(kernel.design, controls); !s) return s;
   if (Status s = check_epilogue_parts(kernel.epilogue, problem.product); !s) return s;
@@ -136,16 +129,16 @@ std::size_t Rules::workspace_size(const Row& row, const Conv2dProblem& problem,
 void Rules::launch(const Row& row, const Conv2dProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
-  if (!launch.is_empty() && problem.product.expressed) add_expression(problem.product, launch);
+  if (!launch.is_empty() && problem.product.expressed) add_expression(problem.product, false, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const Conv2dParams params = family_of(row).host_params(row.entry_config, launch, image);
   if (launch.expression == nullptr) return host::execute(row.metadata, params);
   const Step& step = *kernel_step(launch);
-  const host::ConvolutionExpression expression = {
-      {launch.expression->expression.graph(), expression_params(image, step)},
-      params_of<GemmParams>(image, step).out};
+  const ExpressionParams& tensors = expression_params(image, *kernel_step(launch, launch.expression_entry));
+  const host::ConvolutionExpression expression = {{launch.expression->expression.graph(), tensors},
+                                                  params_of<GemmParams>(image, step).out};
   return host::execute(row.metadata, params, 0, &expression);
 }
 

@@ -278,16 +278,16 @@ const ExpressionParams& expression_params(const std::byte* image, const Step& st
   return *reinterpret_cast<const ExpressionParams*>(image + step.at + step.bytes - sizeof(ExpressionParams));
 }
 
-void add_expression(const GemmProblem& problem, Launch& launch) {
+void add_expression(const GemmProblem& problem, bool is_transposed, Launch& launch) {
   const GivenExpression& given = problem.expressed;
   bool is_first = true;
   for (const Step& step : launch.steps) {
-    if (step.kind != Step::Kind::kernel || step.entry != 0) continue;
+    if (step.kind != Step::Kind::kernel || step.entry != launch.expression_entry) continue;
     auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, step));
     ExpressionTensorParams* next = params.tensors;
     for (const OwnTensor& own : own_tensors(*given.expression)) {
       if (!check_own(given, own, *next)) return;  // it was checked
-      if (problem.is_exchanged) next->matrix = transposed(next->matrix);
+      if (is_transposed) next->matrix = transposed(next->matrix);
       add_tensor(given, own, *next, is_first, launch);
       ++next;
     }

@@ -54,8 +54,9 @@ std::uint64_t expression_hash(const GivenExpression& given);
 void describe_expression(const GivenExpression& given, GemmProblem& problem);
 
 /// The expression's parameters in a launch that has them (gemm_launch), and its expression.
+/// @param is_transposed the steps that compute it see rows of the arguments' output as columns
 /// @pre the problem has an expression, and the launch is not empty
-void add_expression(const GemmProblem& problem, Launch& launch);
+void add_expression(const GemmProblem& problem, bool is_transposed, Launch& launch);
 
 /// The expression's parameters in an image of a launch. @param step of a kernel with an expression
 const ExpressionParams& expression_params(const std::byte* image, const Step& step);

@@ -24,8 +24,7 @@ constexpr auto unsupported = StatusCode::unsupported;
 
 /// The modes of a kernel in which it computes a problem.
 ModesMetadata modes_for(const GemmProblem& problem, ModesMetadata modes) {
-  if (problem.expressed) modes.split_k_parallel = false;
-  if (problem.wide.has_any()) modes.split_k_cluster = false;
+  if (problem.wide.has_any()) modes.split_k_parallel = modes.split_k_cluster = false;
   return modes;
 }
 
@@ -59,11 +58,10 @@ Status check_accumulation(const KernelMetadata& kernel, const GemmProblem& probl
 
 Status wrong_mode(const GemmProblem& problem) {
   const Controls& controls = problem.controls;
-  if (controls.mode == Mode::split_k_parallel && problem.expressed)
+  if (controls.mode == Mode::split_k_parallel && problem.wide.has_any())
     return {unsupported,
-            "Mode `split_k_parallel` is unsupported with an expression: its sums are added up by a kernel "
-            "that takes "
-            "none"};
+            "Mode `split_k_parallel` is unsupported with gated pairs and reductions: the kernel that adds up "
+            "the slices computes each element by itself"};
   if (controls.mode == Mode::split_k_cluster && problem.wide.has_any())
     return {
         unsupported,
@@ -94,6 +92,20 @@ ChosenControls chosen(const Row& row, const GemmProfile& profile, const GemmProb
   }
   constexpr std::size_t any_workspace = std::numeric_limits<std::size_t>::max();
   return family_of(row).estimate(profile, problem, any_workspace).controls;
+}
+
+/// Whether the step that computes the launch's expression sees the output of the GEMM's step transposed: a
+/// reduction does so where that output is column-major.
+bool reduces_transpose(const Row& row, const Launch& launch) {
+  return launch.expression_entry != 0 && host::host_kernel(row).layouts.out == Layout::column;
+}
+
+/// The tensors of the launch's expression, in the orientation of the GEMM's step.
+ExpressionParams launched_tensors(const Row& row, const Launch& launch, const std::byte* image) {
+  ExpressionParams params = expression_params(image, *kernel_step(launch, launch.expression_entry));
+  if (!reduces_transpose(row, launch)) return params;
+  for (ExpressionTensorParams& tensor : params.tensors) tensor.matrix = transposed(tensor.matrix);
+  return params;
 }
 
 }  // namespace
@@ -184,7 +196,8 @@ std::size_t Rules::workspace_size(const Row& row, const GemmProblem& problem,
 void Rules::launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
-  if (!launch.is_empty() && problem.expressed) add_expression(problem, launch);
+  if (launch.is_empty() || !problem.expressed) return;
+  add_expression(problem, problem.is_exchanged != reduces_transpose(row, launch), launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
@@ -193,8 +206,8 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
   if (launch.expression == nullptr) {
     return host::execute(host::host_kernel(row), params, launched_scales(row, launch, image), step.grid);
   }
-  const host::GemmExpression expression = {launch.expression->expression.graph(),
-                                           expression_params(image, step)};
+  const ExpressionParams tensors = launched_tensors(row, launch, image);
+  const host::GemmExpression expression = {launch.expression->expression.graph(), tensors};
   return host::execute(host::host_kernel(row), params, {}, step.grid, 0, &expression);
 }
 

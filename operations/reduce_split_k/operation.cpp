@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/row_checks.hpp"
+#include "operations/gemm/expression_code.hpp"
 #include "operations/reduce_split_k/executor.hpp"
 #include "operations/reduce_split_k/operands.hpp"
 #include "operations/reduce_split_k/problem.hpp"
@@ -59,6 +61,14 @@ void Rules::launch(const Row& row, const ReduceProblem& problem, const ChosenCon
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   return host::execute(row.metadata, params_of<ReduceParams>(image, *kernel_step(launch)));
+}
+
+Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
+  if (is_wide(expression))
+    return Status(StatusCode::unsupported,
+                  "Kernels that add up slices compute each element by itself: the expression has gated pairs "
+                  "or reductions");
+  return gemm::code_of(expression, name);
 }
 
 }  // namespace quarry::detail::reduce_split_k

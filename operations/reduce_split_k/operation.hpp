@@ -10,6 +10,7 @@
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/reduce_split_k.hpp"
 #include "quarry/status.hpp"
 #include "reduce_split_k/family.hpp"
@@ -69,6 +70,8 @@ struct Rules {
   static void launch(const Row& row, const ReduceProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  /// Of the expression of a GEMM whose sums the kernel adds up. Arguments of this operation have none.
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 
 }  // namespace quarry::detail::reduce_split_k

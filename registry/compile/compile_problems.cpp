@@ -1,9 +1,11 @@
 /// Compiling what problems need of kernels, for a pack.
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
 #include <utility>
 
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/common/row_checks.hpp"
 #include "quarry/pack.hpp"
@@ -17,7 +19,20 @@ namespace {
 
 using Results = std::vector<Result<Artifact>>;
 
-/// The entries that a run launches, the kernel's own first.
+/// Whether a run of the same expression with other sizes may leave it to the reduction of a parallel split-K.
+bool may_be_reduced(const detail::Row& row, const Launch& launch) {
+  return launch.expression != nullptr && row.metadata.modes.split_k_parallel &&
+         row.companions[0] != detail::no_entry && !detail::is_wide(launch.expression->expression);
+}
+
+/// The entries that runs of an expression launch, whether K is cut in parallel or not.
+std::vector<std::uint32_t> entries_of_all_cuts(const detail::Row& row,
+                                               const detail::InternedExpression& expression) {
+  return {detail::entry_with(row.entry, expression), row.entry,
+          detail::entry_with(row.companions[0], expression)};
+}
+
+/// The entries that a run launches, the kernel's own first: that with the expression where there is one.
 Result<std::vector<std::uint32_t>> entries_of_run(const Kernel& kernel, Arguments problem, int target) {
   const detail::Row& row = detail::row_of(kernel);
   if (Status s = detail::check_compute_capability(row.metadata, target); !s) return s;
@@ -28,10 +43,11 @@ Result<std::vector<std::uint32_t>> entries_of_run(const Kernel& kernel, Argument
     if (step.kind != Step::Kind::kernel) continue;
     const std::uint32_t entry = detail::entry_of_step(row, prepared.launch, step);
     entries.insert(step.entry == 0 ? entries.begin() : entries.end(), entry);
-    if (entry == detail::no_entry)
-      return Status(StatusCode::not_precompiled, "A kernel that follows it is not in this library");
   }
   if (entries.empty()) return Status(StatusCode::invalid_arguments, "Nothing is launched for its problem");
+  if (may_be_reduced(row, prepared.launch)) entries = entries_of_all_cuts(row, *prepared.launch.expression);
+  if (std::ranges::find(entries, detail::no_entry) != entries.end())
+    return Status(StatusCode::not_precompiled, "A kernel that follows it is not in this library");
   return entries;
 }
 

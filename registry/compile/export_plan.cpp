@@ -43,7 +43,7 @@ bool is_identifier(const std::string& name) {
 /// The code of a function of the launch.
 Result<Artifact> code_of(const Kernel& kernel, const Launch& launch, const Step& step,
                          const CompileOptions& options) {
-  if (step.entry == 0 && launch.expression == nullptr) return detail::exported_code(kernel, options);
+  if (step.entry == 0 && !has_expression(launch, step)) return detail::exported_code(kernel, options);
   const std::uint32_t entry = detail::entry_of_step(detail::row_of(kernel), launch, step);
   if (entry == detail::no_entry)
     return Status(StatusCode::not_found, "There is no kernel that follows " + detail::quoted(kernel.name()));

@@ -135,8 +135,9 @@ const Row* find_own_row(std::string_view name) {
 }
 
 std::uint32_t entry_of_step(const Row& row, const Launch& launch, const Step& step) {
-  if (step.entry != 0) return row.companions[step.entry - 1U];
-  return launch.expression == nullptr ? row.entry : entry_with(row.entry, *launch.expression);
+  const std::uint32_t plain = step.entry == 0 ? row.entry : row.companions[step.entry - 1U];
+  if (plain == no_entry || !has_expression(launch, step)) return plain;
+  return entry_with(plain, *launch.expression);
 }
 
 std::optional<std::uint32_t> find_own_entry(std::string_view name) {

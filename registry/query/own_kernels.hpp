@@ -29,8 +29,8 @@ std::optional<std::uint32_t> find_own_entry(std::string_view name);
 /// too many. Only the first call for both allocates; may throw std::bad_alloc. Safe from any thread.
 std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression);
 
-/// The entry that a kernel step of a launch runs: the row's own, with the launch's expression compiled in
-/// where it has one, or a companion. no_entry where the library does not have it, or there are too many. Only
+/// The entry that a kernel step of a launch runs: the row's own or a companion, with the launch's expression
+/// compiled in where has_expression. no_entry where the library does not have it, or there are too many. Only
 /// the first call with an expression allocates.
 std::uint32_t entry_of_step(const Row& row, const Launch& launch, const Step& step);
 

@@ -57,6 +57,20 @@ class Exporting(CompilingTest):
         for file in files:
             self.assertTrue(file == "mine.plan.h" or f'"{file}"' in header, file)
 
+    def test_a_plan_whose_reduction_has_an_expression(self):
+        name = self.names(1, SMALL + " and out.layout == row")[0]
+        self.quarry("export", name, "70x50x200", "-o", self.path("out"), "--target", "80", "--name", "mine", "--mode", "split_k_parallel",
+                    "--split-k", "2", "--epilogue", "out = sum + x", "--with", "x=f64:per_column")
+        header = self.read("out/mine.plan.h").decode()
+        self.assertIn("mine_step_count = 2", header)
+        reduction, = (file for file in os.listdir(self.path("out")) if file.startswith("reduce_split_k"))
+        self.assertRegex(reduction, r"^reduce_split_k_f64_f64_x[0-9a-f]{16}\.cubin$")
+        entry = reduction.removesuffix(".cubin").encode()
+        self.assertIn(entry, self.read("out/" + reduction))  # among its symbols
+        plain = self.read("out/mine.cubin")
+        self.assertIn(name.encode(), plain)
+        self.assertNotIn(entry[-17:], plain)
+
     def test_a_bad_plan(self):
         name, other = self.names(2)
         out = ("-o", self.path("out"))

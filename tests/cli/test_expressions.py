@@ -12,13 +12,16 @@ class GemmExpressions(CommandTest):
         plain = self.quarry("find", "gemm", "512x512x512", "bf16", "--format", "names").lines
         found = self.quarry("find", "gemm", "512x512x512", "bf16", *GATED, "--format", "json").json
         self.assertEqual({row["name"] for row in found["candidates"]}, set(plain))
-        self.assertNotIn("split_k_parallel", {row["mode"] for row in found["candidates"]})
+        long = self.quarry("find", "gemm", "64x64x65536", "bf16", *GATED, "--format", "json").json
+        self.assertIn("split_k_parallel", {row["mode"] for row in long["candidates"]})
 
     def test_run_is_right_on_the_host(self):
         for shape, kind, *words in (
             ("96x80x64", "bf16", *GATED),
             ("96x80x64", "bf16", *GATED, "--mode", "split_k_serial", "--split-k", "2"),
+            ("96x80x640", "bf16", *GATED, "--mode", "split_k_parallel", "--split-k", "3"),
             ("50x33x20", "f16", "--out", "f16:col", *GATED),
+            ("50x33x640", "f16", "--out", "f16:col", *GATED, "--mode", "split_k_parallel", "--split-k", "3", "--batch", "2"),
             ("50x33x20", "f32", "--batch", "3", "--epilogue", "z = sum * s; out = z + m", "--with", "s=f32:scalar,m=f32:col,z=bf16:row"),
             ("50x33x20", "f64", "--epilogue", "out = sum * d", "--with", "d=f64:per_row"),
             ("64x32x48", "s8", "--epilogue", "out = f32(sum) * scale", "--with", "scale=f32:per_column"),
@@ -35,15 +38,17 @@ class GemmExpressions(CommandTest):
                 plain = "out.layout == row or out.layout == column"
                 kernels = self.quarry("list", "--where", f"family == {family} and ({plain})", "--format", "names").lines
                 some = kernels[:: len(kernels) // 12]
-                out = self.quarry("verify", *some, "--on", "host", "--path", "expression").out
-                self.assertRegex(out, r"[1-9]\d* right, 0 wrong")  # those of kernels that need scales have no such path
+                for path in ("expression", "expression_parallel"):
+                    out = self.quarry("verify", *some, "--on", "host", "--path", path).out
+                    self.assertRegex(out, r"[1-9]\d* right, 0 wrong")  # those of kernels that need scales have no such path
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_random_expressions_are_emulated(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
             with self.subTest(family=family):
-                out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", "expression").out
-                self.assertIn("0 wrong", out)
+                for path in ("expression", "expression_parallel"):
+                    out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", path).out
+                    self.assertIn("0 wrong", out)
 
     def test_pairs_and_reductions_are_right_on_the_host(self):
         for shape, kind, *words in (
@@ -91,7 +96,7 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = sum + y", "--with", "y=f32:row", "--in-place", "y"), "--in-place"),
             (("--epilogue", "out = sum + f32(y)", "--with", "y=s4:row"), "whole bytes"),
             (("--epilogue", "out = sum; z = sum", "--with", "z=u4:row"), "whole bytes"),
-            (("--epilogue", "out = sum", "--mode", "split_k_parallel", "--split-k", "2"), "unsupported with an expression"),
+            (("--epilogue", "out = sum; r = row_sum(sum)", "--mode", "split_k_parallel"), "unsupported with gated pairs and reductions"),
         ):
             with self.subTest(words=words):
                 result = run_quarry("find", "gemm", "64x64x64", "bf16", *words)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import unittest
 
 from compiling import SMALL, CompilingTest
@@ -133,15 +134,17 @@ class Expressions(CompilingTest):
 
     def test_they_need_no_compiler(self):
         names = self.names(2, SMALL + " and out.layout == row")
-        self.assertIn("2 kernels as 2 artifacts", self.pack(*names, *self.WITH).out)
-        for name, entry in zip(sorted(names), sorted(self.entries())):
-            self.assertRegex(entry, rf"^{name}_x[0-9a-f]{{16}}$")
+        # Each with the expression and without, and the reduction of a parallel split-K with it.
+        self.assertIn("2 kernels as 5 artifacts", self.pack(*names, *self.WITH).out)
+        expressed = [re.sub("_x[0-9a-f]{16}$", "", entry) for entry in self.entries() if re.search("_x[0-9a-f]{16}$", entry)]
+        self.assertEqual(sorted(expressed), sorted([*names, "reduce_split_k_f64_f64"]))
+        self.assertEqual(sorted(set(self.entries()) & set(names)), sorted(names))
         self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"))
         self.assertIn("would have to be compiled", self.export(names[0], "64x64x64", *self.WITH).err)
         self.set_environment(QUARRY_PACKS=self.path("a.pack"))
         for name in names:
-            for shape in ("64x64x64", "300x20x7"):
-                done = self.export(name, shape, *self.WITH)
+            for shape, *mode in (["64x64x64"], ["300x20x7"], ["64x64x640", "--mode", "split_k_parallel", "--split-k", "2"]):
+                done = self.export(name, shape, *self.WITH, *mode)
                 self.assertEqual((done.status, done.err), (0, ""))
         other = self.export(names[0], "64x64x64", "--epilogue", "out = relu(sum + bias)", "--with", "bias=f64:per_column")
         self.assertEqual(other.status, 1)

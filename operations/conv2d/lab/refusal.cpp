@@ -334,8 +334,6 @@ std::string fault_of_refusal(const Status& status, const KernelMetadata& kernel,
     return fault(kernel.design.math != Math::exact && kernel.design.math != args.math);
   if (message.starts_with("The expression is unsupported"))
     return fault(args.expression && !takes_expressions(kernel));
-  if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
-    return fault(args.expression && args.controls.mode == Mode::split_k_parallel);
   if (const std::optional<bool> broken = breaks_controls(status, kernel, args)) return fault(*broken);
   if (status.reason() == Reason::no_operand)
     return fault(lacks(kernel.epilogue, args.epilogue, status.operand()));

@@ -90,6 +90,17 @@ void draw_with_expression(Problem& problem, const Extent3& tile, Dice& dice) {
   draw_expression(problem, dice);
 }
 
+bool reduces_with_expression(const KernelMetadata& kernel) {
+  return takes_expressions(kernel) && kernel.modes.split_k_parallel;
+}
+/// An expression of what a reduction adds up.
+void draw_reduced_expression(Problem& problem, const Extent3& tile, Dice& dice) {
+  cut_k<Mode::split_k_parallel>(problem, tile, dice);
+  if (dice.one_in(3)) problem.batch = 2;
+  if (dice.one_in(4)) problem.out.alignment = 1;
+  draw_expression(problem, dice);
+}
+
 /// An expression with gated pairs or reductions.
 constexpr WideParts of_lines = {.lines = true};
 constexpr WideParts of_groups = {.lines = true, .groups = true};
@@ -132,6 +143,7 @@ constexpr OwnPath own_paths[] = {
     {{"zeros_1x128", takes_zeros}, scale_with_zeros<block_1x128>},
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
+    {{"expression_parallel", reduces_with_expression}, draw_reduced_expression},
     {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},
     {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>},
     {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>},

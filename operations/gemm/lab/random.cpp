@@ -209,8 +209,8 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
 Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
   const Controls& controls = problem.controls;
   ModesMetadata modes = kernel.modes;
-  if (problem.expression) modes.split_k_parallel = false;
-  if (problem.expression && detail::is_wide(*problem.expression)) modes.split_k_cluster = false;
+  if (problem.expression && detail::is_wide(*problem.expression))
+    modes.split_k_parallel = modes.split_k_cluster = false;
   // With alpha 0 there is nothing to sum.
   const std::int64_t k = problem.epilogue.alpha == 0 ? 0 : problem.k;
   const std::int64_t k_tiles =

@@ -78,8 +78,8 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
 
 /// The modes that a kernel has for a problem.
 ModesMetadata modes_for(const GemmArguments& args, ModesMetadata modes) {
-  if (args.expression) modes.split_k_parallel = false;
-  if (args.expression && detail::is_wide(*args.expression)) modes.split_k_cluster = false;
+  if (args.expression && detail::is_wide(*args.expression))
+    modes.split_k_parallel = modes.split_k_cluster = false;
   return modes;
 }
 
@@ -180,8 +180,10 @@ bool is_true_of_wide(const std::string& message, const KernelMetadata& kernel, c
   const bool by_rows = parts.pairs || counts.groups + counts.rows + counts.columns > 0;
   const bool is_exchanged =
       kernel.operands.out.layout != Layout::row || kernel.design.orientation == Orientation::exchanged;
-  if (message.starts_with("Mode `split_k_cluster`"))
-    return detail::is_wide(*args.expression) && args.controls.mode == Mode::split_k_cluster;
+  for (const Mode mode : {Mode::split_k_parallel, Mode::split_k_cluster}) {
+    if (message.starts_with("Mode `" + std::string(to_string(mode)) + "`"))
+      return detail::is_wide(*args.expression) && args.controls.mode == mode;
+  }
   if (message.starts_with("Gated pairs and reductions")) return by_rows && is_exchanged;
   if (message.starts_with("Groups of 128 columns"))
     return parts.groups && kernel.design.tile.n % (parts.pairs ? 256 : 128) != 0;
@@ -195,15 +197,14 @@ bool is_true_of_wide(const std::string& message, const KernelMetadata& kernel, c
 bool is_true_text(const std::string& message, const KernelMetadata& kernel, const GemmArguments& args) {
   if (message.starts_with("Accumulator is"))
     return args.accumulator && *args.accumulator != kernel.operands.accumulator;
-  if (message.starts_with("Mode `split_k_parallel` is unsupported with an expression"))
-    return args.expression && args.controls.mode == Mode::split_k_parallel;
   if (message.starts_with("The expression is"))
     return args.expression && kernel.operands.scales != ScaleSupport::none;
   if (message.starts_with("Accumulation is"))
     return must_promote(args) && kernel.design.math_unit == MathUnit::tensor_core &&
            kernel.operands.scales != ScaleSupport::block_scales;
   const Math math = kernel.design.math;
-  for (const std::string_view words : {"Mode `split_k_cluster` is unsupported with gated", "Gated pairs",
+  for (const std::string_view words : {"Mode `split_k_parallel` is unsupported with gated",
+                                       "Mode `split_k_cluster` is unsupported with gated", "Gated pairs",
                                        "Groups of", "Tiles of", "The halves of"}) {
     if (message.starts_with(words)) return is_true_of_wide(message, kernel, args);
   }

@@ -101,7 +101,9 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   }
   if (path == "precise")
     return p.accumulation == Accumulation::precise && !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
-  if (path == "expression") return p.expression && has_plain_epilogue(e) && e.alpha == 1;
+  const bool has_expression = p.expression && has_plain_epilogue(e) && e.alpha == 1;
+  if (path == "expression") return has_expression;
+  if (path == "expression_parallel") return has_expression && p.controls.mode == Mode::split_k_parallel;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }
 

@@ -156,10 +156,6 @@ TEST_CASE("conv2d: what no kernel computes of an expression is refused in words"
   args.epilogue = {};
   args.c = args.out;
   check_nothing_found(args, "`c` stands beside an expression");
-  args.c.reset();
-  args.controls = {.mode = Mode::split_k_parallel, .split_k_slices = 2};
-  check_nothing_found(args, "Mode `split_k_parallel` is unsupported with an expression",
-                      StatusCode::unsupported);
   args = with("out = f32(sum)", "", {});
   args.accumulator = DType::f64;
   check_nothing_found(args, "The expression's `sum` is f32, but sums of f64 are f64");

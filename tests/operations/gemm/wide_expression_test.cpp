@@ -224,6 +224,21 @@ TEST_CASE("gemm: nothing with pairs or reductions is cut within a cluster", "[ge
     CHECK_FALSE(modes(text).contains(Mode::split_k_cluster));
 }
 
+TEST_CASE("gemm: what is remembered of one expression does not answer another with reductions",
+          "[gemm][expression]") {
+  const GemmArguments plain = large("out = relu(sum)", "");
+  GemmArguments lines = large("out = sum; r = row_sum(sum)", "");
+  lines.tensors = {{"r", TensorView::vector(nullptr, DType::f32, 64)}};
+  for (int i = 0; i < 3; ++i) {
+    for (const GemmArguments& args : {plain, lines}) {
+      const Result<Candidate> best = find_best(args);
+      REQUIRE(best);
+      CHECK(best->workspace() == *best->workspace_size(args));
+      CHECK(best->name() == get_kernels(args).front().name());
+    }
+  }
+}
+
 TEST_CASE("gemm: reductions take time beside the values", "[gemm][expression]") {
   GemmArguments plain = large("out = sum * 2", "");
   GemmArguments reduced = large("out = sum * 2; r = row_sum(sum); m = max(sum)", "");

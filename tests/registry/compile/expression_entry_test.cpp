@@ -54,6 +54,15 @@ TEST_CASE("entries with an expression have sources, which depend on it", "[compi
   refused(detail::entry_name_with("reorder_matrix_s8", sum), "take no expressions");
 }
 
+TEST_CASE("reductions of split-K have no code for pairs and reductions of an expression",
+          "[compiler][reduce]") {
+  const std::string name = detail::entry_name_with(
+      "reduce_split_k_f32_f32", kept("out = sum; m = row_max(sum)", "out=f32:row,m=f32:per_row", DType::f32));
+  const Status status = detail::entry_source(name).status();
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.message().find("gated pairs or reductions") != std::string::npos);
+}
+
 TEST_CASE("entries with an expression compile", "[compiler][elementwise]") {
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);
   if (!compiler) return;
@@ -69,7 +78,7 @@ TEST_CASE("entries with an expression compile", "[compiler][elementwise]") {
   }
 }
 
-TEST_CASE("entries of products with an expression compile", "[compiler][gemm][conv2d]") {
+TEST_CASE("entries of products and of reductions with an expression compile", "[compiler][gemm][conv2d]") {
   struct Case {
     std::string_view kernel;
     DType sum;
@@ -92,7 +101,11 @@ TEST_CASE("entries of products with an expression compile", "[compiler][gemm][co
       {"conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x256x64_c2x1_s4_cooperative", DType::f32,
        "z = sum + bias; out = gelu(z) + x", "bias=bf16:per_column,x=bf16:row,z=f32:row,out=bf16:row"},
       {"conv2d_sm90_wgrad_f16_f16_f32_f32_128x128x64_c1x1_s6_ping_pong", DType::f32, "out = sum * s + x",
-       "s=f32:scalar,x=f32:row,out=f32:row"}};
+       "s=f32:scalar,x=f32:row,out=f32:row"},
+      {"reduce_split_k_f32_bf16", DType::f32, "z = sum + bias; out = gelu(z) * gate",
+       "bias=bf16:per_column,gate=bf16:row,z=f32:row,out=bf16:row"},
+      {"reduce_split_k_f64_f16", DType::f64, "out = f32(sum) * s", "s=f32:scalar,out=f16:row"},
+      {"reduce_split_k_s32_u8", DType::s32, "out = f32(sum) * s", "s=f32:per_row,out=u8:row"}};
   const Result<const detail::Compiler*> compiler = detail::find_compiler(CompilerBackend::automatic);
   for (const Case& each : products) {
     const std::string name = detail::entry_name_with(each.kernel, kept(each.text, each.with, each.sum));

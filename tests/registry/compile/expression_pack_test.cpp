@@ -103,6 +103,7 @@ TEST_CASE("expressions come back from artifacts of every kind of sum", "[pack][e
       {"gemm_simt_f64_f64_f64_f64_rcr_64x64x16_t4x4", "out = sum * 0.7", "out=f64:row", DType::f64},
       {"gemm_sm90_s8_s8_s32_s8_rcr_128x128x128_c1x1_s4_cooperative_a16x16", "out = f32(sum) * s * 0.7",
        "s=f32:per_column,out=s8:row", DType::s32},
+      {"reduce_split_k_s32_f32", "out = f32(sum) * 0.7", "out=f32:row", DType::s32},
       {"gemm_simt_f32_f32_f32_f32_rcr_64x128x16_t4x8", "m = row_sum(sum); out = sum * 0.7",
        "m=f32:per_row,out=f32:row", DType::f32}};
   for (const Case& each : cases) {
