@@ -20,8 +20,12 @@
 ///   weigh(problem)                             computes once what check_constraints and estimate need for
 ///                                              every row
 ///   Question, question(problem)                all that the best candidate depends on: answers are
-///   remembered settle(row, profile, of_kernel, device, problem)    controls workspace_size(row, problem,
-///   controls)
+///                                              remembered
+///   expression_word(problem)                   what belongs to the question and lies outside of it: the
+///                                              expression, as Question::expression. Where there are
+///                                              expressions
+///   settle(row, profile, of_kernel, device, problem)    controls
+///   workspace_size(row, problem, controls)
 /// and, where its kernels are tuned (registry/query/tuned.hpp),
 ///   TuningQuestion, tuning_question(problem, question)    all that a measured choice depends on, less M,
 ///                                              which it returns; 0 where there is no such extent

@@ -31,6 +31,11 @@ std::span<const DType> expression_types(const GemmArguments& arguments,
 /// @pre check_expression, and there is one
 std::uint64_t expression_hash(const GemmArguments& arguments);
 
+/// Tells expressions and the types of their outputs apart, for look-ups: far cheaper than expression_hash,
+/// but an output that is declared with the type that it has anyway makes another number.
+/// @pre check_expression, and there is one
+std::uint64_t expression_word(const GemmArguments& arguments);
+
 /// Writes what is known of the expression to a problem. @pre check_expression, and there is one
 void describe_expression(const GemmArguments& arguments, GemmProblem& problem);
 

@@ -85,6 +85,10 @@ struct Rules {
   static std::uint64_t expression_hash(const GemmProblem& problem) {
     return problem.expressed == nullptr ? 0 : expression_hash_of(*problem.expressed);
   }
+  /// Question::expression of the memo.
+  static std::uint64_t expression_word(const GemmProblem& problem) {
+    return problem.expressed == nullptr ? 0 : expression_word_of(*problem.expressed);
+  }
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);
@@ -122,6 +126,7 @@ struct Rules {
 
  private:
   static std::uint64_t expression_hash_of(const GemmArguments& expressed);
+  static std::uint64_t expression_word_of(const GemmArguments& expressed);
   /// estimate of a problem that asks for more than a plain one. Apart, as most do not.
   static Estimate estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                    std::size_t max_workspace);

@@ -77,6 +77,10 @@ std::uint64_t Rules::expression_hash_of(const GemmArguments& expressed) {
   return detail::expression_hash(expressed);
 }
 
+std::uint64_t Rules::expression_word_of(const GemmArguments& expressed) {
+  return detail::expression_word(expressed);
+}
+
 std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {
   question = Rules::question(problem);
   question.m = 0;

@@ -23,7 +23,7 @@ struct Question {
   /// Which tuning tables there are for the device; 0: none.
   std::uint32_t tuning = 0;
   std::uint64_t max_workspace = 0;
-  /// Of a problem with an expression, where there are tuning tables: a digest of it; otherwise 0.
+  /// Tells expressions with their outputs' types apart; 0 where there is no expression.
   std::uint64_t expression = 0;
   /// Where `availability` is precompiled: machine_code_epoch.
   std::uint32_t epoch = 0;

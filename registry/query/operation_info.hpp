@@ -48,19 +48,12 @@ struct Prepared {
         if (is_memorable) {
           question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
                                    *number, tuning_word(tuning, *device));
-          question->expression = tuned_expression();
+          if constexpr (AsksOfExpressions<Rules>)
+            question->expression = Rules::expression_word(problem.as_asked());
         }
       }
     }
     return {};
-  }
-
-  /// Question::expression. The ranking does not depend on it, so that it costs nothing without a table.
-  std::uint64_t tuned_expression() const {
-    if constexpr (IsTuned<Rules> && HasExpressions<Rules>) {
-      if (tuning != nullptr) return Rules::expression_hash(problem.as_asked());
-    }
-    return 0;
   }
 
   /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.

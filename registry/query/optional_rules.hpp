@@ -18,6 +18,11 @@ template <class Rules>
 concept HasQuestion = requires {
   typename Rules::Question;
 };
+/// Operations whose questions have an expression beside them.
+template <class Rules>
+concept AsksOfExpressions = requires(const typename Rules::Problem& problem) {
+  Rules::expression_word(problem);
+};
 template <class Rules>
 concept Exchanges = requires(const typename Rules::Problem& problem) {
   Rules::exchanged(problem);

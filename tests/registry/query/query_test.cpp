@@ -14,6 +14,7 @@
 #include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 #include "support/registry_problems.hpp"
 
 namespace {
@@ -177,6 +178,39 @@ TEST_CASE("a question asked again is answered as if it were new", "[query]") {
     if (random() % 4 == 0) options.order = Order::registry;
     if (random() % 8 == 0) options.availability = Availability::precompiled;
     CAPTURE(i, args.a.extents, args.b.extents, device.name, options.max_workspace);
+    check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
+  }
+}
+
+TEST_CASE("a question with another expression is another question", "[query][expression]") {
+  constexpr const char* texts[] = {"out = relu(sum)",
+                                   "out = silu(sum)",
+                                   "out = sum; most = row_max(abs(sum))",
+                                   "out = sum; all = sum(sum)",
+                                   "out = silu(gate(sum)) * up(sum)",
+                                   "out = sum / group_max(abs(sum))"};
+  std::vector<GemmArguments> problems = {test::plain_problem(512, 512, 512)};
+  for (const char* text : texts) {
+    GemmArguments args = problems.front();
+    args.expression = test::parsed(text, "");
+    if (args.expression->is_gated()) args.b = TensorView::column_major(nullptr, args.b.dtype, {512, 1024});
+    for (const DType type : {DType::f32, DType::f16}) {
+      args.tensors.clear();
+      for (const auto& [output, extent] : args.expression->outputs()) {
+        const std::int64_t values = extent == expression::Extent::row ? 512 : 1;
+        if (output.name != "out")
+          args.tensors.push_back({output.name, TensorView::vector(nullptr, type, values)});
+      }
+      problems.push_back(args);
+    }
+  }
+  Random random(9);
+  for (int i = 0; i < 500; ++i) {
+    const GemmArguments& args = problems[random() % problems.size()];
+    FindOptions options = on_h200();
+    options.limit = 1;
+    if (coin(random)) options.order = Order::registry;
+    CAPTURE(args.expression ? args.expression->text() : "");
     check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
   }
 }
