@@ -43,6 +43,7 @@
 ///   make_invariant(arguments, options, whole, filter)    narrows a query down to where they do not
 /// and, where expressions are compiled into its kernels,
 ///   expression_code(expression, name)          the struct that its kernels take as second template argument
+///   known_expression(problem)                  the problem's expression, as machine code is looked up by it
 /// and `recipe`, how kernels are exported for any shape (operations/common/export_recipe.hpp), or
 /// `no_recipe`, a text that says why they are not
 #pragma once
@@ -99,6 +100,8 @@ struct OperationInfo {
   Result<Candidate> (*candidate)(const Row& row, const void* arguments, const FindOptions& options);
   /// As quarry::account_of().
   Result<Account> (*account)(const Row& row, const void* arguments, const FindOptions& options);
+  /// As Kernel::precompiled of a problem, less the kernel's compute capability.
+  bool (*has_code)(const Row& row, const void* arguments, int cc);
   /// As Kernel::supports.
   Status (*supports)(const Row& row, const void* arguments);
   /// Checks the arguments as Kernel::supports does, settles the open controls and makes the launch.

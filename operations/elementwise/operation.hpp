@@ -8,6 +8,7 @@
 
 #include "chosen_controls.hpp"
 #include "elementwise/family.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
@@ -65,6 +66,7 @@ struct Rules {
   static void launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static KnownExpression known_expression(const ElementwiseProblem& problem);
   static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 

@@ -1,6 +1,7 @@
 #include "operations/gemm/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 
@@ -196,6 +197,12 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
   const host::GemmExpression expression = {launch.expression->expression.graph(),
                                            expression_params(image, step)};
   return host::execute(host::host_kernel(row), params, {}, step.grid, 0, &expression);
+}
+
+KnownExpression Rules::known_expression(const GemmProblem& problem) {
+  if (problem.expressed == nullptr) return std::nullopt;
+  std::array<DType, expression::max_outputs> room = {};
+  return find_interned(*problem.expressed->expression, expression_types(*problem.expressed, room));
 }
 
 Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {

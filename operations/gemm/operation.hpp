@@ -11,6 +11,7 @@
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
 #include "operations/common/export_recipe.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
@@ -120,6 +121,7 @@ struct Rules {
   static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static KnownExpression known_expression(const GemmProblem& problem);
   static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 
   static const ExportRecipe recipe;

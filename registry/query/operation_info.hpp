@@ -13,6 +13,7 @@
 #include "registry/query/memo.hpp"
 #include "registry/query/offers.hpp"
 #include "registry/query/optional_rules.hpp"
+#include "registry/query/own_kernels.hpp"
 #include "registry/query/problem_search.hpp"
 #include "registry/query/profiles.hpp"
 #include "registry/query/tuned.hpp"
@@ -256,6 +257,14 @@ struct Calls {
         });
   }
 
+  static bool has_code(const Row& row, const void* arguments, int cc) {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    ProblemRoom<Rules> room;
+    if (!Rules::check(of(arguments), operands, room.problem)) return false;
+    return has_machine_code(row.entry, known_expression<Rules>(room.problem), cc);
+  }
+
   static Status supports(const Row& row, const void* arguments) {
     OperandList operands;
     Rules::operands(of(arguments), operands);
@@ -419,6 +428,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .best = &Call::best,
           .candidate = &Call::candidate,
           .account = &Call::account,
+          .has_code = &Call::has_code,
           .supports = &Call::supports,
           .prepare = &Call::prepare,
           .prepare_unchecked = &Call::prepare_unchecked,

@@ -23,6 +23,11 @@ template <class Rules>
 concept AsksOfExpressions = requires(const typename Rules::Problem& problem) {
   Rules::expression_word(problem);
 };
+/// Operations whose kernels have an expression compiled in where a problem has one.
+template <class Rules>
+concept CompilesExpressions = requires(const typename Rules::Problem& problem) {
+  Rules::known_expression(problem);
+};
 template <class Rules>
 concept Exchanges = requires(const typename Rules::Problem& problem) {
   Rules::exchanged(problem);

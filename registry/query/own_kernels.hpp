@@ -29,6 +29,10 @@ std::optional<std::uint32_t> find_own_entry(std::string_view name);
 /// too many. Only the first call for both allocates; may throw std::bad_alloc. Safe from any thread.
 std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression);
 
+/// Whether artifact_in_memory has code of an entry, of any number, with an expression compiled in where there
+/// is one. Adds no entry.
+bool has_machine_code(std::uint32_t entry, const KnownExpression& expression, int target);
+
 /// The entry that a kernel step of a launch runs: the row's own, with the launch's expression compiled in
 /// where it has one, or a companion. no_entry where the library does not have it, or there are too many. Only
 /// the first call with an expression allocates.
