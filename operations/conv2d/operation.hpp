@@ -1,6 +1,7 @@
 /// What a convolution is: the rules by which the registry treats it. See registry/operation.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,7 @@
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/gemm/whole_question.hpp"
 #include "quarry/conv2d.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/status.hpp"
@@ -44,10 +46,24 @@ struct TuningQuestion {
   std::uint8_t unused = 0;
 };
 
+/// Everything of a convolution that a kernel may go by. Without padding: digested as bytes.
+struct Question {
+  gemm::WholeQuestion product;
+  std::array<std::int64_t, 2> group_strides = {};  ///< of A and B
+  TuningQuestion::Axis rows;
+  TuningQuestion::Axis columns;
+  int channels = 0;
+  Direction direction = Direction::fprop;
+  std::uint8_t flips = 0;
+  std::uint8_t interleaved = 0;
+  std::uint8_t whole_k = 0;
+};
+
 struct Rules {
   using Arguments = Conv2dArguments;
   using Problem = Conv2dProblem;
   using Profile = GemmProfile;
+  using Question = conv2d::Question;
   using TuningQuestion = conv2d::TuningQuestion;
 
   static void operands(const Conv2dArguments& arguments, OperandList& list);
@@ -65,6 +81,7 @@ struct Rules {
   }
   static Status no_kernel(const Conv2dProblem& problem);
   static Status check_signature(const Row& row, const Conv2dProblem& problem);
+  static Question question(const Conv2dProblem& problem);
   /// @return 0: problems have no M
   static std::int64_t tuning_question(const Conv2dProblem& problem, TuningQuestion& question);
   /// Empty where positions of a tensor do not lie at even distances. @pre check(arguments)

@@ -3,11 +3,15 @@
 #include "support/gemm_rules.hpp"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "lab/problems/fresh_seed.hpp"
+#include "lab/problems/held_arguments.hpp"
+#include "lab/verify/path_order.hpp"
 #include "operations/gemm/normalise.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
@@ -15,6 +19,7 @@
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
 #include "support/expressions.hpp"
+#include "support/kernel_problems.hpp"
 #include "support/registry_problems.hpp"
 
 namespace {
@@ -212,6 +217,32 @@ TEST_CASE("a question with another expression is another question", "[query][exp
     if (coin(random)) options.order = Order::registry;
     CAPTURE(args.expression ? args.expression->text() : "");
     check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
+  }
+}
+
+TEST_CASE("a question of any operation asked again is answered as if it were new", "[query]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const std::vector<DeviceModel> devices = test::some_devices();
+  for (const lab::OperationLab& lab : lab::operation_labs()) {
+    INFO(lab.name);
+    std::vector<lab::HeldArguments> problems;
+    for (const Kernel& kernel : test::some_kernels(lab.operation, 12, random)) {
+      const lab::Problem problem = test::problem_for(kernel, random(), 0);
+      problems.push_back(arguments_of(problem));
+      for (const std::int64_t number : lab::problem_numbers(kernel.metadata(), {}, random()))
+        problems.push_back(arguments_of(test::problem_for(kernel, random(), number)));
+    }
+    for (int i = 0; i < 400; ++i) {
+      const lab::HeldArguments& args = problems[random() % problems.size()];
+      FindOptions options = on_h200();
+      options.limit = 1;
+      if (random() % 2 == 0) options.device = &devices[random() % devices.size()];
+      if (random() % 4 == 0) options.max_workspace = 1 << 16;
+      if (random() % 4 == 0) options.order = Order::registry;
+      check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
+    }
   }
 }
 
