@@ -39,22 +39,26 @@ struct Prepared {
     device = options.device != nullptr ? options.device : &model_for(operands);
     if (Status s = check_model(*device); !s) return s;
     if constexpr (IsTuned<Rules>) tuning = detail::tuning();
-    if constexpr (HasProfile<Rules>) {
+    if constexpr (HasProfile<Rules> || HasQuestion<Rules>) {
       const std::optional<std::size_t> number = device_number(*device);
-      if (number) profiles = Profiles<Rules>::on(*number);
+      if constexpr (HasProfile<Rules>) {
+        if (number) profiles = Profiles<Rules>::on(*number);
+      }
       if constexpr (HasQuestion<Rules>) {
-        // Of longer answers, finding is less than copying.
-        const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
-                                  !options.explain && !wishes.filter.restricts();
-        if (is_memorable) {
-          question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
-                                   *number, tuning_word(tuning, *device));
-          if constexpr (AsksOfExpressions<Rules>)
-            question->expression = Rules::expression_word(problem.as_asked());
-        }
+        if (number && one) ask(wishes, *number);
       }
     }
     return {};
+  }
+
+  /// Makes the question, where its answer is to be remembered. @param number of the device
+  void ask(const Wishes& wishes, std::size_t number) {
+    const FindOptions& options = wishes.options;
+    // Of longer answers, finding is less than copying.
+    if (wishes.recall == Recall::no || options.explain || wishes.filter.restricts()) return;
+    question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
+                             number, tuning_word(tuning, *device));
+    if constexpr (AsksOfExpressions<Rules>) question->expression = Rules::expression_word(problem.as_asked());
   }
 
   /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.
