@@ -20,8 +20,12 @@
 ///   weigh(problem)                             computes once what check_constraints and estimate need for
 ///                                              every row
 ///   Question, question(problem)                all that the best candidate depends on: answers are
-///   remembered settle(row, profile, of_kernel, device, problem)    controls workspace_size(row, problem,
-///   controls)
+///                                              remembered
+///   expression_word(problem)                   what belongs to the question and lies outside of it: the
+///                                              expression, as Question::expression. Where there are
+///                                              expressions
+///   settle(row, profile, of_kernel, device, problem)    controls
+///   workspace_size(row, problem, controls)
 /// and, where its kernels are tuned (registry/query/tuned.hpp),
 ///   TuningQuestion, tuning_question(problem, question)    all that a measured choice depends on, less M,
 ///                                              which it returns; 0 where there is no such extent
@@ -39,6 +43,7 @@
 ///   make_invariant(arguments, options, whole, filter)    narrows a query down to where they do not
 /// and, where expressions are compiled into its kernels,
 ///   expression_code(expression, name)          the struct that its kernels take as second template argument
+///   known_expression(problem)                  the problem's expression, as machine code is looked up by it
 /// and `recipe`, how kernels are exported for any shape (operations/common/export_recipe.hpp), or
 /// `no_recipe`, a text that says why they are not
 #pragma once
@@ -95,6 +100,8 @@ struct OperationInfo {
   Result<Candidate> (*candidate)(const Row& row, const void* arguments, const FindOptions& options);
   /// As quarry::account_of().
   Result<Account> (*account)(const Row& row, const void* arguments, const FindOptions& options);
+  /// As Kernel::precompiled of a problem, less the kernel's compute capability.
+  bool (*has_code)(const Row& row, const void* arguments, int cc);
   /// As Kernel::supports.
   Status (*supports)(const Row& row, const void* arguments);
   /// Checks the arguments as Kernel::supports does, settles the open controls and makes the launch.

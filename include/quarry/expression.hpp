@@ -169,17 +169,19 @@ class Expression {
   /// parsed back to this expression.
   std::string text() const;
   expression::Declarations declarations() const;
-  /// A number that tells expressions apart, the same on every machine: for names.
-  std::uint64_t hash() const;
+  /// A number that tells expressions apart, the same on every machine: for names. It was computed once.
+  std::uint64_t hash() const { return hash_; }
 
   /// Whether both compute the same of tensors of the same names.
   friend bool operator==(const Expression& a, const Expression& b);
 
   const detail::ExpressionGraph& graph() const { return *graph_; }
-  explicit Expression(std::shared_ptr<const detail::ExpressionGraph> graph) : graph_(std::move(graph)) {}
+  /// @pre not null
+  explicit Expression(std::shared_ptr<const detail::ExpressionGraph> graph);
 
  private:
   std::shared_ptr<const detail::ExpressionGraph> graph_;
+  std::uint64_t hash_ = 0;
 };
 
 namespace expression {

@@ -119,6 +119,10 @@ class Kernel {
   /// added artifact, or compiled by this process. Asks no device, and does not look in the cache on disk.
   bool precompiled(int cc) const;
 
+  /// The same of the code that a run of these arguments launches: the kernel with their expression compiled
+  /// in, where they have one. False for arguments that no kernel takes. Null pointers are fine.
+  bool precompiled(int cc, Arguments arguments) const;
+
   /// Whether this kernel takes these arguments, and if not, which operand or control is at fault. Null
   /// pointers are fine. Arguments of another operation than the kernel's are unsupported, here and below.
   Status supports(Arguments arguments) const;

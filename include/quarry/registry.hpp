@@ -23,7 +23,8 @@ enum class Order : unsigned char {
 
 enum class Availability : unsigned char {
   any,          ///< every registered kernel
-  precompiled,  ///< only kernels that need no compiler on the device of the query (Kernel::precompiled)
+  precompiled,  ///< only kernels that need no compiler on the device of the query (Kernel::precompiled), with
+                ///< the problem's expression compiled in where it has one
 };
 
 struct FindOptions {

@@ -147,6 +147,16 @@ std::uint64_t Rules::expression_hash(const Conv2dProblem& problem) {
   return given ? detail::expression_hash(given) : 0;
 }
 
+std::uint64_t Rules::expression_word(const Conv2dProblem& problem) {
+  const GivenExpression& given = problem.product.expressed;
+  return given ? detail::expression_word(given) : 0;
+}
+
+KnownExpression Rules::known_expression(const Conv2dProblem& problem) {
+  const GivenExpression& given = problem.product.expressed;
+  return given ? known(given) : std::nullopt;
+}
+
 Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
   return gemm::code_of(expression, name);
 }

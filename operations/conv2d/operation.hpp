@@ -1,15 +1,18 @@
 /// What a convolution is: the rules by which the registry treats it. See registry/operation.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "chosen_controls.hpp"
 #include "conv2d/family.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/gemm/whole_question.hpp"
 #include "quarry/conv2d.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/expression.hpp"
@@ -45,10 +48,24 @@ struct TuningQuestion {
   std::uint8_t unused = 0;
 };
 
+/// Everything of a convolution that a kernel may go by. Without padding: digested as bytes.
+struct Question {
+  gemm::WholeQuestion product;
+  std::array<std::int64_t, 2> group_strides = {};  ///< of A and B
+  TuningQuestion::Axis rows;
+  TuningQuestion::Axis columns;
+  int channels = 0;
+  Direction direction = Direction::fprop;
+  std::uint8_t flips = 0;
+  std::uint8_t interleaved = 0;
+  std::uint8_t whole_k = 0;
+};
+
 struct Rules {
   using Arguments = Conv2dArguments;
   using Problem = Conv2dProblem;
   using Profile = GemmProfile;
+  using Question = conv2d::Question;
   using TuningQuestion = conv2d::TuningQuestion;
 
   static void operands(const Conv2dArguments& arguments, OperandList& list);
@@ -66,10 +83,14 @@ struct Rules {
   }
   static Status no_kernel(const Conv2dProblem& problem);
   static Status check_signature(const Row& row, const Conv2dProblem& problem);
+  static Question question(const Conv2dProblem& problem);
   /// @return 0: problems have no M
   static std::int64_t tuning_question(const Conv2dProblem& problem, TuningQuestion& question);
   /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
   static std::uint64_t expression_hash(const Conv2dProblem& problem);
+  /// Question::expression of the memo.
+  static std::uint64_t expression_word(const Conv2dProblem& problem);
+  static KnownExpression known_expression(const Conv2dProblem& problem);
   /// Empty where positions of a tensor do not lie at even distances. @pre check(arguments)
   static std::string command_text(const Conv2dArguments& arguments);
 

@@ -1,4 +1,4 @@
-// Convolutions as tuning tables know them, and in the words of the command line.
+// Convolutions as remembered answers and tuning tables know them, and in the words of the command line.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -80,6 +80,19 @@ void write_epilogue(const Conv2dArguments& args, bool reads_c, ProblemWords& wor
 }
 
 }  // namespace
+
+Question Rules::question(const Conv2dProblem& problem) {
+  const Windows& w = problem.windows;
+  return {.product = gemm::whole_question(problem.product),
+          .group_strides = {w.group_a, w.group_b},
+          .rows = tuned_axis(w.rows),
+          .columns = tuned_axis(w.columns),
+          .channels = w.channels.size,
+          .direction = problem.direction,
+          .flips = static_cast<std::uint8_t>(w.flips),
+          .interleaved = static_cast<std::uint8_t>(problem.interleaved),
+          .whole_k = static_cast<std::uint8_t>(problem.whole_k)};
+}
 
 std::int64_t Rules::tuning_question(const Conv2dProblem& problem, TuningQuestion& question) {
   const GemmProblem& p = problem.product;

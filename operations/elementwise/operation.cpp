@@ -10,11 +10,11 @@
 namespace quarry::detail::elementwise {
 namespace {
 
-/// The problem's expression with the types of its outputs, kept.
-const InternedExpression* kept_expression(const ElementwiseProblem& problem) {
+/// The types of the expression's outputs.
+std::vector<DType> output_types(const ElementwiseProblem& problem) {
   std::vector<DType> outputs;
   for (int i = problem.inputs; i < problem.tensors; ++i) outputs.push_back(problem.operands[i].type);
-  return interned(*problem.expression, outputs);
+  return outputs;
 }
 
 }  // namespace
@@ -60,11 +60,17 @@ std::size_t Rules::workspace_size(const Row& row, const ElementwiseProblem& prob
 
 void Rules::launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls&, Launch& launch) {
   family_of(row).launch(row.entry_config, problem, launch);
-  if (!launch.is_empty() && problem.expression != nullptr) launch.expression = kept_expression(problem);
+  if (!launch.is_empty() && problem.expression != nullptr)
+    launch.expression = interned(*problem.expression, output_types(problem));
 }
 
 Status Rules::run_on_host(const Row&, const Launch& launch, const std::byte* image) {
   return host::execute(params_of<ElementwiseParams>(image, *kernel_step(launch)), launch.expression);
+}
+
+KnownExpression Rules::known_expression(const ElementwiseProblem& problem) {
+  if (problem.expression == nullptr) return std::nullopt;
+  return find_interned(*problem.expression, output_types(problem));
 }
 
 Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {

@@ -8,6 +8,7 @@
 
 #include "chosen_controls.hpp"
 #include "elementwise/family.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
@@ -31,9 +32,20 @@ struct TuningQuestion {
   std::uint8_t alignments[elementwise_tensors] = {};
 };
 
+/// Everything of a problem that a kernel may go by but its expression. Without padding: digested as bytes.
+struct Question {
+  std::int64_t extents[elementwise_extents] = {};
+  std::int64_t strides[elementwise_tensors][elementwise_extents] = {};
+  DType types[elementwise_tensors] = {};
+  std::uint16_t alignments[elementwise_tensors] = {};
+  int inputs = 0;
+  int tensors = 0;
+};
+
 struct Rules {
   using Arguments = ElementwiseArguments;
   using Problem = ElementwiseProblem;
+  using Question = elementwise::Question;
   using TuningQuestion = elementwise::TuningQuestion;
 
   static void operands(const ElementwiseArguments& arguments, OperandList& list);
@@ -48,6 +60,12 @@ struct Rules {
   }
   static Status no_kernel(const ElementwiseProblem& problem);
   static Status check_signature(const Row& row, const ElementwiseProblem& problem);
+  static Question question(const ElementwiseProblem& problem);
+  /// Question::expression of the memo, without the types of outputs, which are in the question; 0: bytes are
+  /// copied.
+  static std::uint64_t expression_word(const ElementwiseProblem& problem) {
+    return problem.expression == nullptr ? 0 : problem.expression->hash();
+  }
   /// @return 0: problems have no M
   static std::int64_t tuning_question(const ElementwiseProblem& problem, TuningQuestion& question);
   /// Of the expression with the types of its outputs; 0: bytes are copied.
@@ -65,6 +83,7 @@ struct Rules {
   static void launch(const Row& row, const ElementwiseProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static KnownExpression known_expression(const ElementwiseProblem& problem);
   static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 

@@ -1,4 +1,5 @@
-// Elementwise problems as tuning tables know them, and in the words of the command line.
+// Elementwise problems as remembered answers and tuning tables know them, and in the words of the command
+// line.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -145,6 +146,17 @@ class Unsimplified {
 };
 
 }  // namespace
+
+Question Rules::question(const ElementwiseProblem& problem) {
+  Question question = {.inputs = problem.inputs, .tensors = problem.tensors};
+  std::ranges::copy(problem.params.extents, question.extents);
+  for (int i = 0; i < problem.tensors; ++i) {
+    std::ranges::copy(problem.params.tensors[i].strides, question.strides[i]);
+    question.types[i] = problem.operands[i].type;
+    question.alignments[i] = static_cast<std::uint16_t>(problem.operands[i].alignment);
+  }
+  return question;
+}
 
 std::int64_t Rules::tuning_question(const ElementwiseProblem& problem, TuningQuestion& question) {
   question = {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
@@ -26,20 +25,29 @@ const expression::Output& out_of(const Expression& expression) {
                                [](const expression::Output& o) { return is_out(o.tensor); });
 }
 
-/// The tensors of an expression but `out`, in the order of a kernel's parameters.
+/// A tensor of an expression but `out`.
 struct OwnTensor {
-  const expression::Tensor* declared;
+  const expression::Tensor& declared;
   bool is_output;
   expression::Extent extent;
 };
-std::vector<OwnTensor> own_tensors(const Expression& expression) {
-  std::vector<OwnTensor> all;
-  for (const expression::Tensor& input : expression.inputs())
-    all.push_back({&input, false, expression::Extent::element});
-  for (const expression::Output& output : expression.outputs()) {
-    if (!is_out(output.tensor)) all.push_back({&output.tensor, true, output.extent});
+
+/// Calls `visit` with each of them, in the order of a kernel's parameters, until one call fails.
+template <class Visit>
+Status each_own_tensor(const Expression& expression, const Visit& visit) {
+  for (const expression::Tensor& input : expression.inputs()) {
+    if (Status s = visit(OwnTensor{input, false, expression::Extent::element}); !s) return s;
   }
-  return all;
+  for (const expression::Output& output : expression.outputs()) {
+    if (is_out(output.tensor)) continue;
+    if (Status s = visit(OwnTensor{output.tensor, true, output.extent}); !s) return s;
+  }
+  return {};
+}
+
+/// @pre one of the outputs is `out`
+std::size_t count_own_tensors(const Expression& expression) {
+  return expression.inputs().size() + expression.outputs().size() - 1;
 }
 
 bool is_output(const Expression& expression, std::string_view name) {
@@ -67,12 +75,12 @@ Status check_sums(const Expression& expression, std::string_view operation, DTyp
 /// Whether no tensor has a name that means something else in the same call.
 Status check_reserved(const Expression& expression) {
   static constexpr std::string_view reserved[] = {"a", "b", "a_scale", "b_scale", "b_zero"};
-  for (const OwnTensor& tensor : own_tensors(expression)) {
-    if (std::ranges::find(reserved, tensor.declared->name) != std::end(reserved))
-      return invalid("The expression has a tensor " + quoted(tensor.declared->name) +
-                     ", which is the name of an operand of the product: give it another name");
-  }
-  return {};
+  return each_own_tensor(expression, [](const OwnTensor& tensor) -> Status {
+    const std::string& name = tensor.declared.name;
+    if (std::ranges::find(reserved, name) == std::end(reserved)) return {};
+    return invalid("The expression has a tensor " + quoted(name) +
+                   ", which is the name of an operand of the product: give it another name");
+  });
 }
 
 /// One stride that walks over all of some extents; false where their elements do not lie at even distances.
@@ -143,7 +151,7 @@ Status check_out(const GivenExpression& given) {
 
 /// Checks a tensor of the expression, and fills its parameters, where they are asked for.
 Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionTensorParams& params) {
-  const expression::Tensor& declared = *own.declared;
+  const expression::Tensor& declared = own.declared;
   const ExpressionTensor* const tensor = find_tensor(given.tensors, declared.name);
   if (tensor == nullptr) return invalid(about_tensor(declared.name) + "is missing");
   params = {};
@@ -163,24 +171,23 @@ Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionT
 }
 
 Status check_tensors(const GivenExpression& given, std::string_view operation) {
-  const std::vector<OwnTensor> own = own_tensors(*given.expression);
-  for (const std::size_t count : {own.size(), given.tensors.size()}) {
+  for (const std::size_t count : {count_own_tensors(*given.expression), given.tensors.size()}) {
     if (count > gemm_expression_tensors)
       return invalid("The expression of " + std::string(operation) +
                      " has at most 8 tensors beside `out`, got " + std::to_string(count));
   }
   if (Status s = check_tensor_names(*given.expression, given.tensors); !s) return s;
-  for (const OwnTensor& tensor : own) {
+  const Status each = each_own_tensor(*given.expression, [&](const OwnTensor& tensor) {
     ExpressionTensorParams params;
-    if (Status s = check_own(given, tensor, params); !s) return with_names(s, given.tensors);
-  }
-  return {};
+    return check_own(given, tensor, params);
+  });
+  return with_names(each, given.tensors);
 }
 
 /// What the launch says of a tensor that is not a value. @param is_first of the steps that use it
 void add_tensor(const GivenExpression& given, const OwnTensor& own, const ExpressionTensorParams& params,
                 bool is_first, Launch& launch) {
-  const ExpressionTensor& tensor = *find_tensor(given.tensors, own.declared->name);
+  const ExpressionTensor& tensor = *find_tensor(given.tensors, own.declared.name);
   if (tensor.view.dtype == DType::none) return;
   const Operand name = tensor_operand(static_cast<int>(&tensor - given.tensors.data()));
   relocate(launch, params.matrix.data, name);
@@ -229,6 +236,11 @@ std::uint64_t expression_hash(const GivenExpression& given) {
   return hash_of(given.expression->graph(), expression_types(given, room));
 }
 
+KnownExpression known(const GivenExpression& given) {
+  std::array<DType, expression::max_outputs> room = {};
+  return find_interned(*given.expression, expression_types(given, room));
+}
+
 Status beside_expression(std::string_view part) {
   return invalid(quoted(part) + " stands beside an expression: write it in the expression");
 }
@@ -253,6 +265,14 @@ Status check_given(const GivenExpression& given, std::string_view operation, DTy
   return check_tensors(given, operation);
 }
 
+std::uint64_t expression_word(const GivenExpression& given) {
+  std::array<DType, expression::max_outputs> room = {};
+  std::uint64_t types = 0;
+  static_assert(expression::max_outputs <= sizeof types);
+  for (const DType type : expression_types(given, room)) types = types << 8 | static_cast<std::uint8_t>(type);
+  return given.expression->hash() + types * 0x9e3779b97f4a7c15U;
+}
+
 Status check_expression(const GemmArguments& args, DType accumulator) {
   if (!args.expression) {
     if (args.tensors.empty()) return {};
@@ -267,8 +287,10 @@ Status check_expression(const GemmArguments& args, DType accumulator) {
 
 void describe_expression(const GivenExpression& given, GemmProblem& problem) {
   problem.expressed = given;
-  for (const OwnTensor& own : own_tensors(*given.expression))
-    problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared->shape));
+  (void)each_own_tensor(*given.expression, [&](const OwnTensor& own) -> Status {
+    problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared.shape));
+    return {};
+  });
   const ReductionCounts counts = reduction_counts(*given.expression);
   problem.wide = {given.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
   if (problem.wide.gated) problem.n *= 2;
@@ -285,12 +307,14 @@ void add_expression(const GemmProblem& problem, bool is_transposed, Launch& laun
     if (step.kind != Step::Kind::kernel || step.entry != launch.expression_entry) continue;
     auto& params = const_cast<ExpressionParams&>(expression_params(launch.image, step));
     ExpressionTensorParams* next = params.tensors;
-    for (const OwnTensor& own : own_tensors(*given.expression)) {
-      if (!check_own(given, own, *next)) return;  // it was checked
+    const Status checked = each_own_tensor(*given.expression, [&](const OwnTensor& own) {
+      if (Status s = check_own(given, own, *next); !s) return s;
       if (is_transposed) next->matrix = transposed(next->matrix);
       add_tensor(given, own, *next, is_first, launch);
       ++next;
-    }
+      return Status();
+    });
+    if (!checked) return;  // never: it was checked before
     is_first = false;
   }
   std::array<DType, expression::max_outputs> room = {};

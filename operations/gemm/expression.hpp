@@ -11,6 +11,7 @@
 #include "gemm/expression_params.hpp"
 #include "gemm/problem.hpp"
 #include "launch.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "quarry/expression.hpp"
 #include "quarry/gemm.hpp"
@@ -49,6 +50,14 @@ std::span<const DType> expression_types(const GivenExpression& given,
 /// A hash of the expression with these types: the same for all problems that compute the same of sums.
 /// @pre check_given
 std::uint64_t expression_hash(const GivenExpression& given);
+
+/// Tells expressions and the types of their outputs apart, for look-ups: far cheaper than expression_hash,
+/// but an output that is declared with the type that it has anyway makes another number.
+/// @pre check_given
+std::uint64_t expression_word(const GivenExpression& given);
+
+/// The expression with these types, if this program has interned it. @pre check_given
+KnownExpression known(const GivenExpression& given);
 
 /// Writes what is known of the expression to a problem. @pre check_given
 void describe_expression(const GivenExpression& given, GemmProblem& problem);

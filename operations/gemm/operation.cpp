@@ -1,6 +1,7 @@
 #include "operations/gemm/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 
@@ -209,6 +210,10 @@ Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte*
   const ExpressionParams tensors = launched_tensors(row, launch, image);
   const host::GemmExpression expression = {launch.expression->expression.graph(), tensors};
   return host::execute(host::host_kernel(row), params, {}, step.grid, 0, &expression);
+}
+
+KnownExpression Rules::known_expression(const GemmProblem& problem) {
+  return problem.expressed ? known(problem.expressed) : std::nullopt;
 }
 
 Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {

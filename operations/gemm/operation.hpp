@@ -11,6 +11,7 @@
 #include "gemm/problem.hpp"
 #include "gemm/profile.hpp"
 #include "operations/common/export_recipe.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/device_model.hpp"
@@ -85,6 +86,10 @@ struct Rules {
   static std::uint64_t expression_hash(const GemmProblem& problem) {
     return problem.expressed ? expression_hash_of(problem.expressed) : 0;
   }
+  /// Question::expression of the memo.
+  static std::uint64_t expression_word(const GemmProblem& problem) {
+    return problem.expressed ? expression_word_of(problem.expressed) : 0;
+  }
   /// The problem in the words of the command line, less the operation; empty where flags cannot say it, for
   /// strides of any kind. @pre check(arguments)
   static std::string command_text(const GemmArguments& arguments);
@@ -116,12 +121,14 @@ struct Rules {
   static void launch(const Row& row, const GemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static KnownExpression known_expression(const GemmProblem& problem);
   static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 
   static const ExportRecipe recipe;
 
  private:
   static std::uint64_t expression_hash_of(const GivenExpression& expressed);
+  static std::uint64_t expression_word_of(const GivenExpression& expressed);
   /// estimate of a problem that asks for more than a plain one. Apart, as most do not.
   static Estimate estimate_reduced(const Row& row, const GemmProfile& profile, const GemmProblem& problem,
                                    std::size_t max_workspace);

@@ -53,17 +53,6 @@ std::uint32_t alignment(const ProblemOperand& operand) {
   return most & 7;
 }
 
-/// What of an expression's pairs and reductions decides which kernels take it, their workspace and their
-/// time, in the place of the parts of an epilogue. 0 where it has neither.
-std::uint32_t wide_word(const WideNeeds& wide) {
-  static_assert(expression::max_nodes < 1 << 10, "more than there are reductions");
-  std::uint32_t word = wide.gated;
-  word = word << 1 | (wide.groups > 0);
-  for (const int lines : {wide.rows, wide.columns, wide.all})
-    word = word << 10 | static_cast<std::uint32_t>(lines);
-  return word;
-}
-
 std::uint32_t epilogue_word(const GemmProblem& problem) {
   const EpilogueParams& e = problem.epilogue;
   const bool scale_varies = e.scale.row_stride != 0 || e.scale.column_stride != 0;
@@ -88,10 +77,13 @@ std::uint64_t Rules::expression_hash_of(const GivenExpression& expressed) {
   return detail::expression_hash(expressed);
 }
 
+std::uint64_t Rules::expression_word_of(const GivenExpression& expressed) {
+  return detail::expression_word(expressed);
+}
+
 std::int64_t Rules::tuning_question(const GemmProblem& problem, Question& question) {
   question = Rules::question(problem);
   question.m = 0;
-  question.epilogue = epilogue_word(problem);      // measurements name the expression itself
   constexpr std::uint16_t kept = 0x1ff | 1 << 13;  // less where lines begin
   for (Question::Access* access : {&question.a, &question.b, &question.out}) {
     access->row &= kept;
@@ -115,7 +107,7 @@ Question Rules::question(const GemmProblem& problem) {
       .out = access(problem.out, problem.types.out, problem.n, problem.m),
       .slices = controls.split_k_slices.value_or(0),
       .multiprocessors = controls.multiprocessors.value_or(0),
-      .epilogue = problem.wide.has_any() ? wide_word(problem.wide) : epilogue_word(problem),
+      .epilogue = epilogue_word(problem),
       .types = problem.types,
       .math = problem.math,
       .epilogue_matrices =

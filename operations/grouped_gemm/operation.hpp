@@ -1,6 +1,7 @@
 /// What a grouped GEMM is: the rules by which the registry treats it. See registry/operation.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/gemm/whole_question.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/grouped_gemm.hpp"
 #include "quarry/status.hpp"
@@ -39,10 +41,24 @@ struct TuningQuestion {
   std::uint8_t unused = 0;
 };
 
+/// Everything of a grouped GEMM that a kernel may go by. Without padding: digested as bytes.
+struct Question {
+  gemm::WholeQuestion full;  ///< as if all groups were full
+  std::int64_t expected_total = 0;
+  std::int64_t expected_largest = 0;
+  int groups = 0;
+  int room = 0;
+  GroupForm form = GroupForm::contiguous;
+  std::uint8_t sizes_are_ends = 0;
+  std::uint8_t zero_outside = 0;
+  std::array<std::uint8_t, 5> unused = {};
+};
+
 struct Rules {
   using Arguments = GroupedGemmArguments;
   using Problem = GroupedGemmProblem;
   using Profile = GemmProfile;
+  using Question = grouped_gemm::Question;
   using TuningQuestion = grouped_gemm::TuningQuestion;
 
   static void operands(const GroupedGemmArguments& arguments, OperandList& list);
@@ -69,6 +85,7 @@ struct Rules {
   }
   static Status no_kernel(const GroupedGemmProblem& problem);
   static Status check_signature(const Row& row, const GroupedGemmProblem& problem);
+  static Question question(const GroupedGemmProblem& problem);
   /// @return 0: the rows of groups are no M of the problem
   static std::int64_t tuning_question(const GroupedGemmProblem& problem, TuningQuestion& question);
   /// With sizes that are even and have the expected total. @pre check(arguments)

@@ -1,4 +1,4 @@
-// Grouped GEMMs as tuning tables know them, and in the words of the command line.
+// Grouped GEMMs as remembered answers and tuning tables know them, and in the words of the command line.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -35,6 +35,17 @@ void write_sizes(const GroupedGemmArguments& args, std::int64_t groups, ProblemW
 }
 
 }  // namespace
+
+Question Rules::question(const GroupedGemmProblem& problem) {
+  return {.full = gemm::whole_question(problem.gemm),
+          .expected_total = problem.expected_total,
+          .expected_largest = problem.expected_largest,
+          .groups = problem.groups.groups,
+          .room = problem.groups.room,
+          .form = problem.groups.form,
+          .sizes_are_ends = static_cast<std::uint8_t>(problem.groups.sizes_are_ends),
+          .zero_outside = static_cast<std::uint8_t>(problem.groups.zero_outside)};
+}
 
 std::int64_t Rules::tuning_question(const GroupedGemmProblem& problem, TuningQuestion& question) {
   const auto total = static_cast<std::uint64_t>(problem.expected_total);

@@ -97,7 +97,7 @@ void bind_kernels(nb::module_& module) {
       .def_prop_ro("name", [](const Kernel& self) { return text(self.name()); })
       .def_prop_ro("metadata", &Kernel::metadata, nb::rv_policy::reference)
       .def_prop_ro("controls", &Kernel::controls)
-      .def("precompiled", &Kernel::precompiled, nb::arg("cc"),
+      .def("precompiled", nb::overload_cast<int>(&Kernel::precompiled, nb::const_), nb::arg("cc"),
            "Whether this process has machine code of the kernel for `cc` (80, 90).")
       .def(
           "supports",

@@ -19,12 +19,6 @@ namespace {
 
 using Results = std::vector<Result<Artifact>>;
 
-/// Whether a run of the same expression with other sizes may leave it to the reduction of a parallel split-K.
-bool may_be_reduced(const detail::Row& row, const Launch& launch) {
-  return launch.expression != nullptr && row.metadata.modes.split_k_parallel &&
-         row.companions[0] != detail::no_entry && !detail::is_wide(launch.expression->expression);
-}
-
 /// The entries that runs of an expression launch, whether K is cut in parallel or not.
 std::vector<std::uint32_t> entries_of_all_cuts(const detail::Row& row,
                                                const detail::InternedExpression& expression) {
@@ -45,7 +39,9 @@ Result<std::vector<std::uint32_t>> entries_of_run(const Kernel& kernel, Argument
     entries.insert(step.entry == 0 ? entries.begin() : entries.end(), entry);
   }
   if (entries.empty()) return Status(StatusCode::invalid_arguments, "Nothing is launched for its problem");
-  if (may_be_reduced(row, prepared.launch)) entries = entries_of_all_cuts(row, *prepared.launch.expression);
+  if (const detail::InternedExpression* const with = prepared.launch.expression;
+      with != nullptr && detail::may_be_reduced(row, with->expression))
+    entries = entries_of_all_cuts(row, *with);
   if (std::ranges::find(entries, detail::no_entry) != entries.end())
     return Status(StatusCode::not_precompiled, "A kernel that follows it is not in this library");
   return entries;

@@ -18,6 +18,11 @@ bool Kernel::precompiled(int cc) const {
   return check_compute_capability(row_->metadata, cc) && has_machine_code(row_->entry, cc);
 }
 
+bool Kernel::precompiled(int cc, Arguments problem) const {
+  if (!check_arguments(*row_, problem) || !check_compute_capability(row_->metadata, cc)) return false;
+  return info_of(problem.operation()).has_code(*row_, problem.data(), cc);
+}
+
 Status Kernel::supports(Arguments arguments) const {
   if (Status s = check_arguments(*row_, arguments); !s) return s;
   return info_of(arguments.operation()).supports(*row_, arguments.data());

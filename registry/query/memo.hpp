@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "quarry/registry.hpp"
 #include "registry/compile/store.hpp"
 #include "registry/query/offers.hpp"
 #include "registry/query/own_entries.hpp"
+#include "registry/tuning/digest.hpp"
 
 namespace quarry::detail {
 
@@ -23,7 +25,7 @@ struct Question {
   /// Which tuning tables there are for the device; 0: none.
   std::uint32_t tuning = 0;
   std::uint64_t max_workspace = 0;
-  /// Of a problem with an expression, where there are tuning tables: a digest of it; otherwise 0.
+  /// Tells expressions with their outputs' types apart; 0 where there is no expression.
   std::uint64_t expression = 0;
   /// Where `availability` is precompiled: machine_code_epoch.
   std::uint32_t epoch = 0;
@@ -34,13 +36,13 @@ struct Question {
 };
 static_assert(std::has_unique_object_representations_v<Question> && sizeof(Question) % 8 == 0);
 
-/// The question for the best candidate of any kind. @param problem the operation's own, without padding
+/// The question for the best candidate of any kind. @param problem the operation's own, without padding. By
+/// its digest where it is long
 /// @param tuning as Question::tuning
 template <class OfProblem>
 Question make_question(Operation operation, const OfProblem& problem, const FindOptions& options,
                        std::size_t device, std::uint32_t tuning) {
   static_assert(std::has_unique_object_representations_v<OfProblem>, "compared as bytes");
-  static_assert(sizeof(OfProblem) <= Question::problem_bytes);
   static_assert(most_devices <= 256);
   const bool by_code = options.availability == Availability::precompiled;
   Question question = {.tuning = tuning,
@@ -50,7 +52,13 @@ Question make_question(Operation operation, const OfProblem& problem, const Find
                        .operation = operation,
                        .order = options.order,
                        .availability = options.availability};
-  std::memcpy(question.problem.data(), &problem, sizeof problem);
+  if constexpr (sizeof problem <= Question::problem_bytes) {
+    std::memcpy(question.problem.data(), &problem, sizeof problem);
+  } else {
+    const Digest digest = digest_of(std::as_bytes(std::span(&problem, 1)));
+    static_assert(sizeof digest <= Question::problem_bytes);
+    std::memcpy(question.problem.data(), &digest, sizeof digest);
+  }
   return question;
 }
 

@@ -3,16 +3,15 @@
 #include <bit>
 
 #include "operations/common/tensor_checks.hpp"
-#include "registry/compile/store.hpp"
 #include "registry/device/device_model.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry::detail {
 
-Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
-                        const FindOptions& options) {
-  if (options.availability == Availability::precompiled && !has_machine_code(row.entry, device.cc)) {
-    return Verdict::not_precompiled;
-  }
+Verdict check_predicate(const Row& row, const KnownExpression& expression, const DeviceModel& device,
+                        const Filter& filter, const FindOptions& options) {
+  const bool needs_code = options.availability == Availability::precompiled;
+  if (needs_code && !has_machine_code(row, expression, device.cc)) return Verdict::not_precompiled;
   return filter(row.metadata) ? Verdict::taken : Verdict::filtered;
 }
 

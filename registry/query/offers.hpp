@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chosen_controls.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "quarry/registry.hpp"
@@ -51,8 +52,9 @@ class OfferRoom {
 
 /// Whether a row is one that the caller wants: the filter and FindOptions::availability. @pre it runs on the
 /// device
-Verdict check_predicate(const Row& row, const DeviceModel& device, const Filter& filter,
-                        const FindOptions& options);
+/// @param expression of the problem. Of no matter where any availability will do
+Verdict check_predicate(const Row& row, const KnownExpression& expression, const DeviceModel& device,
+                        const Filter& filter, const FindOptions& options);
 
 /// Whether check_predicate takes every row.
 inline bool wants_all(const Filter& filter, const FindOptions& options) {

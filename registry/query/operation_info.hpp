@@ -13,6 +13,7 @@
 #include "registry/query/memo.hpp"
 #include "registry/query/offers.hpp"
 #include "registry/query/optional_rules.hpp"
+#include "registry/query/own_kernels.hpp"
 #include "registry/query/problem_search.hpp"
 #include "registry/query/profiles.hpp"
 #include "registry/query/tuned.hpp"
@@ -38,29 +39,26 @@ struct Prepared {
     device = options.device != nullptr ? options.device : &model_for(operands);
     if (Status s = check_model(*device); !s) return s;
     if constexpr (IsTuned<Rules>) tuning = detail::tuning();
-    if constexpr (HasProfile<Rules>) {
+    if constexpr (HasProfile<Rules> || HasQuestion<Rules>) {
       const std::optional<std::size_t> number = device_number(*device);
-      if (number) profiles = Profiles<Rules>::on(*number);
+      if constexpr (HasProfile<Rules>) {
+        if (number) profiles = Profiles<Rules>::on(*number);
+      }
       if constexpr (HasQuestion<Rules>) {
-        // Of longer answers, finding is less than copying.
-        const bool is_memorable = one && wishes.recall == Recall::yes && profiles != nullptr &&
-                                  !options.explain && !wishes.filter.restricts();
-        if (is_memorable) {
-          question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
-                                   *number, tuning_word(tuning, *device));
-          question->expression = tuned_expression();
-        }
+        if (number && one) ask(wishes, *number);
       }
     }
     return {};
   }
 
-  /// Question::expression. The ranking does not depend on it, so that it costs nothing without a table.
-  std::uint64_t tuned_expression() const {
-    if constexpr (IsTuned<Rules> && HasExpressions<Rules>) {
-      if (tuning != nullptr) return Rules::expression_hash(problem.as_asked());
-    }
-    return 0;
+  /// Makes the question, where its answer is to be remembered. @param number of the device
+  void ask(const Wishes& wishes, std::size_t number) {
+    const FindOptions& options = wishes.options;
+    // Of longer answers, finding is less than copying.
+    if (wishes.recall == Recall::no || options.explain || wishes.filter.restricts()) return;
+    question = make_question(Rules::Arguments::operation, Rules::question(problem.as_asked()), options,
+                             number, tuning_word(tuning, *device));
+    if constexpr (AsksOfExpressions<Rules>) question->expression = Rules::expression_word(problem.as_asked());
   }
 
   /// Makes both orientations, and weighs them. Not needed for an answer that is remembered.
@@ -263,6 +261,14 @@ struct Calls {
         });
   }
 
+  static bool has_code(const Row& row, const void* arguments, int cc) {
+    OperandList operands;
+    Rules::operands(of(arguments), operands);
+    ProblemRoom<Rules> room;
+    if (!Rules::check(of(arguments), operands, room.problem)) return false;
+    return has_machine_code(row, known_expression<Rules>(room.problem), cc);
+  }
+
   static Status supports(const Row& row, const void* arguments) {
     OperandList operands;
     Rules::operands(of(arguments), operands);
@@ -426,6 +432,7 @@ constexpr OperationInfo info_of(std::string_view name) {
           .best = &Call::best,
           .candidate = &Call::candidate,
           .account = &Call::account,
+          .has_code = &Call::has_code,
           .supports = &Call::supports,
           .prepare = &Call::prepare,
           .prepare_unchecked = &Call::prepare_unchecked,

@@ -18,6 +18,16 @@ template <class Rules>
 concept HasQuestion = requires {
   typename Rules::Question;
 };
+/// Operations whose questions have an expression beside them.
+template <class Rules>
+concept AsksOfExpressions = requires(const typename Rules::Problem& problem) {
+  Rules::expression_word(problem);
+};
+/// Operations whose kernels have an expression compiled in where a problem has one.
+template <class Rules>
+concept CompilesExpressions = requires(const typename Rules::Problem& problem) {
+  Rules::known_expression(problem);
+};
 template <class Rules>
 concept Exchanges = requires(const typename Rules::Problem& problem) {
   Rules::exchanged(problem);

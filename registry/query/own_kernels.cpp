@@ -11,6 +11,8 @@
 
 #include "basic/text.hpp"
 #include "entry_text.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/own_entries.hpp"
 
@@ -97,6 +99,15 @@ Result<const Row*> make_row(OwnKernels& all, const FamilyConfig& config, std::st
   return row;
 }
 
+/// The entry with an expression that was added for both before.
+std::optional<std::uint32_t> find_entry_with(std::uint32_t entry, const InternedExpression& expression) {
+  OwnKernels& all = own();
+  const std::shared_lock lock(all.mutex);
+  const auto known = all.with_expression.find({entry, &expression});
+  if (known == all.with_expression.end()) return std::nullopt;
+  return known->second;
+}
+
 }  // namespace
 
 Result<const Row*> row_of(const FamilyConfig& config) {
@@ -114,18 +125,29 @@ Result<const Row*> row_of(const FamilyConfig& config) {
 }
 
 std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression) {
+  if (const auto known = find_entry_with(entry, expression)) return *known;
   OwnKernels& all = own();
-  const std::pair key = {entry, &expression};
-  {
-    const std::shared_lock lock(all.mutex);
-    const auto known = all.with_expression.find(key);
-    if (known != all.with_expression.end()) return known->second;
-  }
   const std::lock_guard lock(all.mutex);
   const auto added =
       entry_named(all, entry_name_with(entry_of(entry).name, expression), [] { return nullptr; });
   if (!added) return no_entry;
-  return all.with_expression.try_emplace(key, added->number).first->second;
+  return all.with_expression.try_emplace({entry, &expression}, added->number).first->second;
+}
+
+bool may_be_reduced(const Row& row, const Expression& expression) {
+  return row.metadata.modes.split_k_parallel && row.companions[0] != no_entry && !is_wide(expression);
+}
+
+bool has_machine_code(const Row& row, const KnownExpression& expression, int target) {
+  if (!expression) return has_machine_code(row.entry, target);
+  if (*expression == nullptr) return false;
+  const auto has = [&](std::uint32_t entry) {
+    const std::optional<std::uint32_t> with = find_entry_with(entry, **expression);
+    return with && has_machine_code(*with, target);
+  };
+  if (!has(row.entry)) return false;
+  return !may_be_reduced(row, (*expression)->expression) ||
+         (has_machine_code(row.entry, target) && has(row.companions[0]));
 }
 
 const Row* find_own_row(std::string_view name) {

@@ -29,6 +29,13 @@ std::optional<std::uint32_t> find_own_entry(std::string_view name);
 /// too many. Only the first call for both allocates; may throw std::bad_alloc. Safe from any thread.
 std::uint32_t entry_with(std::uint32_t entry, const InternedExpression& expression);
 
+/// Whether runs of a kernel with the expression may leave it to the reduction of a parallel split-K.
+bool may_be_reduced(const Row& row, const Expression& expression);
+
+/// Whether artifact_in_memory has code of a kernel: of its entry, with an expression compiled in where there
+/// is one; then of its plain entry and of the reduction, too, where runs may need these. Adds no entry.
+bool has_machine_code(const Row& row, const KnownExpression& expression, int target);
+
 /// The entry that a kernel step of a launch runs: the row's own or a companion, with the launch's expression
 /// compiled in where has_expression. no_entry where the library does not have it, or there are too many. Only
 /// the first call with an expression allocates.

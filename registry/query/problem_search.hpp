@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operations/common/row_checks.hpp"
+#include "registry/compile/store.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/index.hpp"
 #include "registry/query/offers.hpp"
@@ -101,6 +102,17 @@ Status check_row_alone(const Row& row, const typename Rules::Problem& problem, c
   }
 }
 
+/// The expression of a problem, as machine code is looked up by it.
+template <class Rules>
+KnownExpression known_expression(const typename Rules::Problem& problem) {
+  if constexpr (CompilesExpressions<Rules>) {
+    (void)machine_code_epoch();  // reads the packs of QUARRY_PACKS, which bring expressions
+    return Rules::known_expression(problem);
+  } else {
+    return std::nullopt;
+  }
+}
+
 /// A checked query.
 template <class Rules>
 struct Search {
@@ -111,6 +123,9 @@ struct Search {
   const void* profiles = nullptr;
   /// Asked once, not for each row.
   bool takes_all = wants_all(wishes.filter, wishes.options);
+  KnownExpression expression = wishes.options.availability == Availability::precompiled
+                                   ? known_expression<Rules>(problem.as_asked())
+                                   : std::nullopt;
 
   /// What becomes of a row of the problem's keys: fills the offer of one that is taken, and why another one
   /// does not support the problem. Of an offer, measured_seconds stays as it was.
@@ -164,7 +179,7 @@ struct Search {
     if (!surely_takes<Rules>(problem.of(row), profile...) && !check(row, why, profile...))
       return Verdict::unsupported;
     if (!takes_all) {
-      const Verdict verdict = check_predicate(row, device, wishes.filter, wishes.options);
+      const Verdict verdict = check_predicate(row, expression, device, wishes.filter, wishes.options);
       if (verdict != Verdict::taken) return verdict;
     }
     return estimate(row, offer, profile...);

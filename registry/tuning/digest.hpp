@@ -2,7 +2,6 @@
 /// against chance, not against intent.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -33,13 +32,20 @@ constexpr std::uint64_t mixed(std::uint64_t word) {
 inline Digest digest_of(std::span<const std::byte> bytes, std::uint64_t seed = 0) {
   std::uint64_t high = 0x9e3779b97f4a7c15U ^ mixed(seed + 1);
   std::uint64_t low = 0xc2b2ae3d27d4eb4fU ^ bytes.size();
-  while (!bytes.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t count = std::min(sizeof word, bytes.size());
-    std::memcpy(&word, bytes.data(), count);
-    bytes = bytes.subspan(count);
+  std::uint64_t word = 0;
+  const auto add = [&] {
     high = std::rotl(high ^ word * 0xd6e8feb86659fd93U, 29) * 5 + 0x52dce729;
     low = (std::rotl(low, 31) + word) * 0x9fb21c651e98df25U;
+  };
+  // A copy of a fixed size is one instruction.
+  for (; bytes.size() >= sizeof word; bytes = bytes.subspan(sizeof word)) {
+    std::memcpy(&word, bytes.data(), sizeof word);
+    add();
+  }
+  if (!bytes.empty()) {
+    word = 0;
+    std::memcpy(&word, bytes.data(), bytes.size());
+    add();
   }
   return {mixed(high ^ low >> 32), mixed(low + high)};
 }

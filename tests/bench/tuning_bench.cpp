@@ -63,16 +63,18 @@ detail::TuningTable made_table(std::size_t problems, const FindOptions& options)
   return table;
 }
 
-/// A problem of each operation whose kernels are tuned, and one with an expression.
+/// A problem of each operation whose kernels are tuned, and some with an expression.
 constexpr const char* lines[] = {
     "conv2d fprop 32x28x28x128 128x3x3 --padding 1 --a bf16:row",
     "grouped_gemm 8x4096x4096 --a bf16:row --b bf16:col --tokens 4096",
     "gemm_list 16*512x512x512 --a bf16:row",
     "elementwise 4096x4096 --epilogue 'out = relu(x)' --with x=bf16:row,out=bf16:row",
-    "gemm 512x4096x4096 --a bf16:row --b bf16:col --epilogue 'out = relu(sum + x)' --with x=f32:per_column"};
+    "gemm 512x4096x4096 --a bf16:row --b bf16:col --epilogue 'out = relu(sum + x)' --with x=f32:per_column",
+    "gemm 512x4096x4096 --a bf16:row --b bf16:col --epilogue 'z = gelu(sum * scale + bias) * gate; "
+    "out = z; most = row_max(abs(z))' --with scale=f32:scalar,bias=f32:per_column,gate=bf16:row"};
 
 /// The fastest nanoseconds of find_best without a table, and with a table that has a measurement of the
-/// problem. Answers of GEMMs alone are remembered.
+/// problem. Answers are remembered, but of lists.
 void time_operation(const char* line, const std::string& path, const FindOptions& options) {
   const Result<lab::Problem> read = lab::parse_command_text(line);
   if (!read) return;

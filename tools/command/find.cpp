@@ -110,7 +110,7 @@ Cell candidate_cell(const Match& match, std::size_t column, const DeviceModel& d
     case 7: return number_or_absent(controls.split_k_slices);
     case 8: return number_or_absent(controls.swizzle);
     case 9: return controls.raster ? Cell(std::string(to_string(*controls.raster))) : Cell();
-    default: return candidate.precompiled(device.cc);
+    default: return candidate.precompiled(device.cc, arguments_of(match.answer->problem));
   }
 }
 constexpr std::size_t own_columns = 11;
@@ -212,12 +212,13 @@ Status print_matches(const std::vector<Answer>& answers, const FindFlags& flags,
 /// What the kernel that the user named answers.
 CandidateList ask_one(const Kernel& kernel, const lab::Problem& problem, const Filter& filter,
                       const FindOptions& options) {
-  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments_of(problem), options);
+  const lab::HeldArguments arguments = arguments_of(problem);
+  const Result<Candidate> candidate = quarry::candidate_of(kernel, arguments, options);
   const std::string no = std::string(kernel.name()) + " does not take it: ";
   if (!candidate) return CandidateList(Status(candidate.status().code(), no + candidate.status().message()));
   if (!filter(kernel.metadata()))
     return CandidateList(Status(StatusCode::filtered_out, no + "the filter leaves it out"));
-  if (options.availability == Availability::precompiled && !kernel.precompiled(options.device->cc))
+  if (options.availability == Availability::precompiled && !kernel.precompiled(options.device->cc, arguments))
     return CandidateList(Status(StatusCode::not_precompiled, no + "it is not precompiled for this device"));
   return CandidateList(*candidate, 1);
 }

@@ -1,5 +1,7 @@
 #include "quarry/expression.hpp"
 
+#include <utility>
+
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/parser.hpp"
 #include "operations/common/expression/printer.hpp"
@@ -39,6 +41,9 @@ Result<Expression> Expression::parse(std::string_view text, const expression::De
   return Expression(std::make_shared<const detail::ExpressionGraph>(*std::move(graph)));
 }
 
+Expression::Expression(std::shared_ptr<const detail::ExpressionGraph> graph)
+    : graph_(std::move(graph)), hash_(detail::hash_of(*graph_)) {}
+
 std::span<const expression::Tensor> Expression::inputs() const { return graph_->inputs; }
 std::span<const expression::Output> Expression::outputs() const { return graph_->outputs; }
 DType Expression::sum_type() const { return graph_->sum; }
@@ -66,8 +71,6 @@ expression::Declarations Expression::declarations() const {
   }
   return declared;
 }
-
-std::uint64_t Expression::hash() const { return detail::hash_of(*graph_); }
 
 bool operator==(const Expression& a, const Expression& b) { return a.graph() == b.graph(); }
 

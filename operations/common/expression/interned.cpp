@@ -35,27 +35,39 @@ std::uint64_t number_of(const Expressions& all, const Expression& expression) {
   }
 }
 
+/// The expression with the types of its outputs declared.
+Expression typed(const Expression& expression, std::span<const DType> outputs) {
+  const ExpressionGraph& graph = expression.graph();
+  const auto is_typed = [](const expression::Output& o) { return o.tensor.dtype != DType::none; };
+  if (std::ranges::all_of(graph.outputs, is_typed)) return expression;
+  auto made = std::make_shared<ExpressionGraph>(graph);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) made->outputs[i].tensor.dtype = outputs[i];
+  return Expression(std::move(made));
+}
+
+const InternedExpression* find_kept(const Expression& expression) {
+  Expressions& all = expressions();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_number.find(number_of(all, expression));
+  return found == all.by_number.end() ? nullptr : &found->second;
+}
+
 }  // namespace
 
 const InternedExpression* interned(const Expression& expression) {
+  if (const InternedExpression* const kept = find_kept(expression)) return kept;
   Expressions& all = expressions();
-  {
-    const std::shared_lock lock(all.mutex);
-    const auto found = all.by_number.find(number_of(all, expression));
-    if (found != all.by_number.end()) return &found->second;
-  }
   const std::lock_guard lock(all.mutex);
   const std::uint64_t number = number_of(all, expression);
   return &all.by_number.try_emplace(number, InternedExpression{expression, number}).first->second;
 }
 
 const InternedExpression* interned(const Expression& expression, std::span<const DType> outputs) {
-  const ExpressionGraph& graph = expression.graph();
-  const auto is_typed = [](const expression::Output& o) { return o.tensor.dtype != DType::none; };
-  if (std::ranges::all_of(graph.outputs, is_typed)) return interned(expression);
-  auto typed = std::make_shared<ExpressionGraph>(graph);
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) typed->outputs[i].tensor.dtype = outputs[i];
-  return interned(Expression(std::move(typed)));
+  return interned(typed(expression, outputs));
+}
+
+const InternedExpression* find_interned(const Expression& expression, std::span<const DType> outputs) {
+  return find_kept(typed(expression, outputs));
 }
 
 const InternedExpression* find_interned(std::uint64_t number) {

@@ -26,6 +26,14 @@ const InternedExpression* interned(const Expression& expression);
 /// The same of an expression whose outputs, in its order, are of these types.
 const InternedExpression* interned(const Expression& expression, std::span<const DType> outputs);
 
+/// The expression that kernels of a problem have compiled in, as machine code is looked up by it: absent
+/// where the problem has none, null where this program keeps none like it, so that it has no machine code
+/// with it.
+using KnownExpression = std::optional<const InternedExpression*>;
+
+/// The kept copy of an expression whose outputs are of these types, or null. Keeps nothing.
+const InternedExpression* find_interned(const Expression& expression, std::span<const DType> outputs);
+
 /// The expression of a number; null where this program has not interned it.
 const InternedExpression* find_interned(std::uint64_t number);
 

@@ -1,4 +1,5 @@
 // Packs of kernels with expressions: a program that never saw the expression loads them.
+#include <array>
 #include <string>
 
 #include "operations/common/expression/interned.hpp"
@@ -12,6 +13,7 @@
 #include "registry/query/own_kernels.hpp"
 #include "support/cache_folder.hpp"
 #include "support/catch_compat.hpp"
+#include "support/registry_problems.hpp"
 
 using namespace quarry;
 using detail::TestFolder;
@@ -91,6 +93,67 @@ TEST_CASE("a pack brings kernels with expressions that nobody parsed yet", "[pac
   CHECK(detail::artifact_in_memory(entry, 80) == nullptr);
   const std::uint32_t other = entry_of_run(problem(parsed("out = relu(sum) + x * 0.2", "x=f32:row")));
   CHECK(detail::artifact_in_memory(other, 90) == nullptr);
+}
+
+TEST_CASE("a kernel is precompiled with the expressions that it was packed with", "[pack][expression]") {
+  constexpr std::string_view with = "x=f32:row";
+  const GemmArguments packed = problem(parsed("out = silu(sum) + x * 0.1", with));
+  GemmArguments half_out = packed;
+  half_out.out = TensorView::row_major(nullptr, DType::f16, {64, 64});
+  const GemmArguments other = problem(parsed("out = silu(sum) + x * 0.2", with));
+  GemmArguments plain = packed;
+  plain.expression.reset();
+  plain.tensors.clear();
+  GemmArguments wrong = packed;
+  wrong.tensors.clear();
+  const Kernel kernel = *find_kernel(kernel_name);
+  const bool is_plain_there = kernel.precompiled(90);
+  FindOptions options = test::on_h200();
+  options.availability = Availability::precompiled;
+  CHECK_FALSE(kernel.precompiled(90, packed));
+  CHECK(find_best(packed, {}, options).status().code() == StatusCode::filtered_out);
+
+  const Expression typed = parsed("out = silu(sum) + x * 0.1", "x=f32:row,out=f32:row");
+  REQUIRE(add_artifact(keyed(foreign(kernel_name, typed))));
+  CHECK(kernel.precompiled(90, packed));
+  CHECK_FALSE(kernel.precompiled(80, packed));
+  CHECK_FALSE(kernel.precompiled(70, packed));
+  CHECK_FALSE(kernel.precompiled(90, half_out));
+  CHECK_FALSE(kernel.precompiled(90, other));
+  CHECK_FALSE(kernel.precompiled(90, wrong));
+  CHECK_FALSE(kernel.precompiled(90, ElementwiseArguments{.expression = typed}));
+  CHECK(kernel.precompiled(90, plain) == is_plain_there);
+  CHECK(kernel.precompiled(90) == is_plain_there);
+  for (int time = 0; time < 2; ++time) {
+    const Result<Candidate> best = find_best(packed, {}, options);
+    INFO(best.status().message());
+    REQUIRE(best);
+    CHECK(best->name() == kernel_name);
+  }
+  CHECK(get_kernels(packed, {}, options).size() == 1);
+  CHECK(get_kernels(other, {}, options).status().code() == StatusCode::filtered_out);
+  // To ask keeps nothing.
+  CHECK(detail::find_interned(*other.expression, std::array{DType::f32}) == nullptr);
+}
+
+TEST_CASE("elementwise kernels are precompiled by expression", "[pack][expression]") {
+  const TensorView vector = TensorView::vector(nullptr, DType::f16, 4096);
+  const auto arguments = [&](std::string_view text) {
+    return ElementwiseArguments{.expression = parsed(text, "x=f16:row", DType::none),
+                                .tensors = {{"x", vector}, {"out", vector}}};
+  };
+  const ElementwiseArguments packed = arguments("out = x * 0.3");
+  FindOptions options = test::on_h200();
+  options.availability = Availability::precompiled;
+  CHECK(get_kernels(packed, {}, options).empty());
+  REQUIRE(add_artifact(
+      keyed(foreign("elementwise_v8_u4", parsed("out = x * 0.3", "x=f16:row,out=f16:row", DType::none)))));
+  const CandidateList found = get_kernels(packed, {}, options);
+  INFO(found.status().message());
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().name() == "elementwise_v8_u4");
+  CHECK(found.front().precompiled(90, packed));
+  CHECK(get_kernels(arguments("out = x * 0.4"), {}, options).empty());
 }
 
 TEST_CASE("expressions come back from artifacts of every kind of sum", "[pack][expression]") {

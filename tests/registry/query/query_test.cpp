@@ -1,4 +1,4 @@
-// Finding kernels: the whole sentence, each of its parts, and the memory of earlier questions.
+// Finding kernels: the whole sentence, and each of its parts.
 #include "registry/query/operation_info.hpp"
 #include "support/gemm_rules.hpp"
 
@@ -15,12 +15,14 @@
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
 #include "support/registry_problems.hpp"
+#include "support/same_answers.hpp"
 
 namespace {
 
 using namespace quarry;
 using detail::Row;
 using test::between;
+using test::check_same;
 using test::coin;
 using test::Random;
 
@@ -42,25 +44,6 @@ std::vector<std::string_view> taken_one_by_one(const GemmArguments& args, const 
     if (test::resolve(row, args, {}, device, problem, controls)) all.push_back(row.metadata.name);
   }
   return all;
-}
-
-void check_same(const Candidate& one, const Candidate& other) {
-  REQUIRE(one.name() == other.name());
-  REQUIRE(one.predicted_seconds() == other.predicted_seconds());
-  REQUIRE(one.workspace() == other.workspace());
-  REQUIRE(one.controls().mode == other.controls().mode);
-  REQUIRE(one.controls().split_k_slices == other.controls().split_k_slices);
-  REQUIRE(one.controls().swizzle == other.controls().swizzle);
-  REQUIRE(one.controls().raster == other.controls().raster);
-  REQUIRE(one.controls().multiprocessors == other.controls().multiprocessors);
-}
-
-void check_same(const CandidateList& one, const CandidateList& other) {
-  REQUIRE(one.status().code() == other.status().code());
-  REQUIRE(one.status().message() == other.status().message());
-  REQUIRE(one.matched() == other.matched());
-  REQUIRE(one.size() == other.size());
-  for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], other[i]);
 }
 
 std::size_t rejected(const CandidateList& list) {
@@ -135,65 +118,6 @@ TEST_CASE("best first: by time, as registered where equal, cut off by the limit"
     REQUIRE(some.matched() == all.size());
     REQUIRE(some.size() == std::min(options.limit, all.size()));
     for (std::size_t j = 0; j < some.size(); ++j) check_same(some[j], all[j]);
-  }
-}
-
-TEST_CASE("a question asked again is answered as if it were new", "[query]") {
-  const auto seed = GENERATE(1U, 2U, 3U);
-  INFO("seed " << seed);
-  Random random(seed);
-  const std::vector<DeviceModel> devices = test::some_devices();
-  std::vector<GemmArguments> problems;
-  for (int i = 0; i < 60; ++i) {
-    problems.push_back(test::problem_for(random, test::any_row(random)));
-    // Neighbours that differ in one thing only, which is what a key could overlook.
-    GemmArguments other = problems.back();
-    const auto toggle = [&other](std::optional<TensorView>& matrix) {
-      matrix = matrix ? std::nullopt : std::optional(other.out);
-    };
-    switch (random() % 10) {
-      case 0: other.a.assumed_alignment = static_cast<std::uint16_t>(bytes_of(other.a.dtype)); break;
-      case 1: other.b.strides[0] += 1; break;
-      case 2: other.controls = test::random_controls(random); break;
-      case 3: other.epilogue.alpha = 0.0; break;
-      case 4: other.epilogue.beta = other.epilogue.beta.value == 0 ? 1.0 : 0.0, other.c = other.out; break;
-      case 5: other.accumulator = DType::f16; break;
-      case 6: other.a.strides[other.a.rank - 1U] = 0; break;
-      case 7: toggle(other.epilogue.residual); break;
-      case 8: toggle(other.epilogue.aux); break;
-      default: other.b.strides[other.b.rank - 2U] = 0; break;
-    }
-    problems.push_back(other);
-  }
-  for (int i = 0; i < 4000; ++i) {
-    const GemmArguments& args = problems[random() % problems.size()];
-    FindOptions options;
-    options.limit = 1;
-    DeviceModel device = devices[random() % devices.size()];
-    if (random() % 8 == 0) device.multiprocessors = between(random, 40, 42);
-    if (random() % 4 != 0) options.device = &device;
-    constexpr std::size_t workspaces[] = {0, 1 << 20, std::numeric_limits<std::size_t>::max()};
-    options.max_workspace = test::one_of(random, workspaces);
-    if (random() % 4 == 0) options.order = Order::registry;
-    if (random() % 8 == 0) options.availability = Availability::precompiled;
-    CAPTURE(i, args.a.extents, args.b.extents, device.name, options.max_workspace);
-    check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
-  }
-}
-
-TEST_CASE("more devices than are remembered are answered all the same", "[query]") {
-  const GemmArguments args = test::plain_problem(512, 512, 512);
-  for (int i = 0; i < 3 * detail::most_devices; ++i) {
-    DeviceModel device = h200();
-    device.clock *= 1 + 0.01 * i;
-    FindOptions options;
-    options.device = &device;
-    options.limit = 1;
-    const CandidateList list = get_kernels(args, {}, options);
-    REQUIRE(list.size() == 1);
-    check_same(list, get_kernels(args, {}, options));
-    options.limit = 1000000;
-    check_same(list[0], get_kernels(args, {}, options)[0]);
   }
 }
 
