@@ -9,6 +9,7 @@
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
+#include "operations/gemm/whole_question.hpp"
 #include "quarry/device_model.hpp"
 #include "quarry/gemm_list.hpp"
 #include "quarry/status.hpp"
@@ -33,10 +34,22 @@ struct TuningQuestion {
   std::uint16_t unused = 0;
 };
 
+/// Everything of a list that a kernel may go by. Without padding: digested as bytes.
+struct Question {
+  gemm::WholeQuestion bounds;  ///< as if all problems were as large as these
+  std::uint64_t sizes = 0;     ///< as in TuningQuestion
+  std::uint32_t by_columns = 0;
+  std::uint8_t has_leading = 0;
+  std::uint8_t knows_sizes = 0;
+  std::uint8_t host_schedule = 0;
+  std::uint8_t unused = 0;
+};
+
 struct Rules {
   using Arguments = GemmListArguments;
   using Problem = GemmListProblem;
   using Profile = GemmProfile;
+  using Question = gemm_list::Question;
   using TuningQuestion = gemm_list::TuningQuestion;
 
   static void operands(const GemmListArguments& arguments, OperandList& list);
@@ -57,6 +70,7 @@ struct Rules {
   }
   static Status no_kernel(const GemmListProblem& problem);
   static Status check_signature(const Row& row, const GemmListProblem& problem);
+  static Question question(const GemmListProblem& problem);
   /// @return 0: each problem of the list has an M of its own
   static std::int64_t tuning_question(const GemmListProblem& problem, TuningQuestion& question);
   /// With the bounds as sizes where the host knows none, and packed leading dimensions where there are any.

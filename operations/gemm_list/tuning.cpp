@@ -1,4 +1,4 @@
-// Lists of GEMMs as tuning tables know them, and in the words of the command line.
+// Lists of GEMMs as remembered answers and tuning tables know them, and in the words of the command line.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -75,6 +75,15 @@ SaidList said_list(const GemmListProblem& problem, const ListExtents& bounds) {
 }
 
 }  // namespace
+
+Question Rules::question(const GemmListProblem& problem) {
+  return {.bounds = gemm::whole_question(problem.gemm),
+          .sizes = sizes_hash(problem),
+          .by_columns = problem.list.by_columns,
+          .has_leading = static_cast<std::uint8_t>(problem.has_leading),
+          .knows_sizes = static_cast<std::uint8_t>(problem.host_sizes != nullptr),
+          .host_schedule = static_cast<std::uint8_t>(problem.host_schedule)};
+}
 
 std::int64_t Rules::tuning_question(const GemmListProblem& problem, TuningQuestion& question) {
   const std::uint64_t sizes = sizes_hash(problem);

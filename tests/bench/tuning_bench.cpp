@@ -74,7 +74,7 @@ constexpr const char* lines[] = {
     "out = z; most = row_max(abs(z))' --with scale=f32:scalar,bias=f32:per_column,gate=bf16:row"};
 
 /// The fastest nanoseconds of find_best without a table, and with a table that has a measurement of the
-/// problem. Answers are remembered, but of lists.
+/// problem.
 void time_operation(const char* line, const std::string& path, const FindOptions& options) {
   const Result<lab::Problem> read = lab::parse_command_text(line);
   if (!read) return;

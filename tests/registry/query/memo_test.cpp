@@ -1,4 +1,5 @@
 // Questions that were asked before: their answers are as if they were new.
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -129,6 +130,31 @@ TEST_CASE("a question of any operation asked again is answered as if it were new
       check_same(get_kernels(args, {}, options), test::find_afresh(args, {}, options));
     }
   }
+}
+
+TEST_CASE("a list of GEMMs whose sizes changed in place is another question", "[query]") {
+  constexpr std::int64_t count = 64;
+  std::vector<std::int32_t> sizes(3 * count, 1024);
+  const std::int64_t extents[] = {count, 3};
+  const std::int64_t strides[] = {3, 1};
+  const GemmListArguments args = {.a = TensorView::row_major(nullptr, DType::bf16, {count, 1024, 1024}),
+                                  .b = TensorView::row_major(nullptr, DType::bf16, {count, 1024, 1024}),
+                                  .out = TensorView::row_major(nullptr, DType::bf16, {count, 1024, 1024}),
+                                  .sizes = TensorView::strided(nullptr, DType::s32, extents, strides),
+                                  .host_sizes = sizes};
+  FindOptions options = on_h200();
+  options.limit = 1;
+  std::vector<double> times;
+  for (const std::int32_t extent : {1024, 16, 512, 16, 1024}) {
+    std::ranges::fill(sizes, extent);
+    const CandidateList found = get_kernels(args, {}, options);
+    check_same(found, test::find_afresh(args, {}, options));
+    REQUIRE(found.size() == 1);
+    times.push_back(found.front().predicted_seconds());
+  }
+  CHECK(times[0] > times[2]);
+  CHECK(times[2] > times[1]);
+  CHECK(times[1] == times[3]);
 }
 
 TEST_CASE("more devices than are remembered are answered all the same", "[query]") {
