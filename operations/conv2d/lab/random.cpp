@@ -83,6 +83,28 @@ void draw_clamp(Problem& p) {
   p.epilogue.clamp = {-0.5 * unit, 0.75 * unit};
 }
 
+/// Whether K may be long: it is not where a kernel knows the channels beforehand.
+bool has_long_k(const KernelMetadata& kernel) {
+  return kernel.design.iterator != WindowIterator::fixed_channels;
+}
+bool cuts_serially(const KernelMetadata& kernel) { return kernel.modes.split_k_serial && has_long_k(kernel); }
+bool cuts_in_parallel(const KernelMetadata& kernel) {
+  return kernel.modes.split_k_parallel && has_long_k(kernel);
+}
+bool cuts_in_clusters(const KernelMetadata& kernel) {
+  return kernel.modes.split_k_cluster && has_long_k(kernel);
+}
+
+/// Sums that are cut into slices: of every direction, and of filters of one tap, K is more than a tile.
+template <Mode mode>
+void cut_k(Problem& p, Dice& dice) {
+  p.n = 2, p.h = dice.between(9, 10), p.w = dice.between(9, 10);
+  p.padding = {1, 1};
+  p.c = 8 * dice.between(9, 10), p.k = 8 * dice.between(9, 10);
+  p.controls.mode = mode;
+  p.controls.split_k_slices = static_cast<int>(dice.between(2, 3));
+}
+
 /// A way through kernels, and what makes of a plain problem one that takes it.
 struct OwnPath {
   Path path;
@@ -158,6 +180,9 @@ constexpr OwnPath own_paths[] = {
        draw_c(p, dice);
        p.epilogue.alpha = 0;
      }},
+    {{"split_k_serial", cuts_serially}, cut_k<Mode::split_k_serial>},
+    {{"split_k_parallel", cuts_in_parallel}, cut_k<Mode::split_k_parallel>},
+    {{"split_k_cluster", cuts_in_clusters}, cut_k<Mode::split_k_cluster>},
 };
 
 /// Channels come in multiples of this: where copies walk over pixels, lines of wgrad's columns are all of one

@@ -96,7 +96,10 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
     if (!p.expression) return false;
     const detail::ReductionCounts counts = detail::reduction_counts(*p.expression);
-    const bool reduces = path == "groups" ? counts.groups > 0 : counts.has_lines() == (path != "gated");
+    const bool has_all_lines = counts.rows > 0 && counts.columns > 0 && counts.all > 0;
+    const bool reduces = path == "groups"  ? counts.groups > 0
+                         : path == "gated" ? !counts.has_lines()
+                                           : has_all_lines;
     return reduces && p.expression->is_gated() == path.starts_with("gated");
   }
   if (path == "precise")

@@ -1,0 +1,33 @@
+/// Problems of paths that cut K.
+#include <random>
+#include <set>
+
+#include "lab/operation.hpp"
+#include "lab/problems/fresh_seed.hpp"
+#include "operations/conv2d/lab/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+using Convolution = lab::conv2d::Problem;
+
+TEST_CASE("conv2d: problems of paths that cut K keep their slices", "[conv2d]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const lab::OperationLab& lab = lab::lab_of(Operation::conv2d);
+  std::set<std::string_view> met;
+  for (const Kernel& kernel : get_kernels(*Filter::parse("operation == conv2d"))) {
+    for (std::int64_t number = 0; number < std::ssize(lab.paths); ++number) {
+      const lab::Path& path = lab.paths[static_cast<std::size_t>(number)];
+      if (!path.name.starts_with("split_k") || !path.is_of(kernel.metadata())) continue;
+      met.insert(path.name);
+      const lab::Problem drawn = lab.emulated(kernel.metadata(), random(), number);
+      const Convolution& p = drawn.as<Convolution>();
+      INFO(path.name << ", " << kernel.name() << ": " << command_text(drawn));
+      CHECK(to_string(p.controls.mode.value()) == path.name);
+      CHECK(p.controls.split_k_slices.value_or(1) >= 2);
+    }
+  }
+  CHECK(met == std::set<std::string_view>{"split_k_serial", "split_k_parallel", "split_k_cluster"});
+}
