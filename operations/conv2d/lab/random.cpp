@@ -35,7 +35,12 @@ bool takes_odd_channels(const KernelMetadata& kernel) {
   if (has_channel_groups(kernel)) return false;
   return walks(kernel) ? kernel.direction != Direction::wgrad : !is_pieced(kernel);
 }
-bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
+/// Kernels whose filters may have more than one tap; others know no padding.
+bool has_taps(const KernelMetadata& kernel) { return kernel.design.filter != WindowFilter::one; }
+/// Kernels of bytes whose neighbours along K are channels.
+bool has_words(const KernelMetadata& kernel) {
+  return is_byte(kernel.operands.a.dtype) && kernel.direction != Direction::wgrad;
+}
 
 bool brings_patches(const KernelMetadata& kernel) { return kernel.design.iterator == WindowIterator::window; }
 
@@ -113,16 +118,18 @@ struct OwnPath {
 
 constexpr OwnPath own_paths[] = {
     {{"plain", every_kernel}, [](Problem&, Dice&) {}},
-    {{"padding", every_kernel},
+    {{"padding", has_taps},
      [](Problem& p, Dice& dice) {
        p.padding = {dice.between(1, 4), dice.between(1, 4)};
      }},
     {{"stride", takes_steps},
-     [](Problem& p, Dice& dice) {
+     [](Problem& p, Dice& dice) {  // tiles begin within images
        p.stride = {dice.between(2, 3), dice.between(1, 3)};
        p.padding = {1, 1};
+       p.n = 2, p.h = 12 * p.stride.height, p.w = 12 * p.stride.width;
+       p.k = 8 * dice.between(1, 4);
      }},
-    {{"dilation", every_kernel},
+    {{"dilation", has_taps},
      [](Problem& p, Dice& dice) {
        p.dilation = {2, dice.between(1, 2)};
        p.padding = {2, 2};
@@ -139,7 +146,7 @@ constexpr OwnPath own_paths[] = {
        p.groups = p.c;
        p.k = p.c * dice.between(1, 2);
      }},
-    {{"turned", every_kernel},
+    {{"turned", has_taps},
      [](Problem& p, Dice&) {
        p.flips = true;
        p.padding = {1, 0};
@@ -154,7 +161,7 @@ constexpr OwnPath own_paths[] = {
      }},
     {{"unaligned", takes_anything},
      [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = p.out.alignment = 1; }},
-    {{"words", has_bytes}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
+    {{"words", has_words}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
     {{"c", every_kernel}, draw_c},
     {{"c_in_place", every_kernel},
      [](Problem& p, Dice&) {
@@ -174,6 +181,8 @@ constexpr OwnPath own_paths[] = {
     {{"slices", brings_gradients},
      [](Problem& p, Dice& dice) {
        p.n = 2, p.h = dice.between(22, 26), p.w = dice.between(22, 26), p.c = dice.between(1, 3);
+       p.controls.mode = Mode::split_k_serial;
+       p.controls.split_k_slices = static_cast<int>(dice.between(2, 3));
      }},
     {{"alpha_0", every_kernel},
      [](Problem& p, Dice& dice) {
