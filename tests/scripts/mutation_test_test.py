@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import mutation_test  # noqa: E402
 from mutation import operators, report  # noqa: E402
 from mutation.kernels import STAGES, stages_for  # noqa: E402
-from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written, survivors_files  # noqa: E402
+from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, function_at, of_hand_written, survivors_files  # noqa: E402
 from mutation.planted import PLANTED, texts_of  # noqa: E402
 from mutation.report import Fate, Result  # noqa: E402
 from mutation.source import Source, brackets, code_only  # noqa: E402
@@ -106,6 +106,12 @@ class OperatorTest(unittest.TestCase):
         text = "void f() { a.finish(); copy_async_commit(); // so\n copy_async_wait<0>();\n int x; block_barrier(); g(); h(); }"
         self.assertEqual([c[2] for c in found(operators.swap_order, text)],
                          ["copy_async_commit(); a.finish();", "copy_async_wait<0>(); copy_async_commit();", "g(); block_barrier();"])
+
+    def test_a_swapped_call_goes_with_its_condition(self):
+        text = "void f() { for (int i = 0; i < n; ++i) if (is_last) pass_on(); block_barrier(); if (a) g(); h(); }"
+        self.assertEqual([c[1:] for c in found(operators.swap_order, text)],
+                         [("for (int i = 0; i < n; ++i) if (is_last) pass_on(); block_barrier();",
+                           "block_barrier(); for (int i = 0; i < n; ++i) if (is_last) pass_on();")])
 
     def test_conditions_that_leave_are_never_met_others_always(self):
         text = """\
@@ -283,6 +289,24 @@ class ReportTest(unittest.TestCase):
         for wrong in ("  reason of nothing\n", "a | b\n  same: r\n", "a | b | c\n", "a | b | c\n  same\n", "a | b | c\n  so: r\n"):
             with self.assertRaises(SystemExit):
                 self.explained(wrong)
+
+    def test_explanations_of_one_function(self):
+        entries = self.explained("kernels/x/kernel.cuh | drop wait | in run: wait()\n  same: so.\n")
+        self.assertTrue(entries[0].fits(mutant(function="run")))
+        self.assertFalse(entries[0].fits(mutant(function="go")))
+        self.assertFalse(entries[0].fits(mutant()))
+
+    def test_mutants_know_their_function(self):
+        text = """\
+            QUARRY_DEVICE void first(const F& each) {
+              wait<0>();
+            }
+            class X {
+              QUARRY_DEVICE int second() const { barrier(); }
+            };
+            """
+        made = source(text)
+        self.assertEqual([function_at(made, made.text.index(call)) for call in ("first", "wait", "barrier")], ["", "first", "second"])
 
     def test_explanations_that_are_not_true(self):
         entries = self.explained("kernels/x/kernel.cuh | drop wait | wait()\n  same: so.\n")
