@@ -3,6 +3,7 @@
 #include "gemm/params.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -172,6 +173,19 @@ TEST_CASE("a problem of a path is what the path's name says", "[lab]") {
         CHECK((p.controls.split_k_slices.value_or(2) >= 2 && p.k > 0));
       }
     }
+  }
+}
+
+TEST_CASE("what a path adds shows beside sums of byte weights", "[lab]") {
+  std::mt19937_64 random(1);
+  const Filter weights =
+      *Filter::parse("operation == gemm and a.dtype in (f16, bf16) and b.dtype in (s8, u8)");
+  const std::vector<Kernel> kernels = get_kernels(weights);
+  REQUIRE(!kernels.empty());
+  for (std::size_t i = 0; i < kernels.size(); i += 20) {
+    const Problem problem = lab_of(Operation::gemm).emulated(kernels[i].metadata(), random(), 0);
+    INFO(kernels[i].name() << ": " << command_text(problem));
+    CHECK(std::abs(problem.as<Gemm>().epilogue.alpha) <= 0.02);
   }
 }
 
