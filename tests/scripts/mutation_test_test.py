@@ -214,6 +214,12 @@ class TreeTest(unittest.TestCase):
         for nobodys in ("kernels/arch/new.hpp", "kernels/new.hpp"):
             self.assertEqual(stages_for([nobodys]), STAGES)
 
+    def test_long_slices_run_gradients_of_filters_alone(self):
+        stages = stages_for(["kernels/gemm_sm90/long_slice_list.cuh"])
+        self.assertTrue(any("--multiprocessors" in stage.arguments for stage in stages))
+        self.assertTrue(all("conv2d_sm90_wgrad" in kernel for stage in stages for kernel in stage.kernels))
+        self.assertFalse(any(stage in stages for stage in stages_for(["kernels/gemm_sm90/tile_store.cuh"])))
+
     def test_reasons_stand_beside_kernels_too(self):
         with tempfile.TemporaryDirectory() as folder:
             own = Path(folder) / "kernels/new_family/survivors.txt"
@@ -250,13 +256,29 @@ class PlantedTest(unittest.TestCase):
                 for path, text in texts_of(ROOT, mistake).items():
                     self.assertNotEqual(text, (ROOT / path).read_text())
 
+    def test_every_path_of_the_page_has_one(self):
+        page = (ROOT / "docs/emulator.md").read_text(encoding="utf-8")
+        table = page[page.index("| path | its problem |") : page.index("`--path NAME` runs")]
+        cells = [re.sub(r"\(`\w+`\)", "", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+        paths = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+        self.assertEqual(paths, {mistake.path for mistake in PLANTED})
+
+    def test_what_paths_share_is_run_once_without_a_mistake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command, runs = Path(folder) / "command", Path(folder) / "runs"
+            command.write_text(PATHS_STAND_IN.format(root=ROOT, found=2) + f"open('{runs}', 'a').write('x')\n")
+            command.chmod(0o755)
+            subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--jobs", "1", "--command", command,
+                            "--only", "^lines elements do not join"], capture_output=True, check=True)
+            self.assertEqual(runs.read_text(), "xxx")  # two mistakes
+
     def test_all_kernels_must_be_found(self):
         for found, status in ((2, 0), (1, 1)):
             with tempfile.TemporaryDirectory() as folder:
                 command = Path(folder) / "command"
                 command.write_text(PATHS_STAND_IN.format(root=ROOT, found=found))
                 command.chmod(0o755)
-                done = subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--command", command, "--only", "cluster"],
+                done = subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--command", command, "--only", "its own sums only"],
                                       capture_output=True, text=True)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(f"| split_k_cluster | each block reads its own sums only | kernels/gemm_sm90/cluster_sum.cuh | {found} | 2 |", done.stdout)
