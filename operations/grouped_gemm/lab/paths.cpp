@@ -53,15 +53,15 @@ constexpr OwnPath own_paths[] = {
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
 };
 
-/// Extents of more than one box of the output.
+/// Extents of more than one box of the output, whose lines are whole accesses, as bulk stores need them.
 void draw_path_extents(Problem& problem, Dice& dice) {
   const bool is_masked = problem.form == GroupForm::masked;
   const bool is_ragged = problem.form == GroupForm::ragged_k;
   problem.groups = dice.between(2, 6);
-  problem.n = dice.between(70, 150);
-  (is_ragged ? problem.m : problem.k) = dice.between(40, 150);
-  problem.room =
-      is_masked ? dice.between(2 * least_rows, 100) : problem.groups * dice.between(least_rows, 60);
+  const std::int64_t unit = wide_alignment(problem.out.dtype);
+  problem.n = (dice.between(70, 150) + unit - 1) / unit * unit;
+  (is_ragged ? problem.m : problem.k) = dice.between(is_ragged ? least_rows : 40, 150);
+  problem.room = is_masked ? dice.between(least_rows, 140) : problem.groups * dice.between(50, 80);
   problem.sizes_are = is_masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
 }
 

@@ -12,9 +12,9 @@ namespace quarry::lab::grouped_gemm {
 /// How many paths there are: Lab::paths().
 std::int64_t path_count();
 
-/// Rows (or positions of K) that the largest group of a path's problem has at least: a warp's rows of a box
-/// of the output, and some more.
-inline constexpr std::int64_t least_rows = 20;
+/// Rows (or positions of K) that the largest group of a path's problem has at least: some more than all rows
+/// of a warp in a tile of two blocks of 64.
+inline constexpr std::int64_t least_rows = 90;
 
 /// Makes a problem, of which types alone are known, one of this path. A group of it is not small,
 /// and another not empty.
