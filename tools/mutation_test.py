@@ -6,7 +6,7 @@ Each mutant lacks one barrier, wait, fence, edge predicate, ... (see mutation/op
 beside the kernel has one. Exits with 1 when fewer than 95% are caught (of those that compile and are not explained as no mistake),
 when a survivor has no reason, or when a reason is not true any more; with 2 when the sources as they stand are not right.
 
-With --paths, the mistakes of mutation/planted.py: each stands on one path, whose problem must find it in every kernel that has the path.
+With --paths, the mistakes of mutation/planted/: each stands on one path, whose problem must find it in every kernel that has the path.
 """
 
 import argparse
@@ -153,9 +153,14 @@ def test_planted(options, root):
     if not chosen:
         raise SystemExit("mutation_test: there is no such mistake")
 
+    unchanged_counts = {}  # by path and kernels, which several mistakes may share
+
     def run(mistake):
-        counts = [planted_counts(options, root, mistake, texts) for texts in ({}, planted.texts_of(root, mistake))]
-        print(f"{mistake.path}: {mistake.what}: {counts}", file=sys.stderr, flush=True)
+        key = (mistake.path, mistake.kernels)
+        if key not in unchanged_counts:
+            unchanged_counts[key] = planted_counts(options, root, mistake, {})
+        counts = unchanged_counts[key], planted_counts(options, root, mistake, planted.texts_of(root, mistake))
+        print(f"{mistake.path}: {mistake.what}: {[*counts]}", file=sys.stderr, flush=True)
         return mistake, *counts
 
     with ThreadPoolExecutor(options.jobs) as pool:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import mutation_test  # noqa: E402
 from mutation import operators, report  # noqa: E402
 from mutation.kernels import STAGES, stages_for  # noqa: E402
-from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, of_hand_written, survivors_files  # noqa: E402
+from mutation.mutants import LEFT_OUT, SOURCES, Mutant, all_mutants, explanations, function_at, of_hand_written, survivors_files  # noqa: E402
 from mutation.planted import PLANTED, texts_of  # noqa: E402
 from mutation.report import Fate, Result  # noqa: E402
 from mutation.source import Source, brackets, code_only  # noqa: E402
@@ -106,6 +106,12 @@ class OperatorTest(unittest.TestCase):
         text = "void f() { a.finish(); copy_async_commit(); // so\n copy_async_wait<0>();\n int x; block_barrier(); g(); h(); }"
         self.assertEqual([c[2] for c in found(operators.swap_order, text)],
                          ["copy_async_commit(); a.finish();", "copy_async_wait<0>(); copy_async_commit();", "g(); block_barrier();"])
+
+    def test_a_swapped_call_goes_with_its_condition(self):
+        text = "void f() { for (int i = 0; i < n; ++i) if (is_last) pass_on(); block_barrier(); if (a) g(); h(); }"
+        self.assertEqual([c[1:] for c in found(operators.swap_order, text)],
+                         [("for (int i = 0; i < n; ++i) if (is_last) pass_on(); block_barrier();",
+                           "block_barrier(); for (int i = 0; i < n; ++i) if (is_last) pass_on();")])
 
     def test_conditions_that_leave_are_never_met_others_always(self):
         text = """\
@@ -208,6 +214,12 @@ class TreeTest(unittest.TestCase):
         for nobodys in ("kernels/arch/new.hpp", "kernels/new.hpp"):
             self.assertEqual(stages_for([nobodys]), STAGES)
 
+    def test_long_slices_run_gradients_of_filters_alone(self):
+        stages = stages_for(["kernels/gemm_sm90/long_slice_list.cuh"])
+        self.assertTrue(any("--multiprocessors" in stage.arguments for stage in stages))
+        self.assertTrue(all("conv2d_sm90_wgrad" in kernel for stage in stages for kernel in stage.kernels))
+        self.assertFalse(any(stage in stages for stage in stages_for(["kernels/gemm_sm90/tile_store.cuh"])))
+
     def test_reasons_stand_beside_kernels_too(self):
         with tempfile.TemporaryDirectory() as folder:
             own = Path(folder) / "kernels/new_family/survivors.txt"
@@ -244,13 +256,29 @@ class PlantedTest(unittest.TestCase):
                 for path, text in texts_of(ROOT, mistake).items():
                     self.assertNotEqual(text, (ROOT / path).read_text())
 
+    def test_every_path_of_the_page_has_one(self):
+        page = (ROOT / "docs/emulator.md").read_text(encoding="utf-8")
+        table = page[page.index("| path | its problem |") : page.index("`--path NAME` runs")]
+        cells = [re.sub(r"\(`\w+`\)", "", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+        paths = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+        self.assertEqual(paths, {mistake.path for mistake in PLANTED})
+
+    def test_what_paths_share_is_run_once_without_a_mistake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command, runs = Path(folder) / "command", Path(folder) / "runs"
+            command.write_text(PATHS_STAND_IN.format(root=ROOT, found=2) + f"open('{runs}', 'a').write('x')\n")
+            command.chmod(0o755)
+            subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--jobs", "1", "--command", command,
+                            "--only", "^lines elements do not join"], capture_output=True, check=True)
+            self.assertEqual(runs.read_text(), "xxx")  # two mistakes
+
     def test_all_kernels_must_be_found(self):
         for found, status in ((2, 0), (1, 1)):
             with tempfile.TemporaryDirectory() as folder:
                 command = Path(folder) / "command"
                 command.write_text(PATHS_STAND_IN.format(root=ROOT, found=found))
                 command.chmod(0o755)
-                done = subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--command", command, "--only", "cluster"],
+                done = subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--command", command, "--only", "its own sums only"],
                                       capture_output=True, text=True)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(f"| split_k_cluster | each block reads its own sums only | kernels/gemm_sm90/cluster_sum.cuh | {found} | 2 |", done.stdout)
@@ -283,6 +311,24 @@ class ReportTest(unittest.TestCase):
         for wrong in ("  reason of nothing\n", "a | b\n  same: r\n", "a | b | c\n", "a | b | c\n  same\n", "a | b | c\n  so: r\n"):
             with self.assertRaises(SystemExit):
                 self.explained(wrong)
+
+    def test_explanations_of_one_function(self):
+        entries = self.explained("kernels/x/kernel.cuh | drop wait | in run: wait()\n  same: so.\n")
+        self.assertTrue(entries[0].fits(mutant(function="run")))
+        self.assertFalse(entries[0].fits(mutant(function="go")))
+        self.assertFalse(entries[0].fits(mutant()))
+
+    def test_mutants_know_their_function(self):
+        text = """\
+            QUARRY_DEVICE void first(const F& each) {
+              wait<0>();
+            }
+            class X {
+              QUARRY_DEVICE int second() const { barrier(); }
+            };
+            """
+        made = source(text)
+        self.assertEqual([function_at(made, made.text.index(call)) for call in ("first", "wait", "barrier")], ["", "first", "second"])
 
     def test_explanations_that_are_not_true(self):
         entries = self.explained("kernels/x/kernel.cuh | drop wait | wait()\n  same: so.\n")

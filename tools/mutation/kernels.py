@@ -113,6 +113,8 @@ SM90_PROBLEMS = (
     # Tiles of an expression that follow one another, with vectors for each of them.
     ("gemm_sm90_bf16_bf16_f32_bf16_rcr_64x128x64_c1x1_s8_ping_pong_a8x8", "260x700x64", "--multiprocessors", "2",
      "--epilogue", "out = relu(sum + c) * r", "--with", "c=f32:per_column,r=f16:per_row"),
+    # Biases of tiles that follow one another, in more sets than two.
+    ("gemm_sm90_bf16_bf16_f32_f32_crr_128x128x64_c1x1_s6_cooperative_cp_async_a4x4", "260x400x64", "--bias", "column", "--multiprocessors", "1"),
     ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "128x128x256", "--mode", "split_k_parallel",
      "--split-k", "3", "--batch", "6", "--multiprocessors", "1"))
 
@@ -164,10 +166,31 @@ CONV2D_SM90 = ("conv2d_sm90_fprop_bf16_bf16_f32_bf16_128x128x64_c2x1_s6_ping_pon
                "conv2d_sm90_wgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong", "conv2d_sm90_wgrad_f16_f16_f32_f16_64x96x64_c1x1_s8_one_tile")
 CONV2D_SM90_STRIDED = ("conv2d_sm90_dgrad_f16_f16_f32_f16_64x64x64_c1x1_s6_one_tile_strided",
                        "conv2d_sm90_dgrad_bf16_bf16_f32_f32_128x128x64_c2x1_s6_ping_pong_strided")
-# What mistakes on one path alone are looked for in: mutation/planted.py.
+# Each is a gradient of filters whose slices of K have two lengths, several of them a block: (kernel, arguments).
+LONG_SLICES = (("conv2d_sm90_wgrad_bf16_bf16_f32_bf16_64x128x64_c1x1_s8_ping_pong", "7x7x9x64", "64x3x3", "--padding", "1",
+                "--mode", "split_k_parallel", "--split-k", "3", "--multiprocessors", "6"),
+               (CONV2D_SM90[2], "7x7x9x64", "256x3x3", "--padding", "1", "--mode", "split_k_parallel", "--split-k", "3", "--multiprocessors", "12"))
+# What mistakes on one path alone are looked for in: mutation/planted/.
 SM80_PATHS = SM80_FIRST[:1] + SM80_REST[3:5] + SM80_REST[6:7] + SM80_F64[:1] + SM80_BYTES[:1]
 STREAM_PATHS = SM80_STREAM
+# Promoted sums; scales by vectors and by blocks; zero points; and the scales of groups by the copy engine.
+SIMT_PRECISE = ("gemm_simt_e4m3_e4m3_f32_f16_rcr_64x64x16_t4x4_block_scales",)
+SIMT_ZEROS = ("gemm_simt_f16_u8_f32_f16_rcr_64x64x16_t4x4_zero_points", "gemm_simt_f16_u8_f32_f32_crr_64x64x16_t4x4_zero_points")
+SM80_SCALES = ("gemm_sm80_f16_f16_f32_f16_rcr_128x128x32_w2x4x1_s4_a8x8_vector_scales",
+               "gemm_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s4_a8x8_block_scales",
+               "gemm_sm80_f16_f16_f32_f16_rrr_64x64x64_w2x2x1_s4_a8x8_block_scales")
+GROUPED_SM90_SCALES = ("grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_256x128x128_c1x1_s4_cooperative_a16x16_block_scales",
+                       "grouped_gemm_sm90_e4m3_e4m3_f32_bf16_rcr_128x160x128_c2x1_s5_cooperative_a16x16_block_scales")
+# Expressions with reductions and gated pairs: tiles of whole groups of columns, and others.
+WIDE_SM80 = ("gemm_sm80_f16_f16_f32_f16_rcr_128x128x64_w2x2x1_s2_a8x8", "gemm_sm80_f16_f16_f32_f16_rcr_32x32x64_w1x1x2_s4_a8x8",
+             "gemm_sm80_f64_f64_f64_f64_crr_64x64x16_w2x2x1_s3_a2x2", "gemm_simt_s8_u8_s32_s32_rcr_64x64x64_t4x4",
+             "gemm_simt_f32_f32_f32_f32_rcr_128x128x8_t8x8") + SM80_STREAM[:1]
+WIDE_SM90 = SM90_FIRST + SM90_REST[2:4] + SM90_THREADS[1:]
+ELEMENTWISE = ("elementwise_v1_u1", "elementwise_v1_u4", "elementwise_v2_u2", "elementwise_v4_u1", "elementwise_v8_u4", "elementwise_v16_u2")
 SM90_PATHS = SM90_FIRST + SM90_REST + SM90_THREADS
+
+# What kernels of gemm_sm90 use whose operands the copy engine brings.
+SM90_BY_ENGINE = rf"{SM90}/(?!thread_producer|long_slice_list).*"
 
 SM80_SOURCES = rf"kernels/gemm_sm80/.*|kernels/layout/.*|{COMMON}"
 
@@ -215,10 +238,12 @@ STAGES = [
     Stage(r"kernels/(gemm_sm80/kernel|common/tile_(scheduler|writer))\.cuh", SM80_STREAM[:1]),
     Stage(rf"{SM90}/(kernel|pipeline|shape|tensor_producer|work_list)\.cuh", SM90_FIRST[1:]),
     Stage(rf"{SM90}/(kernel|pipeline|thread_producer)\.cuh", SM90_THREADS),
-    Stage(rf"{SM90}/(?!thread_producer).*", SM90_FIRST[:1]),
-    Stage(rf"{SM90}/(?!thread_producer).*", SM90_REST),
+    *(Stage(rf"{SM90}/long_slice_list\.cuh", (kernel,), tuple(problem)) for kernel, *problem in LONG_SLICES),
+    Stage(rf"{SM90}/long_slice_list\.cuh", CONV2D_SM90[2:3]),
+    Stage(SM90_BY_ENGINE, SM90_FIRST[:1]),
+    Stage(SM90_BY_ENGINE, SM90_REST),
     *(Stage(r"kernels/grouped_gemm_sm90/.*", (kernel,), tuple(problem)) for kernel, *problem in GROUPED_SM90_PROBLEMS),
-    *(Stage(rf"{SM90}/(?!thread_producer).*", (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
+    *(Stage(SM90_BY_ENGINE, (kernel,), tuple(problem)) for kernel, *problem in SM90_PROBLEMS),
 ]
 
 

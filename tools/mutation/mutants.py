@@ -28,6 +28,7 @@ class Mutant:
     line_text: str
     texts: dict = field(repr=False)  # file -> its text with the mistake
     number: int = 1  # which of those with the same operator on the same line
+    function: str = ""  # the device function that it stands in; nothing of mutants written by hand
 
     @property
     def id(self):
@@ -50,12 +51,19 @@ def with_neighbours(source, span, replacement):
     return one_line(left + before + right), one_line(left + after + right)
 
 
+def function_at(source, place):
+    """The name of the last device function that begins before a place."""
+    names = re.findall(r"QUARRY_DEVICE[^;{}()]*?(\w+)\(", source.code[:place])
+    return names[-1] if names else ""
+
+
 def of_source(source):
     for change in changes(source):
         begin, end = change.span.begin, change.span.end
         text = source.text[:begin] + change.replacement + source.text[end:]
         before, after = with_neighbours(source, change.span, change.replacement)
-        yield Mutant(source.path, source.line_of(begin), change.operator, before, after, source.line_text(begin), {source.path: text})
+        yield Mutant(source.path, source.line_of(begin), change.operator, before, after, source.line_text(begin), {source.path: text},
+                     function=function_at(source, begin))
 
 
 def of_hand_written(root, hand_written=None):
@@ -97,7 +105,10 @@ KINDS = ("same", "slower", "unreached", "missed")
 
 @dataclass
 class Explanation:
-    """Why mutants survive: those of an operator whose line holds `line` and whose change, as shown, holds `change`."""
+    """Why mutants survive: those of an operator whose line holds `line` and whose change, as shown, holds `change`.
+
+    Where the line begins with "in NAME: ", those in the function of this name alone.
+    """
 
     path: str
     operator: str
@@ -105,6 +116,12 @@ class Explanation:
     change: str
     reason: str
     place: str  # where it is written
+    function: str = ""
+
+    def __post_init__(self):
+        named = re.fullmatch(r"in (\w+): (.*)", self.line)
+        if named:
+            self.function, self.line = named.groups()
 
     @property
     def kind(self):
@@ -117,7 +134,7 @@ class Explanation:
 
     def fits(self, mutant):
         return (mutant.path == self.path and mutant.operator == self.operator and self.line in mutant.line_text
-                and self.change in mutant.shown())
+                and self.change in mutant.shown() and self.function in ("", mutant.function))
 
 
 def survivors_files(root):
@@ -126,7 +143,7 @@ def survivors_files(root):
 
 
 def explanations(file: Path):
-    """Reads the list: 'FILE | OPERATOR | part of the line [| part of the change]' and, indented, 'KIND: reason'.
+    """Reads the list: 'FILE | OPERATOR | [in FUNCTION: ]part of the line [| part of the change]' and, indented, 'KIND: reason'.
 
     Several of these may share the reason that follows them.
     """
@@ -144,7 +161,7 @@ def explanations(file: Path):
             continue
         parts = [part.strip() for part in line.split(" | ")]
         if len(parts) not in (3, 4):
-            raise SystemExit(f"{place}: not FILE | OPERATOR | part of the line [| part of the change]")
+            raise SystemExit(f"{place}: not FILE | OPERATOR | [in FUNCTION: ]part of the line [| part of the change]")
         if begun:
             open_ones, begun = [], False
         open_ones.append(Explanation(*parts[:3], parts[3] if len(parts) == 4 else "", "", place))

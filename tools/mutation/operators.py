@@ -91,16 +91,25 @@ def more_pending(source):
         yield Change("wait for less", Span(match.start(1), match.end(1)), f"{match[1]} + 1")
 
 
+def guards(source):
+    """For the place of each body without a block that of the `if`, `for` or `while` before it."""
+    headers = [header for word in ("if", "for", "while") for header in source.headers(word)]
+    return {source.trimmed(header.end + 1, len(source.code)).begin: place for place, header in headers}
+
+
 def swap_order(source):
-    """Neighbouring calls in the other order, where one of them orders others."""
+    """Neighbouring calls in the other order, where one of them orders others. A call goes with what guards it."""
     calls = list(call_statements(source))
+    guard_of = guards(source)
     for first, second in zip(calls, calls[1:]):
         within = second.span.begin < first.span.end  # a lambda that is an argument
         if within or first.kind == second.kind == "call" or source.code[first.span.end : second.span.begin].strip():
             continue
-        both = Span(first.span.begin, second.span.end)
-        text = second.span.of(source.code) + " " + first.span.of(source.code)
-        yield Change("swap order", both, text)
+        begin = first.span.begin
+        while begin in guard_of:
+            begin = guard_of[begin]
+        text = second.span.of(source.code) + " " + source.code[begin : first.span.end]
+        yield Change("swap order", Span(begin, second.span.end), text)
 
 
 def leaves(body):

@@ -44,7 +44,12 @@ bool takes_odd_channels(const KernelMetadata& kernel) {
   if (has_channel_groups(kernel)) return false;
   return walks(kernel) ? kernel.direction != Direction::wgrad : !is_pieced(kernel);
 }
-bool has_bytes(const KernelMetadata& kernel) { return is_byte(kernel.operands.a.dtype); }
+/// Kernels whose filters may have more than one tap; others know no padding.
+bool has_taps(const KernelMetadata& kernel) { return kernel.design.filter != WindowFilter::one; }
+/// Kernels of bytes whose neighbours along K are channels.
+bool has_words(const KernelMetadata& kernel) {
+  return is_byte(kernel.operands.a.dtype) && kernel.direction != Direction::wgrad;
+}
 
 bool brings_patches(const KernelMetadata& kernel) { return kernel.design.iterator == WindowIterator::window; }
 
@@ -121,6 +126,28 @@ void draw_all_tensors(Problem& p, Dice& dice) {
   draw_clamp(p);
 }
 
+/// Whether K may be long: it is not where a kernel knows the channels beforehand.
+bool has_long_k(const KernelMetadata& kernel) {
+  return kernel.design.iterator != WindowIterator::fixed_channels;
+}
+bool cuts_serially(const KernelMetadata& kernel) { return kernel.modes.split_k_serial && has_long_k(kernel); }
+bool cuts_in_parallel(const KernelMetadata& kernel) {
+  return kernel.modes.split_k_parallel && has_long_k(kernel);
+}
+bool cuts_in_clusters(const KernelMetadata& kernel) {
+  return kernel.modes.split_k_cluster && has_long_k(kernel);
+}
+
+/// Sums that are cut into slices: of every direction, and of filters of one tap, K is more than a tile.
+template <Mode mode>
+void cut_k(Problem& p, Dice& dice) {
+  p.n = 2, p.h = dice.between(9, 10), p.w = dice.between(9, 10);
+  p.padding = {1, 1};
+  p.c = 8 * dice.between(9, 10), p.k = 8 * dice.between(9, 10);
+  p.controls.mode = mode;
+  p.controls.split_k_slices = static_cast<int>(dice.between(2, 3));
+}
+
 /// A way through kernels, and what makes of a plain problem one that takes it.
 struct OwnPath {
   Path path;
@@ -129,16 +156,18 @@ struct OwnPath {
 
 constexpr OwnPath own_paths[] = {
     {{"plain", every_kernel}, [](Problem&, Dice&) {}},
-    {{"padding", every_kernel},
+    {{"padding", has_taps},
      [](Problem& p, Dice& dice) {
        p.padding = {dice.between(1, 4), dice.between(1, 4)};
      }},
     {{"stride", takes_steps},
-     [](Problem& p, Dice& dice) {
+     [](Problem& p, Dice& dice) {  // tiles begin within images
        p.stride = {dice.between(2, 3), dice.between(1, 3)};
        p.padding = {1, 1};
+       p.n = 2, p.h = 12 * p.stride.height, p.w = 12 * p.stride.width;
+       p.k = 8 * dice.between(1, 4);
      }},
-    {{"dilation", every_kernel},
+    {{"dilation", has_taps},
      [](Problem& p, Dice& dice) {
        p.dilation = {2, dice.between(1, 2)};
        p.padding = {2, 2};
@@ -154,7 +183,7 @@ constexpr OwnPath own_paths[] = {
        p.groups = p.c;
        p.k = p.c * dice.between(1, 2);
      }},
-    {{"turned", every_kernel},
+    {{"turned", has_taps},
      [](Problem& p, Dice&) {
        p.flips = true;
        p.padding = {1, 0};
@@ -169,7 +198,7 @@ constexpr OwnPath own_paths[] = {
      }},
     {{"unaligned", takes_anything},
      [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = p.out.alignment = 1; }},
-    {{"words", has_bytes}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
+    {{"words", has_words}, [](Problem& p, Dice&) { p.a.alignment = p.b.alignment = 4; }},
     {{"c", every_kernel}, draw_c},
     {{"c_in_place", every_kernel},
      [](Problem& p, Dice&) {
@@ -189,6 +218,8 @@ constexpr OwnPath own_paths[] = {
     {{"slices", brings_gradients},
      [](Problem& p, Dice& dice) {
        p.n = 2, p.h = dice.between(22, 26), p.w = dice.between(22, 26), p.c = dice.between(1, 3);
+       p.controls.mode = Mode::split_k_serial;
+       p.controls.split_k_slices = static_cast<int>(dice.between(2, 3));
      }},
     {{"expression", takes_expressions}, [](Problem& p, Dice& dice) { draw_expression(p, dice); }},
     {{"alpha_0", every_kernel},
@@ -218,6 +249,9 @@ constexpr OwnPath own_paths[] = {
        draw_whole_tiles(p, dice);
        p.epilogue.residual.emplace();
      }},
+    {{"split_k_serial", cuts_serially}, cut_k<Mode::split_k_serial>},
+    {{"split_k_parallel", cuts_in_parallel}, cut_k<Mode::split_k_parallel>},
+    {{"split_k_cluster", cuts_in_clusters}, cut_k<Mode::split_k_cluster>},
 };
 
 /// Channels come in multiples of this: where copies walk over pixels, lines of wgrad's columns are all of one

@@ -26,6 +26,8 @@ struct OwnPath {
   /// Lines have no padding, so that all of a tensor is one line.
   bool packed = false;
   std::string_view in_place = {};
+  /// Lines are longer than what a warp reduces of the columns at once.
+  bool is_long = false;
 };
 
 constexpr OwnPath own_paths[] = {
@@ -51,9 +53,22 @@ constexpr OwnPath own_paths[] = {
     {{"lines", every_kernel},
      "out = relu(x); c = column_sum(x); a = sum(x * y); m = max(abs(x)); r = row_sum(x) * s",
      "x=f32:row,y=f16:row,s=f32:per_row,c=f32:per_column,a=f32:scalar,m=f32:scalar,r=f32:per_row,out=f32:"
-     "row"},
+     "row",
+     2,
+     false,
+     {},
+     true},
     {{"columns", takes_any_stride}, "out = x + y", "x=f16:col,y=f16:row,out=f16:row"},
 };
+
+/// Several lines, which are longer than a group of columns and end within a vector.
+std::vector<std::int64_t> path_extents(const OwnPath& path, Dice& dice) {
+  if (path.rank == 1) return {dice.between(200, 6000)};
+  std::vector<std::int64_t> extents(static_cast<std::size_t>(path.rank) - 2, 2);
+  extents.push_back(dice.between(18, 24));
+  extents.push_back(2 * (path.is_long ? dice.between(1025, 1100) : dice.between(65, 150)) + 1);
+  return extents;
+}
 
 /// Sizes of one to a few blocks of a kernel whose threads take few elements.
 std::vector<std::int64_t> random_extents(std::int64_t rank, Dice& dice) {
@@ -78,7 +93,7 @@ Expression random_taken(const KernelMetadata& kernel, Dice& dice) {
 }
 
 Problem path_problem(const OwnPath& path, Dice& dice) {
-  Problem problem{.extents = random_extents(path.rank, dice),
+  Problem problem{.extents = path_extents(path, dice),
                   .expression = *Expression::parse(path.text, *Declarations::parse(path.with, DType::none))};
   problem.lines = path.packed ? 0 : 1;
   problem.in_place = path.in_place;

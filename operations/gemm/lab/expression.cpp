@@ -1,10 +1,12 @@
 #include "operations/gemm/lab/expression.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "gemm/expression_params.hpp"
 #include "lab/campaign/draw_tensor.hpp"
 #include "lab/expression/random.hpp"
 #include "lab/problems/byte_sums.hpp"
@@ -226,14 +228,35 @@ static bool has_parts(const Expression& expression, const WideParts& parts) {
   return parts.groups ? counts.groups > 0 : counts.has_lines() == parts.lines;
 }
 
+/// The expression with reductions of rows, columns and all besides, to which each element adds something;
+/// nothing where that makes too many tensors.
+static std::optional<Expression> with_all_lines(const Expression& drawn, const Problem& p,
+                                                const WideParts& parts) {
+  const std::string sums =
+      parts.pairs ? sum_text(p, "gate(sum)") + " - " + sum_text(p, "up(sum)") : sum_text(p);
+  const std::string text = drawn.text() + "; size = abs(" + sums +
+                           "); of_rows = row_sum(size); of_columns = column_sum(size); of_all = sum(size)";
+  const Result<Expression> all = Expression::parse(text, drawn.declarations());
+  const bool fits = all && all->inputs().size() + all->outputs().size() <= gemm_expression_tensors;
+  return fits ? std::optional(*all) : std::nullopt;
+}
+
+/// A random expression with such parts; lines without groups are of every kind.
+static Expression random_wide(const Problem& p, const WideParts& parts, Dice& dice) {
+  while (true) {
+    const Expression drawn = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
+    if (!has_parts(drawn, parts)) continue;
+    if (!parts.lines || parts.groups) return drawn;
+    if (const auto all = with_all_lines(drawn, p, parts)) return *all;
+  }
+}
+
 void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   p.epilogue = {};
   // Halves of whole accesses, whatever the types.
   if (parts.pairs) p.n = (p.n + 31) / 32 * 32;
   if (dice.one_in(2)) {
-    do {
-      p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice, parts);
-    } while (!has_parts(*p.expression, parts));
+    p.expression = random_wide(p, parts, dice);
     return;
   }
   std::string text = "z = " + sum_text(p);

@@ -58,7 +58,8 @@ struct WideParts {
 /// Whether a kernel takes expressions with such parts.
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts);
 
-/// As draw_expression, one that mostly has these parts. @pre the kernel takes_wide
+/// As draw_expression, one with these parts: lines without groups are rows, columns and all.
+/// @pre the kernel takes_wide
 void draw_wide_expression(Problem& problem, const WideParts& parts, Dice& dice);
 
 /// What an expression has of them.

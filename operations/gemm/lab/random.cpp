@@ -50,11 +50,19 @@ Whole whole_extents(const KernelMetadata& kernel) {
   return {a || out, b || out, a || b};
 }
 
+/// Whole bytes beside floating-point numbers count as if they were below 2, so that C and the bias show
+/// beside the sums.
+void fit_weights(Problem& problem) {
+  for (const OperandSpec* operand : {&problem.a, &problem.b}) {
+    if (is_byte(operand->dtype)) problem.epilogue.alpha *= 0x1p-6;
+  }
+}
+
 /// Where products of bytes are summed: an epilogue in whole numbers where it is computed in s32; otherwise an
 /// alpha that brings the sums to where rounding, C and the bias show, within the range of a byte. For whole
 /// outputs it is a power of two: products are exact then, so that ties are ties whoever computes them.
 void fit_integers(Problem& problem) {
-  if (problem.sums() != DType::s32) return;
+  if (problem.sums() != DType::s32) return fit_weights(problem);
   if (problem.compute() == DType::s32) return make_whole(problem.epilogue);
   problem.epilogue.alpha *=
       alpha_of_byte_sums(problem.a.dtype, problem.b.dtype, problem.out.dtype, problem.k);

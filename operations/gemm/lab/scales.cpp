@@ -79,8 +79,10 @@ bool fill_scales(DType out, Operand operand, const TensorView& view, const FillO
 bool fill_zeros(DType weights, Operand operand, const TensorView& view, const FillOptions& options) {
   if (operand != Operand::b_zero) return false;
   fill_random(view, value_number(operand), options);
-  const double numbers = weights == DType::u4 ? 16 : 256;
-  each_value(view, [numbers](double value) { return std::fmod(value, numbers); });
+  const Matrices m(view);
+  const double least = m.rows() * m.columns() == 1 ? 1 : 0;
+  const double numbers = (weights == DType::u4 ? 16 : 256) - least;
+  each_value(view, [&](double value) { return least + std::fmod(value, numbers); });
   return true;
 }
 

@@ -33,7 +33,8 @@ std::optional<TensorView> zero_view(bool is_given, const std::optional<ScaleGran
 /// any other operand. @param out type of the outputs
 bool fill_scales(DType out, Operand operand, const TensorView& view, const FillOptions& options);
 
-/// Fills zero points with numbers of weights of this type; false for any other operand.
+/// Fills zero points with numbers of weights of this type; one that all weights share is not 0, so that it
+/// matters. False for any other operand.
 bool fill_zeros(DType weights, Operand operand, const TensorView& view, const FillOptions& options);
 
 /// Scales of A or B, read by rows and columns of the operand itself; 1 where it has none. Zero points of B in

@@ -44,11 +44,13 @@ bool every_kernel(const KernelMetadata&) { return true; }
 /// Lines of whole multiples of this keep every kernel's alignment.
 constexpr int line_unit = 16;
 
-void draw_bounds(Problem& problem, bool is_long, Dice& dice) {
-  const bool is_small = dice.one_in(3);
+/// @param is_path problems are not small, so that they show what the path is about
+void draw_bounds(Problem& problem, bool is_long, bool is_path, Dice& dice) {
+  const bool is_small = !is_path && !is_long && dice.one_in(3);
+  const std::int64_t least = !is_path ? 1 : is_long ? 2 : 70;
   const std::int64_t most = is_long ? 20 : 150;
   const auto extent = [&] {
-    return static_cast<int>(is_small && !is_long ? small_size(dice) : dice.between(1, most));
+    return static_cast<int>(is_small ? small_size(dice) : dice.between(least, most));
   };
   problem.bounds = {extent(), extent(), extent()};
 }
@@ -170,6 +172,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   problem.accumulator = operands.accumulator;
   const auto shared = std::ssize(output_paths());
   const std::int64_t own = number - shared;
+  const bool is_path = own < std::ssize(own_paths);
   Drawn drawn = {dice.one_in(2), dice.one_in(4), dice.one_in(4), false, dice.one_in(6), dice.one_in(4)};
   if (number < shared) {
     begin_path(problem.out, problem.epilogue, dice);
@@ -178,20 +181,19 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     output_paths()[static_cast<std::size_t>(number)].draw(parts, dice);
     if (problem.epilogue.c) problem.epilogue.c->shared = false;
     drawn = {};
-  } else if (own < std::ssize(own_paths)) {
+  } else if (is_path) {
     drawn = own_paths[static_cast<std::size_t>(own)].drawn;
   } else {
     draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
   }
-  draw_bounds(problem, drawn.is_long, dice);
+  draw_bounds(problem, drawn.is_long, is_path, dice);
   if (drawn.has_leading) store_packed(problem, kernel, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(1, 6), dice);
   if (drawn.is_spoiled) spoil_sizes(problem, dice);
-  const bool is_own = own >= 0 && own < std::ssize(own_paths);
-  if (is_own) show_sizes(problem, drawn);
+  if (is_path) show_sizes(problem, drawn);
   if (drawn.has_leading) draw_leading(problem, kernel, drawn.is_spoiled, dice);
-  if (is_own && drawn.has_leading) show_leading(problem, drawn);
+  if (is_path && drawn.has_leading) show_leading(problem, drawn);
   problem.clamp_host_sizes = drawn.is_spoiled;
   if (drawn.on_host) problem.schedule = ListSchedule::host;
   fit_integers(problem);
@@ -202,6 +204,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   if (!problem.leading.empty()) return problem;  // as it was drawn
   Dice dice(seed);
   Problem result = problem;
+  const bool is_asked = problem.out.alignment > 0;
   const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, int rows, int columns) {
     const bool is_array = operand.array;
     const int alignment = std::max(needed.alignment, is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1);
@@ -214,7 +217,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   OutputSpec output = problem.output();
   store_output(kernel, output, result.epilogue, dice);
   result.out = output.out;
-  if (dice.one_in(4))  // the output has any strides
+  if (!is_asked && dice.one_in(4))  // the output has any strides
     result.out = stored_at(result.out.dtype, Layout::column, 1, bounds.m, bounds.n, dice);
   choose_batch(result.out, problem.out.array, problem.count(), bounds.m, bounds.n);
   return result;

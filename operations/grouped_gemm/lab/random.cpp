@@ -4,43 +4,13 @@
 #include "lab/problems/byte_sums.hpp"
 #include "lab/problems/dice.hpp"
 #include "lab/verify/draw.hpp"
-#include "lab/verify/output_paths.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/lab/paths.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
-
-/// A path of grouped GEMMs alone: what it is, and whether its sizes make no sense.
-struct OwnPath {
-  Path path;
-  void (*draw)(Problem& problem);
-  bool is_spoiled = false;
-};
-
-bool every_kernel(const KernelMetadata&) { return true; }
-
-bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
-
-constexpr OwnPath own_paths[] = {
-    {{"contiguous", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }},
-    {{"masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }},
-    {{"ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }},
-    {{"zero_outside", begins_at_any_row},
-     [](Problem& p) {
-       p.form = GroupForm::contiguous;
-       p.zero_outside = true;
-     }},
-    {{"zero_outside_masked", every_kernel},
-     [](Problem& p) {
-       p.form = GroupForm::masked;
-       p.zero_outside = true;
-     }},
-    {{"wrong_sizes", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }, true},
-    {{"wrong_sizes_masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }, true},
-    {{"wrong_sizes_ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }, true},
-};
 
 void draw_extents(Problem& problem, Dice& dice) {
   const bool is_small = dice.one_in(3);
@@ -52,21 +22,16 @@ void draw_extents(Problem& problem, Dice& dice) {
   problem.sizes_are = problem.form == GroupForm::masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
 }
 
-/// Scales of A, of B or of both, of any granularity; half of the problems have several blocks of K.
-void draw_scales(Problem& problem, Dice& dice) {
-  using enum ScaleGranularity;
-  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
-  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
-  const std::int64_t which = dice.between(0, 3);
-  if (which != 1) problem.a_scale = dice.one_of(of_a);
-  if (which != 2) problem.b_scale = dice.one_of(of_b);
-  if (dice.one_in(2)) problem.k += scale_block;
-}
-
-/// Rows outside of all groups that are more than a tile, and columns that are not whole quads.
-void widen_outside(Problem& problem, Dice& dice) {
-  problem.room += dice.between(70, 100);
-  problem.n = 65 + 2 * dice.between(0, 30);
+/// A problem of all parts at random.
+void draw_mixed(const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
+  problem.zero_outside = dice.one_in(2);
+  draw_extents(problem, dice);
+  if (takes_scales(kernel)) draw_scales(problem, dice);
+  draw_sizes(problem, dice);
+  if (!dice.one_in(4)) return;
+  spoil_sizes(problem, dice);
+  problem.clamp_host_sizes = true;
 }
 
 /// As for a GEMM: whole numbers where the epilogue computes in s32, else scaled to the range of a byte by a
@@ -100,13 +65,6 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
   return KeyText().add(o.a.layout).add(o.a.alignment).add(o.b.layout).add(o.b.alignment).add(o.out.layout);
 }
 
-std::vector<Path> Lab::paths() {
-  std::vector<Path> all;
-  for (const OutputPath& each : output_paths()) all.push_back(each.path);
-  for (const OwnPath& each : own_paths) all.push_back(each.path);
-  return all;
-}
-
 Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number) {
   Dice dice(seed);
   const OperandsMetadata& operands = kernel.operands;
@@ -117,31 +75,10 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   problem.accumulator = operands.accumulator;
   problem.form = static_cast<GroupForm>(
       dice.between(begins_at_any_row(kernel) ? 0 : 1, begins_at_any_k(kernel) ? 2 : 1));
-  const auto shared = std::ssize(output_paths());
-  const std::int64_t own = number - shared;
-  bool is_spoiled = dice.one_in(4);
-  if (number < shared) {
-    begin_path(problem.out, problem.epilogue, dice);
-    std::int64_t batch = 0;  // groups are all the batch that there is
-    OutputParts parts = {batch, problem.out, problem.epilogue, problem.compute()};
-    output_paths()[static_cast<std::size_t>(number)].draw(parts, dice);
-    if (problem.epilogue.c) problem.epilogue.c->shared = false;
-  } else if (own < std::ssize(own_paths)) {
-    const OwnPath& path = own_paths[static_cast<std::size_t>(own)];
-    path.draw(problem);
-    is_spoiled = path.is_spoiled;
-  } else {
-    draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
-    problem.zero_outside = dice.one_in(2);
-  }
-  draw_extents(problem, dice);
-  if (takes_scales(kernel)) draw_scales(problem, dice);
-  draw_sizes(problem, dice);
-  if (own >= 0 && own < std::ssize(own_paths) && problem.zero_outside) widen_outside(problem, dice);
-  if (is_spoiled) {
-    spoil_sizes(problem, dice);
-    problem.clamp_host_sizes = true;
-  }
+  if (number < path_count())
+    draw_path(number, kernel, problem, dice);
+  else
+    draw_mixed(kernel, problem, dice);
   fit_integers(problem);
   return problem;
 }
@@ -150,6 +87,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   Dice dice(seed);
   Problem result = problem;
   const bool is_ragged = problem.form == GroupForm::ragged_k;
+  const bool is_asked = problem.out.alignment > 0;
   const auto store = [&](OperandSpec& operand, const OperandMetadata& needed, std::int64_t rows,
                          std::int64_t columns) {
     const int alignment = std::max(needed.alignment, is_byte(operand.dtype) && dice.one_in(2) ? 4 : 1);
@@ -161,7 +99,7 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   OutputSpec output = problem.output();
   store_output(kernel, output, result.epilogue, dice);
   result.out = output.out;
-  if (dice.one_in(4))  // the output has any strides
+  if (!is_asked && dice.one_in(4))  // the output has any strides
     result.out = stored_at(result.out.dtype, Layout::column, 1, problem.out_rows(), problem.n, dice);
   return result;
 }

@@ -3,6 +3,7 @@
 #include "gemm/params.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -96,7 +97,10 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
     if (!p.expression) return false;
     const detail::ReductionCounts counts = detail::reduction_counts(*p.expression);
-    const bool reduces = path == "groups" ? counts.groups > 0 : counts.has_lines() == (path != "gated");
+    const bool has_all_lines = counts.rows > 0 && counts.columns > 0 && counts.all > 0;
+    const bool reduces = path == "groups"  ? counts.groups > 0
+                         : path == "gated" ? !counts.has_lines()
+                                           : has_all_lines;
     return reduces && p.expression->is_gated() == path.starts_with("gated");
   }
   if (path == "precise")
@@ -171,6 +175,19 @@ TEST_CASE("a problem of a path is what the path's name says", "[lab]") {
         CHECK((p.controls.split_k_slices.value_or(2) >= 2 && p.k > 0));
       }
     }
+  }
+}
+
+TEST_CASE("what a path adds shows beside sums of byte weights", "[lab]") {
+  std::mt19937_64 random(1);
+  const Filter weights =
+      *Filter::parse("operation == gemm and a.dtype in (f16, bf16) and b.dtype in (s8, u8)");
+  const std::vector<Kernel> kernels = get_kernels(weights);
+  REQUIRE(!kernels.empty());
+  for (std::size_t i = 0; i < kernels.size(); i += 20) {
+    const Problem problem = lab_of(Operation::gemm).emulated(kernels[i].metadata(), random(), 0);
+    INFO(kernels[i].name() << ": " << command_text(problem));
+    CHECK(std::abs(problem.as<Gemm>().epilogue.alpha) <= 0.02);
   }
 }
 

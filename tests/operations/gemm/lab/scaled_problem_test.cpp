@@ -94,6 +94,25 @@ TEST_CASE("random zero points are numbers of the weights", "[zero_points]") {
   }
 }
 
+TEST_CASE("a zero point that all weights share is not 0", "[zero_points]") {
+  const GemmArguments args =
+      arguments("8x30x25", {{"b", "u4:col"}, {"b-scale", "tensor"}, {"b-zero", "u8"}, {"batch", "3"}});
+  double least = 15;
+  double most = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (const Values values : {Values::uniform, Values::small_integers}) {
+      const Result<Operands> operands = Operands::make(args, {.seed = seed, .values = values});
+      REQUIRE(operands);
+      const std::vector<double> zeros = values_of(*operands, Operand::b_zero);
+      CHECK(zeros.size() == 3);
+      least = std::min(least, std::ranges::min(zeros));
+      most = std::max(most, std::ranges::max(zeros));
+    }
+  }
+  CHECK(least == 1);
+  CHECK(most == 15);
+}
+
 TEST_CASE("a refusal of zero points is true where there are some, or none", "[zero_points]") {
   const auto fault = [](const GemmArguments& args, ScaleSupport support, Reason reason) {
     KernelMetadata kernel;

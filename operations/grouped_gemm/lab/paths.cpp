@@ -1,0 +1,143 @@
+#include "operations/grouped_gemm/lab/paths.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "lab/verify/draw.hpp"
+#include "lab/verify/output_paths.hpp"
+#include "operations/grouped_gemm/lab/beginnings.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/lab/sizes.hpp"
+
+namespace quarry::lab::grouped_gemm {
+namespace {
+
+/// A path of grouped GEMMs alone: what it is, and whether its sizes make no sense.
+struct OwnPath {
+  Path path;
+  void (*draw)(Problem& problem);
+  bool is_spoiled = false;
+};
+
+bool every_kernel(const KernelMetadata&) { return true; }
+bool takes_blocks(const KernelMetadata& kernel) { return quarry::takes_blocks(kernel.operands.scales); }
+
+/// Scales of both operands, of a form that every kernel takes.
+template <ScaleGranularity of_a, ScaleGranularity of_b>
+void scale(Problem& problem) {
+  problem.form = GroupForm::masked;
+  problem.a_scale = of_a;
+  problem.b_scale = of_b;
+}
+
+using enum ScaleGranularity;
+constexpr OwnPath own_paths[] = {
+    {{"contiguous", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }},
+    {{"masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }},
+    {{"ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }},
+    {{"zero_outside", begins_at_any_row},
+     [](Problem& p) {
+       p.form = GroupForm::contiguous;
+       p.zero_outside = true;
+     }},
+    {{"zero_outside_masked", every_kernel},
+     [](Problem& p) {
+       p.form = GroupForm::masked;
+       p.zero_outside = true;
+     }},
+    {{"wrong_sizes", begins_at_any_row}, [](Problem& p) { p.form = GroupForm::contiguous; }, true},
+    {{"wrong_sizes_masked", every_kernel}, [](Problem& p) { p.form = GroupForm::masked; }, true},
+    {{"wrong_sizes_ragged_k", begins_at_any_k}, [](Problem& p) { p.form = GroupForm::ragged_k; }, true},
+    {{"scales_vector", takes_scales}, scale<row, column>},
+    {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
+    {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
+};
+
+/// Extents of more than one box of the output, whose lines are whole accesses, as bulk stores need them.
+void draw_path_extents(Problem& problem, Dice& dice) {
+  const bool is_masked = problem.form == GroupForm::masked;
+  const bool is_ragged = problem.form == GroupForm::ragged_k;
+  problem.groups = dice.between(2, 6);
+  const std::int64_t unit = wide_alignment(problem.out.dtype);
+  problem.n = (dice.between(70, 150) + unit - 1) / unit * unit;
+  (is_ragged ? problem.m : problem.k) = dice.between(is_ragged ? least_rows : 40, 150);
+  problem.room = is_masked ? dice.between(least_rows, 140) : problem.groups * dice.between(50, 80);
+  problem.sizes_are = is_masked || dice.one_in(2) ? SizesAre::counts : SizesAre::ends;
+}
+
+/// Whether sizes show where a group ends: one is not small, and another is not empty.
+bool has_neighbours(const Problem& problem) {
+  std::int64_t largest = 0;
+  std::int64_t begin = 0;
+  int groups = 0;  // that are not empty
+  for (const std::int32_t size : problem.sizes) {
+    largest = std::max(largest, size - begin);
+    if (size > begin) ++groups;
+    if (problem.sizes_are == SizesAre::ends) begin = size;
+  }
+  return largest >= least_rows && groups > 1;
+}
+
+/// Rows outside of all groups that are more than a tile, and columns that are not whole quads.
+void widen_outside(Problem& problem, Dice& dice) {
+  problem.room += dice.between(70, 100);
+  problem.n = 65 + 2 * dice.between(0, 30);
+}
+
+/// Sizes that make no sense, one of them below nothing and one past the room.
+void draw_wrong_sizes(Problem& problem, Dice& dice) {
+  spoil_sizes(problem, dice);
+  problem.sizes.front() = -1;
+  problem.sizes.back() = static_cast<std::int32_t>(problem.room + 1);
+  problem.clamp_host_sizes = true;
+}
+
+/// Scales of the path's granularities over more than two blocks of K, or any.
+void draw_path_scales(Problem& problem, Dice& dice) {
+  if (!problem.a_scale) return draw_scales(problem, dice);
+  problem.k += 2 * scale_block;
+}
+
+}  // namespace
+
+bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+
+void draw_scales(Problem& problem, Dice& dice) {
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  const std::int64_t which = dice.between(0, 3);
+  if (which != 1) problem.a_scale = dice.one_of(of_a);
+  if (which != 2) problem.b_scale = dice.one_of(of_b);
+  if (dice.one_in(2)) problem.k += scale_block;
+}
+
+std::vector<Path> Lab::paths() {
+  std::vector<Path> all;
+  for (const OutputPath& each : output_paths()) all.push_back(each.path);
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
+  return all;
+}
+
+std::int64_t path_count() { return std::ssize(output_paths()) + std::ssize(own_paths); }
+
+void draw_path(std::int64_t number, const KernelMetadata& kernel, Problem& problem, Dice& dice) {
+  const std::int64_t own = number - std::ssize(output_paths());
+  if (own >= 0) {
+    own_paths[own].draw(problem);
+  } else {
+    begin_path(problem.out, problem.epilogue, dice);
+    std::int64_t batch = 0;  // groups are all the batch that there is
+    OutputParts parts = {batch, problem.out, problem.epilogue, problem.compute()};
+    output_paths()[static_cast<std::size_t>(number)].draw(parts, dice);
+    if (problem.epilogue.c) problem.epilogue.c->shared = false;
+  }
+  draw_path_extents(problem, dice);
+  if (takes_scales(kernel)) draw_path_scales(problem, dice);
+  do {
+    draw_sizes(problem, dice);
+  } while (!has_neighbours(problem));
+  if (problem.zero_outside) widen_outside(problem, dice);
+  if (own >= 0 && own_paths[own].is_spoiled) draw_wrong_sizes(problem, dice);
+}
+
+}  // namespace quarry::lab::grouped_gemm

@@ -1,0 +1,85 @@
+/// Problems of paths of grouped GEMMs: what each name says, a group that is not small and one that is not
+/// empty.
+#include "operations/grouped_gemm/lab/paths.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "lab/operation.hpp"
+#include "lab/problems/fresh_seed.hpp"
+#include "operations/grouped_gemm/lab/operation.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+
+using namespace quarry;
+using Grouped = lab::grouped_gemm::Problem;
+
+namespace {
+
+/// Rows of each group.
+std::vector<std::int64_t> counts_of(const Grouped& p) {
+  std::vector<std::int64_t> counts;
+  std::int64_t begin = 0;
+  for (const std::int32_t size : p.sizes) {
+    counts.push_back(size - begin);
+    if (p.sizes_are == SizesAre::ends) begin = size;
+  }
+  return counts;
+}
+
+bool has_form(std::string_view path, GroupForm form) {
+  if (path == "contiguous" || path == "zero_outside" || path == "wrong_sizes")
+    return form == GroupForm::contiguous;
+  if (path.ends_with("masked")) return form == GroupForm::masked;
+  return !path.ends_with("ragged_k") || form == GroupForm::ragged_k;
+}
+
+/// What must hold of the scales of a path's problem.
+bool has_scales(std::string_view path, const Grouped& p) {
+  using enum ScaleGranularity;
+  const auto are = [&](ScaleGranularity a, ScaleGranularity b) { return p.a_scale == a && p.b_scale == b; };
+  if (!path.starts_with("scales")) return true;
+  if (p.k <= 2 * scale_block) return false;
+  if (path == "scales_vector") return are(row, column);
+  return path == "scales_1x128_128x128" ? are(block_1x128, block_128x128) : are(block_1x128, block_1x128);
+}
+
+void check(std::string_view path, const Grouped& p) {
+  const bool is_wrong = path.starts_with("wrong_sizes");
+  CHECK(has_form(path, p.form));
+  CHECK(has_scales(path, p));
+  CHECK(p.zero_outside == path.starts_with("zero_outside"));
+  CHECK(p.clamp_host_sizes == is_wrong);
+  CHECK(std::ranges::any_of(p.sizes, [&](std::int32_t size) { return size > p.room; }) == is_wrong);
+  CHECK(std::ranges::any_of(p.sizes, [](std::int32_t size) { return size < 0; }) == is_wrong);
+  if (!is_wrong) {
+    const std::vector<std::int64_t> counts = counts_of(p);
+    CHECK(std::ranges::max(counts) >= lab::grouped_gemm::least_rows);
+    CHECK(std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; }) > 1);
+  }
+  CHECK(p.n >= 65);
+  if (path != "plain") return;
+  CHECK(p.out.layout == Layout::row);
+  CHECK(p.n * bytes_of(p.out.dtype) % 16 == 0);
+}
+
+}  // namespace
+
+TEST_CASE("grouped GEMM: a problem of a path is what the path's name says", "[grouped_gemm]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const lab::OperationLab& lab = lab::lab_of(Operation::grouped_gemm);
+  REQUIRE(std::ssize(lab.paths) == lab::grouped_gemm::path_count());
+  for (const Kernel& kernel : get_kernels(*Filter::parse("operation == grouped_gemm"))) {
+    for (std::int64_t number = 0; number < std::ssize(lab.paths); ++number) {
+      const lab::Path& path = lab.paths[static_cast<std::size_t>(number)];
+      if (!path.is_of(kernel.metadata())) continue;
+      const lab::Problem drawn = lab.emulated(kernel.metadata(), random(), number);
+      INFO(path.name << ", " << kernel.name() << ": " << command_text(drawn));
+      check(path.name, drawn.as<Grouped>());
+    }
+  }
+}

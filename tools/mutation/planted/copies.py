@@ -1,0 +1,64 @@
+"""In kernels that multiply nothing: reorders, and expressions of tensors."""
+
+from mutation.kernels import ELEMENTWISE, REORDER
+from mutation.planted.mistake import Planted, on_paths
+
+REORDER_KERNEL = "kernels/reorder_matrix/kernel.cuh"
+ELEMENTWISE_KERNEL = "kernels/elementwise/kernel.cuh"
+REDUCED = "kernels/elementwise/expression.cuh"
+REDUCTIONS = "kernels/common/reductions.cuh"
+
+SINGLE = tuple(kernel for kernel in ELEMENTWISE if "_v1_" in kernel)
+VECTORS = tuple(kernel for kernel in ELEMENTWISE if "_v1_" not in kernel)
+WIDE_VECTORS = tuple(kernel for kernel in ELEMENTWISE if "_v8_" in kernel or "_v16_" in kernel)  # of several accesses
+
+PLANTED = [
+    # Reorders.
+    Planted("plain", "fours are not read", REORDER, [(REORDER_KERNEL, "return arch::global_load<Quad<T>>(at(place, 0));", "return {};")]),
+    Planted("plain", "fours are not stored", REORDER, [(REORDER_KERNEL, "arch::global_store(at(place, 0), quad);", "")]),
+    Planted("unaligned_from", "of fours that are not aligned three elements are read", REORDER,
+            [(REORDER_KERNEL, "if (i < place.count) quad.v[i] = arch::global_load", "if (i < place.count && i < 3) quad.v[i] = arch::global_load")]),
+    Planted("unaligned_to", "of fours that are not aligned three elements are stored", REORDER,
+            [(REORDER_KERNEL, "if (i < place.count) arch::global_store(", "if (i < place.count && i < 3) arch::global_store(")]),
+    Planted("same_order", "a matrix in the same order is not stored", REORDER,
+            [(REORDER_KERNEL, "    to.store(place, quad);", "    if (params.from.lines_are_rows != params.to.lines_are_rows) to.store(place, quad);")]),
+    Planted("pieces", "pieces of matrices with the same lines are not stored", REORDER,
+            [(REORDER_KERNEL, "arch::global_store(to.at(place.batch, place.line, place.element), values[turn]);", "(void)values;")]),
+    Planted("batch", "all entries have one place", REORDER, [(REORDER_KERNEL, "(batch * side_.batch_stride +", "(0 * batch +")]),
+    *on_paths(("interleaved_from", "interleaved_to", "images", "images_back", "filters"), "an interleaved matrix is taken for a plain one", REORDER,
+              [(REORDER_KERNEL, "distance(side_.interleaved, element", "distance(false, element")]),
+    # Expressions of tensors.
+    Planted("plain", "a whole vector is not stored", ELEMENTWISE, [(ELEMENTWISE_KERNEL, "      arch::global_store(to + i, part);\n", "      (void)to;\n")]),
+    Planted("copy", "bytes become 0", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "outputs.template of<to>().v[index] = inputs.template of<from>().v[index];", "outputs.template of<to>().v[index] = {};")]),
+    Planted("in_place", "what is left of a line is not stored", VECTORS,
+            [(ELEMENTWISE_KERNEL, "if (i < place.count) arch::global_store(to + i, values.v[i]);", "(void)i;")]),
+    Planted("cast", "each access of a vector reads the first elements", WIDE_VECTORS,
+            [(ELEMENTWISE_KERNEL, "global_load<arch::Vector<T, n>>(from + i);", "global_load<arch::Vector<T, n>>(from);")]),
+    Planted("cast", "values are stored as 0", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "elementary::stored<Code::type(tensor)>(value);", "elementary::stored<Code::type(tensor)>(C(0) * value);")]),
+    Planted("in_place", "all lines of a matrix are the first one", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "for (int i = 0; i < 3; ++i) offset += place.at[i]", "for (int i = 0; i < 2; ++i) offset += place.at[i]")]),
+    Planted("broadcast", "elements that share a place are neighbours", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "offset = place.at[3] * tensor.strides[3];", "offset = place.at[3] * (tensor.strides[3] == 0 ? 1 : tensor.strides[3]);")]),
+    Planted("bytes", "neighbours have the first one's value", VECTORS,
+            [(ELEMENTWISE_KERNEL, "to_compute<ComputedAs<Code, tensor>>(inputs.template of<tensor>().v[index]);",
+              "to_compute<ComputedAs<Code, tensor>>(inputs.template of<tensor>().v[0]);")]),
+    Planted("bytes", "values are stored as 0", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "elementary::stored<Code::type(tensor)>(value);", "elementary::stored<Code::type(tensor)>(C(0) * value);")]),
+    Planted("outputs", "the first output alone is stored", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "    store_all<Code, elements, tensor + 1>(params, place, outputs);\n", "")]),
+    Planted("columns", "elements of a line are neighbours", SINGLE, [(ELEMENTWISE_KERNEL, "place.at[3] * tensor.strides[3];", "place.at[3];")]),
+    # Their reductions.
+    Planted("rows", "a lane's part of a row is taken for all", ELEMENTWISE,
+            [(REDUCED, "Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});", "(void)mask;")]),
+    Planted("groups", "a lane's part of a group is taken for all", ELEMENTWISE,
+            [(REDUCED, "Values::each_group(groups, groups, reductions::CombineLane{arch::lane_index() ^ mask});", "(void)mask;")]),
+    Planted("groups", "what is made of a group goes to the first one", ELEMENTWISE, [(REDUCED, "group.at[3] = place.at[3] / 128;", "group.at[3] = 0;")]),
+    Planted("lines", "elements do not join their columns", ELEMENTWISE,
+            [(REDUCED, "      Values::each_column(columns[lane], lines, reductions::Combine());\n", "      (void)columns;\n")]),
+    Planted("lines", "elements do not join what is of all", ELEMENTWISE, [(REDUCED, "      Values::each_all(all_, lines, reductions::Combine());\n", "")]),
+    Planted("lines", "a row is its first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.row_parts", "i < 1")]),
+    Planted("lines", "a column is its first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.column_parts", "i < 1")]),
+    Planted("lines", "all is the first tile's part", ELEMENTWISE, [(REDUCTIONS, "i < p_.all_parts; i += 32", "i < 1; i += 32")]),
+]

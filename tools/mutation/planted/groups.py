@@ -1,0 +1,50 @@
+"""In how grouped GEMMs and lists find their problems."""
+
+from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, LIST, LIST_SM80
+from mutation.planted.mistake import Planted, on_paths
+
+SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
+GROUP_PARAMS = "kernels/grouped_gemm/params.hpp"
+GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
+GROUP_SCAN = "kernels/grouped_gemm_sm90/group_scan.cuh"
+BESIDE_COPIES = "kernels/grouped_gemm_sm90/beside_copies.cuh"
+LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
+LIST_PARAMS = "kernels/gemm_list/params.hpp"
+
+WALKS = GROUPED + GROUPED_SM80  # of blocks whose threads go over the groups together
+SIZE_IS_NOT_CLAMPED = (GROUP_PARAMS, "return end > p.room ? p.room : static_cast<int>(end);", "return static_cast<int>(end);")
+
+PLANTED = [
+    # Groups.
+    *on_paths(("contiguous", "masked"), "the last row of a group is left out", WALKS + GROUPED_SM90,
+            [(SCHEDULE, "params.gemm.m : count;", "params.gemm.m : count - 1;")]),
+    Planted("ragged_k", "the position behind a group's end is multiplied", WALKS + GROUPED_SM90,
+            [(SCHEDULE, "params.gemm.k > 0 ? count :", "params.gemm.k > 0 ? count + 1 :")]),
+    *on_paths(("zero_outside", "zero_outside_masked"), "rows outside of all groups keep their bytes", WALKS,
+              [(GROUP_TILES, "if (row < work.m()) out.store(work.out().row + row, column, left < 4 ? left : 4, {});", "(void)row, (void)left, (void)out;")]),
+    *on_paths(("wrong_sizes", "wrong_sizes_masked", "wrong_sizes_ragged_k"), "a size goes past the room", WALKS, [SIZE_IS_NOT_CLAMPED]),
+    *on_paths(("wrong_sizes", "wrong_sizes_ragged_k"), "a size goes below nothing", WALKS,
+              [(GROUP_PARAMS, "size > 0 ? size : 0;", "size;"), (GROUP_PARAMS, "  if (end < begin) return begin;\n", "")]),
+    # Groups whose sizes the lanes of a warp read. (Positions of K past the room are zeros to the copy engine.)
+    *on_paths(("wrong_sizes", "wrong_sizes_masked"), "a size goes past the room", GROUPED_SM90,
+              [SIZE_IS_NOT_CLAMPED, (GROUP_SCAN, "return one > params.room - other ? params.room : one + other;", "return one + other;")]),
+    *on_paths(("zero_outside", "zero_outside_masked"), "rows outside of all groups keep their bytes", GROUPED_SM90,
+              [(BESIDE_COPIES, "out.store(row, column, left < 4 ? left : 4, {});", "(void)left, (void)out;")]),
+    Planted("ragged_k", "what lies beside a group's K is multiplied", GROUPED_SM90,
+            [(BESIDE_COPIES, "return range.first > 0 || range.end < config.tile.k;", "return range.first > range.end;")]),
+    # Lists.
+    *on_paths(("pointers", "strided_list"), "the last row of a problem is left out", LIST + LIST_SM80,
+              [(LIST_SCHEDULE, "QUARRY_DEVICE int m() const { return extents.m; }", "QUARRY_DEVICE int m() const { return extents.m - 1; }")]),
+    Planted("own_leading", "lines of outputs are as far apart as the view's", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "return outputs_with_leading(params, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
+    Planted("no_k", "without K nothing is written", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "    tile_end_ = tiles(extents_);", "    tile_end_ = extents_.k > 0 ? tiles(extents_) : 0;")]),
+    Planted("long_list", "problems behind the first 32 have their numbers", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "static_cast<int>(next_) - 32 + lane_", "lane_")]),
+    Planted("wrong_list_sizes", "extents go past the bounds", LIST + LIST_SM80,
+            [(LIST_PARAMS, "extent > bound ? bound : extent", "extent")]),
+    Planted("wrong_leading", "lines go past the view's", LIST + LIST_SM80,
+            [(LIST_PARAMS, "return rounded > bound ? bound : rounded;", "return rounded;")]),
+    Planted("host_schedule", "every stretch begins with the first problem", LIST + LIST_SM80,
+            [(LIST_SCHEDULE, "next_ = static_cast<long long>(stretch) * list.problems;", "next_ = 0;")]),
+]
