@@ -56,7 +56,10 @@ class Conv2d final : public OperationArguments {
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     arguments_.math = value_of(parse_math(math));
     if (epilogue == nullptr) return;
-    if (epilogue->expression) return take(*epilogue->expression, out);
+    if (epilogue->expression) {
+      take(*epilogue->expression, out);
+      return;
+    }
     arguments_.c = keep_if(epilogue->c, "C");
     arguments_.epilogue = standard_epilogue(*this, *epilogue);
   }

@@ -69,7 +69,7 @@ PLANTED = [
     *on_paths(("odd_channels", "unaligned"), "the first of channels that are no whole quads is not stored", CONV2D_SM80_PATCHES,
               [(WINDOW_OUTPUT, "if (i < count) arch::global_store(", "if (i < count && i > 0) arch::global_store(")]),
     # Scale, residual and aux of that epilogue.
-    Planted("scale", "the scale is not read", CONV2D_WINDOWS[:1] + CONV2D_TURNED[:1] + CONV2D_SM80[:2] + CONV2D_SM80_STRIDED[:1] + CONV2D_SM80_PATCHES,
+    *on_paths(("scale", "scale_tensor"), "the scale is not read", CONV2D_WINDOWS[:1] + CONV2D_TURNED[:1] + CONV2D_SM80[:2] + CONV2D_SM80_STRIDED[:1] + CONV2D_SM80_PATCHES,
             [(EPILOGUE, "if (params_.scale.data == nullptr) return result;", "if (params_.scale.data != &params_) return result;")]),
     Planted("odd_groups_scale", "quads of the scale are read whole", CONV2D_WINDOWS[:1] + CONV2D_TURNED[:1],
             [("kernels/conv2d_simt/output.cuh", "!Tensors(params, batch).has_whole_quads()", "false")]),
@@ -99,7 +99,7 @@ PLANTED = [
             [(tile_store.TILE_STORE, "      store_short<false>(sums, work, lane);", "      if (added() != Added::nothing) store_short<false>(sums, work, lane);")]),
     *on_paths(("c", "c_in_place"), "C is read and not added", STORES, tile_store.C_IS_NOT_ADDED),
     Planted("bias", "the bias is not read", STORES, tile_store.BIAS_IS_NOT_READ),
-    Planted("scale", "the scale is not read", CONV2D_SM90[:2] + CONV2D_SM90_STRIDED, [("kernels/gemm_sm90/step.cuh", "x.v[i] *= by_rows", "x.v[i] *= true ? 1 : by_rows")]),
+    *on_paths(("scale", "scale_tensor"), "the scale is not read", CONV2D_SM90[:2] + CONV2D_SM90_STRIDED, [("kernels/gemm_sm90/step.cuh", "x.v[i] *= by_rows", "x.v[i] *= true ? 1 : by_rows")]),
     Planted("residual", "the residual is read and not added", STORES, tile_store.RESIDUAL_IS_NOT_ADDED),
     *on_paths(("aux", "all_tensors"), "aux is not written", STORES, tile_store.AUX_IS_NOT_WRITTEN),
     Planted("expression", "all neighbours have the sum of the first", EXPRESSED,
