@@ -45,8 +45,8 @@ struct WideNeeds {
 };
 
 /// An expression in the place of the epilogue, as arguments give it, which outlive this. The output has four
-/// extents here, of which those that it lacks in front are 1: the first ones are the batch, then come those
-/// of rows, and those of columns.
+/// extents here, of which those that it lacks in front are 1: the first ones are the batch, the next ones
+/// rows, and the last ones columns.
 struct GivenExpression {
   const Expression* expression = nullptr;  ///< null: there is no expression
   std::span<const ExpressionTensor> tensors = {};

@@ -4,6 +4,7 @@
 
 #include "basic/text.hpp"
 #include "operations/common/expression/tensors.hpp"
+#include "operations/common/tensor_checks.hpp"
 #include "operations/gemm/expression.hpp"
 
 namespace quarry::detail::conv2d {

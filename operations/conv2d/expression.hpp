@@ -1,4 +1,4 @@
-/// Expressions of convolutions: those of the product, whose rows and columns are extents of the output.
+/// Expressions of convolutions: the product's, whose rows and columns are extents of the output.
 #pragma once
 
 #include "gemm/problem.hpp"
@@ -7,8 +7,7 @@
 
 namespace quarry::detail::conv2d {
 
-/// The expression of arguments that have one. Positions are the rows of fprop and dgrad, filters those of
-/// wgrad.
+/// The expression of arguments that have one. Rows of its matrices are positions, or filters for wgrad.
 GivenExpression given_expression(const Conv2dArguments& arguments);
 
 /// Checks the expression and its tensors, or that there are no tensors without one.

@@ -32,8 +32,8 @@ struct FamilyDigest {
 /// One for each family, in the order of their names.
 std::span<const FamilyDigest> family_digests();
 
-/// The digest of the family whose names start as this entry's or kernel's does, for entries with an expression
-/// the one of these; of all sources where no family makes such names.
+/// The digest of the family whose names start as this entry's or kernel's does, for entries with an
+/// expression the one of these; of all sources where no family makes such names.
 std::string_view sources_digest(std::string_view name);
 
 /// The source that instantiates one entry, registered or of your own config, and the

@@ -27,7 +27,8 @@ TensorView fake_view(const TensorView& out, const expression::Tensor& tensor, DT
   }
 }
 
-/// The same expression with shapes that tensors of a convolution have; nothing where it is none any more.
+/// The same expression with shapes that tensors of a convolution have; nothing where that is no expression
+/// any more.
 Result<Expression> with_own_shapes(const Expression& drawn, Direction direction) {
   Declarations declared = drawn.declarations();
   declared.sum = drawn.sum_type();

@@ -9,8 +9,8 @@
 
 namespace quarry::lab::conv2d {
 
-/// Gives the arguments the problem's expression, with fake tensors: those of the output's extents lie as the
-/// output does.
+/// Gives the arguments the problem's expression, with fake tensors. A tensor with the output's
+/// extents lies as the output does.
 void add_expression(const Problem& problem, Conv2dArguments& arguments);
 
 /// Whether a kernel takes expressions.

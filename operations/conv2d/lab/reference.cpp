@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/config_parts.hpp"
 #include "lab/reference/epilogue.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/conv2d/lab/definition.hpp"
