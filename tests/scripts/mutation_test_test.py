@@ -266,11 +266,11 @@ class PlantedTest(unittest.TestCase):
     def test_what_paths_share_is_run_once_without_a_mistake(self):
         with tempfile.TemporaryDirectory() as folder:
             command, runs = Path(folder) / "command", Path(folder) / "runs"
-            command.write_text(PATHS_STAND_IN.format(root=ROOT, found=2) + f"open('{runs}', 'a').write('x')\n")
+            command.write_text(PATHS_STAND_IN.format(root=ROOT, found=2) + f"open('{runs}', 'a').write('run ')\n")
             command.chmod(0o755)
             subprocess.run([sys.executable, ROOT / "tools/mutation_test.py", "--paths", "--jobs", "1", "--command", command,
                             "--only", "^lines elements do not join"], capture_output=True, check=True)
-            self.assertEqual(runs.read_text(), "xxx")  # two mistakes
+            self.assertEqual(runs.read_text(), "run run run ")  # two mistakes
 
     def test_all_kernels_must_be_found(self):
         for found, status in ((2, 0), (1, 1)):

@@ -54,8 +54,9 @@ constexpr Example examples[] = {
     {"find", "quarry find conv2d fprop 32x56x56x64 64x3x3 bf16 --padding 1"},
     {"run", "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --padding 1 --bias column --activation relu"},
     {"run",
-     "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --padding 1 --epilogue 'out = silu(sum + x) + y' "
-     "--with x=bf16:per_column,y=bf16:row --on host"},
+     "quarry run conv2d fprop 1x28x28x16 32x3x3 bf16 --epilogue 'out = silu(sum + x)' --with "
+     "x=bf16:per_column "
+     "--on host"},
     {"run", "quarry run conv2d fprop 2x14x14x64 96x3x3 s8 --padding 1 --layout nc32hw32"},
     {"run", "quarry run conv2d dgrad 2x14x14x8 16x3x3 f32 --padding 1 --stride 2 --groups 4 --on host"},
 };
