@@ -45,7 +45,7 @@ struct ImageAxes {
 /// fprop of s8 and u8 with one group, channels lie in groups of 32, in all tensors: activations and output as
 /// nc32hw32 makes them, filters as c32rsk32 does.
 ///
-/// As yet there are no expressions and no scales of operands.
+/// As yet there are no scales of operands.
 struct Conv2dArguments {
   static constexpr Operation operation = Operation::conv2d;
 

@@ -261,8 +261,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
 }
 
 Controls Lab::controls_for(const KernelMetadata& kernel, const Problem& problem) {
-  const std::int64_t terms = problem.epilogue.alpha == 0 ? 0 : problem.terms();
-  const std::int64_t k_tiles = least_k_tiles(kernel, terms, problem.stride);
+  const std::int64_t k_tiles = least_k_tiles(kernel, arguments(problem));
   Controls controls = fitted_controls(problem.controls, kernel.modes, kernel.design, k_tiles);
   if (has_one_order(kernel)) controls.swizzle.reset(), controls.raster.reset();
   return controls;
