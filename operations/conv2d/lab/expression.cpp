@@ -76,19 +76,20 @@ bool takes_expressions(const KernelMetadata& kernel) {
          !has_phases;
 }
 
-void draw_expression(Problem& p, Dice& dice) {
+void make_expression(Problem& p) {
   p.epilogue = {};
-  const DType sums = partial_type(p.sums());
-  if (dice.one_in(2)) {
-    p.expression = random_expression(p.direction, sums, p.out.dtype, dice);
-    return;
-  }
   const bool has_channels = p.direction != Direction::wgrad;
   const std::string z = gemm::moderate_sum({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.terms()) + " * s";
   const std::string text = "z = " + z + (has_channels ? " + bias" : "") + "; out = gelu(z) + m; z16 = z";
   const std::string with =
       std::string("s=f32:scalar,m=bf16:row,z16=f16:row") + (has_channels ? ",bias=bf16:per_column" : "");
-  p.expression = *Expression::parse(text, *Declarations::parse(with, sums));
+  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+}
+
+void draw_expression(Problem& p, Dice& dice) {
+  if (dice.one_in(2)) return make_expression(p);
+  p.epilogue = {};
+  p.expression = random_expression(p.direction, partial_type(p.sums()), p.out.dtype, dice);
 }
 
 void add_random_expression(Conv2dArguments& args, Dice& dice) {

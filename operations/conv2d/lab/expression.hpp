@@ -16,8 +16,11 @@ void add_expression(const Problem& problem, Conv2dArguments& arguments);
 /// Whether a kernel takes expressions.
 bool takes_expressions(const KernelMetadata& kernel);
 
-/// Gives the problem an expression in the place of its epilogue: one with a tensor of each shape, or any.
-/// @pre sizes and types are there
+/// Gives the problem an expression with a tensor of each shape in the place of its epilogue. Each output
+/// depends on its own sum. @pre sizes and types are there
+void make_expression(Problem& problem);
+
+/// The same, or a random expression.
 void draw_expression(Problem& problem, Dice& dice);
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in several ways.

@@ -190,7 +190,7 @@ constexpr OwnPath own_paths[] = {
        p.controls.mode = Mode::split_k_serial;
        p.controls.split_k_slices = static_cast<int>(dice.between(2, 3));
      }},
-    {{"expression", takes_expressions}, [](Problem& p, Dice& dice) { draw_expression(p, dice); }},
+    {{"expression", takes_expressions}, [](Problem& p, Dice&) { make_expression(p); }},
     {{"alpha_0", every_kernel},
      [](Problem& p, Dice& dice) {
        draw_c(p, dice);
@@ -216,7 +216,7 @@ constexpr OwnPath own_paths[] = {
     {{"whole_tiles_residual", brings_patches},
      [](Problem& p, Dice& dice) {
        draw_whole_tiles(p, dice);
-       p.epilogue.residual.emplace();
+       p.epilogue.residual = OperandSpec{.alignment = wide_alignment(p.out.dtype)};
      }},
     {{"split_k_serial", cuts_serially}, cut_k<Mode::split_k_serial>},
     {{"split_k_parallel", cuts_in_parallel}, cut_k<Mode::split_k_parallel>},

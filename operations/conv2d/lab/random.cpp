@@ -290,7 +290,8 @@ Problem Lab::stored(const Problem& problem, const KernelMetadata& kernel, std::u
   if (!is_dense) store(result.out, channels, is_packed, dice);
   EpilogueSpec& e = result.epilogue;
   const auto store_beside = [&](std::optional<OperandSpec>& spec) {
-    spec = OperandSpec{.dtype = result.out.dtype};
+    const int alignment = spec ? spec->alignment : 0;  // what a path asks for
+    spec = OperandSpec{.dtype = result.out.dtype, .alignment = alignment};
     if (!is_dense) store(*spec, channels, is_packed, dice);
   };
   if (e.beta != 0 && !e.in_place) store_beside(e.c);

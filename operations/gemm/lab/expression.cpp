@@ -10,6 +10,7 @@
 #include "lab/campaign/draw_tensor.hpp"
 #include "lab/expression/random.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "lab/problems/problem_text.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/tensors.hpp"
 
@@ -120,7 +121,7 @@ std::string moderate_sum(const Types& types, std::int64_t terms, const std::stri
   if (sums == DType::f32) return sum;
   if (sums == DType::f64) return "f32(" + sum + ")";
   const double alpha = alpha_of_byte_sums(types.a, types.b, types.out, terms);
-  return "(f32(" + sum + ") * " + std::to_string(alpha) + ")";
+  return "(f32(" + sum + ") * " + number_text(alpha) + ")";
 }
 
 Expression random_expression_of(DType sums, DType out, Dice& dice, const WideParts& parts) {

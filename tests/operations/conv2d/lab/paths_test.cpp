@@ -53,3 +53,27 @@ TEST_CASE("conv2d: paths that are about taps have some", "[conv2d]") {
   }
   CHECK(kernels > 100);
 }
+
+TEST_CASE("conv2d: the residual of whole tiles moves in whole quads", "[conv2d]") {
+  const std::uint64_t seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const lab::OperationLab& lab = lab::lab_of(Operation::conv2d);
+  int problems = 0;
+  for (const Kernel& kernel : get_kernels(*Filter::parse("operation == conv2d and direction == fprop"))) {
+    for (std::int64_t number = 0; number < std::ssize(lab.paths); ++number) {
+      const lab::Path& path = lab.paths[static_cast<std::size_t>(number)];
+      if (path.name != "whole_tiles_residual" || !path.is_of(kernel.metadata())) continue;
+      ++problems;
+      const lab::Problem drawn = lab.emulated(kernel.metadata(), random(), number);
+      const Convolution& p = drawn.as<Convolution>();
+      INFO(kernel.name() << ": " << command_text(drawn));
+      REQUIRE(p.epilogue.residual);
+      CHECK(p.epilogue.residual->alignment % 4 == 0);
+      CHECK(p.epilogue.residual->alignment > 0);
+      CHECK(p.epilogue.residual->ld % 4 == 0);
+      CHECK(p.out.alignment % 4 == 0);
+    }
+  }
+  CHECK(problems > 0);
+}
