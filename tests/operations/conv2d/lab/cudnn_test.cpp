@@ -91,7 +91,7 @@ TEST_CASE("cuDNN sums alone: the epilogue is left out, and that is said") {
     const auto solved = CudnnProblem::make(library, problem);
     REQUIRE(solved);
     CHECK(solved->epilogue() == "plain (timed without the epilogue)");
-    const EpilogueSpec& left = solved->solved().as<Convolution>().epilogue;
+    const EpilogueSpec left = solved->solved().as<Convolution>().epilogue;
     CHECK_FALSE((left.bias || left.scale || left.residual || left.residual_in_place || left.aux));
     CHECK(solved->types() == "bf16 x bf16 to bf16");
   }
