@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -162,11 +163,13 @@ std::int64_t Rules::tuning_question(const ElementwiseProblem& problem, TuningQue
   question = {};
   const ElementwiseParams& p = problem.params;
   std::ranges::copy(p.extents, question.extents);
+  const bool is_empty = std::ranges::find(p.extents, 0) != std::end(p.extents);  // of no elements, wherever
   for (int i = 0; i < problem.tensors; ++i) {
     const ElementwiseOperand& operand = problem.operands[i];
+    question.types[i] = operand.type;
+    if (is_empty) continue;
     for (int k = 0; k < elementwise_extents; ++k)
       question.strides[i][k] = p.extents[k] > 1 ? p.tensors[i].strides[k] : 0;
-    question.types[i] = operand.type;
     if (has_stride(p.tensors[i]))
       question.alignments[i] = static_cast<std::uint8_t>(std::min(operand.alignment, widest_bytes));
   }

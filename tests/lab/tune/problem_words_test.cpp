@@ -10,6 +10,7 @@
 #include "lab/problems/fresh_seed.hpp"
 #include "lab/tune/problem_lines.hpp"
 #include "lab/verify/path_order.hpp"
+#include "quarry/quarry.hpp"
 #include "quarry/registry.hpp"
 #include "registry/operation.hpp"
 #include "support/catch_compat.hpp"
@@ -49,6 +50,26 @@ void check_same_key(const OperationLab& lab, const std::string& line, const Held
 }
 
 }  // namespace
+
+TEST_CASE("elementwise problems without elements have one key, wherever their tensors lie", "[lab]") {
+  const OperationLab& lab = lab_of(Operation::elementwise);
+  const auto key_of = [&](std::uint16_t alignment, std::int64_t stride) {
+    const std::int64_t extents[] = {0, 3};
+    const std::int64_t strides[] = {stride, 1};
+    TensorView x = TensorView::strided(nullptr, DType::f32, extents, strides);
+    x.assumed_alignment = alignment;
+    const HeldArguments held = ElementwiseArguments{
+        .expression = *Expression::parse(
+            "out = x", *expression::Declarations::parse("x=f32:row,out=f32:row", DType::none)),
+        .tensors = {{"x", x}, {"out", TensorView::row_major(nullptr, DType::f32, {0, 3})}}};
+    const Arguments arguments = held;
+    const auto key = info_of(lab).tuning_key(arguments.data());
+    REQUIRE(key);
+    return *key;
+  };
+  CHECK(key_of(4, 3) == key_of(16, 3));
+  CHECK(key_of(4, 3) == key_of(4, 8));
+}
 
 TEST_CASE("the line of a random problem is read as a problem of its key", "[lab]") {
   const std::uint64_t seed = fresh_seed();
