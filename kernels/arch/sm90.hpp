@@ -8,6 +8,7 @@
 ///   warpgroup_fragment.hpp the same with a left operand in registers
 ///   store_matrix.hpp fragments to shared memory
 ///   dependent.hpp    kernels of a stream that overlap
+///   parameters.hpp   loads of parameters before they are needed
 #pragma once
 
 #include "arch/arch.hpp"

@@ -6,8 +6,8 @@
 /// far from there its first tap looks. Places that do not exist in the image are computed, and not stored.
 #pragma once
 
-#include "conv2d/params.hpp"
 #include "conv2d/phases.hpp"
+#include "conv2d_sm90/params.hpp"
 
 namespace quarry {
 

@@ -4,6 +4,7 @@
 
 #include "common/tile_scheduler.cuh"
 #include "conv2d/places.hpp"
+#include "conv2d_sm90/params.hpp"
 #include "gemm_sm90/tensor_producer.cuh"
 
 namespace quarry::conv2d_sm90 {

@@ -3,6 +3,7 @@
 
 #include "conv2d/problem.hpp"
 #include "conv2d_sm90/config.hpp"
+#include "conv2d_sm90/params.hpp"
 #include "launch.hpp"
 #include "quarry/status.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/element.cuh"
-#include "gemm/params.hpp"
+#include "gemm_sm90/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/sums.cuh"
 #include "gemm_sm90/vector_ring.cuh"

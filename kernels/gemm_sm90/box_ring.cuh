@@ -3,7 +3,7 @@
 /// there.
 #pragma once
 
-#include "gemm/params.hpp"
+#include "gemm_sm90/params.hpp"
 #include "gemm_sm90/shape.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -25,10 +25,10 @@ class BoxRing {
   QUARRY_DEVICE BoxRing(const TensorGemmParams& params, arch::SharedAddress memory, int warp)
       : params_(params), memory_(memory), warp_(warp) {}
 
-  /// Makes the barriers of all warps; by one warp.
+  /// Makes the barriers of all warps; by one thread.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    QUARRY_ROLLED
-    for (int i = arch::lane_index(); i < 4 * consumers(config) * output_buffers(config); i += 32)
+    QUARRY_UNROLL
+    for (int i = 0; i < 4 * consumers(config) * output_buffers(config); ++i)
       arch::mbarrier_init(memory + (buffer_barriers_offset(config) + 8 * i), 1);
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gemm/common_family.hpp"
+#include "gemm/expression_params.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/config.hpp"
 #include "gemm_sm90/estimate.hpp"
@@ -10,6 +11,8 @@
 
 namespace quarry::gemm_sm90 {
 namespace {
+
+static_assert(expression_is_last<TensorGemmParams>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -106,6 +109,7 @@ TensorGemmParams* begin_launch(const Config& config, const GemmProblem& problem,
   if (launch.is_empty()) return nullptr;
   Step& step = *std::ranges::find(launch.steps, Step::Kind::kernel, &Step::kind);
   auto& params = params_of<TensorGemmParams>(launch, step);
+  params.finder = tile_finder(params.gemm, config.tile.k);
   step.waits_for_earlier = true;
   if (params.gemm.mode == Mode::split_k_cluster) {
     step.cluster = static_cast<unsigned>(params.gemm.slices);

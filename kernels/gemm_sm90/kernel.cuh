@@ -2,6 +2,7 @@
 /// multiply them from there, and what becomes of the sums leaves as boxes.
 #pragma once
 
+#include "gemm_sm90/early_params.cuh"
 #include "gemm_sm90/k_groups.cuh"
 #include "gemm_sm90/mainloop.cuh"
 #include "gemm_sm90/promotion.cuh"
@@ -18,6 +19,7 @@ namespace quarry::gemm_sm90 {
 /// @tparam Vectors those that are loaded ahead
 template <Config config, class Vectors, class Params>
 QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
+  load_early(params);
   if (arch::thread_index() == 32) {
     if (config.copy == CopyEngine::tma) {
       arch::prefetch_tensor_map(params.a);
@@ -27,7 +29,7 @@ QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
       arch::prefetch_tensor_map(params.out);
     if (params.fetched != Fetched::none) arch::prefetch_tensor_map(params.source);
   }
-  if (arch::thread_index() < 32) {
+  if (arch::thread_index() == 0) {
     Pipeline<config>::init(memory);
     BesideCopies<config, Params>::init(memory);
     if (Vectors::has_any(params)) BiasRing<config>::init(memory);

@@ -5,6 +5,7 @@
 
 #include "gemm/family.hpp"
 #include "gemm_sm90/config.hpp"
+#include "gemm_sm90/params.hpp"
 
 namespace quarry::gemm_sm90 {
 

@@ -15,13 +15,14 @@ class LongSliceList {
   using Work = TileWork;
   static constexpr bool needs_warp = false;
 
-  QUARRY_DEVICE LongSliceList(const GemmParams& params, const LongSlices& longs, const ClusterPlace& place)
-      : params_(params), longs_(longs), place_(place) {
+  QUARRY_DEVICE LongSliceList(const TensorGemmParams& params, const LongSlices& longs,
+                              const ClusterPlace& place)
+      : params_(params.gemm), finder_(params.finder), longs_(longs), place_(place) {
     position_ = has_long_slices() ? block() - short_blocks() : long_works() + block();
   }
 
   QUARRY_DEVICE bool has_more() const {
-    const unsigned works = tiles(params_) * static_cast<unsigned>(params_.batch * params_.slices);
+    const auto works = static_cast<unsigned>(finder_.works);
     return position_ < (has_long_slices() ? long_works() : works);
   }
 
@@ -30,11 +31,11 @@ class LongSliceList {
   }
 
   QUARRY_DEVICE TileWork current() const {
-    TileWork work = work_at(params_, position_, config.tile.k);
+    TileWork work = work_at(params_, finder_, position_);
     work.tile_m = work.tile_m * config.cluster.m + place_.m;
     work.tile_n = work.tile_n * config.cluster.n + place_.n;
     if (longs_.slices > 0) {
-      const int all = params_.k / config.tile.k + (params_.k % config.tile.k != 0);
+      const int all = finder_.k_tiles;
       work.first_k_tile = longs_.first_k_tile(work.slice, params_.k_tiles_per_slice, all);
       work.k_tiles = longs_.first_k_tile(work.slice + 1, params_.k_tiles_per_slice, all) - work.first_k_tile;
     }
@@ -48,9 +49,12 @@ class LongSliceList {
     return blocks - static_cast<unsigned>(longs_.blocks);
   }
   QUARRY_DEVICE bool has_long_slices() const { return block() >= short_blocks(); }
-  QUARRY_DEVICE unsigned long_works() const { return tiles(params_) * static_cast<unsigned>(longs_.slices); }
+  QUARRY_DEVICE unsigned long_works() const {
+    return static_cast<unsigned>(finder_.tiles.size * longs_.slices);
+  }
 
   const GemmParams& params_;
+  const TileFinder& finder_;
   const LongSlices& longs_;
   const ClusterPlace& place_;
   unsigned position_;

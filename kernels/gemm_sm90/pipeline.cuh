@@ -30,13 +30,13 @@ class Pipeline {
         stage_(static_cast<int>(done % config.stages)),
         parity_(static_cast<int>(done / config.stages % 2)) {}
 
-  /// Makes the barriers; by one warp.
+  /// Makes the barriers; by one thread.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    static_assert(config.stages <= 32);
-    const int stage = arch::lane_index();
-    if (stage >= config.stages) return;
-    arch::mbarrier_init(full(memory, stage), writers<config>());
-    arch::mbarrier_init(empty(memory, stage), readers<config>());
+    QUARRY_UNROLL
+    for (int stage = 0; stage < config.stages; ++stage) {
+      arch::mbarrier_init(full(memory, stage), writers<config>());
+      arch::mbarrier_init(empty(memory, stage), readers<config>());
+    }
   }
 
   /// First byte of the current stage, and its barriers.
@@ -104,7 +104,7 @@ class Pipeline {
   int parity_;
 };
 
-/// Calls `each(pipeline at the stage, whether it is the last)` for the next `count` stages. Rounds are
+/// Calls `each(pipeline at the stage)` for the next `count` stages. Rounds are
 /// unrolled: what follows from a stage's number is constant, and descriptors of operands are computed once a
 /// warp, not once a lane. For loops that wait for the products of each stage, where such instructions add up.
 template <Config config, class Each>
@@ -118,7 +118,7 @@ QUARRY_DEVICE void for_each_stage(Pipeline<config> pipeline, int count, const Ea
       if (stage < first) continue;
       if (left == 0) break;
       --left;
-      each(pipeline.at(stage), left == 0);
+      each(pipeline.at(stage));
     }
     pipeline.next_round();
   }

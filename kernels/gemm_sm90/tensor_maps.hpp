@@ -4,6 +4,7 @@
 #include "gemm/family.hpp"
 #include "gemm/profile.hpp"
 #include "gemm_sm90/config.hpp"
+#include "gemm_sm90/params.hpp"
 #include "quarry/status.hpp"
 
 namespace quarry::gemm_sm90 {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/operand_part.cuh"
-#include "gemm/params.hpp"
+#include "gemm_sm90/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/work_list.cuh"
 

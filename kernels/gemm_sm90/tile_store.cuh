@@ -60,7 +60,7 @@ class TileStore {
         biases_(memory),
         alpha_(scalar(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)),
         plan_(first_row + warp_of_group() * OutputBox::rows, added_by(params.gemm),
-              usual_way(added_by(params.gemm))) {}
+              usual_way(added_by(params.gemm)), fetches_any()) {}
 
   /// Leaves out a tile, which another warpgroup stores.
   QUARRY_DEVICE void skip() { biases_.advance(); }
@@ -165,13 +165,14 @@ class TileStore {
     return at;
   }
 
-  /// Whether the engine fetches a matrix that the epilogue reads.
-  QUARRY_DEVICE bool fetches() const {
+  /// Whether the engine fetches a matrix that the epilogue reads; as parameters say it, and as planned.
+  QUARRY_DEVICE bool fetches_any() const {
     return params().fetched == Fetched::residual || (params().fetched == Fetched::c && beta() != 0);
   }
+  QUARRY_DEVICE bool fetches() const { return plan_.fetches(); }
 
   /// Whether values are alpha times sums, a bias, and what the engine fetches.
-  QUARRY_DEVICE bool only_adds() const { return params().only_adds && alpha_ != 0 && fetches(); }
+  QUARRY_DEVICE bool only_adds() const { return params().only_adds && alpha_ != 0 && fetches_any(); }
 
   /// How tiles are stored that are not cut.
   QUARRY_DEVICE Way usual_way(Added what) const {

@@ -23,13 +23,13 @@ class VectorRing {
  public:
   QUARRY_DEVICE explicit VectorRing(arch::SharedAddress memory) : memory_(memory) {}
 
-  /// Makes the barriers; by one warp.
+  /// Makes the barriers; by one thread.
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    static_assert(place.sets <= 32);
-    const int set = arch::lane_index();
-    if (set >= place.sets) return;
-    arch::mbarrier_init(full(memory, set), place.writers);
-    arch::mbarrier_init(empty(memory, set), place.readers);
+    QUARRY_UNROLL
+    for (int set = 0; set < place.sets; ++set) {
+      arch::mbarrier_init(full(memory, set), place.writers);
+      arch::mbarrier_init(empty(memory, set), place.readers);
+    }
   }
 
   /// Element `i` of the present set.

@@ -2,9 +2,31 @@
 #pragma once
 
 #include "common/tile_scheduler.cuh"
+#include "gemm_sm90/params.hpp"
 #include "gemm_sm90/shape.cuh"
 
 namespace quarry::gemm_sm90 {
+
+/// The work at a position, as work_at finds it.
+QUARRY_DEVICE TileWork work_at(const GemmParams& params, const TileFinder& finder, unsigned position) {
+  const Divided outer = divide(static_cast<int>(position), finder.tiles);
+  const Divided batch = divide(outer.quotient, finder.slices);
+  const Divided group = divide(outer.rest, finder.group);
+  const Divided narrow = divide(group.rest, finder.last_width);
+  const bool is_narrow = group.quotient == finder.whole_groups;
+  const int log2 = params.swizzle_log2;
+  const int row = is_narrow ? narrow.quotient : group.rest >> log2;
+  const int column = (group.quotient << log2) + (is_narrow ? narrow.rest : group.rest & ((1 << log2) - 1));
+  const bool along_m = params.raster == Raster::along_m;
+  TileWork work = {{params, batch.quotient}, batch.rest, 0, 0, 0, 0};
+  work.tile_m = along_m ? column : row;
+  work.tile_n = along_m ? row : column;
+  const long long first = static_cast<long long>(work.slice) * params.k_tiles_per_slice;
+  work.first_k_tile = first < finder.k_tiles ? static_cast<int>(first) : finder.k_tiles;
+  work.k_tiles = finder.k_tiles - work.first_k_tile;
+  if (params.slices > 1 && work.k_tiles > params.k_tiles_per_slice) work.k_tiles = params.k_tiles_per_slice;
+  return work;
+}
 
 /// The work of a block. All warpgroups of a block walk the same list, each on its own.
 template <Config config>
@@ -15,25 +37,23 @@ class WorkList {
   static constexpr bool needs_warp = false;
 
   QUARRY_DEVICE WorkList(const TensorGemmParams& tensor, const ClusterPlace& place)
-      : params_(tensor.gemm), place_(place) {
-    const GemmParams& params = params_;
-    if (params.mode == Mode::split_k_cluster) {
+      : params_(tensor.gemm), finder_(tensor.finder), place_(place) {
+    if (params_.mode == Mode::split_k_cluster) {
       // The slices of a tile are the blocks of a cluster.
-      const unsigned tile = arch::cluster_index();
-      const unsigned batch_and_slice = tile / tiles(params) * static_cast<unsigned>(params.slices) +
-                                       static_cast<unsigned>(arch::cluster_rank());
-      position_ = batch_and_slice * tiles(params) + tile % tiles(params);
+      const Divided tile = divide(static_cast<int>(arch::cluster_index()), finder_.tiles);
+      const int slice = tile.quotient * finder_.slices.size + arch::cluster_rank();
+      position_ = static_cast<unsigned>(slice * finder_.tiles.size + tile.rest);
     } else {
       position_ = config.cluster.m * config.cluster.n == 1 ? arch::block_index() : arch::cluster_index();
     }
   }
 
-  QUARRY_DEVICE bool has_more() const { return position_ < all(); }
+  QUARRY_DEVICE bool has_more() const { return position_ < static_cast<unsigned>(finder_.works); }
 
   /// Goes on by so many turns of the grid; to the end with one tile a block.
   QUARRY_DEVICE void advance(int turns = 1) {
     if constexpr (config.schedule == Schedule::one_tile) {
-      position_ = all();
+      position_ = static_cast<unsigned>(finder_.works);
     } else {
       const unsigned grid =
           config.cluster.m * config.cluster.n == 1 ? arch::grid_blocks() : arch::grid_clusters();
@@ -43,18 +63,15 @@ class WorkList {
 
   /// The tile of this block, which may lie outside the output where its cluster's does not.
   QUARRY_DEVICE TileWork current() const {
-    TileWork work = work_at(params_, position_, config.tile.k);
+    TileWork work = work_at(params_, finder_, position_);
     work.tile_m = work.tile_m * config.cluster.m + place_.m;
     work.tile_n = work.tile_n * config.cluster.n + place_.n;
     return work;
   }
 
  private:
-  QUARRY_DEVICE unsigned all() const {
-    return tiles(params_) * static_cast<unsigned>(params_.batch) * static_cast<unsigned>(params_.slices);
-  }
-
   const GemmParams& params_;
+  const TileFinder& finder_;
   const ClusterPlace& place_;
   unsigned position_;
 };

@@ -1,7 +1,7 @@
 /// What kernels of weights with zero points are launched with.
 #pragma once
 
-#include "gemm/params.hpp"
+#include "gemm_sm90/params.hpp"
 
 namespace quarry::gemm_sm90 {
 

@@ -38,16 +38,6 @@ struct ScaledGroupedGemmParams : GroupedGemmParams {
   GemmScaleParams scales;
 };
 
-/// Parameters of those whose operands move by the bulk tensor copy engine.
-struct GroupedTensorGemmParams : TensorGemmParams {
-  GroupParams groups;
-};
-
-/// The same of kernels that take scales.
-struct ScaledGroupedTensorGemmParams : GroupedTensorGemmParams {
-  GemmScaleParams scales;
-};
-
 /// A piece of the output that is computed alike: the rows of a group, or rows outside of all groups.
 struct GroupSpan {
   int group;

@@ -158,8 +158,8 @@ namespace quarry::gemm_sm90 {
 template <Config config>
 struct BesideCopies<config, GroupedTensorGemmParams> {
   QUARRY_DEVICE static void init(arch::SharedAddress memory) {
-    const int stage = arch::lane_index();
-    if (stage < config.stages)
+    QUARRY_UNROLL
+    for (int stage = 0; stage < config.stages; ++stage)
       arch::mbarrier_init(memory + (grouped_gemm_sm90::cut_barriers_offset(config) + 8 * stage), 1);
   }
 

@@ -7,6 +7,7 @@
 #include "grouped_gemm/expected_time.hpp"
 #include "grouped_gemm/family.hpp"
 #include "grouped_gemm_sm90/config.hpp"
+#include "grouped_gemm_sm90/params.hpp"
 
 namespace quarry::grouped_gemm_sm90 {
 namespace {
@@ -80,6 +81,7 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
     Step& step = launch.steps.at[0];
     auto& params = params_of<Params>(launch, step);
     params.groups = problem.groups;
+    params.bands = bands_of(kernel.tile.m, params.gemm.tiles_n);
     step.waits_for_earlier = true;
     step.blocks_walk = true;
     step.cluster = static_cast<unsigned>(kernel.cluster);

@@ -16,10 +16,6 @@ struct TensorEntry : GroupEntry<Params> {
 };
 using TensorWork = WorkOf<TensorEntry>;
 
-/// Tiles of a group are walked in bands of so many rows: down the columns of tiles, so that blocks which run
-/// together share columns of B, which is read once for a band; and not further, so that they share rows of A.
-inline constexpr int band_rows = 2048;
-
 /// The work of a block: tiles group by group. Each warp walks the same list on its own, all lanes together.
 template <gemm_sm90::Config config>
 class GroupList {
@@ -47,16 +43,17 @@ class GroupList {
     const int end = arch::shuffle(groups_.tile_end, lane_);
     const auto rows = static_cast<unsigned>(is_ragged() ? params_.gemm.tiles_m : parts(count, tile_rows));
     const auto columns = static_cast<unsigned>(params_.gemm.tiles_n);
-    const unsigned tile = position_ - (static_cast<unsigned>(end) - rows * columns);
-    constexpr unsigned band = band_rows / tile_rows;
-    const Parts bands = in_parts(tile, band * columns);
-    const unsigned first_row = bands.whole * band;
-    const unsigned left = rows - first_row;
-    const Parts line = in_parts(bands.rest, left < band ? left : band);
+    const int tile = static_cast<int>(position_ - (static_cast<unsigned>(end) - rows * columns));
+    constexpr int band = band_rows / tile_rows;
+    static_assert(band >= 1 && band <= most_band_tiles);
+    const Divided bands = divide(tile, params_.bands.tiles);
+    const int first_row = bands.quotient * band;
+    const int left = static_cast<int>(rows) - first_row;
+    const Divided line = place_in_band(params_.bands, bands.rest, left < band ? left : band);
     const int head = is_ragged() && count > 0 ? first % (16 / bytes_of(config.types.a)) : 0;
     Work work = {{{params_, next_group_ - 32 + lane_, first - head, count + head}, head}, 0, 0, 0, 0, 0};
-    work.tile_m = static_cast<int>(first_row + line.rest) * config.cluster.m + place_.m;
-    work.tile_n = static_cast<int>(line.whole) * config.cluster.n + place_.n;
+    work.tile_m = (first_row + line.rest) * config.cluster.m + place_.m;
+    work.tile_n = line.quotient * config.cluster.n + place_.n;
     work.k_tiles = parts(work.k(), config.tile.k);
     return work;
   }

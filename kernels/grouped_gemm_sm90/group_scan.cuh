@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
-#include "grouped_gemm/params.hpp"
+#include "grouped_gemm_sm90/params.hpp"
 
 namespace quarry::grouped_gemm_sm90 {
 

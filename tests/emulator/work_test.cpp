@@ -179,7 +179,10 @@ TEST_CASE("kernels of all families take another epilogue", "[epilogue]") {
   GemmParams plain = {};
   const auto of_plain = [&] { return static_cast<const void*>(&plain); };
   TensorGemmParams tensor = {};
-  const auto of_tensor = [&] { return static_cast<const void*>(&tensor); };
+  const auto of_tensor = [&] {
+    tensor.finder = tile_finder(tensor.gemm, sm90.tile.k);
+    return static_cast<const void*>(&tensor);
+  };
   run(test_epilogue_simt, of_plain, plain, false, simt.tile, threads(simt), shared_memory_bytes(simt));
   run(test_epilogue_sm80, of_plain, plain, false, sm80.tile, threads(sm80), shared_memory_bytes(sm80));
   run(test_epilogue_sm90, of_tensor, tensor.gemm, false, sm90.tile, threads(sm90), shared_memory_bytes(sm90));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "gemm_sm90/params.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "registry/operation.hpp"

@@ -4,6 +4,7 @@
 #include "arch/emulated/cluster.hpp"
 #include "arch/emulated/dependent.hpp"
 #include "arch/emulated/mbarrier.hpp"
+#include "arch/emulated/parameters.hpp"
 #include "arch/emulated/store_matrix.hpp"
 #include "arch/emulated/tensor_copy.hpp"
 #include "arch/emulated/warpgroup.hpp"

@@ -4,6 +4,7 @@
 #include "arch/ptx/cluster.hpp"
 #include "arch/ptx/dependent.hpp"
 #include "arch/ptx/mbarrier.hpp"
+#include "arch/ptx/parameters.hpp"
 #include "arch/ptx/store_matrix.hpp"
 #include "arch/ptx/tensor_copy.hpp"
 #include "arch/ptx/warpgroup.hpp"
