@@ -29,12 +29,14 @@ namespace quarry {
 /// Safe from any thread; calls that write into one folder at the same time may mix their files.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
 
+/// What a kernel is exported as, where arguments say with what.
 struct ExportOptions {
   CompileOptions compile = {};
   /// Name of the files, and prefix of the names in the header: a C identifier. Empty: the name of the kernel,
   /// with "_expression" behind it where a kernel is exported for any shape with an expression.
   std::string name = {};
 };
+/// The options under the name that they had when only export_plan took them.
 using ExportPlanOptions = ExportOptions;
 
 /// The same with the expression of the arguments compiled in, for any shape: the header has the places of its

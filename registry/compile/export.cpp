@@ -55,12 +55,9 @@ Result<std::vector<CodeFile>> code_files(const detail::ExportRequest& request,
     Result<Artifact> code = detail::exported_code(request.row, entry, options);
     if (!code) return code.status();
     const std::string name(code->entry());
-    if (!files.empty() && name == request.name) {
-      return Status(StatusCode::invalid_arguments, "A kernel cannot be exported as " + detail::quoted(name) +
-                                                       ": another of its files has that name");
-    }
-    const std::string file = (files.empty() ? request.name : name) + ".cubin";
-    const detail::ExportedFunction function = {name, file, code->code().size(), code->resources()};
+    const Result<std::string> file = detail::code_file("A kernel", request.name, name, files.empty());
+    if (!file) return file.status();
+    const detail::ExportedFunction function = {name, *file, code->code().size(), code->resources()};
     files.push_back({function, *std::move(code)});
   }
   return files;

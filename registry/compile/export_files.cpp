@@ -26,6 +26,15 @@ Status check_export_name(std::string_view what, const std::string& name) {
           std::string(what) + " cannot be exported as " + detail::quoted(name) + ": expected a C identifier"};
 }
 
+Result<std::string> code_file(std::string_view what, const std::string& name, std::string_view entry,
+                              bool is_own) {
+  if (is_own) return name + ".cubin";
+  if (entry != name) return std::string(entry) + ".cubin";
+  return Status(StatusCode::invalid_arguments, std::string(what) + " cannot be exported as " +
+                                                   detail::quoted(name) +
+                                                   ": another of its files has that name");
+}
+
 Result<Artifact> exported_code(const Row& row, std::uint32_t entry, const CompileOptions& options) {
   if (Status s = check_compute_capability(row.metadata, options.target); !s) return s;
   if (entry != no_entry) return standalone_artifact(entry, options);

@@ -18,6 +18,11 @@ namespace quarry::detail {
 /// @param what "A plan", for the message
 Status check_export_name(std::string_view what, const std::string& name);
 
+/// The file of a function's code: NAME.cubin for the kernel's own, ENTRY.cubin for another one that its runs
+/// launch. invalid_arguments where these are one file. @param what as above
+Result<std::string> code_file(std::string_view what, const std::string& name, std::string_view entry,
+                              bool is_own);
+
 /// The code of an entry that runs of the row's kernel launch, alone. Fails as Kernel::compile does, and with
 /// not_found for no_entry. @pre options.target is not 0
 Result<Artifact> exported_code(const Row& row, std::uint32_t entry, const CompileOptions& options);

@@ -47,8 +47,10 @@ Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPl
     Result<Artifact> code = detail::exported_code(row, detail::entry_of_step(row, launch, step), options);
     if (!code) return code.status();
     const std::string entry(code->entry());
+    const Result<std::string> file = detail::code_file("A plan", plan.name, entry, step.entry == 0);
+    if (!file) return file.status();
     plan.functions.resize(std::max(plan.functions.size(), step.entry + std::size_t{1}));
-    plan.functions[step.entry] = {entry, (step.entry == 0 ? plan.name : entry) + ".cubin"};
+    plan.functions[step.entry] = {entry, *file};
     codes.push_back(*std::move(code));
   }
   if (Status s = detail::make_export_folder(folder); !s) return s;

@@ -107,7 +107,7 @@ class Exporting(CompilingTest):
         scaled = self.names(1, "operation == gemm and scales != none")[0]
         out = ("-o", self.path("out"))
         relu = ("--epilogue", "out = relu(sum)")
-        self.refused("export", name, *out, "--epilogue", "out = gleu(sum)", says="did you mean `gelu`", lines=3)
+        self.refused("export", name, *out, "--epilogue", "out = gleu(sum)", says=[name, "did you mean `gelu`"], lines=3)
         self.refused("export", name, *out, "--epilogue", "out = sum + x", says="--epilogue", lines=3)
         self.refused("export", name, *out, "--with", "x=f64:row", says="say --epilogue, too")
         self.refused("export", name, *out, "--epilogue", "out = sum; m = max(sum)", says="gated pairs or reductions", status=1)
@@ -118,7 +118,7 @@ class Exporting(CompilingTest):
         self.refused("export", name, *out, *relu, "--name", "a-b", says="C identifier")
         self.refused("export", name, *out, *relu, "--name", name, says="another of its files has that name")
         self.refused("export", hopper, *out, *relu, says=f"`{hopper}` cannot be exported", status=1)
-        self.refused("export", scaled, *out, *relu, says="", status=1)
+        self.refused("export", scaled, *out, *relu, says=[scaled, "expression"], status=1)
         self.refused("export", "reorder_matrix_s8", *out, *relu, says="reorder")
         self.assertEqual(self.left(), [])
 
