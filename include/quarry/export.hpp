@@ -24,18 +24,33 @@ namespace quarry {
 /// (gemm_sm90), that shares tiles (modes.stream_k), or that is a reduction (export_plan takes all of these);
 /// and with file_error if the folder cannot be created or written.
 ///
-/// The kernel is exported as it is registered. A kernel with an expression has parameters that this header
-/// does not describe: export_plan takes the expression with the arguments.
+/// The kernel is exported as it is registered, with the standard epilogue.
 ///
 /// Safe from any thread; calls that write into one folder at the same time may mix their files.
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options = {});
 
-struct ExportPlanOptions {
-  /// As for export_kernel.
+/// What a kernel is exported as, where arguments say with what.
+struct ExportOptions {
   CompileOptions compile = {};
-  /// Name of the files, and prefix of the names in the header: a C identifier. Empty: the name of the kernel.
+  /// Name of the files, and prefix of the names in the header: a C identifier. Empty: the name of the kernel,
+  /// with "_expression" behind it where a kernel is exported for any shape with an expression.
   std::string name = {};
 };
+/// The options under the name that they had when only export_plan took them.
+using ExportPlanOptions = ExportOptions;
+
+/// The same with the expression of the arguments compiled in, for any shape: the header has the places of its
+/// tensors, and takes an address and strides, or a scalar's value, for each. Of the arguments, only the
+/// expression and the types that it works on count; pointers may be null.
+///
+/// If the kernel has the mode split_k_parallel, ENTRY.cubin of two more functions are written: the kernel
+/// without the expression, and the reduction with it.
+///
+/// Fails, with nothing written, as export_kernel above and Kernel::supports do; with unsupported for an
+/// expression with gated pairs or reductions (export_plan takes these); with invalid_arguments for an output
+/// without elements, and for a name that is bad or that another of the files has.
+Status export_kernel(const Kernel& kernel, Arguments arguments, const std::string& folder,
+                     const ExportOptions& options = {});
 
 /// Writes a kernel for one problem. Shapes, strides, epilogue and controls are fixed; each run supplies only
 /// pointers. Works for every kernel, also with tensor maps or shared tiles:
@@ -51,6 +66,6 @@ struct ExportPlanOptions {
 /// name; and with file_error if the folder cannot be created or written.
 /// Safe from any thread, as export_kernel is.
 Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
-                   const ExportPlanOptions& options = {});
+                   const ExportOptions& options = {});
 
 }  // namespace quarry

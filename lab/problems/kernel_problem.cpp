@@ -30,7 +30,14 @@ Result<Problem> example_problem_for(const Kernel& kernel, const SettingTexts& se
   std::string_view left = words.problem;
   std::size_t end = 0;
   for (std::size_t i = words.words_of_shape(left); i > 0; --i) end = left.find(' ', end + (end > 0 ? 1 : 0));
-  return problem_for(kernel, std::string(left.substr(0, end)), settings);
+  Result<Problem> problem = problem_for(kernel, std::string(left.substr(0, end)), settings);
+  Status status = problem.status();
+  if (status) {
+    const HeldArguments arguments = arguments_of(*problem);
+    status = kernel.supports(arguments);
+  }
+  if (status) return problem;
+  return Status(status.code(), std::string(kernel.name()) + ": " + status.message());
 }
 
 }  // namespace quarry::lab

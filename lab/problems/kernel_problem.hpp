@@ -24,7 +24,8 @@ std::string take_shape(std::vector<std::string>& words);
 /// otherwise.
 Result<Problem> problem_for(const Kernel& kernel, const std::string& shape, SettingTexts settings);
 
-/// The same of the shape that the help of the kernel's operation shows, where no shape is asked for.
+/// The same of the shape that the help of the kernel's operation shows, where no shape is asked for. Fails,
+/// naming the kernel, where the kernel does not take it, too.
 Result<Problem> example_problem_for(const Kernel& kernel, const SettingTexts& settings);
 
 }  // namespace quarry::lab

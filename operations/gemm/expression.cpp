@@ -25,13 +25,6 @@ const expression::Output& out_of(const Expression& expression) {
                                [](const expression::Output& o) { return is_out(o.tensor); });
 }
 
-/// A tensor of an expression but `out`.
-struct OwnTensor {
-  const expression::Tensor& declared;
-  bool is_output;
-  expression::Extent extent;
-};
-
 /// Calls `visit` with each of them, in the order of a kernel's parameters, until one call fails.
 template <class Visit>
 Status each_own_tensor(const Expression& expression, const Visit& visit) {
@@ -197,6 +190,15 @@ void add_tensor(const GivenExpression& given, const OwnTensor& own, const Expres
 }
 
 }  // namespace
+
+std::vector<OwnTensor> own_tensors(const Expression& expression) {
+  std::vector<OwnTensor> tensors;
+  (void)each_own_tensor(expression, [&](const OwnTensor& tensor) {
+    tensors.push_back(tensor);
+    return Status();
+  });
+  return tensors;
+}
 
 GivenExpression given_expression(const GemmArguments& args) {
   return {.expression = &*args.expression, .tensors = args.tensors, .out = &args.out};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "gemm/expression_params.hpp"
 #include "gemm/problem.hpp"
@@ -18,6 +19,16 @@
 #include "quarry/status.hpp"
 
 namespace quarry::detail {
+
+/// A tensor of an expression but `out`.
+struct OwnTensor {
+  const expression::Tensor& declared;
+  bool is_output;
+  expression::Extent extent;
+};
+
+/// Those of an expression, which outlives them, in the order of a kernel's parameters.
+std::vector<OwnTensor> own_tensors(const Expression& expression);
 
 /// Lists the tensors of an expression that have a name.
 void list_tensors(const GivenExpression& given, OperandList& operands);

@@ -1,6 +1,7 @@
 /// export_kernel: what it writes, and in which order.
 #include "quarry/export.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <utility>
@@ -8,23 +9,36 @@
 
 #include "basic/text.hpp"
 #include "registry/compile/export_files.hpp"
-#include "registry/compile/standalone.hpp"
-#include "registry/compile/whole_file.hpp"
+#include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
+#include "registry/query/own_kernels.hpp"
 
 namespace quarry {
 namespace {
 
 /// How the kernel is exported for any shape; unsupported where it is not.
-Result<const detail::ExportRecipe*> recipe_of(const detail::Row& row) {
-  const detail::OperationInfo& info = detail::info_of(row.metadata.operation);
+Result<const detail::ExportRecipe*> recipe_of(const detail::ExportRequest& request) {
+  const detail::OperationInfo& info = detail::info_of(request.row.metadata.operation);
   if (info.recipe == nullptr) {
-    return Status(
-        StatusCode::unsupported,
-        detail::quoted(row.metadata.name) + " cannot be exported by itself: " + std::string(info.no_recipe));
+    return Status(StatusCode::unsupported,
+                  detail::quoted(request.row.metadata.name) +
+                      " cannot be exported by itself: " + std::string(info.no_recipe));
   }
-  if (Status s = info.recipe->check(row); !s) return s;
+  if (Status s = info.recipe->check(request); !s) return s;
   return info.recipe;
+}
+
+/// The entries that runs of any shape launch, in the order of ExportRecipe::texts.
+std::vector<std::uint32_t> entries_of(const detail::ExportRequest& request) {
+  const detail::Row& row = request.row;
+  const std::uint32_t companion = row.companions[0];
+  if (request.expression == nullptr) {
+    if (companion == detail::no_entry) return {row.entry};
+    return {row.entry, companion};
+  }
+  const detail::InternedExpression& with = *request.expression;
+  if (!detail::may_be_reduced(row, with.expression)) return {detail::entry_with(row.entry, with)};
+  return {detail::entry_with(row.entry, with), detail::entry_with(companion, with), row.entry};
 }
 
 /// A file of machine code.
@@ -33,33 +47,30 @@ struct CodeFile {
   Artifact code;
 };
 
-CodeFile code_file(std::uint32_t entry, const std::string& file, Artifact code) {
-  return {{std::string(detail::entry_of(entry).name), file, code.code().size(), code.resources()},
-          std::move(code)};
-}
-
-/// The code of the kernel, and of its first companion.
-Result<std::vector<CodeFile>> code_files(const Kernel& kernel, const CompileOptions& options) {
-  const detail::Row& row = detail::row_of(kernel);
-  Result<Artifact> own = detail::exported_code(kernel, options);
-  if (!own) return own.status();
-  std::vector<CodeFile> files = {
-      code_file(row.entry, std::string(kernel.name()) + ".cubin", *std::move(own))};
-  const std::uint32_t companion = row.companions[0];
-  if (companion == detail::no_entry) return files;
-  Result<Artifact> other = detail::standalone_artifact(companion, options);
-  if (!other) return other.status();
-  const std::string file = std::string(detail::entry_of(companion).name) + ".cubin";
-  files.push_back(code_file(companion, file, *std::move(other)));
+/// The code of the kernel, and of what else its runs may launch.
+Result<std::vector<CodeFile>> code_files(const detail::ExportRequest& request,
+                                         const CompileOptions& options) {
+  std::vector<CodeFile> files;
+  for (const std::uint32_t entry : entries_of(request)) {
+    Result<Artifact> code = detail::exported_code(request.row, entry, options);
+    if (!code) return code.status();
+    const std::string name(code->entry());
+    const Result<std::string> file = detail::code_file("A kernel", request.name, name, files.empty());
+    if (!file) return file.status();
+    const detail::ExportedFunction function = {name, *file, code->code().size(), code->resources()};
+    files.push_back({function, *std::move(code)});
+  }
   return files;
 }
 
-Status export_into(const Kernel& kernel, const std::filesystem::path& folder, CompileOptions options) {
-  const detail::Row& row = detail::row_of(kernel);
-  const Result<const detail::ExportRecipe*> recipe = recipe_of(row);
+/// @param request without a target, which the options have
+Status export_into(detail::ExportRequest request, const std::filesystem::path& folder,
+                   CompileOptions options) {
+  const Result<const detail::ExportRecipe*> recipe = recipe_of(request);
   if (!recipe) return recipe.status();
   if (options.target == 0) options.target = default_device_model().cc;
-  const Result<std::vector<CodeFile>> files = code_files(kernel, options);
+  request.target = options.target;
+  const Result<std::vector<CodeFile>> files = code_files(request, options);
   if (!files) return files.status();
   std::vector<detail::ExportedFunction> functions;
   for (const CodeFile& each : *files) functions.push_back(each.function);
@@ -68,18 +79,50 @@ Status export_into(const Kernel& kernel, const std::filesystem::path& folder, Co
   for (const CodeFile& each : *files) {
     if (Status s = detail::write_export(folder, each.function.file, each.code.code()); !s) return s;
   }
-  for (const detail::ExportedText& each : (*recipe)->texts(row, options.target, functions)) {
+  for (const detail::ExportedText& each : (*recipe)->texts(request, functions)) {
     if (Status s = detail::write_export(folder, each.file, each.text); !s) return s;
   }
   return {};
 }
 
+Status cannot_export(const Kernel& kernel, const std::exception& error) {
+  return {StatusCode::device_error, "Cannot export " + detail::quoted(kernel.name()) + ": " + error.what()};
+}
+
+/// Exports what the launch of some arguments has compiled in.
+Status export_launched(const Kernel& kernel, Arguments arguments, const std::filesystem::path& folder,
+                       const ExportOptions& options) {
+  const detail::Row& row = detail::row_of(kernel);
+  detail::PreparedLaunch prepared;
+  if (Status s = detail::prepare_launch(row, kernel.entry_controls(), arguments, prepared); !s) return s;
+  if (prepared.launch.is_empty()) {
+    return {StatusCode::invalid_arguments,
+            "There is no expression to export: the output of the arguments has no elements, so that nothing "
+            "is launched"};
+  }
+  detail::ExportRequest request = {
+      .row = row, .expression = prepared.launch.expression, .name = options.name};
+  if (request.name.empty()) {
+    request.name = kernel.name();
+    if (request.expression != nullptr) request.name += "_expression";
+  }
+  if (Status s = detail::check_export_name("A kernel", request.name); !s) return s;
+  return export_into(std::move(request), folder, options.compile);
+}
+
 }  // namespace
 
 Status export_kernel(const Kernel& kernel, const std::string& folder, const CompileOptions& options) try {
-  return export_into(kernel, folder, options);
+  return export_into({.row = detail::row_of(kernel), .name = std::string(kernel.name())}, folder, options);
 } catch (const std::exception& error) {
-  return {StatusCode::device_error, "Cannot export " + detail::quoted(kernel.name()) + ": " + error.what()};
+  return cannot_export(kernel, error);
+}
+
+Status export_kernel(const Kernel& kernel, Arguments arguments, const std::string& folder,
+                     const ExportOptions& options) try {
+  return export_launched(kernel, arguments, folder, options);
+} catch (const std::exception& error) {
+  return cannot_export(kernel, error);
 }
 
 }  // namespace quarry

@@ -1,19 +1,45 @@
 #include "registry/compile/export_files.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "basic/text.hpp"
-#include "operations/common/row.hpp"
+#include "operations/common/row_checks.hpp"
 #include "registry/compile/standalone.hpp"
 #include "registry/compile/whole_file.hpp"
-#include "registry/operation.hpp"
 
 namespace quarry::detail {
 
-Result<Artifact> exported_code(const Kernel& kernel, const CompileOptions& options) {
-  Result<Artifact> artifact = kernel.compile(options);  // which checks the target
-  if (!artifact || artifact->origin() != ArtifactOrigin::precompiled) return artifact;
-  return standalone_artifact(row_of(kernel).entry, options);
+namespace {
+
+bool is_identifier(const std::string& name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto goes_on = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, goes_on);
+}
+
+}  // namespace
+
+Status check_export_name(std::string_view what, const std::string& name) {
+  if (is_identifier(name)) return {};
+  return {StatusCode::invalid_arguments,
+          std::string(what) + " cannot be exported as " + detail::quoted(name) + ": expected a C identifier"};
+}
+
+Result<std::string> code_file(std::string_view what, const std::string& name, std::string_view entry,
+                              bool is_own) {
+  if (is_own) return name + ".cubin";
+  if (entry != name) return std::string(entry) + ".cubin";
+  return Status(StatusCode::invalid_arguments, std::string(what) + " cannot be exported as " +
+                                                   detail::quoted(name) +
+                                                   ": another of its files has that name");
+}
+
+Result<Artifact> exported_code(const Row& row, std::uint32_t entry, const CompileOptions& options) {
+  if (Status s = check_compute_capability(row.metadata, options.target); !s) return s;
+  if (entry != no_entry) return standalone_artifact(entry, options);
+  return Status(StatusCode::not_found, "The library does not have all that runs of " +
+                                           detail::quoted(row.metadata.name) + " launch");
 }
 
 Status make_export_folder(const std::filesystem::path& folder) {

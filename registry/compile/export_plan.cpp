@@ -9,7 +9,6 @@
 #include "quarry/export.hpp"
 #include "registry/compile/export_files.hpp"
 #include "registry/compile/plan_header.hpp"
-#include "registry/compile/standalone.hpp"
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
 #include "registry/query/own_kernels.hpp"
@@ -34,22 +33,6 @@ std::string problem_lines(const detail::OperandList& operands) {
   return text;
 }
 
-bool is_identifier(const std::string& name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const auto goes_on = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
-  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, goes_on);
-}
-
-/// The code of a function of the launch.
-Result<Artifact> code_of(const Kernel& kernel, const Launch& launch, const Step& step,
-                         const CompileOptions& options) {
-  if (step.entry == 0 && !has_expression(launch, step)) return detail::exported_code(kernel, options);
-  const std::uint32_t entry = detail::entry_of_step(detail::row_of(kernel), launch, step);
-  if (entry == detail::no_entry)
-    return Status(StatusCode::not_found, "There is no kernel that follows " + detail::quoted(kernel.name()));
-  return detail::standalone_artifact(entry, options);
-}
-
 /// Writes a launch: code first, the header last.
 Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPlan& plan,
                   const std::filesystem::path& folder, const CompileOptions& options) {
@@ -57,14 +40,17 @@ Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPl
     return {StatusCode::invalid_arguments,
             "There is no plan to export: the output has no elements, so that nothing is launched"};
   }
+  const detail::Row& row = detail::row_of(kernel);
   std::vector<Artifact> codes;
   for (const Step& step : launch.steps) {
     if (step.kind != Step::Kind::kernel) continue;
-    Result<Artifact> code = code_of(kernel, launch, step, options);
+    Result<Artifact> code = detail::exported_code(row, detail::entry_of_step(row, launch, step), options);
     if (!code) return code.status();
     const std::string entry(code->entry());
+    const Result<std::string> file = detail::code_file("A plan", plan.name, entry, step.entry == 0);
+    if (!file) return file.status();
     plan.functions.resize(std::max(plan.functions.size(), step.entry + std::size_t{1}));
-    plan.functions[step.entry] = {entry, (step.entry == 0 ? plan.name : entry) + ".cubin"};
+    plan.functions[step.entry] = {entry, *file};
     codes.push_back(*std::move(code));
   }
   if (Status s = detail::make_export_folder(folder); !s) return s;
@@ -78,14 +64,11 @@ Status write_plan(const Kernel& kernel, const Launch& launch, detail::ExportedPl
 }
 
 Status export_prepared(const Kernel& kernel, Arguments arguments, const std::string& folder,
-                       const ExportPlanOptions& options) try {
+                       const ExportOptions& options) try {
   detail::ExportedPlan plan;
   plan.name = options.name.empty() ? std::string(kernel.name()) : options.name;
   plan.kernel = kernel.name();
-  if (!is_identifier(plan.name)) {
-    return {StatusCode::invalid_arguments,
-            "A plan cannot be exported as " + detail::quoted(plan.name) + ": expected a C identifier"};
-  }
+  if (Status s = detail::check_export_name("A plan", plan.name); !s) return s;
   detail::PreparedLaunch prepared;
   if (Status s = detail::prepare_launch(detail::row_of(kernel), kernel.entry_controls(), arguments, prepared);
       !s)
@@ -105,7 +88,7 @@ Status export_prepared(const Kernel& kernel, Arguments arguments, const std::str
 }  // namespace
 
 Status export_plan(const Kernel& kernel, Arguments arguments, const std::string& folder,
-                   const ExportPlanOptions& options) {
+                   const ExportOptions& options) {
   return export_prepared(kernel, arguments, folder, options);
 }
 

@@ -71,6 +71,57 @@ class Exporting(CompilingTest):
         self.assertIn(name.encode(), plain)
         self.assertNotIn(entry[-17:], plain)
 
+    EXPRESSION = ("--epilogue", "out = relu(sum * s + x); z = sum", "--with", "x=f64:per_row,s=f64:scalar,z=f32:col")
+
+    def test_an_expression_for_any_shape(self):
+        for layout in ("row", "column"):
+            name = self.names(1, f"{SMALL} and out.layout == {layout}")[0]
+            document = self.export_with(name, *self.EXPRESSION, "--name", "mine", into=layout)
+            self.assertEqual((document["name"], document["kernel"]), ("mine", name))
+            tensors = [tensor["name"] for tensor in document["expression"]["tensors"]]
+            self.assertEqual(tensors, ["s", "x", "z"])
+            header = self.read(f"{layout}/mine.h").decode()
+            for place, tensor in enumerate(tensors):
+                self.assertIn(f"mine_tensor_{tensor} = {place}, ", header)
+            files = ["mine.cubin", "mine.h", "mine.json"]
+            for part, ending in ((document, "x[0-9a-f]{16}"), (document["reduction"], "x[0-9a-f]{16}"), (document["plain"], "t4x4")):
+                self.assertRegex(part["entry"], f"_{ending}$")
+                self.assertIn(part["entry"].encode(), self.read(f"{layout}/" + part["code"]["file"]))  # among its symbols
+                if part is not document:
+                    files.append(part["code"]["file"])
+            self.assertEqual(sorted(os.listdir(self.path(layout))), sorted(files))
+
+    def export_with(self, name, *flags, into):
+        done = self.quarry("export", name, "-o", self.path(into), "--target", "80", *flags)
+        with open(done.lines[0], encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_an_expression_in_several_kernels(self):
+        names = self.names(2)
+        done = self.quarry("export", *names, "--epilogue", "out = relu(sum)", "-o", self.path("out"))
+        self.assertEqual(done.lines, [f"{self.path('out')}/{name}_expression.json" for name in names])
+
+    def test_bad_expressions(self):
+        name, other = self.names(2, SMALL + " and out.layout == row")
+        hopper = self.names(1, "family == gemm_sm90 and scales == none")[0]
+        scaled = self.names(1, "operation == gemm and scales != none")[0]
+        out = ("-o", self.path("out"))
+        relu = ("--epilogue", "out = relu(sum)")
+        self.refused("export", name, *out, "--epilogue", "out = gleu(sum)", says=[name, "did you mean `gelu`"], lines=3)
+        self.refused("export", name, *out, "--epilogue", "out = sum + x", says="--epilogue", lines=3)
+        self.refused("export", name, *out, "--with", "x=f64:row", says="say --epilogue, too")
+        self.refused("export", name, *out, "--epilogue", "out = sum; m = max(sum)", says="gated pairs or reductions", status=1)
+        self.refused("export", name, *out, "--epilogue", "out = gate(sum) * up(sum)", says="gated pairs or reductions", status=1)
+        self.refused("export", name, *out, *relu, "--beta", "1", says="--beta goes with a shape")
+        self.refused("export", name, *out, *relu, "--in-place", "x", says="--in-place goes with a shape")
+        self.refused("export", name, other, *out, *relu, "--name", "x", says="--name goes with one kernel")
+        self.refused("export", name, *out, *relu, "--name", "a-b", says="C identifier")
+        self.refused("export", name, *out, *relu, "--name", name, says="another of its files has that name")
+        self.refused("export", hopper, *out, *relu, says=f"`{hopper}` cannot be exported", status=1)
+        self.refused("export", scaled, *out, *relu, says=[scaled, "expression"], status=1)
+        self.refused("export", "reorder_matrix_s8", *out, *relu, says="reorder")
+        self.assertEqual(self.left(), [])
+
     def test_a_bad_plan(self):
         name, other = self.names(2)
         out = ("-o", self.path("out"))

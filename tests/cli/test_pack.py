@@ -179,9 +179,14 @@ class Expressions(CompilingTest):
         self.refused("pack", "--list", self.path("x.pack"), *self.WITH, says="--epilogue does not go with --list")
         self.assertEqual(self.left(), [])
 
-    def test_an_export_for_any_shape_takes_none(self):
-        name = self.names(1)[0]
-        self.refused("export", name, *self.WITH, "-o", self.path("exported"), says=["goes with a shape", "without an expression"])
+    def test_an_export_for_any_shape_needs_no_compiler(self):
+        name = self.names(1, SMALL + " and out.layout == row")[0]
+        self.pack(name, *self.WITH)
+        export = ("export", name, *self.WITH, "-o", self.path("exported"), "--target", "90")
+        self.set_environment(QUARRY_COMPILER="off", QUARRY_CACHE_DIR=self.path("another cache"))
+        self.refused(*export, says="would have to be compiled", status=1)
+        self.set_environment(QUARRY_PACKS=self.path("a.pack"))
+        self.assertEqual(self.quarry(*export).err, "")
 
 
 class BadInput(CompilingTest):

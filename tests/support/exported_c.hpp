@@ -41,6 +41,9 @@ void q_params(problem_pointer p, quarry_gemm_params* out);
 unsigned q_reduce_grid(problem_pointer p);
 void q_reduce_params(problem_pointer p, quarry_reduce_params* out);
 const quarry_gemm_kernel* q_kernel(void);
+typedef const quarry_expression_tensor* tensors_pointer;
+void q_expression_params(problem_pointer p, tensors_pointer t, quarry_gemm_expression_params* out);
+void q_reduce_expression_params(problem_pointer p, tensors_pointer t, quarry_reduce_expression_params* out);
 
 size_t q_problem_bytes(void) { return sizeof(quarry_gemm_problem); }
 unsigned q_grid(problem_pointer p) { return quarry_gemm_grid(KERNEL, p); }
@@ -51,12 +54,19 @@ void q_params(problem_pointer p, quarry_gemm_params* out) { *out = quarry_gemm_l
 unsigned q_reduce_grid(problem_pointer p) { return quarry_reduce_grid(KERNEL, p); }
 void q_reduce_params(problem_pointer p, quarry_reduce_params* out) { *out = quarry_reduce_launch_params(KERNEL, p); }
 const quarry_gemm_kernel* q_kernel(void) { return KERNEL; }
+void q_expression_params(problem_pointer p, tensors_pointer t, quarry_gemm_expression_params* out) {
+  *out = quarry_gemm_expression_launch_params(KERNEL, p, t);
+}
+void q_reduce_expression_params(problem_pointer p, tensors_pointer t, quarry_reduce_expression_params* out) {
+  *out = quarry_reduce_expression_launch_params(KERNEL, p, t);
+}
 )c";
 }
 
-/// The functions of the exported header NAME.h of a folder.
-inline LoadedC load_exported(const std::string& folder, const std::string& name) {
-  return LoadedC(folder + "/" + name, wrapper_source(name), "-O1");
+/// The functions of the exported header NAME.h of a folder. @param more source behind them
+inline LoadedC load_exported(const std::string& folder, const std::string& name,
+                             const std::string& more = {}) {
+  return LoadedC(folder + "/" + name, wrapper_source(name) + more, "-O1");
 }
 
 }  // namespace quarry::test

@@ -33,12 +33,41 @@ int export_problem(const ExportFlags& flags, const std::string& shape, int targe
   if (!problem) return report(problem.status());
   const lab::HeldArguments arguments = arguments_of(*problem);
   if (const Status s = kernel.supports(arguments); !s) return report(s);
-  const ExportPlanOptions options = {.compile = {.target = target}, .name = flags.name};
+  const ExportOptions options = {.compile = {.target = target}, .name = flags.name};
   const Status status = export_plan(kernel, arguments, flags.folder, options);
   if (!status) return report(status);
   const std::string name = flags.name.empty() ? std::string(kernel.name()) : flags.name;
   write_output(flags.folder + "/" + name + ".plan.h\n");
   return done;
+}
+
+/// Exports one kernel for any shape, with the expression that flags give, if any.
+Status export_for_any_shape(const Kernel& kernel, const ExportFlags& flags, int target) {
+  if (flags.settings.empty()) return export_kernel(kernel, flags.folder, {.target = target});
+  const Result<lab::Problem> problem = lab::example_problem_for(kernel, flags.settings);
+  if (!problem) return problem.status();
+  const lab::HeldArguments arguments = arguments_of(*problem);
+  return export_kernel(kernel, arguments, flags.folder, {.compile = {.target = target}, .name = flags.name});
+}
+
+/// The name of its files.
+std::string name_of(const Kernel& kernel, const ExportFlags& flags) {
+  if (!flags.name.empty()) return flags.name;
+  return std::string(kernel.name()) + (flags.settings.empty() ? "" : "_expression");
+}
+
+/// Refuses flags that an export for any shape does not know. @pre there is no shape
+Status check_flags(const ExportFlags& flags) {
+  constexpr auto bad = StatusCode::parse_error;
+  for (const auto& [flag, text] : flags.settings) {
+    if (flag != "epilogue" && flag != "with")
+      return {bad, "--" + flag + " goes with a shape: quarry export NAME SHAPE"};
+  }
+  if (flags.name.empty()) return {};
+  if (flags.settings.empty())
+    return {bad, "--name goes with a shape or --epilogue: quarry export NAME SHAPE"};
+  if (flags.selection.names.size() == 1 && flags.selection.where.empty()) return {};
+  return {bad, "--name goes with one kernel: quarry export NAME --epilogue TEXT"};
 }
 
 int export_selected(ExportFlags flags) {
@@ -60,23 +89,14 @@ int export_selected(ExportFlags flags) {
                                             " stands behind the shape, and the kernel has its types: "
                                             "quarry export NAME SHAPE"));
   }
-  if (!flags.settings.empty() || !flags.name.empty()) {
-    const std::string flag = flags.settings.empty() ? "name" : flags.settings.begin()->first;
-    // The tensors of an expression are parameters that it alone has.
-    const std::string_view why = flags.settings.contains("epilogue")
-                                     ? ". The files for any shape describe the parameters of kernels without "
-                                       "an expression"
-                                     : "";
-    return report(Status(StatusCode::parse_error,
-                         "--" + flag + " goes with a shape: quarry export NAME SHAPE" + std::string(why)));
-  }
+  if (const Status s = check_flags(flags); !s) return report(s);
   const Result<std::vector<Kernel>> kernels = read_selection(flags.selection);
   if (!kernels) return report(kernels.status());
   if (kernels->empty()) return report(Status(StatusCode::filtered_out, "no kernel passes the filter"));
   for (const Kernel& kernel : *kernels) {
-    const Status status = export_kernel(kernel, flags.folder, {.target = targets->front()});
+    const Status status = export_for_any_shape(kernel, flags, targets->front());
     if (!status) return report(status);
-    write_output(flags.folder + "/" + std::string(kernel.name()) + ".json\n");
+    write_output(flags.folder + "/" + name_of(kernel, flags) + ".json\n");
   }
   return done;
 }
@@ -94,12 +114,16 @@ void add_export(CLI::App& app, Action& action) {
             "--target 80",
             "quarry export gemm_sm90_f16_f16_f32_f16_rcr_64x64x64_c1x1_s4_one_tile_a8x8 256x256x512 -o "
             "exported "
-            "--name small"},
+            "--name small",
+            "quarry export gemm_simt_f32_f32_f32_f32_rcr_64x64x16_t4x4 --epilogue 'out = gelu(sum)' -o "
+            "exported "
+            "--name gelu"},
        .notes =
            "For each kernel: NAME.cubin, NAME.h (grid, parameters and workspace in C) and NAME.json (the "
            "same for programs),\n"
            "and the code of the reduction that a parallel split-K needs. Prints the path of each "
            "NAME.json.\n"
+           "With --epilogue and --with, this expression is compiled in, and NAME.h takes its tensors.\n"
            "Kernels of gemm_sm90, which take tensor maps, and of stream_k are exported for one problem "
            "only.\n"
            "With a shape, a plan of one kernel is written, for that problem alone: NAME.plan.h, which fills "
@@ -113,7 +137,9 @@ void add_export(CLI::App& app, Action& action) {
       ->add_option("--target", flags->target,
                    "Compute capability, as 80 (default: the device's, or 90 without a device)")
       ->type_name("CC");
-  command->add_option("--name", flags->name, "Name of a plan, in files and C (default: the kernel's name)")
+  command
+      ->add_option("--name", flags->name,
+                   "Name in files and C (default: the kernel's, with _expression for any shape)")
       ->type_name("NAME");
   add_setting_flags(*command, flags->settings);
   command->callback([flags, &action] { action = [flags] { return export_selected(*flags); }; });

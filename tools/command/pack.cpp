@@ -65,12 +65,7 @@ Status read_settings(const lab::SettingTexts& settings, Job& job) {
   if (settings.empty()) return {};
   for (const Kernel& kernel : job.kernels) {
     Result<lab::Problem> problem = lab::example_problem_for(kernel, settings);
-    Status status = problem.status();
-    if (status) {
-      const lab::HeldArguments arguments = arguments_of(*problem);
-      status = kernel.supports(arguments);
-    }
-    if (!status) return {status.code(), std::string(kernel.name()) + ": " + status.message()};
+    if (!problem) return problem.status();
     job.problems.push_back(*std::move(problem));
   }
   return {};

@@ -21,6 +21,11 @@ typedef struct quarry_gemm_kernel {
   int partial_bytes; /* of a partial sum in the workspace: 4 (f32, s32) or 8 (f64) */
   const char* reduce_entry; /* the function that follows split_k_parallel; NULL: the kernel has no such mode */
   const char* reduce_file;
+  int has_expression; /* compiled in, in the place of the epilogue */
+  int tensors;        /* that the expression names beside out */
+  const char* plain_entry; /* the function in the place of entry where split_k_parallel leaves the expression to the
+                              reduction; NULL: entry itself */
+  const char* plain_file;
 } quarry_gemm_kernel;
 
 /* z (m x n) = alpha * scale * (a (m x k) x b (k x n)) + beta * c + bias, out = clamp(activation(z) + residual). Strides
@@ -34,7 +39,7 @@ typedef struct quarry_gemm_problem {
   quarry_matrix b;
   quarry_matrix c; /* used where beta is not 0, or is read on the device */
   quarry_matrix out;
-  quarry_epilogue epilogue;
+  quarry_epilogue epilogue; /* not used, as c, where the kernel has an expression */
   int mode;        /* enum quarry_mode */
   int slices;      /* of K, for the split modes: from 2 to the number of K tiles */
   int swizzle;     /* columns of tiles (rows, walking along m) that are walked together: 1, 2, 4 or 8 */
@@ -50,7 +55,13 @@ static inline int quarry_is_split(const quarry_gemm_problem* problem) {
   return problem->mode != QUARRY_MODE_GEMM && problem->slices > 1;
 }
 
-/* The problem as the device code sees it: itself, or its transpose. */
+static inline void quarry_exchange_strides(quarry_matrix* matrix) {
+  const long long row_stride = matrix->row_stride;
+  matrix->row_stride = matrix->column_stride;
+  matrix->column_stride = row_stride;
+}
+
+/* The problem as the device code sees it: itself, or its transpose. An expression gets the sums as they are. */
 static inline quarry_gemm_problem quarry_gemm_oriented(const quarry_gemm_kernel* kernel,
                                                        const quarry_gemm_problem* problem) {
   quarry_gemm_problem seen = *problem;
@@ -62,16 +73,18 @@ static inline quarry_gemm_problem quarry_gemm_oriented(const quarry_gemm_kernel*
                                       &seen.epilogue.residual,
                                       &seen.epilogue.aux};
   int i;
+  if (kernel->has_expression) {
+    seen.epilogue.alpha = 1;
+    seen.epilogue.beta = 0;
+    seen.epilogue.alpha_pointer = NULL;
+    seen.epilogue.beta_pointer = NULL;
+  }
   if (!kernel->exchanged) return seen;
   seen.a = problem->b;
   seen.b = problem->a;
   seen.m = problem->n;
   seen.n = problem->m;
-  for (i = 0; i < 7; ++i) {
-    const long long row_stride = matrices[i]->row_stride;
-    matrices[i]->row_stride = matrices[i]->column_stride;
-    matrices[i]->column_stride = row_stride;
-  }
+  for (i = 0; i < 7; ++i) quarry_exchange_strides(matrices[i]);
   seen.epilogue.bias_axis = (unsigned char)(problem->epilogue.bias_axis == QUARRY_BIAS_AXIS_ROW
                                                 ? QUARRY_BIAS_AXIS_COLUMN
                                                 : QUARRY_BIAS_AXIS_ROW);
@@ -124,11 +137,11 @@ static inline size_t quarry_gemm_workspace_bytes(const quarry_gemm_kernel* kerne
          quarry_rounded_up(quarry_gemm_counters_bytes(kernel, problem));
 }
 
-/* What the kernel is launched with. */
+/* What the kernel is launched with, unless its expression is compiled in. */
 static inline quarry_gemm_params quarry_gemm_launch_params(const quarry_gemm_kernel* kernel,
                                                            const quarry_gemm_problem* problem) {
   const quarry_gemm_problem seen = quarry_gemm_oriented(kernel, problem);
-  const quarry_epilogue* const epilogue = &problem->epilogue;
+  const quarry_epilogue* const epilogue = &seen.epilogue;
   const int split = quarry_is_split(problem);
   quarry_gemm_params params;
   memset(&params, 0, sizeof params);
@@ -194,6 +207,37 @@ static inline quarry_reduce_params quarry_reduce_launch_params(const quarry_gemm
   params.slices = launched.slices;
   params.sharers_log2 =
       quarry_reduce_sharers_log2(quarry_reduce_quads(params.m, params.n, params.batch), params.slices);
+  return params;
+}
+
+/* The tensors of an expression as the device code sees them. */
+static inline void quarry_put_tensors(const quarry_gemm_kernel* kernel, const quarry_expression_tensor* tensors,
+                                      quarry_expression_tensor* seen) {
+  int i;
+  for (i = 0; i < kernel->tensors; ++i) {
+    seen[i] = tensors[i];
+    if (kernel->exchanged) quarry_exchange_strides(&seen[i].matrix);
+  }
+}
+
+/* What a kernel with an expression is launched with. @param tensors by place, in the problem's own orientation */
+static inline quarry_gemm_expression_params quarry_gemm_expression_launch_params(
+    const quarry_gemm_kernel* kernel, const quarry_gemm_problem* problem, const quarry_expression_tensor* tensors) {
+  quarry_gemm_expression_params params;
+  memset(&params, 0, sizeof params);
+  params.gemm = quarry_gemm_launch_params(kernel, problem);
+  quarry_put_tensors(kernel, tensors, params.tensors);
+  return params;
+}
+
+/* The same of the reduction behind split_k_parallel. The kernel before it is plain_entry, launched with
+   quarry_gemm_launch_params(). */
+static inline quarry_reduce_expression_params quarry_reduce_expression_launch_params(
+    const quarry_gemm_kernel* kernel, const quarry_gemm_problem* problem, const quarry_expression_tensor* tensors) {
+  quarry_reduce_expression_params params;
+  memset(&params, 0, sizeof params);
+  params.reduce = quarry_reduce_launch_params(kernel, problem);
+  quarry_put_tensors(kernel, tensors, params.tensors);
   return params;
 }
 )c";

@@ -13,6 +13,7 @@ namespace quarry::detail {
 
 /// Everything that somebody else must know to launch a kernel.
 struct ExportedKernel {
+  /// Of the files and of the header's function. `metadata` has the kernel's name.
   std::string name;
   int target = 0;
   KernelMetadata metadata;
@@ -23,13 +24,24 @@ struct ExportedKernel {
   ExportedFunction kernel;
   /// The reduction of a parallel split-K; no entry where the kernel has no such mode.
   ExportedFunction reduction;
+  /// Compiled into the kernel and the reduction; null: they have none.
+  const Expression* expression = nullptr;
+  /// Before a reduction with an expression: the kernel without it. No entry where there is no such reduction.
+  ExportedFunction plain;
 };
 
 /// All of it but the machine code, of which nothing is known then.
-ExportedKernel describe_export(const Row& row, int target);
+ExportedKernel describe_export(const ExportRequest& request);
 
 /// NAME.h: a header for C11 and C++11 that needs only the C library.
 std::string export_header(const ExportedKernel& kernel);
+
+/// The header's first comment.
+std::string header_introduction(const ExportedKernel& kernel);
+
+/// The header's part on the tensors of the kernel's expression: NAME_tensor_x = 0, ...
+/// @pre the kernel has one
+std::string tensor_enumeration(const ExportedKernel& kernel);
 
 /// NAME.json: the same for programs.
 std::string export_json(const ExportedKernel& kernel);

@@ -6,6 +6,7 @@
 #include "operations/gemm/export/c_source.hpp"
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/export/params_layout.hpp"
+#include "operations/gemm/expression.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/version.hpp"
 #include "reduce_split_k/config.hpp"
@@ -58,7 +59,9 @@ std::string declaration(const ParamStruct& s) {
   std::string checks = "static_assert(sizeof(" + name + ") == " + std::to_string(s.bytes) + ", \"size\");\n";
   for (const ParamField& field : s.fields) {
     const std::string member(field.name);
-    text += "  " + std::string(field.type) + " " + member + "; /* " + std::string(field.meaning) + " */\n";
+    const std::string count = field.count == 0 ? "" : "[" + std::to_string(field.count) + "]";
+    text += "  " + std::string(field.type) + " " + member + count + "; /* " + std::string(field.meaning) +
+            " */\n";
     checks += "static_assert(offsetof(" + name + ", " + member + ") == " + std::to_string(field.offset) +
               ", \"" + member + "\");\n";
   }
@@ -98,78 +101,6 @@ std::string common_part() {
   return text + "#endif /* QUARRY_EXPORT_VERSION */\n";
 }
 
-std::string operand_line(std::string_view name, const OperandMetadata& o, bool any_strides) {
-  std::string text = " *   " + std::string(name) + ": " + std::string(to_string(o.dtype)) + ", ";
-  if (is_interleaved(o.layout)) {
-    const bool by_rows = o.layout == Layout::row_interleaved32;
-    text.append(to_string(o.layout)).append(", in groups of 32 ").append(by_rows ? "rows" : "columns");
-    text.append(by_rows ? " (row_stride: from one to the next, column_stride 32)"
-                        : " (column_stride: from one to the next, row_stride 32)");
-    if (o.alignment > 1)
-      text += "; address, the other strides: multiples of " + std::to_string(o.alignment) + " elements";
-    return text + "\n";
-  }
-  if (any_strides) return text + "any strides\n";
-  text += o.layout == Layout::row ? "row-major (column_stride 1)" : "column-major (row_stride 1)";
-  if (o.alignment > 1) {
-    text += "; address, the other strides: multiples of " + std::to_string(o.alignment) + " elements";
-  }
-  return text + "\n";
-}
-
-std::string shared_memory_lines(const ExportedKernel& kernel) {
-  if (kernel.traits.shared_memory <= default_shared_bytes) return {};
-  return " * It needs more than 48 KB of shared memory, which must be asked for once:\n"
-         " *   cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, " +
-         std::to_string(kernel.traits.shared_memory) + ")\n";
-}
-
-std::string introduction(const ExportedKernel& kernel) {
-  const OperandsMetadata& o = kernel.metadata.operands;
-  const bool any = kernel.traits.alignment.a == 0;
-  std::string text = "/* " + kernel.name +
-                     "\n"
-                     " * A GEMM kernel for compute capability " +
-                     std::to_string(kernel.target / 10) + "." + std::to_string(kernel.target % 10) +
-                     ", exported by Quarry " QUARRY_VERSION
-                     ". This header is C11 and C++11, and needs nothing of Quarry.\n *\n";
-  text += operand_line("a", o.a, any) + operand_line("b", o.b, any) +
-          (is_interleaved(o.out.layout) ? operand_line("c, out, residual, aux", o.out, true)
-                                        : operand_line("c, out, bias, residual, aux", o.out, true));
-  text += " *   sums: " + std::string(to_string(o.accumulator)) + "\n";
-  if (!any) {
-    text +=
-        " * Where an operand's lines run along m or n, they may not overlap: the other stride is at least "
-        "the extent.\n";
-  }
-  text += " *\n * Load " + kernel.kernel.file +
-          " (cuLibraryLoadData, cudaLibraryLoadData or cuModuleLoadData), get the function `" +
-          kernel.kernel.entry +
-          "`,\n * fill a quarry_gemm_problem in its own orientation, and launch:\n"
-          " *   const quarry_gemm_kernel* kernel = " +
-          kernel.name +
-          "();\n"
-          " *   quarry_gemm_params params = quarry_gemm_launch_params(kernel, &problem);\n"
-          " *   void* arguments[] = {&params};\n"
-          " *   cuLaunchKernel(function, quarry_gemm_grid(kernel, &problem), 1, 1, kernel->threads, 1, 1,\n"
-          " *                  kernel->shared_bytes, stream, arguments, NULL);\n" +
-          shared_memory_lines(kernel);
-  if (kernel.exchanged) {
-    text +=
-        " * The code computes the transposed problem, out^T = b^T a^T: a and b, m and n, the strides of "
-        "every matrix and the\n"
-        " * axis of the bias are exchanged in its parameters. The functions below do that.\n";
-  }
-  text +=
-      " * With split_k_serial, clear quarry_gemm_counters_bytes() bytes of the workspace before each "
-      "launch.\n";
-  if (!kernel.reduction.entry.empty()) {
-    text += " * With split_k_parallel, launch `" + kernel.reduction.entry + "` of " + kernel.reduction.file +
-            " behind it, with quarry_reduce_launch_params().\n";
-  }
-  return text + " */\n";
-}
-
 std::string quoted_or_null(const std::string& text) { return text.empty() ? "NULL" : "\"" + text + "\""; }
 
 std::string kernel_part(const ExportedKernel& k) {
@@ -177,6 +108,7 @@ std::string kernel_part(const ExportedKernel& k) {
     return "      " + value + ", /* " + std::string(what) + " */\n";
   };
   const int partial_bytes = bytes_of(partial_type(k.traits.accumulator));
+  const std::size_t tensors = k.expression == nullptr ? 0 : own_tensors(*k.expression).size();
   return "\nstatic inline const quarry_gemm_kernel* " + k.name +
          "(void) {\n"
          "  static const quarry_gemm_kernel kernel = {\n" +
@@ -187,15 +119,19 @@ std::string kernel_part(const ExportedKernel& k) {
          line(std::to_string(k.traits.tile.k), "tile_k") + line(k.exchanged ? "1" : "0", "exchanged") +
          line(std::to_string(partial_bytes), "partial_bytes") +
          line(quoted_or_null(k.reduction.entry), "reduce_entry") +
-         line(quoted_or_null(k.reduction.file), "reduce_file") + "  };\n  return &kernel;\n}\n";
+         line(quoted_or_null(k.reduction.file), "reduce_file") +
+         line(k.expression == nullptr ? "0" : "1", "has_expression") +
+         line(std::to_string(tensors), "tensors") + line(quoted_or_null(k.plain.entry), "plain_entry") +
+         line(quoted_or_null(k.plain.file), "plain_file") + "  };\n  return &kernel;\n}\n";
 }
 
 }  // namespace
 
 std::string export_header(const ExportedKernel& kernel) {
   const std::string guard = "QUARRY_EXPORT_" + kernel.name;
-  return introduction(kernel) + "#ifndef " + guard + "\n#define " + guard + "\n\n" + common_part() +
-         kernel_part(kernel) + "\n#endif\n";
+  return header_introduction(kernel) + "#ifndef " + guard + "\n#define " + guard + "\n\n" + common_part() +
+         (kernel.expression == nullptr ? "" : tensor_enumeration(kernel)) + kernel_part(kernel) +
+         "\n#endif\n";
 }
 
 }  // namespace quarry::detail

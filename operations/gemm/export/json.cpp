@@ -1,10 +1,12 @@
 /// NAME.json of an exported kernel.
 #include <string>
+#include <vector>
 
 #include "basic/json_writer.hpp"
 #include "basic/words.hpp"
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/export/params_layout.hpp"
+#include "operations/gemm/expression.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/version.hpp"
 #include "reduce_split_k/config.hpp"
@@ -40,13 +42,40 @@ void write_fields(JsonWriter& json, const ParamStruct& s, const std::string& pre
   }
 }
 
-void write_params(JsonWriter& json, std::string_view struct_name) {
-  const ParamStruct& s = *find_param_struct(struct_name);
+/// The tensors of an expression behind other parameters.
+void write_tensor_fields(JsonWriter& json, const Expression& expression, std::size_t offset) {
+  const ParamStruct& tensor = *find_param_struct(expression_tensor_name);
+  const std::vector<OwnTensor> tensors = own_tensors(expression);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    write_fields(json, tensor, "tensors[" + std::to_string(i) + "].", offset + i * tensor.bytes,
+                 tensors[i].declared.name + ": ");
+  }
+}
+
+/// @param base the parameters without an expression
+/// @param expression of the function; null: none
+void write_params(JsonWriter& json, std::string_view base, const Expression* expression) {
+  const ParamStruct& s = *find_param_struct(base);
+  const ParamStruct& tensor = *find_param_struct(expression_tensor_name);
+  const std::size_t more = expression == nullptr ? 0 : gemm_expression_tensors * tensor.bytes;
   json.begin_object("parameters").text("passed", "one struct by value, the only argument");
-  json.number("bytes", static_cast<std::int64_t>(s.bytes));
+  json.number("bytes", static_cast<std::int64_t>(s.bytes + more));
   json.number("alignment", static_cast<std::int64_t>(s.alignment));
   json.begin_array("fields");
   write_fields(json, s, "", 0, "");
+  if (expression != nullptr) write_tensor_fields(json, *expression, s.bytes);
+  json.end_array().end_object();
+}
+
+/// What is compiled in, and its tensors by place.
+void write_expression(JsonWriter& json, const Expression& expression) {
+  json.begin_object("expression").text("text", expression.text());
+  json.text("epilogue", "the expression takes its place: c and epilogue are not read");
+  json.begin_array("tensors");
+  for (const OwnTensor& tensor : own_tensors(expression)) {
+    json.begin_object().text("name", tensor.declared.name).text("type", to_string(tensor.declared.dtype));
+    json.text("shape", to_string(*tensor.declared.shape)).boolean("written", tensor.is_output).end_object();
+  }
   json.end_array().end_object();
 }
 
@@ -88,8 +117,8 @@ void write_launch(JsonWriter& json, const ExportedKernel& kernel) {
   json.text("slices", "1 where mode is gemm, else from 2 to ceil(k / " + std::to_string(t.tile.k) + ")");
   json.text("k_tiles_per_slice", "ceil(ceil(k / " + std::to_string(t.tile.k) + ") / slices)");
   json.text("swizzle_log2", "0, 1, 2 or 3");
-  json.text("k", "0 where alpha is 0");
-  json.text("c", "all zero where beta is 0");
+  if (kernel.expression == nullptr)
+    json.text("k", "0 where alpha is 0").text("c", "all zero where beta is 0");
   json.end_object().end_object();
 }
 
@@ -120,7 +149,17 @@ void write_reduction(JsonWriter& json, const ExportedKernel& kernel) {
       .number("dynamic_shared_bytes", 0);
   json.begin_object("grid").text("x", "ceil(batch * m * ceil(n / 4) * 2^sharers_log2 / " + threads + ")");
   json.text("y", "1").text("z", "1").end_object().end_object();
-  write_params(json, reduce_params_name);
+  write_params(json, reduce_params_name, kernel.expression);
+  json.end_object();
+}
+
+/// The kernel before a reduction with an expression. It is launched as the other one is.
+void write_plain(JsonWriter& json, const ExportedKernel& kernel) {
+  json.begin_object("plain");
+  json.text("when",
+            "mode is split_k_parallel: in the place of the kernel, as the reduction has the expression");
+  write_code(json, kernel.plain, kernel.target);
+  write_params(json, gemm_params_name, nullptr);
   json.end_object();
 }
 
@@ -131,7 +170,7 @@ std::string export_json(const ExportedKernel& kernel) {
   const bool any_strides = kernel.traits.alignment.a == 0;
   JsonWriter json;
   json.begin_object().number("schema_version", schema_version).text("quarry", QUARRY_VERSION);
-  json.text("name", kernel.name).text("operation", "gemm");
+  json.text("name", kernel.name).text("kernel", metadata.name).text("operation", "gemm");
   write_code(json, kernel.kernel, kernel.target);
   json.begin_object("operands");
   write_operand(json, "a", metadata.operands.a, any_strides);
@@ -142,11 +181,13 @@ std::string export_json(const ExportedKernel& kernel) {
   if (kernel.exchanged) {
     json.text("exchange",
               "the code computes out^T = b^T a^T: in its parameters a and b, m and n, row_stride and "
-              "column_stride of every matrix (also in the epilogue), and the values of bias_axis and "
+              "column_stride of every matrix (also in the epilogue and of tensors), and the values of "
+              "bias_axis and "
               "raster are exchanged");
   }
   write_launch(json, kernel);
-  write_params(json, gemm_params_name);
+  write_params(json, gemm_params_name, kernel.expression);
+  if (kernel.expression != nullptr) write_expression(json, *kernel.expression);
   json.begin_object("numbers");
   write_words(json, "mode", exported_mode_words);
   write_words(json, "raster", raster_words);
@@ -156,6 +197,7 @@ std::string export_json(const ExportedKernel& kernel) {
   json.end_object();
   write_workspace(json, kernel);
   if (!kernel.reduction.entry.empty()) write_reduction(json, kernel);
+  if (!kernel.plain.entry.empty()) write_plain(json, kernel);
   json.end_object();
   return json.take();
 }

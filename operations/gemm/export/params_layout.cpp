@@ -3,16 +3,37 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/params.hpp"
 #include "reduce_split_k/params.hpp"
 
 namespace quarry::detail {
 namespace {
 
+/// WithExpression<GemmParams> as C has it: a struct whose first member is the base.
+struct GemmExpressionParams {
+  GemmParams gemm;
+  ExpressionTensorParams tensors[gemm_expression_tensors];
+};
+static_assert(expression_is_last<GemmParams> &&
+              sizeof(GemmExpressionParams) == sizeof(WithExpression<GemmParams>) &&
+              offsetof(GemmExpressionParams, tensors) == sizeof(GemmParams));
+
+struct ReduceExpressionParams {
+  ReduceParams reduce;
+  ExpressionTensorParams tensors[gemm_expression_tensors];
+};
+static_assert(expression_is_last<ReduceParams> &&
+              sizeof(ReduceExpressionParams) == sizeof(WithExpression<ReduceParams>) &&
+              offsetof(ReduceExpressionParams, tensors) == sizeof(ReduceParams));
+
 template <class Member>
 constexpr std::string_view c_type() {
   if constexpr (std::is_same_v<Member, MatrixParams>) return "quarry_matrix";
   if constexpr (std::is_same_v<Member, EpilogueParams>) return "quarry_epilogue";
+  if constexpr (std::is_same_v<Member, GemmParams>) return gemm_params_name;
+  if constexpr (std::is_same_v<Member, ReduceParams>) return reduce_params_name;
+  if constexpr (std::is_same_v<Member, ExpressionTensorParams>) return expression_tensor_name;
   if constexpr (std::is_same_v<Member, const void*>) return "const void*";
   if constexpr (std::is_same_v<Member, void*>) return "void*";
   if constexpr (std::is_same_v<Member, int*>) return "int*";
@@ -28,9 +49,10 @@ constexpr std::string_view c_type() {
 }
 
 // offsetof is a macro, and only another one keeps a member's name, type and offset together.
-#define QUARRY_FIELD(Struct, member, meaning)                                                                \
-  ParamField {                                                                                               \
-#member, c_type < decltype(Struct::member)>(), offsetof(Struct, member), sizeof(Struct::member), meaning \
+#define QUARRY_FIELD(Struct, member, meaning)                                                        \
+  ParamField {                                                                                       \
+#member, c_type < std::remove_extent_t < decltype(Struct::member)>>(), offsetof(Struct, member), \
+        sizeof(Struct::member), std::extent_v < decltype(Struct::member)>, meaning                   \
   }
 
 static_assert(pointer_array_stride == -1);
@@ -106,6 +128,23 @@ constexpr ParamField reduce_fields[] = {
     QUARRY_FIELD(ReduceParams, sharers_log2,
                  "threads that share the slices of four outputs, as a power of two: 0 to 4"),
 };
+
+constexpr ParamField tensor_fields[] = {
+    QUARRY_FIELD(ExpressionTensorParams, matrix,
+                 "its elements by rows and columns of out; no array of pointers"),
+    QUARRY_FIELD(ExpressionTensorParams, value,
+                 "of a scalar whose address is null, unless its type is e4m3 or e5m2"),
+};
+
+constexpr ParamField gemm_expression_fields[] = {
+    QUARRY_FIELD(GemmExpressionParams, gemm, "as without an expression; c and epilogue are not read"),
+    QUARRY_FIELD(GemmExpressionParams, tensors, "by place in the expression; the others are not read"),
+};
+
+constexpr ParamField reduce_expression_fields[] = {
+    QUARRY_FIELD(ReduceExpressionParams, reduce, "as without an expression; c and epilogue are not read"),
+    QUARRY_FIELD(ReduceExpressionParams, tensors, "as the kernel's"),
+};
 #undef QUARRY_FIELD
 
 constexpr ParamStruct structs[] = {
@@ -117,6 +156,12 @@ constexpr ParamStruct structs[] = {
      "The only argument of a GEMM kernel, by value"},
     {reduce_params_name, sizeof(ReduceParams), alignof(ReduceParams), reduce_fields,
      "The only argument of the reduction that follows split_k_parallel, by value"},
+    {expression_tensor_name, sizeof(ExpressionTensorParams), alignof(ExpressionTensorParams), tensor_fields,
+     "A tensor that an expression names. Strides are 0 where rows, columns or batch entries share elements"},
+    {gemm_expression_params_name, sizeof(GemmExpressionParams), alignof(GemmExpressionParams),
+     gemm_expression_fields, "The only argument of a GEMM kernel with an expression, by value"},
+    {reduce_expression_params_name, sizeof(ReduceExpressionParams), alignof(ReduceExpressionParams),
+     reduce_expression_fields, "The only argument of a reduction with an expression, by value"},
 };
 
 /// Bytes that values of a type are aligned to.

@@ -15,6 +15,8 @@ struct ParamField {
   std::string_view type;
   std::size_t offset = 0;
   std::size_t size = 0;
+  /// Elements of an array of the type; 0: it is no array.
+  std::size_t count = 0;
   std::string_view meaning;
 };
 
@@ -37,5 +39,10 @@ const ParamStruct* find_param_struct(std::string_view name);
 /// What a kernel is launched with, and a reduction.
 inline constexpr std::string_view gemm_params_name = "quarry_gemm_params";
 inline constexpr std::string_view reduce_params_name = "quarry_reduce_params";
+
+/// The same with an expression compiled in: the parameters above, and behind them its tensors.
+inline constexpr std::string_view gemm_expression_params_name = "quarry_gemm_expression_params";
+inline constexpr std::string_view reduce_expression_params_name = "quarry_reduce_expression_params";
+inline constexpr std::string_view expression_tensor_name = "quarry_expression_tensor";
 
 }  // namespace quarry::detail

@@ -3,6 +3,7 @@
 
 #include "basic/text.hpp"
 #include "config_text.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/export/export.hpp"
 #include "operations/gemm/operation.hpp"
 #include "quarry/device_model.hpp"
@@ -12,8 +13,7 @@ namespace {
 
 /// Refuses a kernel that only this library can launch: tensor maps are the driver's, and the blocks of
 /// stream_k are as many as a device holds.
-Status check_export(const Row& row) {
-  const KernelMetadata& kernel = row.metadata;
+Status check_kernel(const KernelMetadata& kernel) {
   const auto spaces = config_spaces();
   const auto space = std::ranges::find(spaces, kernel.family, &ConfigSpace::family);
   if (kernel.modes.stream_k) {
@@ -35,29 +35,48 @@ Status check_export(const Row& row) {
           " cannot be exported: it is launched with tensor maps, which the driver makes for each problem"};
 }
 
-std::vector<ExportedText> export_texts(const Row& row, int target,
+Status check_export(const ExportRequest& request) {
+  if (Status s = check_kernel(request.row.metadata); !s) return s;
+  if (request.expression == nullptr || !is_wide(request.expression->expression)) return {};
+  return {StatusCode::unsupported,
+          quoted(request.row.metadata.name) +
+              " cannot be exported for any shape with gated pairs or reductions, which need more parameters "
+              "and launches; export it for one problem: " +
+              quoted(request.expression->expression.text())};
+}
+
+std::vector<ExportedText> export_texts(const ExportRequest& request,
                                        std::span<const ExportedFunction> functions) {
-  ExportedKernel kernel = describe_export(row, target);
+  ExportedKernel kernel = describe_export(request);
   kernel.kernel = functions[0];
   if (functions.size() > 1) kernel.reduction = functions[1];
+  if (functions.size() > 2) kernel.plain = functions[2];
   return {{kernel.name + ".h", export_header(kernel)}, {kernel.name + ".json", export_json(kernel)}};
 }
 
+/// The name of an entry, with the request's expression compiled in where there is one.
+std::string entry_name(std::uint32_t entry, const ExportRequest& request) {
+  const std::string_view plain = entry_of(entry).name;
+  return request.expression == nullptr ? std::string(plain) : entry_name_with(plain, *request.expression);
+}
+
+ExportedFunction in_own_file(const std::string& entry) { return {.entry = entry, .file = entry + ".cubin"}; }
+
 }  // namespace
 
-ExportedKernel describe_export(const Row& row, int target) {
+ExportedKernel describe_export(const ExportRequest& request) {
+  const Row& row = request.row;
   ExportedKernel exported;
-  exported.name = row.metadata.name;
-  exported.target = target;
+  exported.name = request.name;
+  exported.target = request.target;
   exported.metadata = row.metadata;
   exported.traits = gemm::family_of(row).profile(row.entry_config, default_device_model()).traits;
   exported.exchanged = row.exchanged;
-  exported.kernel.entry = entry_of(row.entry).name;
-  exported.kernel.file = exported.name + ".cubin";
-  if (row.companions[0] != no_entry) {
-    exported.reduction.entry = entry_of(row.companions[0]).name;
-    exported.reduction.file = exported.reduction.entry + ".cubin";
-  }
+  exported.kernel = {.entry = entry_name(row.entry, request), .file = exported.name + ".cubin"};
+  if (row.companions[0] != no_entry) exported.reduction = in_own_file(entry_name(row.companions[0], request));
+  if (request.expression == nullptr) return exported;
+  exported.expression = &request.expression->expression;
+  if (row.companions[0] != no_entry) exported.plain = in_own_file(std::string(entry_of(row.entry).name));
   return exported;
 }
 

@@ -127,4 +127,9 @@ TEST_CASE("a plan whose reduction has the expression is exported with the plain 
   const std::string header(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   CHECK(header.find('"' + made.plain + '"') != std::string::npos);
   CHECK(header.find('"' + reduction + '"') != std::string::npos);
+
+  const Status same = export_plan(made.kernel, args, folder / "same", {.name = reduction});
+  CHECK(same.code() == StatusCode::invalid_arguments);
+  CHECK(same.message().find("another of its files has that name") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "same"));
 }

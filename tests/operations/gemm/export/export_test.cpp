@@ -2,9 +2,7 @@
 #include "quarry/export.hpp"
 #include "support/gemm_rules.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "lab/problems/fresh_seed.hpp"
@@ -15,7 +13,7 @@
 #include "registry/device/prepared.hpp"
 #include "registry/operation.hpp"
 #include "support/cache_folder.hpp"
-#include "support/exported_c.hpp"
+#include "support/exported_kernels.hpp"
 #include "support/fake_artifact.hpp"
 #include "support/registry_problems.hpp"
 
@@ -25,63 +23,10 @@ using detail::TestFolder;
 using nlohmann::json;
 using test::ExportedProblem;
 using test::LoadedC;
+using test::must;
 using test::Random;
 
 namespace {
-
-void must(const Status& status) {
-  INFO(status.message());
-  REQUIRE(status);
-}
-
-/// The bytes of a struct that are not padding.
-std::vector<bool> used_bytes(std::string_view struct_name) {
-  const detail::ParamStruct& s = *detail::find_param_struct(struct_name);
-  std::vector<bool> used(s.bytes, false);
-  for (const detail::ParamField& field : s.fields) {
-    const bool nested = detail::find_param_struct(field.type) != nullptr;
-    const std::vector<bool> inner = nested ? used_bytes(field.type) : std::vector<bool>(field.size, true);
-    std::copy(inner.begin(), inner.end(), used.begin() + static_cast<std::ptrdiff_t>(field.offset));
-  }
-  return used;
-}
-
-template <class Params>
-bool same_bytes(const Params& one, const Params& other, std::string_view struct_name) {
-  static_assert(std::is_trivially_copyable_v<Params>);
-  const std::vector<bool> used = used_bytes(struct_name);
-  REQUIRE(used.size() == sizeof one);
-  const auto* const x = reinterpret_cast<const unsigned char*>(&one);
-  const auto* const y = reinterpret_cast<const unsigned char*>(&other);
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (used[i] && x[i] != y[i]) return false;
-  }
-  return true;
-}
-
-/// A problem in the caller's orientation, as the exported header takes it.
-ExportedProblem exported_problem(const detail::Row& row, const GemmArguments& args,
-                                 const ChosenControls& controls, void* workspace) {
-  GemmProblem problem;
-  must(test::normalise(args, problem));
-  ExportedProblem exported;
-  std::memset(&exported, 0, sizeof exported);
-  exported.m = problem.m;
-  exported.n = problem.n;
-  exported.k = static_cast<int>(args.a.extents[args.a.rank - 1U]);
-  exported.batch = problem.batch;
-  exported.a = problem.a.matrix;
-  exported.b = problem.b.matrix;
-  exported.c = args.c ? problem.c.matrix : problem.out.matrix;  // which beta 0 leaves unused
-  exported.out = problem.out.matrix;
-  exported.epilogue = problem.epilogue;
-  exported.mode = static_cast<int>(controls.mode);
-  exported.slices = controls.split_k_slices;
-  exported.swizzle = controls.swizzle;
-  exported.raster = static_cast<int>(row.exchanged ? exchanged(controls.raster) : controls.raster);
-  exported.workspace = workspace;
-  return exported;
-}
 
 /// Compares what the header computes with the family's launch. False where the kernel does not take the
 /// problem.
@@ -96,7 +41,7 @@ bool check_problem(const detail::Row& row, const LoadedC& c, const GemmArguments
   PlanOperands pointers = detail::operands_of(args);
   pointers[Operand::workspace] = workspace;
   put_pointers(launch, pointers, launch.image);
-  const ExportedProblem exported = exported_problem(row, args, controls, workspace);
+  const ExportedProblem exported = test::exported_problem(row, args, controls, workspace);
   const ExportedProblem* const p = &exported;
   CAPTURE(exported.m, exported.n, exported.k, exported.batch, exported.mode, exported.slices);
   const Step* const kernel = kernel_step(launch);
@@ -108,48 +53,24 @@ bool check_problem(const detail::Row& row, const LoadedC& c, const GemmArguments
   if (kernel == nullptr) return true;
   GemmParams params;
   c.call<void>("q_params", p, &params);
-  REQUIRE(same_bytes(params, params_of<GemmParams>(launch.image, *kernel), detail::gemm_params_name));
+  REQUIRE(test::same_params(&params, launch.image + kernel->at, detail::gemm_params_name));
   const Step* const reduction = kernel_step(launch, 1);
   REQUIRE(c.call<unsigned>("q_reduce_grid", p) == (reduction == nullptr ? 0 : reduction->grid));
   if (reduction != nullptr) {
     ReduceParams reduce;
     c.call<void>("q_reduce_params", p, &reduce);
-    REQUIRE(
-        same_bytes(reduce, params_of<ReduceParams>(launch.image, *reduction), detail::reduce_params_name));
+    REQUIRE(test::same_params(&reduce, launch.image + reduction->at, detail::reduce_params_name));
   }
   return true;
 }
 
-/// The first kernel of each kind that differs in what an export says.
-std::vector<Kernel> kinds_of_kernels() {
-  std::vector<Kernel> chosen;
-  std::vector<std::string> seen;
-  for (const Kernel& kernel : get_kernels()) {
-    const KernelMetadata& m = kernel.metadata();
-    if (m.operation != Operation::gemm) continue;
-    if (m.family == "gemm_sm90") continue;                  // whose parameters only this library makes
-    if (m.operands.scales != ScaleSupport::none) continue;  // which exports do not know
-    const DType sums = m.operands.accumulator;
-    const std::string kind = std::string(m.family) + (detail::row_of(kernel).exchanged ? " exchanged" : "") +
-                             (sums == DType::f64   ? " f64"
-                              : sums == DType::s32 ? " s32"
-                                                   : "") +
-                             (m.design.tile.m == m.design.tile.n ? "" : " oblong");
-    if (std::ranges::find(seen, kind) != seen.end()) continue;
-    seen.push_back(kind);
-    chosen.push_back(kernel);
-  }
-  return chosen;
-}
-
 json exported_json(const Kernel& kernel, int target = 90) {
-  return json::parse(detail::export_json(detail::describe_export(detail::row_of(kernel), target)));
+  return json::parse(detail::export_json(test::described(kernel, target)));
 }
 
 /// Puts fake code for a kernel and its reduction where export finds it, unless they are precompiled.
 bool add_fake_code(const Kernel& kernel) {
-  const detail::ExportedKernel exported =
-      detail::describe_export(detail::row_of(kernel), default_device_model().cc);
+  const detail::ExportedKernel exported = test::described(kernel, default_device_model().cc);
   for (const std::string& entry : {exported.kernel.entry, exported.reduction.entry}) {
     const std::optional<std::uint32_t> number = detail::find_entry(entry);
     if (number && detail::entry_of(*number).unit >= 0) return false;
@@ -165,13 +86,13 @@ TEST_CASE("an exported header computes what the library launches", "[export]") {
   INFO("seed " << seed);
   Random random(seed);
   const TestFolder folder;
-  const std::vector<Kernel> kernels = kinds_of_kernels();
+  const std::vector<Kernel> kernels = test::kinds_of_kernels();
   REQUIRE(kernels.size() >= 4);
   int by_mode[3] = {};
   for (const Kernel& kernel : kernels) {
     INFO(kernel.name());
     const std::string name(kernel.name());
-    const detail::ExportedKernel exported = detail::describe_export(detail::row_of(kernel), 90);
+    const detail::ExportedKernel exported = test::described(kernel, 90);
     std::ofstream(folder / (name + ".h")) << detail::export_header(exported);
     const LoadedC c = test::load_exported(folder.path(), name);
     REQUIRE(c.call<std::size_t>("q_problem_bytes") == sizeof(ExportedProblem));
@@ -195,12 +116,11 @@ TEST_CASE("an exported header computes what the library launches", "[export]") {
 
 TEST_CASE("headers of several kernels go into one source file", "[export]") {
   const TestFolder folder;
-  const std::vector<Kernel> kernels = kinds_of_kernels();
+  const std::vector<Kernel> kernels = test::kinds_of_kernels();
   std::ofstream source(folder / "all.c");
   for (const Kernel& kernel : kernels) {
     const std::string name(kernel.name());
-    std::ofstream(folder / (name + ".h"))
-        << detail::export_header(detail::describe_export(detail::row_of(kernel), 80));
+    std::ofstream(folder / (name + ".h")) << detail::export_header(test::described(kernel, 80));
     source << "#include \"" << name << ".h\"\n";
   }
   source << "const char* first(void);\nconst char* first(void) { return " << kernels[0].name()
@@ -215,8 +135,8 @@ TEST_CASE("headers of several kernels go into one source file", "[export]") {
 
 TEST_CASE("a header does not compile where its structs would lie otherwise", "[export]") {
   const TestFolder folder;
-  const Kernel kernel = kinds_of_kernels()[0];
-  std::string text = detail::export_header(detail::describe_export(detail::row_of(kernel), 90));
+  const Kernel kernel = test::kinds_of_kernels()[0];
+  std::string text = detail::export_header(test::described(kernel, 90));
   const std::size_t at = text.find("  long long row_stride;");
   REQUIRE(at != text.npos);
   text.replace(at, std::strlen("  long long"), "  int");
@@ -226,7 +146,7 @@ TEST_CASE("a header does not compile where its structs would lie otherwise", "[e
 }
 
 TEST_CASE("exported JSON says what the header says", "[export]") {
-  for (const Kernel& kernel : kinds_of_kernels()) {
+  for (const Kernel& kernel : test::kinds_of_kernels()) {
     INFO(kernel.name());
     const json document = exported_json(kernel);
     const KernelMetadata& m = kernel.metadata();
@@ -250,7 +170,7 @@ TEST_CASE("exported JSON says what the header says", "[export]") {
 }
 
 TEST_CASE("exported JSON lists every byte of the parameters", "[export]") {
-  const json document = exported_json(kinds_of_kernels()[0]);
+  const json document = exported_json(test::kinds_of_kernels()[0]);
   const auto check = [](const json& parameters, std::string_view struct_name, std::size_t bytes) {
     CHECK(parameters["bytes"] == bytes);
     std::vector<bool> listed(bytes, false);
@@ -258,7 +178,7 @@ TEST_CASE("exported JSON lists every byte of the parameters", "[export]") {
       for (std::size_t i = 0; i < field["size"]; ++i) listed[field["offset"].get<std::size_t>() + i] = true;
       CHECK_FALSE(field["meaning"].get<std::string>().empty());
     }
-    CHECK(listed == used_bytes(struct_name));
+    CHECK(listed == test::used_bytes(struct_name));
   };
   check(document["parameters"], detail::gemm_params_name, sizeof(GemmParams));
   check(document["reduction"]["parameters"], detail::reduce_params_name, sizeof(ReduceParams));
@@ -284,8 +204,7 @@ TEST_CASE("an export is a folder of whole files", "[export]") {
   if (!add_fake_code(kernel)) return;  // the reduction is precompiled: it would be compiled
   for (int time = 0; time < 2; ++time) must(export_kernel(kernel, into));
   const std::string name(kernel.name());
-  const detail::ExportedKernel exported =
-      detail::describe_export(detail::row_of(kernel), default_device_model().cc);
+  const detail::ExportedKernel exported = test::described(kernel, default_device_model().cc);
   CHECK(file_bytes(into + "/" + name + ".cubin").size() == 77);
   CHECK(file_bytes(into + "/" + exported.reduction.file).size() == 77);
   const json document = json::parse(std::ifstream(into + "/" + name + ".json"));

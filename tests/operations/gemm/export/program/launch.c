@@ -3,6 +3,7 @@
    Compiled with the header of the kernel included in front, and
      KERNEL   its function in the header       A, B, OUT   element types in C, as in float
      A_ROW, B_ROW, OUT_ROW   1 for row-major operands, 0 for column-major ones
+     EXPRESSION   1 where the kernel has the expression of launch_test.py, 0 where it has the standard epilogue
    Argument: the folder of the export. Exit status: 0 right, 1 wrong, 4 no device of the code's architecture. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -71,10 +72,23 @@ static void launch(cudaKernel_t kernel, unsigned grid, unsigned threads, unsigne
   must(cudaLaunchKernelExC(&config, (const void*)kernel, arguments), "launch");
 }
 
-static void run(const char* folder, const quarry_gemm_problem* problem) {
+static void run_reduction(const char* folder, const quarry_gemm_problem* problem,
+                          const quarry_expression_tensor* tensors) {
   const quarry_gemm_kernel* const kernel = KERNEL();
+  quarry_reduce_params reduce = quarry_reduce_launch_params(kernel, problem);
+  quarry_reduce_expression_params with = quarry_reduce_expression_launch_params(kernel, problem, tensors);
+  launch(load(folder, kernel->reduce_file, kernel->reduce_entry), quarry_reduce_grid(kernel, problem),
+         QUARRY_REDUCE_THREADS, 0, kernel->has_expression ? (void*)&with : (void*)&reduce);
+}
+
+static void run(const char* folder, const quarry_gemm_problem* problem, const quarry_expression_tensor* tensors) {
+  const quarry_gemm_kernel* const kernel = KERNEL();
+  const int is_reduced = quarry_reduce_grid(kernel, problem) > 0;
+  const int is_plain = is_reduced && kernel->plain_entry != NULL;
   quarry_gemm_params params = quarry_gemm_launch_params(kernel, problem);
-  const cudaKernel_t function = load(folder, kernel->file, kernel->entry);
+  quarry_gemm_expression_params with = quarry_gemm_expression_launch_params(kernel, problem, tensors);
+  const cudaKernel_t function = load(folder, is_plain ? kernel->plain_file : kernel->file,
+                                     is_plain ? kernel->plain_entry : kernel->entry);
   const size_t counters = quarry_gemm_counters_bytes(kernel, problem);
   if (kernel->shared_bytes > 48 * 1024) {
     must(cudaFuncSetAttribute((const void*)function, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -82,17 +96,47 @@ static void run(const char* folder, const quarry_gemm_problem* problem) {
          "shared memory");
   }
   if (counters > 0) must(cudaMemsetAsync(params.counters, 0, counters, 0), "clear counters");
-  launch(function, quarry_gemm_grid(kernel, problem), kernel->threads, kernel->shared_bytes, &params);
-  if (quarry_reduce_grid(kernel, problem) > 0) {
-    quarry_reduce_params reduce = quarry_reduce_launch_params(kernel, problem);
-    launch(load(folder, kernel->reduce_file, kernel->reduce_entry), quarry_reduce_grid(kernel, problem),
-           QUARRY_REDUCE_THREADS, 0, &reduce);
-  }
+  launch(function, quarry_gemm_grid(kernel, problem), kernel->threads, kernel->shared_bytes,
+         kernel->has_expression && !is_reduced ? (void*)&with : (void*)&params);
+  if (is_reduced) run_reduction(folder, problem, tensors);
   must(cudaDeviceSynchronize(), "the kernel");
 }
 
-/* min(relu(a b + 2 c + bias of the row) + c, 9), counted where it is not what the kernel wrote. */
-static int wrong_elements(const matrix* a, const matrix* b, const matrix* c, const matrix* out, const OUT* bias) {
+/* The same epilogue as parts of the problem, or as the tensors of an expression, of which z takes the values before
+   relu. */
+#if EXPRESSION
+#define JOINED(kernel, tensor) kernel##_tensor_##tensor
+#define PLACE_OF(kernel, tensor) JOINED(kernel, tensor)
+#define PLACE(tensor) PLACE_OF(KERNEL, tensor)
+#endif
+static void set_epilogue(quarry_gemm_problem* problem, quarry_expression_tensor* tensors, const matrix* c,
+                         const void* bias, const matrix* z) {
+#if EXPRESSION
+  (void)problem;
+  tensors[PLACE(two)].value = 2;
+  tensors[PLACE(x)].matrix = c->shape;
+  tensors[PLACE(bias)].matrix.data = bias;
+  tensors[PLACE(bias)].matrix.row_stride = 1;
+  tensors[PLACE(z)].matrix = z->shape;
+#else
+  (void)tensors;
+  problem->c = c->shape;
+  problem->epilogue.alpha = 1;
+  problem->epilogue.beta = 2;
+  problem->epilogue.bias = bias;
+  problem->epilogue.bias_axis = QUARRY_BIAS_AXIS_ROW;
+  problem->epilogue.activation = QUARRY_ACTIVATION_RELU;
+  problem->epilogue.residual = c->shape;
+  problem->epilogue.aux = z->shape;
+  problem->epilogue.clamps = 1;
+  problem->epilogue.clamp_low = -100;
+  problem->epilogue.clamp_high = 9;
+#endif
+}
+
+/* z = a b + 2 c + bias of the row and out = min(relu(z) + c, 9), counted where that is not what the kernel wrote. */
+static int wrong_elements(const matrix* a, const matrix* b, const matrix* c, const matrix* out, const matrix* z,
+                          const OUT* bias) {
   int wrong = 0;
   int batch, row, column, k;
   for (batch = 0; batch < BATCH; ++batch) {
@@ -104,6 +148,7 @@ static int wrong_elements(const matrix* a, const matrix* b, const matrix* c, con
           sum += (double)((const A*)a->host)[at(&a->shape, batch, row, k)] *
                  (double)((const B*)b->host)[at(&b->shape, batch, k, column)];
         }
+        if ((double)((const OUT*)z->host)[at(&z->shape, batch, row, column)] != sum) ++wrong;
         sum = (sum < 0 ? 0 : sum) + source;
         if (sum > 9) sum = 9;
         if ((double)((const OUT*)out->host)[at(&out->shape, batch, row, column)] != sum) ++wrong;
@@ -118,9 +163,11 @@ static int check_mode(const char* folder, int mode) {
   matrix b = make(K, N, B_ROW, sizeof(B));
   matrix c = make(M, N, OUT_ROW, sizeof(OUT));
   matrix out = make(M, N, OUT_ROW, sizeof(OUT));
+  matrix z = make(M, N, !OUT_ROW, sizeof(OUT));
   OUT bias[M];
   void* device_bias = NULL;
   quarry_gemm_problem problem;
+  quarry_expression_tensor tensors[8];
   size_t i;
   int wrong;
   for (i = 0; i < a.bytes / sizeof(A); ++i) ((A*)a.host)[i] = (A)small();
@@ -133,34 +180,28 @@ static int check_mode(const char* folder, int mode) {
   must(cudaMalloc(&device_bias, sizeof bias), "cudaMalloc");
   must(cudaMemcpy(device_bias, bias, sizeof bias, cudaMemcpyHostToDevice), "upload");
   must(cudaMemset((void*)out.shape.data, 0xff, out.bytes), "poison");
+  must(cudaMemset((void*)z.shape.data, 0xff, z.bytes), "poison");
 
   memset(&problem, 0, sizeof problem);
+  memset(tensors, 0, sizeof tensors);
   problem.m = M;
   problem.n = N;
   problem.k = K;
   problem.batch = BATCH;
   problem.a = a.shape;
   problem.b = b.shape;
-  problem.c = c.shape;
   problem.out = out.shape;
-  problem.epilogue.alpha = 1;
-  problem.epilogue.beta = 2;
-  problem.epilogue.bias = device_bias;
-  problem.epilogue.bias_axis = QUARRY_BIAS_AXIS_ROW;
-  problem.epilogue.activation = QUARRY_ACTIVATION_RELU;
-  problem.epilogue.residual = c.shape;
-  problem.epilogue.clamps = 1;
-  problem.epilogue.clamp_low = -100;
-  problem.epilogue.clamp_high = 9;
+  set_epilogue(&problem, tensors, &c, device_bias, &z);
   problem.mode = mode;
   problem.slices = mode == QUARRY_MODE_GEMM ? 1 : SLICES;
   problem.swizzle = 2;
   if (quarry_gemm_workspace_bytes(KERNEL(), &problem) > 0)
     must(cudaMalloc(&problem.workspace, quarry_gemm_workspace_bytes(KERNEL(), &problem)), "cudaMalloc");
-  run(folder, &problem);
+  run(folder, &problem, tensors);
   must(cudaMemcpy(out.host, out.shape.data, out.bytes, cudaMemcpyDeviceToHost), "download");
-  wrong = wrong_elements(&a, &b, &c, &out, bias);
-  printf("%s, mode %d: %d of %d elements wrong\n", KERNEL()->entry, mode, wrong, M * N * BATCH);
+  must(cudaMemcpy(z.host, z.shape.data, z.bytes, cudaMemcpyDeviceToHost), "download");
+  wrong = wrong_elements(&a, &b, &c, &out, &z, bias);
+  printf("%s, mode %d: %d of %d elements wrong\n", KERNEL()->entry, mode, wrong, 2 * M * N * BATCH);
   return wrong;
 }
 

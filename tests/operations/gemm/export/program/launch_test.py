@@ -47,10 +47,14 @@ def is_row(operand):
     return str(int(operand["layout"] != "column"))
 
 
+# What the program computes with the standard epilogue, as an expression.
+EXPRESSION = "z = sum + two * x + bias; out = min(relu(z) + x, 9)"
+
+
 def build(flags, folder, document):
     operands = document["operands"]
     program = os.path.join(folder, "launch")
-    defines = [f"-DKERNEL={document['name']}"]
+    defines = [f"-DKERNEL={document['name']}", f"-DEXPRESSION={int('expression' in document)}"]
     for macro, name in (("A", "a"), ("B", "b"), ("OUT", "out")):
         defines += [f"-D{macro}={TYPES[operands[name]['type']]}", f"-D{macro}_ROW={is_row(operands[name])}"]
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.c")
@@ -60,17 +64,26 @@ def build(flags, folder, document):
     return program
 
 
-def launch(flags, where):
+def expression_flags(kernel):
+    """The expression, with tensors of the kernel's types."""
+    out, accumulator = kernel["out.dtype"], kernel["accumulator"]
+    value = "f32" if accumulator == "f16" else accumulator
+    tensors = {"two": (value, "scalar"), "x": (out, "row"), "bias": (out, "per_row"), "z": (out, "col")}
+    return ["--epilogue", EXPRESSION, "--with", ",".join(f"{name}={dtype}:{shape}" for name, (dtype, shape) in tensors.items())]
+
+
+def launch(flags, where, has_expression):
     """The exit status of the program for one kernel."""
     name = run(flags.quarry, "list", "--where", where, "--limit", "1", "--format", "names").strip()
     assert name, where
+    kernel = json.loads(run(flags.quarry, "show", name, "--format", "json"))["kernels"][0]
     with tempfile.TemporaryDirectory() as folder:
-        (path,) = run(flags.quarry, "export", name, "-o", folder).split()
+        (path,) = run(flags.quarry, "export", name, "-o", folder, *(expression_flags(kernel) if has_expression else [])).split()
         with open(path, encoding="utf-8") as file:
             program = build(flags, folder, json.load(file))
         assert "libquarry" not in run("ldd", program)
         status = subprocess.run([program, folder], check=False, timeout=300).returncode
-    print(f"{name}: {'skipped' if status == 4 else 'right' if status == 0 else 'WRONG'}")
+    print(f"{name}{' with an expression' if has_expression else ''}: {'skipped' if status == 4 else 'right' if status == 0 else 'WRONG'}")
     return status
 
 
@@ -108,7 +121,7 @@ def main():
     for flag in ("--quarry", "--compiler", "--cuda-include", "--cudart"):
         parser.add_argument(flag, required=True)
     flags = parser.parse_args()
-    statuses = [launch(flags, where) for where in KINDS]
+    statuses = [launch(flags, where, has_expression) for where in KINDS for has_expression in (False, True)]
     statuses += [launch_plan(flags, *plan) for plan in PLANS]
     return next((status for status in statuses if status not in (0, 4)), max(statuses))
 
