@@ -421,7 +421,7 @@ TEST_CASE("a plan is exported as whole files", "[export]") {
   const std::filesystem::directory_iterator files(into);
   CHECK(std::distance(begin(files), end(files)) == 4);
 
-  for (const char* const bad : {"2nd", "a b", "a-b", "../x"}) {
+  for (const char* const bad : {"2nd", "a b", "a-b", "../x", "int", "namespace", "xor_eq", "alignas"}) {
     const Status status = export_plan(kernel, args, into, {.name = bad});
     CHECK(status.code() == StatusCode::invalid_arguments);
     CHECK(status.message().find("expected a C identifier") != std::string::npos);

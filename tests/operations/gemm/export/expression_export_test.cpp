@@ -425,7 +425,7 @@ TEST_CASE("bad names of exports with an expression", "[export][expression]") {
   const GemmArguments args = problem_with(kernel, "out = sum * 0.77", "");
   const detail::InternedExpression& expression = *interned_of(args);
   add_fake_entries(kernel, expression);
-  for (const char* name : {"a-b", "1a", " ", "a/b"})
+  for (const char* name : {"a-b", "1a", " ", "a/b", "union", "template"})
     check_not_exported(kernel, args, "expected a C identifier", {.compile = {}, .name = name},
                        StatusCode::invalid_arguments);
   const detail::ExportedKernel exported = test::described(kernel, default_device_model().cc, &expression);
