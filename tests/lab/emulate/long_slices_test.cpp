@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "conv2d/params.hpp"
+#include "conv2d_sm90/params.hpp"
 #include "lab/emulate/entries.hpp"
 #include "lab/emulate/trial.hpp"
 #include "lab/problems/fresh_seed.hpp"
