@@ -5,6 +5,6 @@
 
 namespace quarry::arch {
 
-QUARRY_DEVICE void load_now(int /*value*/) {}
+QUARRY_DEVICE void load_now(int value) { static_cast<void>(value); }
 
 }  // namespace quarry::arch

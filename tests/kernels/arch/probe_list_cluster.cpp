@@ -140,7 +140,7 @@ void add_cluster_probes(std::vector<Probe>& all) {
                  .sm90 = true,
                  .cluster = 3});
   all.push_back({.kernel = "overlapping_kernels",
-                 .covers = {"wait_for_earlier_kernels", "let_later_kernels_start"},
+                 .covers = {"wait_for_earlier_kernels", "let_later_kernels_start", "load_now"},
                  .make_inputs = words<2 * threads>,
                  .out_words = 2 * threads,
                  .grid = 2,
