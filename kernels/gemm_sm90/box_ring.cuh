@@ -35,6 +35,9 @@ class BoxRing {
   /// Boxes that are fetched before the first is filled.
   static constexpr int most_ahead = static_cast<int>(buffers);
 
+  /// The warp whose buffers they are, among those that multiply.
+  QUARRY_DEVICE int warp() const { return warp_; }
+
   /// The present buffer, when the engine has read it.
   QUARRY_DEVICE arch::SharedAddress acquire() const {
     if (arch::lane_index() == 0) arch::tensor_store_wait_read<output_buffers(config) - 1>();
@@ -72,12 +75,8 @@ class BoxRing {
   QUARRY_DEVICE void fetch(const BoxAt& at, unsigned ahead) const {
     if (arch::lane_index() != 0) return;
     arch::mbarrier_arrive_expect(barrier(turn_ + ahead), box.bytes());
-    arch::tensor_load(buffer(turn_ + ahead), params_.source, x(at), y(at), at.batch, barrier(turn_ + ahead));
-  }
-
-  /// Brings such a box into the L2 cache.
-  QUARRY_DEVICE void prefetch(const BoxAt& at) const {
-    if (arch::lane_index() == 0) arch::tensor_prefetch(params_.source, x(at), y(at), at.batch);
+    arch::tensor_load_once(buffer(turn_ + ahead), params_.source, x(at), y(at), at.batch,
+                           barrier(turn_ + ahead));
   }
 
   /// Waits until the engine reads at most `pending` of the buffers: of those that were handed to it last.

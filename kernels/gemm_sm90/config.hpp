@@ -249,14 +249,35 @@ constexpr int bytes_behind_buffers(const Config& c, int buffers) {
          all_scale_bytes(c);
 }
 
+/// Boxes of a tile that a warp stores.
+constexpr int warp_boxes(const Config& c) { return blocks_m(c) * c.tile.n / box_out(c).columns; }
+
 /// Buffers of each multiplying warp for boxes on their way: two, so that one is filled while another is
 /// stored, or four where there is room.
 constexpr int output_buffers(const Config& c) {
-  const int boxes = blocks_m(c) * c.tile.n / box_out(c).columns;
+  const int boxes = warp_boxes(c);
   const int four =
       output_offset(c) + 4 * consumers(c) * 4 * output_buffer_bytes(c) + bytes_behind_buffers(c, 4);
   return boxes >= 4 && four <= 227 * 1024 ? 4 : 2;
 }
+
+/// Boxes of each multiplying warp that a stage has room for, of a matrix that the epilogue reads.
+constexpr int stage_boxes(const Config& c) {
+  const int boxes = stage_bytes(c) / (4 * consumers(c) * output_buffer_bytes(c));
+  return boxes < warp_boxes(c) ? boxes : warp_boxes(c);
+}
+
+/// Whether such a matrix comes through the pipeline's stages, behind the operands of its tile, and not into
+/// output buffers: where all warpgroups store at one time, and a wait for what the buffers have no room for
+/// is a wait of the matrix instructions. With ping_pong, these stages would be missing to the other
+/// warpgroup.
+constexpr bool has_source_stages(const Config& c) {
+  return c.copy == CopyEngine::tma && c.schedule == Schedule::cooperative && !promotes(c) &&
+         !has_weights(c) && stage_boxes(c) > 0;
+}
+
+/// These stages, of a tile.
+constexpr int source_stages(const Config& c) { return (warp_boxes(c) + stage_boxes(c) - 1) / stage_boxes(c); }
 
 /// Bytes of one warp for its output.
 constexpr int warp_output_bytes(const Config& c) { return output_buffers(c) * output_buffer_bytes(c); }

@@ -45,10 +45,12 @@ class ExpressionStore {
   /// Leaves out a tile, which another warpgroup stores.
   QUARRY_DEVICE void skip() { vectors_.advance(); }
   QUARRY_DEVICE void start(const Work& /*work*/) const {}
+  QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
   /// blocks of the cluster share the boxes.
-  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
+  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
+                           const ClusterPlace& /*place*/) {
     const Tensors tensors(expression_of<Code>(params_), work.out().batch);
     if constexpr (Vectors::any) vectors_.wait();
     const int turns = shares() ? arch::cluster_blocks() : 1;

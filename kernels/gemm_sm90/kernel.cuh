@@ -168,7 +168,8 @@ QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, 
         wait_for_sums();
       }
     }
-    output.store(sums, work);
+    output.store(sums, work, stages_done, place);
+    stages_done += static_cast<unsigned>(output.stages());
     if (alone) skip();
   }
   if (finishes) {

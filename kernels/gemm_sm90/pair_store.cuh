@@ -30,9 +30,11 @@ class PairStore {
   QUARRY_DEVICE void skip() const {}
   QUARRY_DEVICE void start(const Work& /*work*/) const {}
   QUARRY_DEVICE void finish() const {}
+  QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work) const {
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work, unsigned /*stages_done*/,
+                           const ClusterPlace& /*place*/) const {
     const Finish epilogue(params_, work.out().batch);
     if (params_.mode == Mode::split_k_cluster) {
       if constexpr (adds_up_in_cluster(config)) {

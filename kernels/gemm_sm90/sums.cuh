@@ -14,6 +14,12 @@ using SumType = Compute<takes_scales(config) ? DType::f32 : config.types.accumul
 template <Config config>
 using ValueType = typename EpilogueCompute<SumType<config>, Element<config.types.out>>::Type;
 
+/// A factor of the epilogue: as given, or where the device has it.
+template <class Value>
+QUARRY_DEVICE Value scalar_factor(double given, const void* pointer) {
+  return pointer == nullptr ? static_cast<Value>(given) : arch::global_load<Value>(pointer);
+}
+
 /// The neighbouring sums that a lane holds in columns 8 group + 2 (lane % 4) and the next: of row lane / 4 of
 /// its warp's 16 (`half` 0) or of the row eight further down (1).
 template <int n>

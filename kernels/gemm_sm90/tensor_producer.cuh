@@ -4,6 +4,7 @@
 #include "common/operand_part.cuh"
 #include "gemm_sm90/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
+#include "gemm_sm90/source_stages.cuh"
 #include "gemm_sm90/work_list.cuh"
 
 namespace quarry::gemm_sm90 {
@@ -213,7 +214,9 @@ QUARRY_DEVICE void fill(Pipeline<config>& pipeline, const Work& work, Sources& s
 template <Config config, class Sources, class Params>
 QUARRY_DEVICE void produce(const Params& params, arch::SharedAddress memory, const ClusterPlace& place) {
   using List = typename WorkListOf<config, Params>::Type;
+  constexpr bool has_stages = has_source_stages(config) && may_fetch_boxes<typename List::Work>;
   const bool copies = !List::needs_warp || arch::lane_index() == 0;
+  const bool fetches = has_stages && fetches_source<config>(params);
   Pipeline<config> pipeline(memory);
   QUARRY_ROLLED
   for (List list(params, place); list.has_more(); list.advance()) {
@@ -221,6 +224,9 @@ QUARRY_DEVICE void produce(const Params& params, arch::SharedAddress memory, con
     if (!copies) continue;
     Sources sources(params, work, place);
     fill<config, BesideCopies<config, Params>>(pipeline, work, sources);
+    if constexpr (has_stages) {
+      if (fetches) fill_source(pipeline, params, work);
+    }
   }
   if constexpr (config.cluster.m * config.cluster.n > 1) {
     if (!copies) return;

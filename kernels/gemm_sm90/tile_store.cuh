@@ -15,6 +15,7 @@
 #include "gemm_sm90/cluster_sum.cuh"
 #include "gemm_sm90/gates.cuh"
 #include "gemm_sm90/pair_store.cuh"
+#include "gemm_sm90/source_stages.cuh"
 #include "gemm_sm90/step_chain.cuh"
 #include "gemm_sm90/step_sums.cuh"
 #include "gemm_sm90/store_plan.cuh"
@@ -41,8 +42,13 @@ class TileStore {
   using Values = StepValues<count, Value>;
   /// Rows lie apart in the output: lanes store boxes, where the engine else does.
   static constexpr bool scatters = has_scattered_rows<Work>;
-  /// Whether the engine may fetch what the epilogue reads: by boxes that are whole.
-  static constexpr bool may_fetch = !scatters && !Work::has_neighbours;
+  static constexpr bool may_fetch = may_fetch_boxes<Work>;
+  /// Whether what is fetched comes through the pipeline, else into the output's buffers.
+  static constexpr bool has_stages = may_fetch && has_source_stages(config);
+  /// Whether C or a residual alone has an unrolled form: a loop waits for each of its loads, and for the
+  /// branches to the registers of the sums.
+  static constexpr bool has_short_fetch =
+      may_fetch && (has_simple_steps || (has_stages && has_short_columns));
   static constexpr bool is_whole = has_whole_numbers(config);
   /// Whether there is a loop for what is common: an activation, or C or a residual that the engine fetches.
   /// What it does is decided before it: a warp runs almost alone, so that it waits out every branch and every
@@ -58,7 +64,7 @@ class TileStore {
         memory_(memory),
         ring_(params, memory, group * 4 + warp_of_group()),
         biases_(memory),
-        alpha_(scalar(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)),
+        alpha_(scalar_factor<Value>(params.gemm.epilogue.alpha, params.gemm.epilogue.alpha_pointer)),
         plan_(first_row + warp_of_group() * OutputBox::rows, added_by(params.gemm),
               usual_way(added_by(params.gemm)), fetches_any()) {}
 
@@ -67,27 +73,35 @@ class TileStore {
 
   /// Starts to fetch what the epilogue of a tile reads, before its sums are there.
   QUARRY_DEVICE void start(const Work& work) {
+    if constexpr (has_stages) return;
     forget();
     if (!fetches()) return;
     ring_.template wait_read<0>();
     QUARRY_ROLLED
     for (int i = 0; i < BoxRing<config>::most_ahead && i < boxes; ++i)
       ring_.fetch(source_at(work, i), static_cast<unsigned>(i));
-    QUARRY_ROLLED
-    for (int i = BoxRing<config>::most_ahead; i < boxes; ++i) ring_.prefetch(source_at(work, i));
+  }
+
+  /// Stages behind those of a tile's operands, through which comes what the epilogue reads.
+  QUARRY_DEVICE int stages() const {
+    if constexpr (has_stages) return fetches() ? source_stages(config) : 0;
+    return 0;
   }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums).
-  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work) {
+  /// @param stages_done those that the block has been through, with the tile's operands
+  QUARRY_DEVICE void store(const FinishedSums<config>& sums, const Work& work, unsigned stages_done,
+                           const ClusterPlace& place) {
+    SourceStages<config> source(memory_, ring_.warp(), stages_done, place);
     forget();
     const int lane = arch::opaque(arch::lane_index());
     const bool by_column = added() == Added::by_column;
     if (added() != Added::nothing) biases_.wait();
     switch (is_cut(work) ? Way::general : plan_.way()) {
-      case Way::general: store_steps(sums, work, lane); break;
+      case Way::general: store_steps(sums, work, source, lane); break;
       case Way::common:
         if constexpr (has_common_steps) {
-          store_common(sums, work, lane);
+          store_common(sums, work, source, lane);
         } else if constexpr (has_simple_steps) {
           store_activated(sums, work, lane);
         }
@@ -119,23 +133,20 @@ class TileStore {
   QUARRY_DEVICE Added added() const { return plan_.added(); }
   QUARRY_DEVICE int first_row() const { return plan_.first_row(); }
 
-  QUARRY_DEVICE static Value scalar(double given, const void* pointer) {
-    return pointer == nullptr ? static_cast<Value>(given) : arch::global_load<Value>(pointer);
-  }
-  QUARRY_DEVICE Value beta() const { return scalar(epilogue().beta, epilogue().beta_pointer); }
+  QUARRY_DEVICE Value beta() const { return beta_of<config>(epilogue()); }
 
   /// What the matrix that the engine fetches is multiplied by.
   QUARRY_DEVICE Value fetched_factor() const { return params().fetched == Fetched::c ? beta() : 1; }
 
-  /// Row of the problem where this warp's part of a tile begins, and column.
+  /// Row of the problem where this warp's part of a tile begins.
   QUARRY_DEVICE int tile_row(const Work& work) const { return work.tile_m * config.tile.m + first_row(); }
-  QUARRY_DEVICE static int tile_column(const Work& work) { return work.tile_n * config.tile.n; }
 
-  /// Box `index` of this warp's part of a tile, in the output.
+  /// Box `index` of this warp's part of a tile, in the output, and in the matrix that the engine fetches.
   QUARRY_DEVICE BoxAt box_at(const Work& work, int index) const {
-    const OperandBase base = work.out();
-    return {base.row + tile_row(work) + index / block_boxes * instruction_m,
-            base.column + tile_column(work) + index % block_boxes * box.columns, base.batch};
+    return output_box_at<config>(work, first_row(), index);
+  }
+  QUARRY_DEVICE BoxAt source_at(const Work& work, int index) const {
+    return source_box_at<config>(params(), work, first_row(), index);
   }
 
   /// Rows that exist from where a box begins on; 0 or less: none.
@@ -156,19 +167,8 @@ class TileStore {
     return params().stores_boxes && is_whole && !shares();
   }
 
-  /// The same of the matrix that the engine fetches: one for all batch entries is shown to it as a batch of
-  /// one.
-  QUARRY_DEVICE BoxAt source_at(const Work& work, int index) const {
-    const MatrixParams& source = params().fetched == Fetched::c ? params().gemm.c : epilogue().residual;
-    BoxAt at = box_at(work, index);
-    if (source.batch_stride == 0) at.batch = 0;
-    return at;
-  }
-
   /// Whether the engine fetches a matrix that the epilogue reads; as parameters say it, and as planned.
-  QUARRY_DEVICE bool fetches_any() const {
-    return params().fetched == Fetched::residual || (params().fetched == Fetched::c && beta() != 0);
-  }
+  QUARRY_DEVICE bool fetches_any() const { return fetches_source<config>(params()); }
   QUARRY_DEVICE bool fetches() const { return plan_.fetches(); }
 
   /// Whether values are alpha times sums, a bias, and what the engine fetches.
@@ -258,12 +258,15 @@ class TileStore {
 
   /// What is common. Where the sums leave few registers, it is unrolled as far as it pays: a loop would have
   /// registers for one value at a time beside the sums, and wait for each.
-  QUARRY_DEVICE void store_common(const FinishedSums<config>& sums, const Work& work, int lane) {
-    if constexpr (has_simple_steps) {
-      if (may_fetch && params().only_adds && added() == Added::nothing) {
-        store_fetched(sums, work, lane);
+  QUARRY_DEVICE void store_common(const FinishedSums<config>& sums, const Work& work,
+                                  SourceStages<config>& source, int lane) {
+    if constexpr (has_short_fetch) {
+      if (params().only_adds && added() == Added::nothing) {
+        store_fetched(sums, work, source, lane);
         return;
       }
+    }
+    if constexpr (has_simple_steps) {
       if (is_gate(epilogue().activation)) {
         store_gates<config>(
             sums, biases_, {added(), alpha_, epilogue().activation, first_row(), lane},
@@ -272,28 +275,29 @@ class TileStore {
         return;
       }
     }
-    store_common_steps(sums, work, lane);
+    store_common_steps(sums, work, source, lane);
   }
 
   /// C or a residual alone, unrolled.
-  QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work, int lane) {
+  QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work,
+                                   SourceStages<config>& source, int lane) {
     const Value factor = fetched_factor();
     QUARRY_UNROLL
     for (int index = 0; index < boxes; ++index) {
       const arch::SharedAddress buffer = ring_.acquire();
-      ring_.wait();
       StepValues<box.columns / 2, Value> x = {};
-      add_values<box, Out>(x, factor, buffer, 0, lane);
+      add_values<box, Out>(x, factor, wait_for_source(source, index, buffer), 0, lane);
       arch::warp_barrier();  // all lanes have read them
       add_products<config>(x, alpha_, sums, index / block_boxes, index % block_boxes * box.columns);
-      fetch_behind<0>(work, index - 1, index);  // which the engine has read by now
+      source_is_read(source, work, index);
       put_values<box, Out>(buffer, 0, lane, x);
       leave_box(work, index, buffer, lane);
     }
   }
 
   /// What is common, in a loop.
-  QUARRY_DEVICE void store_common_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
+  QUARRY_DEVICE void store_common_steps(const FinishedSums<config>& sums, const Work& work,
+                                        SourceStages<config>& source, int lane) {
     constexpr int columns = step_columns(config);
     const EpilogueParams& e = epilogue();
     const bool fetched = may_fetch && params().only_adds;
@@ -305,14 +309,14 @@ class TileStore {
     QUARRY_ROLLED
     for (int index = 0; index < boxes; ++index) {
       const arch::SharedAddress buffer = ring_.acquire();
-      if (fetched) ring_.wait();
+      const arch::SharedAddress given = fetched ? wait_for_source(source, index, buffer) : buffer;
       QUARRY_ROLLED
       for (int i = 0; i < box_steps; ++i) {
         const int row = first_row() + index / block_boxes * instruction_m;
         const int column = index % block_boxes * box.columns + i * columns;
         Values x = {};
         if (fetched) {
-          add_values<box, Out>(x, factor, buffer, i * columns, lane);
+          add_values<box, Out>(x, factor, given, i * columns, lane);
           arch::warp_barrier();  // all lanes have read them
           if (what != Added::nothing) add_each(x, biases_.template of_step<count>(what, row, column, lane));
         } else {
@@ -321,7 +325,7 @@ class TileStore {
         }
         add_step<config>(x, part * alpha_, sums, index * box_steps + i);
         if (fetched) {
-          if (i == 0) fetch_behind<0>(work, index - 1, index);  // which the engine has read by now
+          if (i == (has_stages ? box_steps - 1 : 0)) source_is_read(source, work, index);
         } else if (gates) {
           gate_doubles(x.v, slope);
         } else {
@@ -346,7 +350,8 @@ class TileStore {
 
   /// The long way, box by box; of a tile that a cluster shares, the steps that are this block's: every
   /// so-many-th one.
-  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work, int lane) {
+  QUARRY_DEVICE void store_steps(const FinishedSums<config>& sums, const Work& work,
+                                 SourceStages<config>& source, int lane) {
     const int blocks = shares() ? arch::cluster_blocks() : 1;
     int i = shares() ? arch::cluster_rank() : 0;  // in the box
     QUARRY_ROLLED
@@ -354,7 +359,13 @@ class TileStore {
       forget();
       if (Work::has_neighbours && rows_left(work, index) <= 0) break;  // nor of those behind it
       const arch::SharedAddress buffer = ring_.acquire();
-      if (fetches()) ring_.wait();
+      if (fetches()) {
+        if constexpr (has_stages) {
+          source.bring(index, buffer);
+        } else {
+          ring_.wait();
+        }
+      }
       QUARRY_ROLLED
       for (; i < box_steps; i += blocks) {
         forget();
@@ -365,7 +376,7 @@ class TileStore {
         leave_box(work, index, buffer, lane);
         // Of four buffers, the one that was handed over last is left to the engine; of two, both are needed.
         constexpr int left = output_buffers(config) > 2 ? 1 : 0;
-        if (fetches()) fetch_behind<left>(work, index - left, index + 1);
+        if (!has_stages && fetches()) fetch_behind<left>(work, index - left, index + 1);
       } else if (Work::has_neighbours) {
         ring_.pass();
       } else {
@@ -419,6 +430,23 @@ class TileStore {
   /// and adds.
   QUARRY_DEVICE bool adds_first() const {
     return alpha_ != 0 && epilogue().scale.data == nullptr && params().gemm.mode != Mode::split_k_parallel;
+  }
+
+  /// Where box `index` of what is fetched lies, when it is there. @param buffer of the ring's present turn
+  QUARRY_DEVICE arch::SharedAddress wait_for_source(const SourceStages<config>& source, int index,
+                                                    arch::SharedAddress buffer) const {
+    if constexpr (has_stages) return source.wait(index);
+    ring_.wait();
+    return buffer;
+  }
+
+  /// All lanes have read it, or at least its first step: another one may be fetched.
+  QUARRY_DEVICE void source_is_read(SourceStages<config>& source, const Work& work, int index) const {
+    if constexpr (has_stages) {
+      source.release(index);
+    } else {
+      fetch_behind<0>(work, index - 1, index);  // which the engine has read by now
+    }
   }
 
   /// Fetches one more box, into the buffer of box `previous`, once the engine has read that. @param present

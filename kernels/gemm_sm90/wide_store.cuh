@@ -78,9 +78,11 @@ class WideStore {
     if constexpr (has_vectors) vectors_.advance();
   }
   QUARRY_DEVICE void start(const Work& /*work*/) const {}
+  QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums.
-  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work) {
+  QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
+                           const ClusterPlace& /*place*/) {
     const Tensors tensors(params_.expression, work.out().batch);
     if constexpr (has_vectors) vectors_.wait();
     Lines all;

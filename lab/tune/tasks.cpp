@@ -32,9 +32,16 @@ std::int64_t middle_of(std::int64_t low, std::int64_t high) {
   return high - low > 32 ? middle / 8 * 8 : middle;
 }
 
-/// Neighbours that are so near are not told apart any further.
-bool are_near(std::int64_t low, std::int64_t high) {
-  return high - low <= std::max<std::int64_t>(1, low / 16);
+/// M from which the winner changes with each round of a device that tiles begin or fill, back and forth: the
+/// same winner at two values says little of those between them.
+constexpr std::int64_t many_rounds = 256;
+/// Rows of a tile, about. Nearer values of M have mostly the same tiles.
+constexpr std::int64_t tile_rows = 128;
+
+/// Whether nothing between two neighbours is measured.
+bool are_near(std::int64_t low, std::int64_t high, bool have_same_winner) {
+  if (have_same_winner) return low < many_rounds || high - low <= low / 8;
+  return high - low <= std::clamp<std::int64_t>(low / 16, 1, tile_rows);
 }
 
 /// A number of the environment; absent where there is no such variable.
@@ -123,7 +130,7 @@ std::optional<Probe> next_probe(const MRange& range, const std::map<std::int64_t
     if (!winners.contains(first[i])) return Probe{first[i], i == 0 ? first[i] - 1 : first[i - 1]};
   }
   for (auto low = winners.begin(), high = std::next(low); high != winners.end(); low = high++) {
-    if (low->second == high->second || are_near(low->first, high->first)) continue;
+    if (are_near(low->first, high->first, low->second == high->second)) continue;
     return Probe{middle_of(low->first, high->first), low->first};
   }
   return std::nullopt;

@@ -61,7 +61,8 @@ struct Probe {
 };
 
 /// The next M to measure in a range; absent where it is done. First powers of two, then between neighbours
-/// that have different winners, until those are near each other.
+/// that have different winners, until those are a sixteenth apart, or 128; above 256 also between neighbours
+/// that have the same one, until those are an eighth apart.
 /// @param winners of each M that was measured, as texts that tell kernels apart
 std::optional<Probe> next_probe(const MRange& range, const std::map<std::int64_t, std::string>& winners);
 

@@ -33,16 +33,18 @@ inline emulator::BoxPlace box_place(const PixelPlace& p) {
 
 QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>(map); }
 
-/// There is no cache.
-QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int x, int y, int z) {
-  static_cast<void>(map), static_cast<void>(x), static_cast<void>(y), static_cast<void>(z);
-}
-
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier,
                                const emulator::Site& site = emulator::Site::current()) {
   emulator::tensor_load(to.value, tensor_of(map), box_place(x, y, z), barrier.value,
                         1U << emulator::cluster_rank(), site);
+}
+
+/// There is no cache.
+QUARRY_DEVICE void tensor_load_once(SharedAddress to, const TensorMap& map, int x, int y, int z,
+                                    SharedAddress barrier,
+                                    const emulator::Site& site = emulator::Site::current()) {
+  tensor_load(to, map, x, y, z, barrier, site);
 }
 
 QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map, int x, int y, int z,

@@ -25,11 +25,16 @@ QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, in
       : "memory");
 }
 
-/// Starts to bring a box into the L2 cache, for a load to come.
-QUARRY_DEVICE void tensor_prefetch(const TensorMap& map, int x, int y, int z) {
-  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(&map), "r"(x),
-               "r"(y), "r"(z)
-               : "memory");
+/// The same of what no block reads again: it leaves the L2 cache before all else (PTX ISA, createpolicy).
+QUARRY_DEVICE void tensor_load_once(SharedAddress to, const TensorMap& map, int x, int y, int z,
+                                    SharedAddress barrier) {
+  unsigned long long leaves_first;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(leaves_first));
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, "
+      "{%2, %3, %4}], [%5], %6;" ::"r"(to.value),
+      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier.value), "l"(leaves_first)
+      : "memory");
 }
 
 /// tensor_load to all blocks of the cluster whose bit (1 << rank) is set in `blocks`: to the same place in

@@ -81,7 +81,7 @@ void add_copies(std::vector<Probe>& all) {
   all.push_back(
       {.kernel = "tensor_load",
        .inputs = name_of(swizzle),
-       .covers = {"tensor_load", "tensor_prefetch", "prefetch_tensor_map", "mbarrier_arrive_expect"},
+       .covers = {"tensor_load", "tensor_load_once", "prefetch_tensor_map", "mbarrier_arrive_expect"},
        .make_inputs = loads,
        .out_words = boxes * box_words,
        .shared_memory = boxes_at + 4 * boxes * box_words,

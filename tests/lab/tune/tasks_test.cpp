@@ -164,6 +164,26 @@ TEST_CASE("probes find the crossover points") {
   }
 }
 
+TEST_CASE("probes find winners between two values that have the same one") {
+  const auto seed = lab::fresh_seed();
+  INFO("seed " << seed);
+  Random random(seed);
+  const MRange range = {1, 8192};
+  for (int round = 0; round < 20; ++round) {
+    // Another kernel wins a stretch of a seventh, or more, between powers of two.
+    const std::int64_t power = std::int64_t{256} << random() % 5;
+    const std::int64_t begin =
+        power + 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(power / 2));
+    const std::int64_t end = begin + begin / 7 + 1;
+    std::map<std::int64_t, std::string> winners;
+    while (const auto probe = next_probe(range, winners))
+      winners.try_emplace(probe->m, probe->m >= begin && probe->m <= end ? "other" : "usual");
+    INFO(begin << " to " << end);
+    CHECK(std::ranges::any_of(winners, [](const auto& of_m) { return of_m.second == "other"; }));
+    CHECK(winners.size() < 80);
+  }
+}
+
 TEST_CASE("a log of problems: each once, without its garbage") {
   const detail::TestFolder folder;
   const std::string path = folder / "log";

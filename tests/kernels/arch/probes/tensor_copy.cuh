@@ -50,8 +50,11 @@ QUARRY_DEVICE void tensor_load(const ProbeParams& params) {
   if (arch::thread_index() == 0) arch::prefetch_tensor_map(params.map);
   load_boxes<block>(params, base, [&](arch::SharedAddress to, int i) {
     const BoxPlace place = place_of(params, params.tensor_words, i);
-    arch::tensor_prefetch(params.map, place.x, place.y, place.z);
-    arch::tensor_load(to, params.map, place.x, place.y, place.z, base);
+    if (i % 2 == 0) {
+      arch::tensor_load(to, params.map, place.x, place.y, place.z, base);
+    } else {
+      arch::tensor_load_once(to, params.map, place.x, place.y, place.z, base);
+    }
   });
 }
 
