@@ -38,10 +38,24 @@ void wake_waiting(Block& owner, const Mbarrier& barrier) {
   }
 }
 
-/// The current phase is over: who waits for it knows what arrivals handed on, and that its loads have landed.
+/// Hands on that loads have read global memory: the step of each thread that started some, of which each
+/// block has few.
+void hand_on_reads(Mbarrier& barrier) {
+  const BulkLoad* last = nullptr;
+  for (const BulkLoad& load : barrier.loads) {
+    if (last != nullptr && last->starter == load.starter && last->clock.own == load.clock.own) continue;
+    const View read = with_known_step(nullptr, load.starter->index, load.clock.own);
+    barrier.arriving = later(barrier.arriving, {load.starter->block->index(), read, nullptr});
+    last = &load;
+  }
+}
+
+/// The current phase is over: who waits for it knows what arrivals handed on, and that its loads have read
+/// and landed.
 void end_phase(Block& owner, Mbarrier& barrier) {
   ++barrier.ended;
   if (!barrier.loads.empty()) {
+    hand_on_reads(barrier);
     for (const BulkLoad& load : barrier.loads) {
       Access over = owner.shared().bulk(load.access);
       over.kind = AccessKind::bulk_copy;

@@ -292,6 +292,24 @@ void load_written(const Operands& o) {
   arch::global_store(o.out + 64 + t, arch::shared_load<int>(arch::shared_memory() + 4 * t));
 }
 
+/// Writes over what a load of another thread has read, once the load has landed.
+template <bool waits>
+void write_over_loaded(const Operands& o) {
+  const int t = arch::thread_index();
+  make(1, 1);
+  arch::global_store(o.out + t, 3 * t);
+  arch::block_barrier();
+  if (t == 0) {
+    const auto map = map_of(o.out, {64, 1, 1}, {64, 1, 1});
+    arch::mbarrier_arrive_expect(barrier(0), 256);
+    mark("load");
+    arch::tensor_load(arch::shared_memory(), map, 0, 0, 0, barrier(0));
+  }
+  if (waits || t == 0) arch::mbarrier_wait(barrier(0), 0);
+  mark("write");
+  arch::global_store(o.out + t, t);
+}
+
 /// Loads over what the thread's own stores have left.
 template <bool fence, bool stores>
 void load_over_stores(const Operands& o) {
@@ -425,6 +443,8 @@ TEST_CASE("Loads keep to the bounds of memory", "[tensor_load]") {
 TEST_CASE("Loads are ordered as other accesses of their thread", "[tensor_load]") {
   fine(load_written<true>, usual);
   caught(load_written<false>, usual, {"of out", "@load"});
+  fine(write_over_loaded<true>, usual);
+  caught(write_over_loaded<false>, usual, {"of out", "nothing orders"});
   fine(load_over_stores<true, true>, usual);
   fine(load_over_stores<false, false>, usual);
   caught(load_over_stores<false, true>, usual, {"no async_proxy_fence", "@store", "@load"});
