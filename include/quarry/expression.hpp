@@ -36,16 +36,18 @@ struct ValueTree;
 
 namespace expression {
 
-/// What a tensor of an expression holds values for. Rows gathered through an index are not there yet.
+/// What a tensor of an expression holds values for.
 enum class Shape : std::uint8_t {
   scalar,      ///< one value, given from the host or read from memory when the kernel runs
   per_row,     ///< a value for each row of the output
   per_column,  ///< a value for each column of the output
   row,         ///< a matrix whose rows are contiguous
   column,      ///< a matrix whose columns are contiguous
+  gathered,  ///< an input, a matrix of any number of rows, of which an index chooses one for each row of the
+             ///< output: see gathered()
 };
 
-/// "scalar", "per_row", "per_column", "row" or "col".
+/// "scalar", "per_row", "per_column", "row", "col" or "gathered".
 std::string_view to_string(Shape shape);
 
 /// A tensor of an expression, by its name.
@@ -122,6 +124,11 @@ Value gate(const Value& sums);
 Value up(const Value& sums);
 /// An input.
 Value tensor(std::string name, DType dtype, Shape shape);
+/// Row `index` of a table, for each row of the output: `table[index]` of the text form. Where the index is
+/// not a row of the table, all its values are 0, and nothing is read.
+/// @param table a tensor of Shape::gathered. It has one index
+/// @param index a tensor of s32 and Shape::per_row
+Value gathered(const Value& table, const Value& index);
 /// One value, given from the host or read from memory when the kernel runs.
 Value scalar(std::string name, DType dtype = DType::f32);
 /// The function, operator or reduction that the text form calls `name`.

@@ -31,6 +31,7 @@ class Draw {
       const Shape shape = i == 0 && limits.sum == DType::none ? Shape::row : dice.one_of(shapes);
       inputs_.push_back({"x" + std::to_string(i), dice.one_of(types), shape});
     }
+    if (dice.one_in(4)) inputs_.push_back({"table", dice.one_of(types), Shape::gathered});
   }
 
   Result<Expression> expression() {
@@ -55,7 +56,10 @@ class Draw {
   }
 
   Value tensor(std::size_t i) {
-    return expression::tensor(inputs_[i].name, inputs_[i].dtype, inputs_[i].shape.value_or(Shape::row));
+    const Value value =
+        expression::tensor(inputs_[i].name, inputs_[i].dtype, inputs_[i].shape.value_or(Shape::row));
+    if (inputs_[i].shape != Shape::gathered) return value;
+    return gathered(value, expression::tensor("index", DType::s32, Shape::per_row));
   }
 
   /// A value of a type, rounded to another one unless it is that already.

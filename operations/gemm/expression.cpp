@@ -18,6 +18,9 @@ using expression::Shape;
 
 constexpr std::string_view out_name = "out";
 
+/// An index of s32 chooses no row behind these.
+constexpr std::int64_t most_gathered_rows = 0x7fffffff;
+
 bool is_out(const expression::Tensor& tensor) { return tensor.name == out_name; }
 
 const expression::Output& out_of(const Expression& expression) {
@@ -156,9 +159,13 @@ Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionT
   if (own.is_output) {
     if (Status s = check_output_tensor(*tensor, name); !s) return s;
   }
-  const std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
+  std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
   std::array<long long, 4> strides = {};
   if (Status s = put_strides(*tensor, shape, own.is_output, extents, strides); !s) return s;
+  if (shape == Shape::gathered) {
+    extents[2] = rows_of(tensor->view);
+    params.rows = {static_cast<int>(std::min<std::int64_t>(extents[2], most_gathered_rows)), false};
+  }
   params.matrix.data = tensor->view.data;
   return put_matrix(given, extents, strides, declared.name, params.matrix);
 }
@@ -290,7 +297,7 @@ Status check_expression(const GemmArguments& args, DType accumulator) {
 void describe_expression(const GivenExpression& given, GemmProblem& problem) {
   problem.expressed = given;
   (void)each_own_tensor(*given.expression, [&](const OwnTensor& own) -> Status {
-    problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared.shape));
+    problem.expression_matrices += static_cast<std::uint8_t>(has_rows(*own.declared.shape));
     return {};
   });
   const ReductionCounts counts = reduction_counts(*given.expression);
@@ -312,6 +319,7 @@ void add_expression(const GemmProblem& problem, bool is_transposed, Launch& laun
     const Status checked = each_own_tensor(*given.expression, [&](const OwnTensor& own) {
       if (Status s = check_own(given, own, *next); !s) return s;
       if (is_transposed) next->matrix = transposed(next->matrix);
+      if (own.declared.shape == Shape::gathered) next->rows.are_columns = is_transposed;
       add_tensor(given, own, *next, is_first, launch);
       ++next;
       return Status();

@@ -28,7 +28,12 @@ std::vector<HostOperand> inputs_of(const GemmExpression& expression, int batch) 
   std::vector<HostOperand> all;
   const ExpressionTensorParams* next = expression.params.tensors;
   for (const expression::Tensor& input : expression.graph.inputs) {
-    all.push_back(operand_of(next->matrix, next->value, input.dtype, batch));
+    const bool is_gathered = input.shape == expression::Shape::gathered;
+    all.push_back(operand_of(next->matrix, is_gathered ? 0 : next->value, input.dtype, batch));
+    if (is_gathered) {
+      all.back().rows = next->rows.count;
+      all.back().rows_along = next->rows.are_columns ? 3 : 2;
+    }
     ++next;
   }
   return all;

@@ -28,6 +28,9 @@ class GemmExpressions(CommandTest):
             ("50x33x20", "f16", "--epilogue", "out = sum + x", "--with", "x=f16:row", "--in-place", "x"),
             ("50x33x20", "f16", "--a", "f16:array", "--out", "f16:array", "--batch", "2", "--epilogue", "out = relu(sum)"),
             ("1x1x0", "f16", "--epilogue", "out = exp(sum)"),
+            ("50x33x20", "bf16", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "7"),
+            ("50x33x20", "bf16", "--out", "bf16:col", "--batch", "2", "--epilogue", "out = sum * t[i]", "--with", "t=f32:gathered,i=s32:per_row"),
+            ("50x33x640", "f16", "--epilogue", "out = sum + t[i]", "--with", "t=f16:gathered,i=s32:per_row", "--mode", "split_k_parallel", "--split-k", "3"),
         ):
             with self.subTest(shape=shape, words=words):
                 self.quarry("run", "gemm", shape, kind, *words, "--on", "host")
@@ -38,7 +41,7 @@ class GemmExpressions(CommandTest):
                 plain = "out.layout == row or out.layout == column"
                 kernels = self.quarry("list", "--where", f"family == {family} and ({plain})", "--format", "names").lines
                 some = kernels[:: len(kernels) // 12]
-                for path in ("expression", "expression_parallel"):
+                for path in ("expression", "expression_parallel", "gathered"):
                     out = self.quarry("verify", *some, "--on", "host", "--path", path).out
                     self.assertRegex(out, r"[1-9]\d* right, 0 wrong")  # those of kernels that need scales have no such path
 
@@ -46,7 +49,7 @@ class GemmExpressions(CommandTest):
     def test_random_expressions_are_emulated(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
             with self.subTest(family=family):
-                for path in ("expression", "expression_parallel"):
+                for path in ("expression", "expression_parallel", "gathered"):
                     out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", path).out
                     self.assertIn("0 wrong", out)
 
@@ -88,6 +91,10 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = gate(sum)"), "one half of a pair"),
             (("--epilogue", "out = sum / group_max(sum)", "--out", "col", "--device-model", "a100"), "row-major"),
             (("--epilogue", "out = 1"), "nothing uses `sum`"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s8:per_row"), "an index is an input of s32:per_row"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:row,i=s32:per_row"), "expected t=TYPE:gathered"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s32:per_row", "--table-rows", "0"), "--table-rows"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s32:per_row", "--table-rows", "x"), "--table-rows"),
             (("--epilogue", "out = sum", "--bias", "column"), "`bias` stands beside an expression"),
             (("--epilogue", "out = sum", "--alpha", "2"), "`alpha` stands beside an expression"),
             (("--with", "y=f32:row"), "--epilogue"),

@@ -23,6 +23,10 @@ detail::Spelled spelled(const detail::ExpressionGraph& graph, const Node& node) 
       value.text = detail::number_text(node.value, node.type == detail::ValueType::f32);
       break;
     case NodeKind::input: value.text = graph.inputs[node.which].name; break;
+    case NodeKind::gather:
+      value.text = graph.inputs[node.which].name;
+      value.is_gather = true;
+      break;
     case NodeKind::convert: value.text = to_string(static_cast<DType>(node.which)); break;
     case NodeKind::reduce: value.text = detail::reductions()[node.which].name; break;
     case NodeKind::call:

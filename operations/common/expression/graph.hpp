@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,7 @@ enum class NodeKind : std::uint8_t {
   call,     ///< functions()[which] of the operands
   convert,  ///< the operand rounded to the DType `which`
   reduce,   ///< reductions()[which] of the operand
+  gather,   ///< an element of inputs[which], in the row that the operand, an input, says
 };
 
 /// What a value is computed in. The order is fixed: hashes hold these numbers.
@@ -94,6 +96,9 @@ struct ExpressionGraph {
 
   friend bool operator==(const ExpressionGraph&, const ExpressionGraph&) = default;
 };
+
+/// The place among the inputs of the index that chooses rows of an input; -1 for one that is not gathered.
+int index_of(const ExpressionGraph& graph, std::size_t input);
 
 /// FNV-1a of 64 bits over the nodes, by the names of their functions, and over the tensors.
 /// @param outputs the outputs' types, in their order, in the place of the declared ones; empty: these

@@ -31,15 +31,15 @@ Operand operand_of(const Expression& expression, std::string_view name) {
   return at < tensor_operands ? tensor_operand(static_cast<int>(at)) : Operand::none;
 }
 
-/// A matrix of the output's extents, as aligned as the output, and with longer lines where these have any.
-TensorView matrix_view(const Problem& p, DType type, Layout layout) {
+/// A matrix of the output's columns, as aligned as the output, and with longer lines where these have any.
+TensorView matrix_view(const Problem& p, DType type, Layout layout, std::int64_t rows) {
   OperandSpec spec = {.dtype = type, .layout = layout};
   spec.alignment = std::min(p.out.alignment, std::max(1, 128 / bits_of(type)));
   if (p.out.ld > 0) {
     const std::int64_t unit = std::max(spec.alignment, 1);
-    spec.ld = (layout == Layout::row ? p.output_columns() : p.m) / unit * unit + 2 * unit;
+    spec.ld = (layout == Layout::row ? p.output_columns() : rows) / unit * unit + 2 * unit;
   }
-  return view_of(spec, p.batch, p.m, p.output_columns());
+  return view_of(spec, p.batch, rows, p.output_columns());
 }
 
 /// Extents of an output.
@@ -76,7 +76,8 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType t
     case Shape::scalar: return TensorView::vector(nullptr, type, 1);
     case Shape::per_row: return TensorView::vector(nullptr, type, p.m);
     case Shape::per_column: return TensorView::vector(nullptr, type, p.output_columns());
-    default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column);
+    case Shape::gathered: return matrix_view(p, type, Layout::row, p.table_rows > 0 ? p.table_rows : p.m);
+    default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column, p.m);
   }
 }
 
@@ -96,7 +97,8 @@ Expression every_shape(const Problem& p) {
 /// A fake tensor beside an output, stored in any way.
 TensorView random_tensor(const TensorView& out, const expression::Tensor& tensor, const Storage& storage,
                          Dice& dice) {
-  const std::int64_t rows = out.extents[out.rank - 2U];
+  const bool is_table = *tensor.shape == Shape::gathered;
+  const std::int64_t rows = is_table ? dice.between(0, 60) : out.extents[out.rank - 2U];
   const std::int64_t columns = out.extents[out.rank - 1U];
   const bool is_shared = out.rank < 3 || (!storage.is_output && dice.one_in(3));
   switch (*tensor.shape) {
@@ -198,6 +200,17 @@ void draw_expression(Problem& p, Dice& dice) {
     return;
   }
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
+}
+
+void draw_gathered_expression(Problem& p, Dice& dice) {
+  p.epilogue = {};
+  p.table_rows = dice.between(3, 40);
+  const std::string text =
+      "z = " + sum_text(p) + " + table[index]; out = relu(z) * column + other[index] * f32(own[of_own])";
+  const std::string with =
+      "table=bf16:gathered,index=s32:per_row,column=f32:per_column,other=f32:gathered,own=s8:gathered,"
+      "of_own=s32:per_row";
+  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
 }
 
 /// Whether a tile's columns of the output are whole groups, if there are groups.

@@ -21,6 +21,11 @@ inline constexpr Setting expression_settings[] = {
     {"in-place", "NAME", "An input of the expression that is `out` itself"},
 };
 
+/// The setting of tensors whose rows an index chooses.
+inline constexpr Setting table_settings[] = {
+    {"table-rows", "N", "Rows of each tensor that is declared gathered (as many as `out` has)"},
+};
+
 /// Reads them. @param sums the accumulator's type. @param in_place the input that is `out` itself
 void read_expression(SettingReader& reader, DType sums, std::optional<Expression>& expression,
                      std::string& in_place);
@@ -47,6 +52,9 @@ bool takes_expressions(const KernelMetadata& kernel);
 /// Gives the problem an expression instead of its epilogue: one with a tensor of each shape, or any.
 /// @pre sizes and types are there
 void draw_expression(Problem& problem, Dice& dice);
+
+/// Gives the problem an expression that reads rows of tables, fewer than the output has.
+void draw_gathered_expression(Problem& problem, Dice& dice);
 
 /// What an expression may have beyond values of each element.
 struct WideParts {

@@ -85,9 +85,11 @@ struct Input {
   HostOperand line(std::int64_t entry, std::int64_t row) const {
     HostOperand line = operand;
     if (line.data == nullptr) return line;
-    line.data = static_cast<char*>(line.data) +
-                (entry * operand.strides[1] + row * operand.strides[2]) * bytes_of(line.type);
-    line.strides = {0, 0, 0, operand.strides[3]};
+    const bool is_gathered = line.rows > 0;  // by an index that is one value of the line
+    line.data =
+        static_cast<char*>(line.data) +
+        (entry * operand.strides[1] + (is_gathered ? 0 : row * operand.strides[2])) * bytes_of(line.type);
+    line.strides = {0, 0, is_gathered ? operand.strides[2] : 0, operand.strides[3]};
     return line;
   }
 };
@@ -106,6 +108,7 @@ std::vector<Input> inputs_of(const GemmArguments& args) {
       (void)detail::put_strides(tensor, *declared.shape, false, extents, strides);
       operand.data = const_cast<void*>(tensor.view.data);
       std::ranges::copy(strides, operand.strides.begin());
+      if (declared.shape == expression::Shape::gathered) operand.rows = detail::rows_of(tensor.view);
     }
     inputs.push_back({operand});
   }

@@ -107,6 +107,7 @@ bool is_of_path(std::string_view path, const Gemm& p) {
     return p.accumulation == Accumulation::precise && !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
   const bool has_expression = p.expression && has_plain_epilogue(e) && e.alpha == 1;
   if (path == "expression") return has_expression;
+  if (path == "gathered") return has_expression && detail::gathers(*p.expression);
   if (path == "expression_parallel") return has_expression && p.controls.mode == Mode::split_k_parallel;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }

@@ -24,6 +24,14 @@ PLANTED = [
             [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
     Planted("expression_parallel", "the expression reads the sums of the last slice", TILES + SM90_PATHS,
             [("kernels/reduce_split_k/kernel.cuh", "sum.v[i] = added(sum.v[i], next.v[i]);", "sum.v[i] = next.v[i];")]),
+    # Rows of tables.
+    Planted("gathered", "an index below the first row is not noticed", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "return index >= 0 && index < rows.count;", "return index < rows.count;")]),
+    Planted("gathered", "an index behind the last row is not noticed", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "return index >= 0 && index < rows.count;", "return index >= 0 && index <= rows.count;")]),
+    Planted("gathered", "all rows are the first one", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "line<const T, count>(params.matrix, index.v[0], column, left)", "line<const T, count>(params.matrix, 0, column, left)"),
+             (EXPRESSION, "line<const T, 1>(params.matrix, row, index.v[i], 1)", "line<const T, 1>(params.matrix, row, 0, 1)")]),
     # Gated pairs.
     *on_paths(("gated", "gated_reductions"), "a gate is its own partner", WIDE_SM80 + WIDE_SM90, [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
     *on_paths(("gated", "gated_reductions"), "partners lie in the first half, too", WIDE_SM90,

@@ -48,6 +48,24 @@ TEST_CASE("C++ operators build the graph of the text", "[expression]") {
              "out = x; r = row_sum(x * x); s = rsqrt(row_sum(x * x))", "x=bf16:row", DType::none);
 }
 
+TEST_CASE("An index chooses the rows of a table in C++ as in the text", "[expression]") {
+  const Value table = tensor("t", DType::bf16, Shape::gathered);
+  const Value index = tensor("i", DType::s32, Shape::per_row);
+  const Value row = gathered(table, index);
+  check_same({{"out", sum() + row}}, "out = sum + t[i]", "t=bf16:gathered,i=s32:per_row");
+  check_same({{"out", sum() * row + rounded(index, DType::f32)}, {"z", row * row}},
+             "out = sum * t[i] + f32(i); z = t[i] * t[i]", "t=bf16:gathered,i=s32:per_row");
+  const auto message = [](const Value& out) { return Expression::make({{"out", out}}).status().message(); };
+  CHECK(message(sum() + gathered(sum() + 1, index)) == "gathered() takes a tensor as the table");
+  CHECK(message(sum() + gathered(table, index + 1)).find("expected the name of an input of s32:per_row") ==
+        0);
+  CHECK(
+      message(sum() + gathered(table, table)).find("an index is an input of s32:per_row; `t` is declared") ==
+      0);
+  CHECK(message(sum() + table).find("is gathered: an index chooses its rows") != std::string::npos);
+  CHECK(message(sum() + gathered(x, index)).find("expected x=TYPE:gathered") != std::string::npos);
+}
+
 TEST_CASE("Every function of the table can be called from C++", "[expression]") {
   for (const detail::Function& f : detail::functions()) {
     INFO(f.name);
