@@ -25,14 +25,18 @@ std::optional<std::int64_t> chosen_rows(const Expression& expression,
   return std::nullopt;
 }
 
-/// A row of so many, or what lies outside, of a number that is any of 32 bits, or the least or the greatest.
-std::int64_t index_of_bits(std::int64_t bits, std::int64_t rows) {
+/// The index at a place of a vector, of a number that is any of 32 bits, or the least or the greatest: a row
+/// of so many, or what lies outside. Some places have always that.
+std::int64_t index_at(std::int64_t place, std::int64_t bits, std::int64_t rows) {
+  switch (place % 16) {
+    case 3: return -1;
+    case 6: return rows;
+    case 9: return INT32_MIN;
+    case 12: return INT32_MAX;
+    default: break;
+  }
   const bool is_extreme = bits == INT32_MIN || bits == INT32_MAX;
-  if (is_extreme || rows == 0) return bits;
-  const std::int64_t choice = bits & 0x1f;
-  if (choice == 0) return rows;
-  if (choice == 1) return -1;
-  return (bits - INT32_MIN) / 32 % rows;
+  return is_extreme || rows == 0 ? bits : (bits - INT32_MIN) / 32 % rows;
 }
 
 }  // namespace
@@ -49,7 +53,7 @@ bool fill_indices(const Expression& expression, std::span<const ExpressionTensor
         void* const first = const_cast<void*>(m.first(matrix));
         const std::int64_t at = m.index(row, column);
         const auto bits = static_cast<std::int64_t>(host::read_element(view.dtype, first, at));
-        host::write_element(view.dtype, first, at, static_cast<double>(index_of_bits(bits, *rows)));
+        host::write_element(view.dtype, first, at, static_cast<double>(index_at(row + column, bits, *rows)));
       }
     }
   }

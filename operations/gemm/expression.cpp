@@ -309,6 +309,16 @@ const ExpressionParams& expression_params(const std::byte* image, const Step& st
   return *reinterpret_cast<const ExpressionParams*>(image + step.at + step.bytes - sizeof(ExpressionParams));
 }
 
+void transpose(const Expression& expression, ExpressionParams& params) {
+  ExpressionTensorParams* next = params.tensors;
+  (void)each_own_tensor(expression, [&](const OwnTensor& own) {
+    next->matrix = transposed(next->matrix);
+    if (own.declared.shape == Shape::gathered) next->rows.are_columns = !next->rows.are_columns;
+    ++next;
+    return Status();
+  });
+}
+
 void add_expression(const GemmProblem& problem, bool is_transposed, Launch& launch) {
   const GivenExpression& given = problem.expressed;
   bool is_first = true;
@@ -318,13 +328,12 @@ void add_expression(const GemmProblem& problem, bool is_transposed, Launch& laun
     ExpressionTensorParams* next = params.tensors;
     const Status checked = each_own_tensor(*given.expression, [&](const OwnTensor& own) {
       if (Status s = check_own(given, own, *next); !s) return s;
-      if (is_transposed) next->matrix = transposed(next->matrix);
-      if (own.declared.shape == Shape::gathered) next->rows.are_columns = is_transposed;
       add_tensor(given, own, *next, is_first, launch);
       ++next;
       return Status();
     });
     if (!checked) return;  // never: it was checked before
+    if (is_transposed) transpose(*given.expression, params);
     is_first = false;
   }
   std::array<DType, expression::max_outputs> room = {};

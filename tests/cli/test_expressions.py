@@ -31,6 +31,7 @@ class GemmExpressions(CommandTest):
             ("50x33x20", "bf16", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "7"),
             ("50x33x20", "bf16", "--out", "bf16:col", "--batch", "2", "--epilogue", "out = sum * t[i]", "--with", "t=f32:gathered,i=s32:per_row"),
             ("50x33x640", "f16", "--epilogue", "out = sum + t[i]", "--with", "t=f16:gathered,i=s32:per_row", "--mode", "split_k_parallel", "--split-k", "3"),
+            ("50x33x640", "f16", "--out", "f16:col", "--epilogue", "out = sum + t[i]", "--with", "t=f16:gathered,i=s32:per_row", "--mode", "split_k_parallel", "--split-k", "3"),
         ):
             with self.subTest(shape=shape, words=words):
                 self.quarry("run", "gemm", shape, kind, *words, "--on", "host")
