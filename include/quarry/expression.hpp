@@ -84,6 +84,14 @@ enum class Extent : std::uint8_t {
   all,  ///< a single value
 };
 
+/// How the two sums of a gated pair lie in B, which has twice as many columns as the output.
+enum class Pairs : std::uint8_t {
+  none,    ///< there are none
+  halves,  ///< columns [0, N / 2) are gates, and [N / 2, N) their partners
+  eights,  ///< of columns 16 j to 16 j + 15 the first eight are gates, and the others their partners: of the
+           ///< output's columns 8 j to 8 j + 7
+};
+
 /// Columns of a group.
 inline constexpr int group_columns = 128;
 
@@ -122,6 +130,9 @@ Value sum(DType type = DType::f32);
 /// @param sums what `sum()` gives
 Value gate(const Value& sums);
 Value up(const Value& sums);
+/// The same of pairs whose columns lie in blocks of eight by turns; see Pairs.
+Value gate8(const Value& sums);
+Value up8(const Value& sums);
 /// An input.
 Value tensor(std::string name, DType dtype, Shape shape);
 /// Row `index` of a table, for each row of the output: `table[index]` of the text form. Where the index is
@@ -170,7 +181,9 @@ class Expression {
   /// The type of the sums, `none` if they are not read.
   DType sum_type() const;
   /// Whether the sums are read as a gated pair, so that the output has half their columns.
-  bool is_gated() const;
+  bool is_gated() const { return pairs() != expression::Pairs::none; }
+  /// How such pairs lie in B.
+  expression::Pairs pairs() const;
 
   /// The expression as text, the same for all ways to write the same graph. With `declarations()` it is
   /// parsed back to this expression.

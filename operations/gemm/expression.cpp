@@ -138,6 +138,11 @@ Status check_out(const GivenExpression& given) {
   if (declared != DType::none && declared != out.dtype)
     return invalid(about_tensor(out_name) + "is declared " + std::string(to_string(declared)) +
                    ", but is of " + std::string(to_string(out.dtype)));
+  if (expression.pairs() == expression::Pairs::eights && columns(out) % 8 != 0)
+    return invalid(
+        "The pairs of `gate8` and `up8` lie in blocks of eight columns of operand `b`: expected a "
+        "multiple of 16 columns, got " +
+        std::to_string(2 * columns(out)));
   MatrixParams matrix;
   if (Status s = put_out(given, matrix); !s) return s;
   if (is_rounded_to(out.dtype)) return {};
@@ -302,6 +307,7 @@ void describe_expression(const GivenExpression& given, GemmProblem& problem) {
   });
   const ReductionCounts counts = reduction_counts(*given.expression);
   problem.wide = {given.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
+  problem.wide.eights = given.expression->pairs() == expression::Pairs::eights;
   if (problem.wide.gated) problem.n *= 2;
 }
 

@@ -53,8 +53,10 @@ class Writer {
                                  ? "    in.gate_sum = lane.gate();\n    in.up_sum = lane.up();\n"
                                  : "    in.sum = lane.sum();\n";
     return head("WithReductions", "WideEpilogue") +
-           "  static constexpr bool is_gated = " + (expression_.is_gated() ? "true" : "false") +
-           ";\n  using Values = " + code_.name +
+           "  static constexpr bool is_gated = " + (expression_.is_gated() ? "true" : "false") + ";\n" +
+           (expression_.pairs() == expression::Pairs::eights ? "  static constexpr bool has_eights = true;\n"
+                                                             : "") +
+           "  using Values = " + code_.name +
            ";\n  static constexpr bool has_elements([[maybe_unused]] int i) { return " + element_tensors() +
            "; }\n" + function("element_inputs", "Values::Inputs& in", sums + read_tensors()) +
            function("element_outputs", "const Values::Outputs& out", write(Extent::element, false)) +

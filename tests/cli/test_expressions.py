@@ -57,6 +57,8 @@ class GemmExpressions(CommandTest):
     def test_pairs_and_reductions_are_right_on_the_host(self):
         for shape, kind, *words in (
             ("96x128x64", "bf16", "--b", "col", "--epilogue", "out = silu(gate(sum)) * up(sum)"),
+            ("96x128x64", "bf16", "--b", "col", "--epilogue", "out = silu(gate8(sum)) * up8(sum)"),
+            ("96x128x64", "bf16", "--batch", "2", "--epilogue", "out = gate8(sum) + up8(sum); t = column_sum(out)"),
             ("96x128x64", "bf16", "--batch", "2", "--epilogue", "out = gate(sum) + up(sum); t = column_sum(out)"),
             ("96x80x64", "bf16", "--epilogue", "out = sum + x; squares = row_sum(out * out)", "--with", "x=bf16:row"),
             ("96x300x64", "bf16", "--epilogue", "z = sum + bias; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))",
@@ -70,7 +72,7 @@ class GemmExpressions(CommandTest):
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_pairs_and_reductions_are_emulated(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
-            for path in ("reductions", "groups", "gated", "gated_reductions"):
+            for path in ("reductions", "groups", "gated", "gated_reductions", "eights", "eights_reductions"):
                 with self.subTest(family=family, path=path):
                     some = f"family == {family} and out.layout == row and tile.n == 256"
                     if family == "gemm_simt":
@@ -90,6 +92,7 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = sum + a", "--with", "a=f32:row"), "name of an operand of the product"),
             (("--epilogue", "out = row_max(sum)"), "each element"),
             (("--epilogue", "out = gate(sum)"), "one half of a pair"),
+            (("--epilogue", "out = gate8(sum) * up(sum)"), "do not go together"),
             (("--epilogue", "out = sum / group_max(sum)", "--out", "col", "--device-model", "a100"), "row-major"),
             (("--epilogue", "out = 1"), "nothing uses `sum`"),
             (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s8:per_row"), "an index is an input of s32:per_row"),

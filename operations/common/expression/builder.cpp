@@ -208,8 +208,13 @@ Term GraphBuilder::sum_of(NodeKind kind, std::size_t offset) {
 
 Term GraphBuilder::half(std::string_view name, std::size_t offset) {
   if (failed()) return {.offset = offset};
-  graph_.is_gated = true;
-  return sum_of(name == "gate" ? NodeKind::gate_sum : NodeKind::up_sum, offset);
+  const expression::Pairs pairs = pairs_of(name);
+  if (graph_.is_gated() && graph_.pairs != pairs) {
+    return fail(offset, "the pairs lie in blocks of eight columns or in halves; " + quoted(name) + " and " +
+                            quoted(gate_name(graph_.pairs)) + " do not go together");
+  }
+  graph_.pairs = pairs;
+  return sum_of(name == gate_name(pairs) ? NodeKind::gate_sum : NodeKind::up_sum, offset);
 }
 
 /// A constant becomes a node of this type; a node stays.

@@ -52,7 +52,7 @@ class GraphBuilder {
   Term call(std::string_view name, std::span<const Term> operands, std::size_t offset);
   /// The row of a table that an index chooses.
   Term row(const NameAt& table, const NameAt& index);
-  /// One half of the sums: `gate` or `up`.
+  /// One of the two sums of a pair, by the name of its function.
   Term half(std::string_view name, std::size_t offset);
 
   /// Tells that a later statement assigns this name.

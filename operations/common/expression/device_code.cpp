@@ -54,7 +54,7 @@ class Writer {
                      of_elements());
     text += finish("finish_row", Extent::row) + finish("finish_column", Extent::column);
     text += finish("finish_all", Extent::all);
-    if (!code_.groups.empty() || !code_.lines.empty() || graph_.is_gated) add_reductions(text);
+    if (!code_.groups.empty() || !code_.lines.empty() || graph_.is_gated()) add_reductions(text);
     text += "};\n";
     code_.row_inputs = inputs_of(Extent::row);
     code_.column_inputs = inputs_of(Extent::column);

@@ -14,8 +14,8 @@ namespace quarry::detail {
 
 enum class NodeKind : std::uint8_t {
   sum,       ///< the sum of the element
-  gate_sum,  ///< the sum of a gated pair's first half
-  up_sum,    ///< the sum of its second half
+  gate_sum,  ///< the first sum of a gated pair
+  up_sum,    ///< its second sum
   constant,
   input,    ///< an element of inputs[which]
   call,     ///< functions()[which] of the operands
@@ -92,7 +92,9 @@ struct ExpressionGraph {
   /// The node of each output.
   std::vector<NodeId> roots;
   DType sum = DType::none;
-  bool is_gated = false;
+  expression::Pairs pairs = expression::Pairs::none;
+
+  bool is_gated() const { return pairs != expression::Pairs::none; }
 
   friend bool operator==(const ExpressionGraph&, const ExpressionGraph&) = default;
 };

@@ -13,7 +13,7 @@ class Walk {
   explicit Walk(const ExpressionGraph& from)
       : from_(from), moved_(from.nodes.size()), input_(from.inputs.size()) {
     to_.sum = from.sum;
-    to_.is_gated = from.is_gated;
+    to_.pairs = from.pairs;
     to_.outputs = from.outputs;
     for (const NodeId root : from.roots) to_.roots.push_back(visit(root));
   }
@@ -110,6 +110,7 @@ std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outpu
   }
   for (const NodeId root : graph.roots) hash.add(root);
   hash.add(static_cast<std::uint64_t>(graph.sum));
+  if (graph.pairs == expression::Pairs::eights) hash.add(static_cast<std::uint64_t>(graph.pairs));
   return hash.value();
 }
 

@@ -162,7 +162,7 @@ class Parser {
 
   Term call(const Symbol& function) {
     expect(SymbolKind::open, "(");
-    if (function.text == "gate" || function.text == "up") return half(function);
+    if (pairs_of(function.text) != expression::Pairs::none) return half(function);
     std::vector<Term> operands;
     do operands.push_back(nested(function.offset, Binding::disjunction));
     while (accept(SymbolKind::comma));

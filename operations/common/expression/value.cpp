@@ -138,6 +138,8 @@ Value scalar(std::string name, DType dtype) { return tensor(std::move(name), dty
 
 Value gate(const Value& sums) { return call("gate", {sums}); }
 Value up(const Value& sums) { return call("up", {sums}); }
+Value gate8(const Value& sums) { return call("gate8", {sums}); }
+Value up8(const Value& sums) { return call("up8", {sums}); }
 Value rounded(const Value& x, DType type) { return call(quarry::to_string(type), {x}); }
 
 Value call(std::string_view name, std::initializer_list<Value> arguments) {

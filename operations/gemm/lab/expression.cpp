@@ -222,7 +222,8 @@ static bool has_whole_groups(const KernelMetadata& kernel, const WideParts& part
 static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& parts) {
   if (kernel.design.orientation == Orientation::exchanged || !has_whole_groups(kernel, parts)) return false;
   const int least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
-  return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n % least == 0);
+  const bool is_copied = parts.eights || kernel.design.copy_engine == CopyEngine::tma;
+  return !parts.pairs || (is_copied && kernel.design.tile.n % least == 0);
 }
 
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
@@ -230,15 +231,25 @@ bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   const bool maps_tensors = kernel.design.orientation.has_value();
   if (maps_tensors) return takes_wide_on_hopper(kernel, parts);
   if (kernel.operands.out.layout != Layout::row) return false;
-  if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
+  const int least = parts.eights ? 16 : 64;
+  if (parts.pairs && (kernel.design.tile.n % least != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;
   return has_whole_groups(kernel, parts);
+}
+
+/// The two sums of a pair.
+static std::string gate_text(const Problem& p, const WideParts& parts) {
+  return sum_text(p, parts.eights ? "gate8(sum)" : "gate(sum)");
+}
+static std::string up_text(const Problem& p, const WideParts& parts) {
+  return sum_text(p, parts.eights ? "up8(sum)" : "up(sum)");
 }
 
 /// Whether an expression has such parts; of lines and groups together, groups are enough.
 static bool has_parts(const Expression& expression, const WideParts& parts) {
   const detail::ReductionCounts counts = detail::reduction_counts(expression);
   if (expression.is_gated() != parts.pairs) return false;
+  if ((expression.pairs() == expression::Pairs::eights) != parts.eights) return false;
   return parts.groups ? counts.groups > 0 : counts.has_lines() == parts.lines;
 }
 
@@ -246,8 +257,7 @@ static bool has_parts(const Expression& expression, const WideParts& parts) {
 /// nothing where that makes too many tensors.
 static std::optional<Expression> with_all_lines(const Expression& drawn, const Problem& p,
                                                 const WideParts& parts) {
-  const std::string sums =
-      parts.pairs ? sum_text(p, "gate(sum)") + " - " + sum_text(p, "up(sum)") : sum_text(p);
+  const std::string sums = parts.pairs ? gate_text(p, parts) + " - " + up_text(p, parts) : sum_text(p);
   const std::string text = drawn.text() + "; size = abs(" + sums +
                            "); of_rows = row_sum(size); of_columns = column_sum(size); of_all = sum(size)";
   const Result<Expression> all = Expression::parse(text, drawn.declarations());
@@ -274,7 +284,7 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
     return;
   }
   std::string text = "z = " + sum_text(p);
-  if (parts.pairs) text = "g = " + sum_text(p, "gate(sum)") + "; z = silu(g) * " + sum_text(p, "up(sum)");
+  if (parts.pairs) text = "g = " + gate_text(p, parts) + "; z = silu(g) * " + up_text(p, parts);
   if (parts.groups) {
     text += " + column; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))";
   } else if (parts.lines) {
@@ -295,7 +305,8 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
 
 WideParts wide_parts(const Expression& expression) {
   const detail::ReductionCounts counts = detail::reduction_counts(expression);
-  return {counts.has_lines(), counts.groups > 0, expression.is_gated()};
+  return {counts.has_lines(), counts.groups > 0, expression.is_gated(),
+          expression.pairs() == expression::Pairs::eights};
 }
 
 void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& dice) {

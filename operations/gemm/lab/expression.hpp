@@ -61,6 +61,7 @@ struct WideParts {
   bool lines = false;  ///< reductions of rows, columns, all
   bool groups = false;
   bool pairs = false;
+  bool eights = false;  ///< the pairs lie in blocks of eight columns
 };
 
 /// Whether a kernel takes expressions with such parts.

@@ -119,6 +119,8 @@ constexpr WideParts of_lines = {.lines = true};
 constexpr WideParts of_groups = {.lines = true, .groups = true};
 constexpr WideParts of_pairs = {.pairs = true};
 constexpr WideParts of_pair_lines = {.lines = true, .pairs = true};
+constexpr WideParts of_eights = {.pairs = true, .eights = true};
+constexpr WideParts of_eights_lines = {.lines = true, .pairs = true, .eights = true};
 
 template <WideParts parts>
 bool takes_parts(const KernelMetadata& kernel) {
@@ -162,6 +164,8 @@ constexpr OwnPath own_paths[] = {
     {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>},
     {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>},
     {{"gated_reductions", takes_parts<of_pair_lines>}, draw_wide<of_pair_lines>},
+    {{"eights", takes_parts<of_eights>}, draw_wide<of_eights>},
+    {{"eights_reductions", takes_parts<of_eights_lines>}, draw_wide<of_eights_lines>},
 };
 
 }  // namespace

@@ -35,6 +35,12 @@ TEST_CASE("C++ operators build the graph of the text", "[expression]") {
   check_same({{"out", out, DType::f16, Shape::column}, {"z", sum() + b, DType::bf16}},
              "out = gelu(sum + b) * x; z = sum + b", "b=f32:per_column,x=bf16:row,out=f16:col,z=bf16");
   check_same({{"out", silu(gate(sum())) * up(sum())}}, "out = silu(gate(sum)) * up(sum)");
+  check_same({{"out", silu(gate8(sum())) * up8(sum())}}, "out = silu(gate8(sum)) * up8(sum)");
+  CHECK(Expression::make({{"out", gate8(sum()) * up8(sum())}})->pairs() == Pairs::eights);
+  CHECK_FALSE(*Expression::make({{"out", gate8(sum()) * up8(sum())}}) ==
+              *Expression::make({{"out", gate(sum()) * up(sum())}}));
+  CHECK(Expression::make({{"out", gate8(sum()) * up8(sum())}})->hash() !=
+        Expression::make({{"out", gate(sum()) * up(sum())}})->hash());
   check_same({{"out", x + 1}}, "out = x + 1", "x=bf16:row", DType::none);
   check_same({{"out", rounded(sum(DType::s32), DType::f32) * scalar("s")}}, "out = f32(sum) * s",
              "s=f32:scalar", DType::s32);
