@@ -6,6 +6,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/common/epilogue_checks.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/expression/tensors.hpp"

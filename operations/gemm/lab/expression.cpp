@@ -279,7 +279,9 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   p.epilogue = {};
   // Halves of whole accesses, whatever the types.
   if (parts.pairs) p.n = (p.n + 31) / 32 * 32;
-  if (dice.one_in(2)) {
+  const bool may_hide_sums =
+      parts.eights && !parts.lines;  // one of the two, in what a random one rounds away
+  if (!may_hide_sums && dice.one_in(2)) {
     p.expression = random_wide(p, parts, dice);
     return;
   }
