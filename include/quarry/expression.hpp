@@ -36,16 +36,18 @@ struct ValueTree;
 
 namespace expression {
 
-/// What a tensor of an expression holds values for. Rows gathered through an index are not there yet.
+/// What a tensor of an expression holds values for.
 enum class Shape : std::uint8_t {
   scalar,      ///< one value, given from the host or read from memory when the kernel runs
   per_row,     ///< a value for each row of the output
   per_column,  ///< a value for each column of the output
   row,         ///< a matrix whose rows are contiguous
   column,      ///< a matrix whose columns are contiguous
+  gathered,  ///< an input, a matrix of any number of rows, of which an index chooses one for each row of the
+             ///< output: see gathered()
 };
 
-/// "scalar", "per_row", "per_column", "row" or "col".
+/// "scalar", "per_row", "per_column", "row", "col" or "gathered".
 std::string_view to_string(Shape shape);
 
 /// A tensor of an expression, by its name.
@@ -80,6 +82,14 @@ enum class Extent : std::uint8_t {
   row,
   column,
   all,  ///< a single value
+};
+
+/// How the two sums of a gated pair lie in B, which has twice as many columns as the output.
+enum class Pairs : std::uint8_t {
+  none,    ///< there are none
+  halves,  ///< columns [0, N / 2) are gates, and [N / 2, N) their partners
+  eights,  ///< of columns 16 j to 16 j + 15 the first eight are gates, and the others their partners: of the
+           ///< output's columns 8 j to 8 j + 7
 };
 
 /// Columns of a group.
@@ -120,8 +130,16 @@ Value sum(DType type = DType::f32);
 /// @param sums what `sum()` gives
 Value gate(const Value& sums);
 Value up(const Value& sums);
+/// The same of pairs whose columns lie in blocks of eight by turns; see Pairs.
+Value gate8(const Value& sums);
+Value up8(const Value& sums);
 /// An input.
 Value tensor(std::string name, DType dtype, Shape shape);
+/// Row `index` of a table, for each row of the output: `table[index]` of the text form. Where the index is
+/// not a row of the table, all its values are 0, and nothing is read.
+/// @param table a tensor of Shape::gathered. It has one index
+/// @param index a tensor of s32 and Shape::per_row
+Value gathered(const Value& table, const Value& index);
 /// One value, given from the host or read from memory when the kernel runs.
 Value scalar(std::string name, DType dtype = DType::f32);
 /// The function, operator or reduction that the text form calls `name`.
@@ -163,7 +181,9 @@ class Expression {
   /// The type of the sums, `none` if they are not read.
   DType sum_type() const;
   /// Whether the sums are read as a gated pair, so that the output has half their columns.
-  bool is_gated() const;
+  bool is_gated() const { return pairs() != expression::Pairs::none; }
+  /// How such pairs lie in B.
+  expression::Pairs pairs() const;
 
   /// The expression as text, the same for all ways to write the same graph. With `declarations()` it is
   /// parsed back to this expression.

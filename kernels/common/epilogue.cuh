@@ -399,12 +399,26 @@ constexpr bool is_wide() {
   return requires { Epilogue::is_wide; };
 }
 
-/// Whether it takes gated pairs: the first half of a tile's columns are gates, the second half their
-/// partners, which lie half of all columns further on in B. The output has half the columns.
+/// Whether it takes gated pairs, of which the output has half the columns.
 template <class Epilogue>
 constexpr bool is_gated() {
   if constexpr (requires { Epilogue::is_gated; }) return Epilogue::is_gated;
   return false;
+}
+
+/// Whether these lie in B by turns: eight gates, then their eight partners. Otherwise the first half of a
+/// tile's columns are gates, the second half their partners, which lie half of all columns further on in B.
+template <class Epilogue>
+constexpr bool has_eights() {
+  if constexpr (requires { typename Epilogue::Generated; }) {
+    return has_eights<typename Epilogue::Generated>();
+  } else {
+    return requires { Epilogue::has_eights; };
+  }
+}
+template <class Epilogue>
+constexpr bool has_halves() {
+  return is_gated<Epilogue>() && !has_eights<Epilogue>();
 }
 
 /// Finishes one quad.

@@ -34,6 +34,13 @@ constexpr bool has_elements(int tensor) {
   return true;
 }
 
+/// The place of the input that chooses the rows of another one; -1 for one that is not gathered.
+template <class Code>
+constexpr int index_of(int tensor) {
+  if constexpr (requires { Code::index_of(0); }) return Code::index_of(tensor);
+  return -1;
+}
+
 /// One of the neighbours: what generated code computes with.
 template <class Code, class Held, class Sum, class Kept, int count>
 struct ExpressionLane {
@@ -119,6 +126,9 @@ class ExpressionTensors {
   QUARRY_DEVICE void load_from(Held<count>& held, int row, int column, int left) const {
     if constexpr (tensor < Code::inputs && (but >> tensor & 1) != 0) {
       load_from<tensor + 1, count, but>(held, row, column, left);
+    } else if constexpr (tensor < Code::inputs && index_of<Code>(tensor) >= 0) {
+      load_gathered<tensor, count>(held, row, column, left);
+      load_from<tensor + 1, count, but>(held, row, column, left);
     } else if constexpr (tensor < Code::inputs) {
       using T = Element<Code::type(tensor)>;
       const ExpressionTensorParams& params = params_.tensors[tensor];
@@ -134,6 +144,31 @@ class ExpressionTensors {
       }
       load_from<tensor + 1, count, but>(held, row, column, left);
     }
+  }
+
+  /// Reads what an index, which was read before, chooses: one row for all neighbours, or, of a transposed
+  /// output, one for each. What is no row of the tensor is 0.
+  template <int tensor, int count>
+  QUARRY_DEVICE void load_gathered(Held<count>& held, int row, int column, int left) const {
+    using T = Element<Code::type(tensor)>;
+    const ExpressionTensorParams& params = params_.tensors[tensor];
+    const auto& index = held.template of<index_of<Code>(tensor)>();
+    auto& to = held.template of<tensor>();
+    to = {};
+    if (params.rows.are_columns == by_columns) {
+      if (!has_row(params.rows, index.v[0])) return;
+      const auto from = line<const T, count>(params.matrix, index.v[0], column, left);
+      load_line<T, count>(from.first, from.stride, from.is_whole, left, to);
+      return;
+    }
+    QUARRY_UNROLL
+    for (int i = 0; i < count; ++i) {
+      if (i < left && has_row(params.rows, index.v[i]))
+        to.v[i] = arch::global_load<T>(line<const T, 1>(params.matrix, row, index.v[i], 1).first);
+    }
+  }
+  QUARRY_DEVICE static bool has_row(const GatheredRows& rows, int index) {
+    return index >= 0 && index < rows.count;
   }
 
   template <class T, int count>

@@ -104,7 +104,8 @@ QUARRY_DEVICE void write_any_pass(const StagedTile<Compute, tile_n>& staged, con
 }
 
 /// The same for an epilogue that takes whole rows (is_wide), one warp each. A row of gated pairs is half a
-/// row of the tile, and what else a lane has of it lies half a tile further on.
+/// row of the tile, and what else a lane has of it lies half a tile further on, or, in blocks of eight, eight
+/// columns.
 template <class Compute, int tile_n, StagedRows rows, int threads, class Writer, class Stage>
 QUARRY_DEVICE void write_wide_tile(arch::SharedAddress staging, const Writer& writer, const Stage& stage) {
   constexpr int columns = is_gated<typename Writer::Finish>() ? tile_n / 2 : tile_n;
@@ -126,9 +127,15 @@ QUARRY_DEVICE void write_wide_tile(arch::SharedAddress staging, const Writer& wr
       for (int i = 0; i < quads; ++i) {
         const int column = (arch::lane_index() + 32 * i) * 4;
         if (column >= columns) continue;
-        sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, column));
-        if (columns < tile_n)
-          partners[i] = arch::shared_load<Quad<Compute>>(staged.at(row, columns + column));
+        if constexpr (has_eights<typename Writer::Finish>()) {
+          const int gate = column / 8 * 16 + column % 8;
+          sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, gate));
+          partners[i] = arch::shared_load<Quad<Compute>>(staged.at(row, gate + 8));
+        } else {
+          sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, column));
+          if (columns < tile_n)
+            partners[i] = arch::shared_load<Quad<Compute>>(staged.at(row, columns + column));
+        }
       }
       writer.write_row(rows.tile_row(pass, row), sums, partners, reduced);
     }

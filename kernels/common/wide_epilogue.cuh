@@ -73,6 +73,7 @@ class WideEpilogue {
 
  public:
   using Output = Out;
+  using Generated = Code;
   static constexpr bool has_short_ways = false;
   static constexpr bool is_wide = true;
   static constexpr bool is_gated = Code::is_gated;

@@ -33,7 +33,8 @@ Status check_vectors(const Config& c, const ElementwiseProblem& problem, int ten
     return {StatusCode::unsupported, Reason::pointer_alignment, operand.name, needed, alignment / own};
   }
   for (int i = 0; i < innermost; ++i) {
-    if (p.extents[i] <= 1 || t.strides[i] * element % access == 0) continue;
+    const bool has_lines = p.extents[i] > 1 || (operand.is_gathered && i == 2);
+    if (!has_lines || t.strides[i] * element % access == 0) continue;
     return {StatusCode::unsupported, Reason::leading_alignment, operand.name, needed,
             t.strides[i] * element / own};
   }

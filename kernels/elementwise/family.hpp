@@ -24,6 +24,8 @@ struct ElementwiseOperand {
   bool is_output = false;
   /// Not an output of what a reduction leaves.
   bool has_elements = true;
+  /// An index chooses its rows.
+  bool is_gathered = false;
   /// What its address is a multiple of, 256 at most.
   unsigned alignment = 0;
 };
@@ -42,8 +44,8 @@ struct ElementwiseReductions {
 /// are legal.
 struct ElementwiseProblem {
   /// Extents are as few as can be: neighbours in all tensors are one. The last one is that along which
-  /// elements of the first output lie closest. With reductions they are as `out` has them: rows and columns
-  /// last.
+  /// elements of the first output lie closest. With reductions, and where rows are gathered, they are as
+  /// `out` has them: rows and columns last.
   ElementwiseParams params = {};
   /// As params.tensors.
   ElementwiseOperand operands[elementwise_tensors] = {};

@@ -165,9 +165,31 @@ QUARRY_DEVICE void store(const ElementwiseTensor& tensor, const Place& place,
   }
 }
 
+/// The place of the input that chooses the rows of another one; -1 for one that is not gathered.
+template <class Code>
+constexpr int index_of(int tensor) {
+  if constexpr (requires { Code::index_of(0); }) return Code::index_of(tensor);
+  return -1;
+}
+
+/// Reads neighbours in a row of the tensor; where there is no such row, they are 0.
+template <DType type, int elements>
+QUARRY_DEVICE void load_row(const ElementwiseTensor& tensor, const Place& place, int row,
+                            arch::Vector<Element<type>, elements>& to) {
+  if (row < 0 || row >= tensor.rows) return fill(to, Element<type>{});
+  Place own = place;
+  own.at[2] = row;
+  own.has_lines = true;
+  load<type, elements>(tensor, own, to);
+}
+
 template <class Code, int elements, int tensor = 0, class Inputs>
 QUARRY_DEVICE void load_all(const ElementwiseParams& params, const Place& place, Inputs& inputs) {
-  if constexpr (tensor < Code::inputs) {
+  if constexpr (tensor < Code::inputs && index_of<Code>(tensor) >= 0) {
+    const int row = inputs.template of<index_of<Code>(tensor)>().v[0];
+    load_row<Code::type(tensor), elements>(params.tensors[tensor], place, row, inputs.template of<tensor>());
+    load_all<Code, elements, tensor + 1>(params, place, inputs);
+  } else if constexpr (tensor < Code::inputs) {
     load<Code::type(tensor), elements>(params.tensors[tensor], place, inputs.template of<tensor>());
     load_all<Code, elements, tensor + 1>(params, place, inputs);
   }

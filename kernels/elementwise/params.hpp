@@ -13,8 +13,10 @@ struct ElementwiseTensor {
   const void* data;
   /// In elements, by extent; 0 where all share an element.
   long long strides[elementwise_extents];
-  /// A number of the tensor's type.
-  double value;
+  union {
+    double value;    ///< a number of the tensor's type
+    long long rows;  ///< of an input whose rows an index chooses: how many there are, along the third extent
+  };
 };
 
 struct ElementwiseParams {

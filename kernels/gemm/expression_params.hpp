@@ -9,11 +9,20 @@ namespace quarry {
 /// Tensors of an expression beside the output, at most.
 inline constexpr int gemm_expression_tensors = 8;
 
+/// Of an input whose rows an index chooses: how many there are, and whether they are columns of the matrix as
+/// kernels see it, which compute the transpose.
+struct GatheredRows {
+  int count;
+  bool are_columns;
+};
+
 /// A tensor: inputs are read, outputs written. An input without data has one value.
 struct ExpressionTensorParams {
   MatrixParams matrix;
-  /// A number of the tensor's type.
-  double value;
+  union {
+    double value;  ///< a number of the tensor's type
+    GatheredRows rows;
+  };
 };
 
 /// The expression's inputs in its order, then its outputs but `out`.

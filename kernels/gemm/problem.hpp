@@ -39,6 +39,8 @@ struct WideNeeds {
   int rows = 0;
   int columns = 0;
   int all = 0;
+  /// The pair's columns of B lie in blocks of eight by turns; otherwise in halves.
+  bool eights = false;
 
   constexpr bool has_lines() const { return rows + columns + all > 0; }
   constexpr bool has_any() const { return gated || groups > 0 || has_lines(); }

@@ -43,6 +43,8 @@ struct GemmTraits {
   int all_parts = 0;
   /// Half the columns of gated pairs are a multiple of so many; 0: none are computed.
   int gated_columns = 32;
+  /// The same of pairs in blocks of eight columns.
+  int eights_columns = 8;
   /// Of a convolution: which windows it takes.
   WindowIterator iterator = WindowIterator::analytic;
   WindowStrides strides = WindowStrides::any;

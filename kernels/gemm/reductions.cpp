@@ -72,10 +72,11 @@ Status check_wide(const GemmTraits& kernel, const GemmProblem& problem) {
         "row-major");
   }
   if (wide.gated) {
-    const bool by_rows = kernel.layouts.b == Layout::row;
+    const bool by_rows = kernel.layouts.b == Layout::row && !wide.eights;
+    const int unit = wide.eights ? kernel.eights_columns : kernel.gated_columns;
     if (is_interleaved(kernel.layouts.b))
       return unsupported("Gated pairs are not computed of an interleaved operand `b`");
-    if (kernel.gated_columns == 0 || kernel.tile.n / 2 % kernel.gated_columns != 0)
+    if (unit == 0 || kernel.tile.n / 2 % unit != 0)
       return unsupported("Tiles of " + std::to_string(kernel.tile.n) +
                          " columns are not computed of gated pairs: their halves are not whole accesses");
     if (by_rows && problem.n / 2 % std::max(kernel.alignment.b, 1) != 0) {

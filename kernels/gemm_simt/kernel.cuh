@@ -424,7 +424,7 @@ QUARRY_DEVICE void kernel(const GemmParams& params) {
   if (work.k_tiles > 0) {
     const OperandPart a = part_of_a(params.a, work, config.tile);
     const int k_left = k_elements(work, config.tile.k);
-    if constexpr (is_gated<Epilogue>()) {
+    if constexpr (has_halves<Epilogue>()) {
       const OperandPart b = gated_part_of_b(params.b, work, config.tile);
       mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left), work.k_tiles,
                        thread_row, thread_column, sums, [](int) {});

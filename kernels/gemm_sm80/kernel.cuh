@@ -71,7 +71,7 @@ QUARRY_DEVICE void compute(const GemmParams& params, const Work& work, arch::Sha
   if (work.k_tiles > 0) {
     const WarpReader<config> reader(warp_place<config>());
     const OperandLines a = operand_lines(part_of_a(params.a, work, config.tile), S::a);
-    if constexpr (is_gated<Epilogue>()) {
+    if constexpr (has_halves<Epilogue>()) {
       const GatedLines b = gated_lines(gated_part_of_b(params.b, work, config.tile), S::b);
       mainloop<config>(reader, typename S::SourceA(a), typename S::GatedSourceB(b), work.k_tiles, sums);
     } else {

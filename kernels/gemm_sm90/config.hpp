@@ -304,6 +304,12 @@ constexpr int gated_columns(const Config& c) {
   return splits && half % box_out(c).columns == 0 ? half : 0;
 }
 
+/// The same of pairs in blocks of eight columns, of which B is copied as any other is.
+constexpr int eights_columns(const Config& c) {
+  const int half = c.tile.n / 2;
+  return !takes_scales(c) && half % box_out(c).columns == 0 ? half : 0;
+}
+
 /// Warps that store a tile.
 constexpr int storing_warps(const Config& c) {
   return 4 * (c.schedule == Schedule::ping_pong ? 1 : consumers(c));

@@ -34,4 +34,33 @@ QUARRY_DEVICE void take_sums(StepValues<count, Sum>& x, const Sums<config>& sums
   }
 }
 
+/// The same of pairs in blocks of eight columns: the first sums of `2 * count` pairs, or their partners.
+/// @tparam columns of the output in a tile. @tparam partner 0 or 1
+template <Config config, int columns, int partner, int from, int to, int count, class Sum>
+QUARRY_DEVICE void take_eights(StepValues<count, Sum>& x, const Sums<config>& sums, int step) {
+  constexpr int block_steps = columns / (2 * count);
+  if constexpr (to - from == 1) {
+    constexpr int first = from % block_steps * (count / 4);  // of the step's blocks of eight
+    QUARRY_UNROLL
+    for (int group = 0; group < count / 4; ++group) {
+      QUARRY_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const auto pair = sum_pair(sums.block[from / block_steps], 2 * (first + group) + partner, half);
+        QUARRY_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          Sum& value = x.v[4 * group + 2 * half + i];
+          value = added_product<true>(value, Sum{1}, static_cast<Sum>(pair.v[i]));
+        }
+      }
+    }
+  } else {
+    constexpr int middle = (from + to) / 2;
+    if (step < middle) {
+      take_eights<config, columns, partner, from, middle>(x, sums, step);
+    } else {
+      take_eights<config, columns, partner, middle, to>(x, sums, step);
+    }
+  }
+}
+
 }  // namespace quarry::gemm_sm90

@@ -199,8 +199,8 @@ QUARRY_DEVICE void run(const Params& params, const GemmScaleParams* scales) {
   }
 }
 
-/// What the copy engine brings: of B, with an epilogue of gated pairs, halves of tiles.
-template <Config config, bool gated>
+/// What the copy engine brings: of B, with an epilogue of gated pairs that lie in halves, halves of tiles.
+template <Config config, bool halves>
 struct SourcesOf {
   using Type = MatrixSources<config>;
 };
@@ -212,7 +212,7 @@ struct SourcesOf<config, true> {
 /// The kernel, without and with scales of operands, and with zero points.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const TensorGemmParams& params) {
-  run<config, Epilogue, typename SourcesOf<config, is_gated<Epilogue>()>::Type>(params, nullptr);
+  run<config, Epilogue, typename SourcesOf<config, has_halves<Epilogue>()>::Type>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledTensorGemmParams& params) {

@@ -101,11 +101,11 @@ TensorMapFields map_of(const Lines& lines, const OperandBox& box) {
   return map_of(lines, box.swizzle(), box.panel_line_elements(), box.part_lines());
 }
 
-/// Of B: of gated pairs a copy is of one half of a tile.
+/// Of B: of gated pairs that lie in halves a copy is of one half of a tile.
 TensorMapFields map_of_b(const Config& config, const GemmProblem& problem) {
   const OperandBox box = box_b(config);
   const Lines lines = lines_of_b(config.layouts, problem);
-  if (!problem.wide.gated || !box.k_contiguous) return map_of(lines, box);
+  if (!problem.wide.gated || problem.wide.eights || !box.k_contiguous) return map_of(lines, box);
   return map_of(lines, box.swizzle(), box.panel_line_elements(), std::min(box.part_lines(), box.extent / 2));
 }
 

@@ -21,7 +21,8 @@ GemmTraits traits(const Config& c) {
           .row_parts = c.cluster.n,
           .column_parts = c.cluster.m * c.tile.m / OutputBox::rows,
           .all_parts = c.cluster.m * c.cluster.n * storing_warps(c),
-          .gated_columns = gated_columns(c)};
+          .gated_columns = gated_columns(c),
+          .eights_columns = eights_columns(c)};
 }
 
 }  // namespace quarry::gemm_sm90

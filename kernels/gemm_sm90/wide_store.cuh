@@ -1,7 +1,7 @@
 /// From the sums of a tile to the output by an expression with gated pairs or reductions, as ExpressionStore
-/// does. The sums of a pair lie in the same lane: half a tile apart. Four lanes have a row: before its values
-/// are computed, they reduce each group of columns. What else is reduced of a warp's rows leaves for the
-/// workspace, from where a second step of the launch adds it up.
+/// does. The sums of a pair lie in the same lane: half a tile or eight columns apart. Four lanes have a row:
+/// before its values are computed, they reduce each group of columns. What else is reduced of a warp's rows
+/// leaves for the workspace, from where a second step of the launch adds it up.
 #pragma once
 
 #include "common/wide_epilogue.cuh"
@@ -157,9 +157,15 @@ class WideStore {
 
   /// Takes the sums of a step. @param place among the steps of the tile
   QUARRY_DEVICE static void take(Part& part, const Sums<config>& sums, int place) {
-    take_sums<config, tile_columns, 0, 0, boxes * box_steps>(part.sums, sums, place);
-    if constexpr (gated)
-      take_sums<config, tile_columns, tile_columns, 0, boxes * box_steps>(part.partners, sums, place);
+    constexpr int steps = boxes * box_steps;
+    if constexpr (has_eights<Code>()) {
+      take_eights<config, tile_columns, 0, 0, steps>(part.sums, sums, place);
+      take_eights<config, tile_columns, 1, 0, steps>(part.partners, sums, place);
+    } else {
+      take_sums<config, tile_columns, 0, 0, steps>(part.sums, sums, place);
+      if constexpr (gated)
+        take_sums<config, tile_columns, tile_columns, 0, steps>(part.partners, sums, place);
+    }
   }
 
   /// Loads what the tensors have for the step that begins with a row and a column of the output.

@@ -19,7 +19,10 @@ using expression::Value;
 class Draw {
  public:
   Draw(Dice& dice, const ExpressionLimits& limits)
-      : dice_(dice), limits_(limits), is_pair_(limits.pairs && limits.sum != DType::none && dice.one_in(6)) {
+      : dice_(dice),
+        limits_(limits),
+        is_pair_(limits.pairs && limits.sum != DType::none && dice.one_in(6)),
+        has_eights_(is_pair_ && dice.one_in(2)) {
     static constexpr DType types[] = {DType::f32, DType::f32,  DType::bf16, DType::f16,
                                       DType::f64, DType::e4m3, DType::e5m2, DType::s8,
                                       DType::u8,  DType::s32,  DType::s4,   DType::u4};
@@ -31,6 +34,7 @@ class Draw {
       const Shape shape = i == 0 && limits.sum == DType::none ? Shape::row : dice.one_of(shapes);
       inputs_.push_back({"x" + std::to_string(i), dice.one_of(types), shape});
     }
+    if (dice.one_in(4)) inputs_.push_back({"table", dice.one_of(types), Shape::gathered});
   }
 
   Result<Expression> expression() {
@@ -51,11 +55,16 @@ class Draw {
     if (limits_.sum == DType::none) return as(inputs_[0].dtype, ValueType::f32, tensor(0));
     const Value sums = expression::sum(limits_.sum);
     if (!is_pair_) return as(limits_.sum, ValueType::f32, sums);
-    return as(limits_.sum, ValueType::f32, gate(sums)) + as(limits_.sum, ValueType::f32, up(sums)) / 2;
+    const Value first = has_eights_ ? gate8(sums) : gate(sums);
+    const Value second = has_eights_ ? up8(sums) : up(sums);
+    return as(limits_.sum, ValueType::f32, first) + as(limits_.sum, ValueType::f32, second) / 2;
   }
 
   Value tensor(std::size_t i) {
-    return expression::tensor(inputs_[i].name, inputs_[i].dtype, inputs_[i].shape.value_or(Shape::row));
+    const Value value =
+        expression::tensor(inputs_[i].name, inputs_[i].dtype, inputs_[i].shape.value_or(Shape::row));
+    if (inputs_[i].shape != Shape::gathered) return value;
+    return gathered(value, expression::tensor("index", DType::s32, Shape::per_row));
   }
 
   /// A value of a type, rounded to another one unless it is that already.
@@ -145,6 +154,7 @@ class Draw {
   Dice& dice_;
   ExpressionLimits limits_;
   bool is_pair_;
+  bool has_eights_;
   std::vector<expression::Tensor> inputs_;
 };
 

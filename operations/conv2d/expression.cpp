@@ -59,6 +59,10 @@ Status check_expression(const Conv2dArguments& args, DType accumulator) {
   }
   if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
   if (Status s = check_by_element(*args.expression, "kernels of convolutions"); !s) return s;
+  if (gathers(*args.expression))
+    return {StatusCode::unsupported,
+            "Rows that an index chooses are not read by kernels of convolutions yet: " +
+                quoted(args.expression->text())};
   if (Status s = check_shapes(*args.expression, args.direction); !s) return s;
   return check_given(given_expression(args), "a convolution", accumulator);
 }

@@ -62,7 +62,10 @@ class Writer {
            ";\n  static constexpr int inputs = " + std::to_string(inputs_) +
            ";\n  static constexpr int tensors = " + std::to_string(types_.size()) +
            ";\n  static constexpr quarry::DType type([[maybe_unused]] int i) { return " +
-           type_of_place(types_) + "; }\n";
+           type_of_place(types_) + "; }\n" +
+           (gathers(expression_) ? "  static constexpr int index_of([[maybe_unused]] int i) { return " +
+                                       index_of_place(expression_) + "; }\n"
+                                 : std::string());
   }
 
   static std::string function(const std::string& name, const std::string& more, const std::string& body) {

@@ -36,8 +36,13 @@ Piece piece_of(const ElementwiseParams& p, std::int64_t number) {
           std::min(piece_elements, left)};
 }
 
-HostOperand operand_of(const ElementwiseTensor& tensor, DType type) {
-  HostOperand operand = {.data = const_cast<void*>(tensor.data), .type = type, .value = tensor.value};
+HostOperand operand_of(const ElementwiseTensor& tensor, DType type, bool is_gathered = false) {
+  HostOperand operand = {.data = const_cast<void*>(tensor.data), .type = type};
+  if (is_gathered) {
+    operand.rows = tensor.rows;
+  } else {
+    operand.value = tensor.value;
+  }
   std::copy_n(tensor.strides, operand.strides.size(), operand.strides.begin());
   return operand;
 }
@@ -58,7 +63,7 @@ struct Operands {
   Operands(const ElementwiseParams& p, const Expression& expression) {
     const ElementwiseTensor* next = p.tensors;
     for (const expression::Tensor& input : expression.inputs())
-      inputs.push_back(operand_of(*next++, input.dtype));
+      inputs.push_back(operand_of(*next++, input.dtype, input.shape == expression::Shape::gathered));
     for (const expression::Output& output : expression.outputs())
       outputs.push_back(operand_of(*next++, output.tensor.dtype));
   }

@@ -80,11 +80,15 @@ class Filler {
                                            .type = tensor->view.dtype,
                                            .is_output = is_output,
                                            .has_elements = extent == expression::Extent::element,
+                                           .is_gathered = shape == Shape::gathered,
                                            .alignment = static_cast<unsigned>(bits & (~bits + 1))};
     ElementwiseTensor& to = problem_.params.tensors[problem_.tensors++];
     to = {.data = tensor->view.data, .strides = {}, .value = 0};
     if (!is_output) ++problem_.inputs;
-    return put_strides(*tensor, shape, is_output, extents_after(extent, extents_), to.strides);
+    if (Status s = put_strides(*tensor, shape, is_output, extents_after(extent, extents_), to.strides); !s)
+      return s;
+    if (shape == Shape::gathered) to.rows = rows_of(tensor->view);
+    return {};
   }
 
  private:
@@ -103,10 +107,11 @@ class Filler {
     const auto place = static_cast<std::size_t>(&tensor - arguments_.tensors.data());
     if (Status s = check_tensor_view(tensor, operand_name(arguments_, place), DType::none); !s) return s;
     const std::size_t rank = tensor.view.rank;
-    if (shape == Shape::scalar || (!is_matrix(shape) && rank > 3)) return {};
+    if (shape == Shape::scalar || (!has_rows(shape) && rank > 3)) return {};
     for (std::size_t i = 0; i < rank; ++i) {
       std::size_t at = 4U - rank + i;
-      if (!is_matrix(shape)) at = i + 1 < rank ? 3U - rank + i : shape == Shape::per_row ? 2 : 3;
+      if (!has_rows(shape)) at = i + 1 < rank ? 3U - rank + i : shape == Shape::per_row ? 2 : 3;
+      if (shape == Shape::gathered && at == 2) continue;
       if (extents_[at] == 1) extents_[at] = tensor.view.extents[i];
     }
     return {};

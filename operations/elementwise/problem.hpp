@@ -28,7 +28,8 @@ constexpr std::int64_t line_distance(std::int64_t line, std::int64_t lines) {
 
 /// Makes extents as few as can be: extents of 1 go, the others are put in the order of the first output's
 /// strides, and neighbours that are one in all tensors become one. The copy of an input to an output of its
-/// type becomes one of bytes. A problem with reductions stays as it is: its rows and columns count.
+/// type becomes one of bytes. A problem with reductions or gathered rows stays as it is: its rows and columns
+/// count.
 void simplify(ElementwiseProblem& problem);
 
 }  // namespace quarry::detail::elementwise

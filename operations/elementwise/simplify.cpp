@@ -77,6 +77,7 @@ void describe_as_bytes(ElementwiseProblem& problem) {
 
 void simplify(ElementwiseProblem& problem) {
   if (element_count(problem) == 0 || problem.reductions.has_any()) return;
+  if (std::ranges::any_of(problem.operands, &ElementwiseOperand::is_gathered)) return;
   sort_extents(problem);
   for (int outer = last - 1; outer >= 0; --outer) {
     while (problem.params.extents[outer] > 1 && are_one(problem, outer, outer + 1)) merge(problem, outer);

@@ -57,6 +57,7 @@ Strides said_strides(const SaidTensor& tensor, std::size_t rank, std::int64_t li
     case Shape::scalar: return {};
     case Shape::per_row: return {0, 0, 1, 0};
     case Shape::per_column: return {0, 0, 0, 1};
+    case Shape::gathered: return packed_strides(tensor, order, 2, lines);
     default: break;
   }
   if (tensor.shape == Shape::column && rank > 1) std::swap(order[2], order[3]);
@@ -73,7 +74,9 @@ class Unsimplified {
     Strides extents = {};
     std::ranges::copy(problem_.params.extents, extents.begin());
     const auto add = [&](expression::Shape shape, expression::Extent extent) {
-      tensors_.at(count_++) = {shape, extent, extents_after(extent, extents)};
+      SaidTensor& tensor = tensors_.at(count_) = {shape, extent, extents_after(extent, extents)};
+      if (shape == expression::Shape::gathered) tensor.extents[2] = problem_.params.tensors[count_].rows;
+      ++count_;
     };
     for (const expression::Tensor& input : arguments.expression.inputs())
       add(*input.shape, expression::Extent::element);
@@ -168,8 +171,10 @@ std::int64_t Rules::tuning_question(const ElementwiseProblem& problem, TuningQue
     const ElementwiseOperand& operand = problem.operands[i];
     question.types[i] = operand.type;
     if (is_empty) continue;
-    for (int k = 0; k < elementwise_extents; ++k)
-      question.strides[i][k] = p.extents[k] > 1 ? p.tensors[i].strides[k] : 0;
+    for (int k = 0; k < elementwise_extents; ++k) {
+      const bool counts = p.extents[k] > 1 || (operand.is_gathered && k == 2);
+      question.strides[i][k] = counts ? p.tensors[i].strides[k] : 0;
+    }
     if (has_stride(p.tensors[i]))
       question.alignments[i] = static_cast<std::uint8_t>(std::min(operand.alignment, widest_bytes));
   }

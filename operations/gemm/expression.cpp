@@ -6,6 +6,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/common/epilogue_checks.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/interned.hpp"
 #include "operations/common/expression/tensors.hpp"
@@ -17,6 +18,9 @@ namespace {
 using expression::Shape;
 
 constexpr std::string_view out_name = "out";
+
+/// An index of s32 chooses no row behind these.
+constexpr std::int64_t most_gathered_rows = 0x7fffffff;
 
 bool is_out(const expression::Tensor& tensor) { return tensor.name == out_name; }
 
@@ -135,6 +139,11 @@ Status check_out(const GivenExpression& given) {
   if (declared != DType::none && declared != out.dtype)
     return invalid(about_tensor(out_name) + "is declared " + std::string(to_string(declared)) +
                    ", but is of " + std::string(to_string(out.dtype)));
+  if (expression.pairs() == expression::Pairs::eights && columns(out) % 8 != 0)
+    return invalid(
+        "The pairs of `gate8` and `up8` lie in blocks of eight columns of operand `b`: expected a "
+        "multiple of 16 columns, got " +
+        std::to_string(2 * columns(out)));
   MatrixParams matrix;
   if (Status s = put_out(given, matrix); !s) return s;
   if (is_rounded_to(out.dtype)) return {};
@@ -156,9 +165,13 @@ Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionT
   if (own.is_output) {
     if (Status s = check_output_tensor(*tensor, name); !s) return s;
   }
-  const std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
+  std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
   std::array<long long, 4> strides = {};
   if (Status s = put_strides(*tensor, shape, own.is_output, extents, strides); !s) return s;
+  if (shape == Shape::gathered) {
+    extents[2] = rows_of(tensor->view);
+    params.rows = {static_cast<int>(std::min<std::int64_t>(extents[2], most_gathered_rows)), false};
+  }
   params.matrix.data = tensor->view.data;
   return put_matrix(given, extents, strides, declared.name, params.matrix);
 }
@@ -290,16 +303,27 @@ Status check_expression(const GemmArguments& args, DType accumulator) {
 void describe_expression(const GivenExpression& given, GemmProblem& problem) {
   problem.expressed = given;
   (void)each_own_tensor(*given.expression, [&](const OwnTensor& own) -> Status {
-    problem.expression_matrices += static_cast<std::uint8_t>(is_matrix(*own.declared.shape));
+    problem.expression_matrices += static_cast<std::uint8_t>(has_rows(*own.declared.shape));
     return {};
   });
   const ReductionCounts counts = reduction_counts(*given.expression);
   problem.wide = {given.expression->is_gated(), counts.groups, counts.rows, counts.columns, counts.all};
+  problem.wide.eights = given.expression->pairs() == expression::Pairs::eights;
   if (problem.wide.gated) problem.n *= 2;
 }
 
 const ExpressionParams& expression_params(const std::byte* image, const Step& step) {
   return *reinterpret_cast<const ExpressionParams*>(image + step.at + step.bytes - sizeof(ExpressionParams));
+}
+
+void transpose(const Expression& expression, ExpressionParams& params) {
+  ExpressionTensorParams* next = params.tensors;
+  (void)each_own_tensor(expression, [&](const OwnTensor& own) {
+    next->matrix = transposed(next->matrix);
+    if (own.declared.shape == Shape::gathered) next->rows.are_columns = !next->rows.are_columns;
+    ++next;
+    return Status();
+  });
 }
 
 void add_expression(const GemmProblem& problem, bool is_transposed, Launch& launch) {
@@ -311,12 +335,12 @@ void add_expression(const GemmProblem& problem, bool is_transposed, Launch& laun
     ExpressionTensorParams* next = params.tensors;
     const Status checked = each_own_tensor(*given.expression, [&](const OwnTensor& own) {
       if (Status s = check_own(given, own, *next); !s) return s;
-      if (is_transposed) next->matrix = transposed(next->matrix);
       add_tensor(given, own, *next, is_first, launch);
       ++next;
       return Status();
     });
     if (!checked) return;  // never: it was checked before
+    if (is_transposed) transpose(*given.expression, params);
     is_first = false;
   }
   std::array<DType, expression::max_outputs> room = {};

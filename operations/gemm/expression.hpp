@@ -78,6 +78,9 @@ void describe_expression(const GivenExpression& given, GemmProblem& problem);
 /// @pre the problem has an expression, and the launch is not empty
 void add_expression(const GemmProblem& problem, bool is_transposed, Launch& launch);
 
+/// Exchanges rows and columns of an expression's tensors.
+void transpose(const Expression& expression, ExpressionParams& params);
+
 /// The expression's parameters in an image of a launch. @param step of a kernel with an expression
 const ExpressionParams& expression_params(const std::byte* image, const Step& step);
 

@@ -53,8 +53,10 @@ class Writer {
                                  ? "    in.gate_sum = lane.gate();\n    in.up_sum = lane.up();\n"
                                  : "    in.sum = lane.sum();\n";
     return head("WithReductions", "WideEpilogue") +
-           "  static constexpr bool is_gated = " + (expression_.is_gated() ? "true" : "false") +
-           ";\n  using Values = " + code_.name +
+           "  static constexpr bool is_gated = " + (expression_.is_gated() ? "true" : "false") + ";\n" +
+           (expression_.pairs() == expression::Pairs::eights ? "  static constexpr bool has_eights = true;\n"
+                                                             : "") +
+           "  using Values = " + code_.name +
            ";\n  static constexpr bool has_elements([[maybe_unused]] int i) { return " + element_tensors() +
            "; }\n" + function("element_inputs", "Values::Inputs& in", sums + read_tensors()) +
            function("element_outputs", "const Values::Outputs& out", write(Extent::element, false)) +
@@ -74,7 +76,7 @@ class Writer {
            ";\n  static constexpr DType out = " + type_text(out_) +
            ";\n  static constexpr DType type([[maybe_unused]] int i) { return " + type_of_place(types_) +
            "; }\n  static constexpr bool is_vector([[maybe_unused]] int i) { return " + is_vector() +
-           "; }\n  static constexpr int operations = " + std::to_string(operations()) +
+           "; }\n" + indices() + "  static constexpr int operations = " + std::to_string(operations()) +
            ";\n  template <class Params>\n  using Parameters = " + params +
            "<Params>;\n"
            "  template <bool by_columns>\n  using Tensors = ExpressionTensors<" +
@@ -84,15 +86,33 @@ class Writer {
            epilogue + "<" + name_ + ", Sum, Out, form>;\n";
   }
 
-  /// Whether an input has a value for each row or for each column: "i == 1 || i == 2".
+  /// Whether an input has a value for each row or for each column, and chooses no rows of others: "i == 1 ||
+  /// i
+  /// == 2".
   std::string is_vector() const {
     std::string text;
     for (std::size_t i = 0; i < expression_.inputs().size(); ++i) {
       const expression::Shape shape = *expression_.inputs()[i].shape;
       if (shape != expression::Shape::per_row && shape != expression::Shape::per_column) continue;
+      if (is_index(i)) continue;
       text += (text.empty() ? "i == " : " || i == ") + std::to_string(i);
     }
     return text.empty() ? "false" : text;
+  }
+
+  /// Whether an input chooses rows of another one.
+  bool is_index(std::size_t input) const {
+    for (std::size_t i = 0; i < expression_.inputs().size(); ++i) {
+      if (index_of(expression_.graph(), i) == static_cast<int>(input)) return true;
+    }
+    return false;
+  }
+
+  /// The function that says which input chooses the rows of which; nothing where none are gathered.
+  std::string indices() const {
+    if (!gathers(expression_)) return "";
+    return "  static constexpr int index_of([[maybe_unused]] int i) { return " + index_of_place(expression_) +
+           "; }\n";
   }
 
   std::ptrdiff_t operations() const {

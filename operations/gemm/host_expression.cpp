@@ -28,7 +28,12 @@ std::vector<HostOperand> inputs_of(const GemmExpression& expression, int batch) 
   std::vector<HostOperand> all;
   const ExpressionTensorParams* next = expression.params.tensors;
   for (const expression::Tensor& input : expression.graph.inputs) {
-    all.push_back(operand_of(next->matrix, next->value, input.dtype, batch));
+    const bool is_gathered = input.shape == expression::Shape::gathered;
+    all.push_back(operand_of(next->matrix, is_gathered ? 0 : next->value, input.dtype, batch));
+    if (is_gathered) {
+      all.back().rows = next->rows.count;
+      all.back().rows_along = next->rows.are_columns ? 3 : 2;
+    }
     ++next;
   }
   return all;
@@ -52,7 +57,7 @@ std::vector<HostOperand> outputs_of(const GemmExpression& expression, const Matr
 
 bool is_wide(const GemmExpression& expression) {
   const auto reduces = [](const detail::Node& node) { return node.kind == detail::NodeKind::reduce; };
-  return expression.graph.is_gated || std::ranges::any_of(expression.graph.nodes, reduces);
+  return expression.graph.is_gated() || std::ranges::any_of(expression.graph.nodes, reduces);
 }
 
 WideExpressionFinish::WideExpressionFinish(const GemmExpression& expression, const GemmParams& params,
@@ -65,11 +70,16 @@ WideExpressionFinish::WideExpressionFinish(const GemmExpression& expression, con
 
 void WideExpressionFinish::keep(const Block& block, int row, const double* sums) {
   const std::int64_t line = std::int64_t{block.batch} * params_.m + block.row + row;
-  std::copy_n(sums, block.columns, sums_.data() + line * params_.n + block.column);
+  double* const to = sums_.data() + line * params_.n;
+  if (expression_.graph.pairs != expression::Pairs::eights) {
+    std::copy_n(sums, block.columns, to + block.column);
+    return;
+  }
+  for (int i = 0; i < block.columns; ++i) to[place_in_halves(block.column + i, params_.n)] = sums[i];
 }
 
 void WideExpressionFinish::finish() const {
-  const std::int64_t columns = expression_.graph.is_gated ? params_.n / 2 : params_.n;
+  const std::int64_t columns = expression_.graph.is_gated() ? params_.n / 2 : params_.n;
   const std::vector<HostOperand> inputs = inputs_of(expression_, all_entries);
   const std::vector<HostOperand> outputs = outputs_of(expression_, params_.out, out_, all_entries);
   ExpressionExecutor executor(expression_.graph, {1, params_.batch, params_.m, columns}, inputs,

@@ -1,6 +1,7 @@
 /// What an expression makes of the sums of a block, on the CPU.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "gemm/expression_params.hpp"
@@ -17,6 +18,11 @@ struct GemmExpression {
 
 /// Whether outputs need sums of more than their own block.
 bool is_wide(const GemmExpression& expression);
+
+/// Where a column of B whose pairs lie in blocks of eight would lie in halves. @param columns of B
+constexpr std::int64_t place_in_halves(std::int64_t column, std::int64_t columns) {
+  return column / 16 * 8 + column % 8 + (column % 16 < 8 ? 0 : columns / 2);
+}
 
 /// Keeps all sums, and finishes them in one go: with gated pairs and reductions.
 class WideExpressionFinish {

@@ -105,7 +105,7 @@ bool reduces_transpose(const Row& row, const Launch& launch) {
 ExpressionParams launched_tensors(const Row& row, const Launch& launch, const std::byte* image) {
   ExpressionParams params = expression_params(image, *kernel_step(launch, launch.expression_entry));
   if (!reduces_transpose(row, launch)) return params;
-  for (ExpressionTensorParams& tensor : params.tensors) tensor.matrix = transposed(tensor.matrix);
+  transpose(launch.expression->expression, params);
   return params;
 }
 

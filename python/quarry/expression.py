@@ -84,7 +84,7 @@ s8 = _function("s8")
 u8 = _function("u8")
 s32 = _function("s32")
 
-# Reductions, and the halves of the sums of a gated pair: in the language, and not yet in kernels.
+# Reductions, and the sums of a gated pair: in halves of B's columns, or in blocks of eight by turns.
 sum = _function("sum")
 row_max = _function("row_max")
 row_sum = _function("row_sum")
@@ -94,3 +94,5 @@ group_max = _function("group_max")
 group_sum = _function("group_sum")
 gate = _function("gate")
 up = _function("up")
+gate8 = _function("gate8")
+up8 = _function("up8")

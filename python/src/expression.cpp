@@ -4,12 +4,20 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <utility>
 
 namespace quarry::python {
 
 using expression::Value;
+
+/// A tensor while a function is traced, which may be a table or choose the rows of one.
+struct TensorValue : Value {
+  explicit TensorValue(expression::Tensor given)
+      : Value(expression::tensor(given.name, given.dtype, *given.shape)), tensor(std::move(given)) {}
+  expression::Tensor tensor;
+};
 
 /// A value, or a number in the place of one.
 struct Operand {
@@ -82,6 +90,20 @@ Shape take_shape(TensorView& view, const TensorView& out) {
   return is_column_major(view) ? Shape::column : Shape::row;
 }
 
+/// The view of a tensor that chooses rows: of a vector, or of a column of values.
+TensorView index_view(const TensorView& given) {
+  const std::size_t last = given.rank - 1U;
+  return given.rank > 1 && given.extents[last] == 1 ? without(given, last) : given;
+}
+
+/// Calls `visit` with the table and the index of each `table[index]` in a text.
+template <class Visit>
+void each_table(const std::string& text, const Visit& visit) {
+  static const std::regex pattern(R"(([A-Za-z_]\w*)\s*\[\s*([A-Za-z_]\w*)\s*\])");
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator(); ++it)
+    visit((*it)[1].str(), (*it)[2].str());
+}
+
 /// The value of an operand. @param name what it is for, in a message
 Value operand_of(nb::handle given, std::string_view name) {
   Operand operand;
@@ -105,6 +127,10 @@ class Binder {
   }
 
   BoundExpression from_text(const std::string& text) {
+    each_table(text, [&](const std::string& table, const std::string& index) {
+      declare(table, Shape::gathered);
+      declare(index, Shape::per_row);
+    });
     return finish(value_of(Expression::parse(text, declared_)));
   }
 
@@ -112,7 +138,7 @@ class Binder {
   BoundExpression from_function(nb::handle function) {
     nb::dict values;
     for (const expression::Tensor& tensor : declared_.tensors)
-      values[text(tensor.name)] = expression::tensor(tensor.name, tensor.dtype, *tensor.shape);
+      values[text(tensor.name)] = TensorValue(tensor);
     const nb::object sums = place_.sums == DType::none ? nb::none() : nb::cast(expression::sum(place_.sums));
     const nb::object trace = nb::module_::import_("quarry._tracing").attr("trace");
     std::vector<expression::NamedValue> outputs;
@@ -137,9 +163,28 @@ class Binder {
     const bool is_out = given.is(place_.out_owner);
     if (is_out) names_of_out_.push_back(name);
     TensorView view = is_out ? place_.out : arguments_.keep(with_rank(given), name.c_str());
+    views_.push_back({name, view});
     const Shape shape = take_shape(view, place_.out);
     tensors_.push_back({name, view});
     declared_.tensors.push_back({name, view.dtype, shape});
+  }
+
+  /// Gives a tensor another shape than its extents tell.
+  void declare(const std::string& name, Shape shape) {
+    const auto found = std::ranges::find(declared_.tensors, name, &expression::Tensor::name);
+    if (found != declared_.tensors.end()) found->shape = shape;
+  }
+
+  /// Gives tables and what chooses their rows the extents that they were given with.
+  void restore_views(const Expression& expression) {
+    for (const expression::Tensor& input : expression.inputs()) {
+      const bool is_table = input.shape == Shape::gathered;
+      if (!is_table && (input.shape != Shape::per_row || input.dtype != DType::s32)) continue;
+      const auto given = std::ranges::find(views_, input.name, &ExpressionTensor::name);
+      if (given == views_.end()) continue;
+      std::ranges::find(tensors_, input.name, &ExpressionTensor::name)->view =
+          is_table ? given->view : index_view(given->view);
+    }
   }
 
   DType number_type() const {
@@ -164,6 +209,7 @@ class Binder {
     std::erase_if(tensors_, [&](const ExpressionTensor& t) {
       return is_name_of_out(t.name) && !is_input(expression, t.name);
     });
+    restore_views(expression);
     for (const ExpressionTensor& tensor : tensors_) {
       if (tensor.view.dtype != DType::none && is_output(tensor.name)) arguments_.check_written(tensor.name);
     }
@@ -182,6 +228,8 @@ class Binder {
   OperationArguments& arguments_;
   std::vector<std::string> names_of_out_;
   std::vector<ExpressionTensor> tensors_;
+  /// Those that are no numbers, with the extents that they were given with.
+  std::vector<ExpressionTensor> views_;
   expression::Declarations declared_;
 };
 
@@ -195,6 +243,12 @@ Value call(std::string_view name, const nb::args& given) {
     case 3: return expression::call(name, {x[0], x[1], x[2]});
     default: throw nb::type_error((std::string(name) + ": expected 1 to 3 operands").c_str());
   }
+}
+
+/// The row of a table that an index chooses.
+Value row_of(const TensorValue& table, const TensorValue& index) {
+  return gathered(expression::tensor(table.tensor.name, table.tensor.dtype, Shape::gathered),
+                  expression::tensor(index.tensor.name, index.tensor.dtype, Shape::per_row));
 }
 
 bool no_truth(const Value&) {
@@ -281,6 +335,10 @@ void bind_expressions(nb::module_& module) {
       "A value while a function is traced into an expression: quarry.expression has its functions.");
   bind_arithmetic(value);
   bind_conditions(value);
+  nb::class_<TensorValue, Value>(module, "TensorValue",
+                                 "A tensor while a function is traced into an expression.")
+      .def("__getitem__", &row_of, nb::arg("index"),
+           "The row of this table that `index`, a tensor of int32 with a value for each row, chooses.");
   value.attr("__array_ufunc__") = nb::none();  // numbers of numpy leave operators to this class
   module.def("call", &call, nb::arg("name"), nb::arg("operands"),
              nb::sig("def call(name: str, *operands: Value | float) -> Value"),

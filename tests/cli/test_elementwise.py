@@ -24,6 +24,7 @@ class Elementwise(CommandTest):
             ("64x33", "f16", "--epilogue", "out = x * 2", "--with", "x=f16:row", "--in-place", "x", "--lines", "8"),
             ("40x50", "s8", "--epilogue", "out = x; y = f32(x) * 0.5", "--with", "x=s8:col,y=f32:col"),
             ("40x50", "f16"),
+            ("40x50", "f16", "--epilogue", "out = t[i] * s", "--with", "t=bf16:gathered,i=s32:per_row,s=f32:scalar", "--table-rows", "9"),
             ("3x40x500", "e4m3", "--epilogue", "s = group_max(abs(x)) / 448; out = x / s", "--with", "x=bf16:row"),
             ("40x500", "f32", "--epilogue", "out = row_sum(x * x) / 500", "--with", "x=bf16:row"),
             ("2x30x70", "f32", "--epilogue", "out = x; c = column_sum(x); m = max(abs(x)); r = row_max(x)", "--with", "x=f16:row"),

@@ -110,6 +110,7 @@ class Exporting(CompilingTest):
         self.refused("export", name, *out, "--epilogue", "out = gleu(sum)", says=[name, "did you mean `gelu`"], lines=3)
         self.refused("export", name, *out, "--epilogue", "out = sum + x", says="--epilogue", lines=3)
         self.refused("export", name, *out, "--with", "x=f64:row", says="say --epilogue, too")
+        self.refused("export", name, *out, "--epilogue", "out = f32(sum) + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", says="rows that an index chooses", status=1)
         self.refused("export", name, *out, "--epilogue", "out = sum; m = max(sum)", says="gated pairs or reductions", status=1)
         self.refused("export", name, *out, "--epilogue", "out = gate(sum) * up(sum)", says="gated pairs or reductions", status=1)
         self.refused("export", name, *out, *relu, "--beta", "1", says="--beta goes with a shape")

@@ -28,6 +28,10 @@ class GemmExpressions(CommandTest):
             ("50x33x20", "f16", "--epilogue", "out = sum + x", "--with", "x=f16:row", "--in-place", "x"),
             ("50x33x20", "f16", "--a", "f16:array", "--out", "f16:array", "--batch", "2", "--epilogue", "out = relu(sum)"),
             ("1x1x0", "f16", "--epilogue", "out = exp(sum)"),
+            ("50x33x20", "bf16", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "7"),
+            ("50x33x20", "bf16", "--out", "bf16:col", "--batch", "2", "--epilogue", "out = sum * t[i]", "--with", "t=f32:gathered,i=s32:per_row"),
+            ("50x33x640", "f16", "--epilogue", "out = sum + t[i]", "--with", "t=f16:gathered,i=s32:per_row", "--mode", "split_k_parallel", "--split-k", "3"),
+            ("50x33x640", "f16", "--out", "f16:col", "--epilogue", "out = sum + t[i]", "--with", "t=f16:gathered,i=s32:per_row", "--mode", "split_k_parallel", "--split-k", "3"),
         ):
             with self.subTest(shape=shape, words=words):
                 self.quarry("run", "gemm", shape, kind, *words, "--on", "host")
@@ -38,7 +42,7 @@ class GemmExpressions(CommandTest):
                 plain = "out.layout == row or out.layout == column"
                 kernels = self.quarry("list", "--where", f"family == {family} and ({plain})", "--format", "names").lines
                 some = kernels[:: len(kernels) // 12]
-                for path in ("expression", "expression_parallel"):
+                for path in ("expression", "expression_parallel", "gathered"):
                     out = self.quarry("verify", *some, "--on", "host", "--path", path).out
                     self.assertRegex(out, r"[1-9]\d* right, 0 wrong")  # those of kernels that need scales have no such path
 
@@ -46,13 +50,15 @@ class GemmExpressions(CommandTest):
     def test_random_expressions_are_emulated(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
             with self.subTest(family=family):
-                for path in ("expression", "expression_parallel"):
+                for path in ("expression", "expression_parallel", "gathered"):
                     out = self.quarry("emulate", "--where", f"family == {family}", "--sample", "3", "--path", path).out
                     self.assertIn("0 wrong", out)
 
     def test_pairs_and_reductions_are_right_on_the_host(self):
         for shape, kind, *words in (
             ("96x128x64", "bf16", "--b", "col", "--epilogue", "out = silu(gate(sum)) * up(sum)"),
+            ("96x128x64", "bf16", "--b", "col", "--epilogue", "out = silu(gate8(sum)) * up8(sum)"),
+            ("96x128x64", "bf16", "--batch", "2", "--epilogue", "out = gate8(sum) + up8(sum); t = column_sum(out)"),
             ("96x128x64", "bf16", "--batch", "2", "--epilogue", "out = gate(sum) + up(sum); t = column_sum(out)"),
             ("96x80x64", "bf16", "--epilogue", "out = sum + x; squares = row_sum(out * out)", "--with", "x=bf16:row"),
             ("96x300x64", "bf16", "--epilogue", "z = sum + bias; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))",
@@ -66,7 +72,7 @@ class GemmExpressions(CommandTest):
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_pairs_and_reductions_are_emulated(self):
         for family in ("gemm_simt", "gemm_sm80", "gemm_sm90"):
-            for path in ("reductions", "groups", "gated", "gated_reductions"):
+            for path in ("reductions", "groups", "gated", "gated_reductions", "eights", "eights_reductions"):
                 with self.subTest(family=family, path=path):
                     some = f"family == {family} and out.layout == row and tile.n == 256"
                     if family == "gemm_simt":
@@ -86,8 +92,13 @@ class GemmExpressions(CommandTest):
             (("--epilogue", "out = sum + a", "--with", "a=f32:row"), "name of an operand of the product"),
             (("--epilogue", "out = row_max(sum)"), "each element"),
             (("--epilogue", "out = gate(sum)"), "one half of a pair"),
+            (("--epilogue", "out = gate8(sum) * up(sum)"), "do not go together"),
             (("--epilogue", "out = sum / group_max(sum)", "--out", "col", "--device-model", "a100"), "row-major"),
             (("--epilogue", "out = 1"), "nothing uses `sum`"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s8:per_row"), "an index is an input of s32:per_row"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:row,i=s32:per_row"), "expected t=TYPE:gathered"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s32:per_row", "--table-rows", "0"), "--table-rows"),
+            (("--epilogue", "out = sum + t[i]", "--with", "t=f32:gathered,i=s32:per_row", "--table-rows", "x"), "--table-rows"),
             (("--epilogue", "out = sum", "--bias", "column"), "`bias` stands beside an expression"),
             (("--epilogue", "out = sum", "--alpha", "2"), "`alpha` stands beside an expression"),
             (("--with", "y=f32:row"), "--epilogue"),

@@ -27,6 +27,7 @@ Held held(const expression::Tensor& tensor, DType type, std::uint8_t seed) {
   made.operand.type = type;
   std::int64_t elements = 1;
   switch (tensor.shape.value_or(Shape::scalar)) {
+    case Shape::gathered: made.operand.rows = rows; [[fallthrough]];
     case Shape::row: made.operand.strides = {0, 0, columns, 1}; break;
     case Shape::column: made.operand.strides = {0, 0, 1, rows}; break;
     case Shape::per_row: made.operand.strides = {0, 0, 1, 0}; break;

@@ -178,6 +178,26 @@ class Gemms(unittest.TestCase):
         sums = a.astype("int64") @ b.astype("int64") + 3
         self.assertTrue(numpy.array_equal(out, numpy.clip(numpy.rint(sums * 0.25), -128, 127)))
 
+    def test_an_index_chooses_rows_of_a_table(self):
+        rows, columns = self.out.shape
+        table = numpy.arange(7 * columns, dtype="float32").reshape(7, columns)
+        factors = numpy.arange(7, dtype="float32").reshape(7, 1)
+        index = numpy.arange(rows, dtype="int32") - 1  # the first one chooses none, nor may the last ones
+        is_row = ((index >= 0) & (index < 7))[:, None]
+        chosen = numpy.where(is_row, table[index % 7] * factors[index % 7], 0)
+        for by in (index, index.reshape(rows, 1)):
+            for expression in ("out = sum + table[by] * factors[ by ]", lambda sum, table, factors, by: sum + table[by] * factors[by]):
+                self.run_with(quarry.EpilogueArguments(expression, table=table, factors=factors, by=by))
+                self.assertTrue(numpy.array_equal(self.out, (self.sums + chosen).astype(self.out.dtype)))
+        for epilogue, words in (
+            (quarry.EpilogueArguments("out = sum + table[by]", table=table[0], by=index), "expected a matrix, of rank 2 or more"),
+            (quarry.EpilogueArguments("out = sum + table[by]", table=table, by=index.astype("float32")), "an index is an input of s32:per_row"),
+            (quarry.EpilogueArguments("out = sum + table[by]", table=table[:, :-1], by=index), "along columns"),
+            (quarry.EpilogueArguments("out = sum + table[by]", table=table, by=index[:-1]), "along rows"),
+        ):
+            with self.subTest(words=words), self.assertRaisesRegex(quarry.Error, words):
+                self.run_with(epilogue)
+
     def test_an_epilogue_can_be_the_text_or_the_function_alone(self):
         for epilogue in ("out = relu(sum)", language.relu, lambda x: language.relu(x)):
             self.run_with(epilogue)

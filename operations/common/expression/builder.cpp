@@ -13,6 +13,7 @@ namespace quarry::detail {
 namespace {
 
 using expression::Extent;
+using expression::Shape;
 
 std::string_view word_of(ValueType type) {
   return type == ValueType::boolean ? "condition" : to_string(element_of(type));
@@ -121,16 +122,76 @@ Term GraphBuilder::input(std::size_t declared_index, std::size_t offset) {
     return fail(offset,
                 quoted(tensor.name) + " is an input, and its declaration lacks the type or the shape");
   }
-  auto& which = input_of_[declared_index];
-  if (!which) {
-    which = static_cast<std::uint16_t>(graph_.inputs.size());
-    graph_.inputs.push_back(tensor);
+  if (tensor.shape == Shape::gathered) {
+    return fail(offset, quoted(tensor.name) + " is gathered: an index chooses its rows, as in " +
+                            tensor.name + "[index] with index=s32:per_row");
   }
   return add({.kind = NodeKind::input,
               .type = value_type_of(tensor.dtype),
-              .which = *which,
+              .which = number_of(declared_index),
               .span = span_of(*tensor.shape)},
              offset);
+}
+
+/// The number of an input in the graph.
+std::uint16_t GraphBuilder::number_of(std::size_t declared_index) {
+  auto& which = input_of_[declared_index];
+  if (!which) {
+    which = static_cast<std::uint16_t>(graph_.inputs.size());
+    graph_.inputs.push_back(declared_.tensors[declared_index]);
+  }
+  return *which;
+}
+
+/// The place among the declarations of an input; nothing, with an error, for other names.
+/// @param expected what should stand there, for the message
+std::optional<std::size_t> GraphBuilder::input_named(const NameAt& name, const std::string& expected) {
+  if (expected_.count(name.name) != 0 || name.name == "sum") {
+    fail(name.offset, expected + ", and " + quoted(name.name) + " is computed");
+    return std::nullopt;
+  }
+  if (const expression::Tensor* const tensor = declared(name.name))
+    return static_cast<std::size_t>(tensor - declared_.tensors.data());
+  unknown_name(name.name, name.offset);
+  return std::nullopt;
+}
+
+Term GraphBuilder::row(const NameAt& table, const NameAt& index) {
+  if (failed()) return {.offset = table.offset};
+  const auto of_table = input_named(table, "an index chooses rows of an input that is declared gathered");
+  if (!of_table) return {.offset = table.offset};
+  const expression::Tensor& rows = declared_.tensors[*of_table];
+  if (rows.dtype == DType::none || rows.shape != Shape::gathered) {
+    return fail(table.offset, "an index chooses rows of an input that is declared gathered: expected " +
+                                  rows.name + "=TYPE:gathered");
+  }
+  const auto of_index = input_named(index, "an index is an input of s32:per_row");
+  if (!of_index) return {.offset = index.offset};
+  const expression::Tensor& chosen = declared_.tensors[*of_index];
+  if (chosen.dtype != DType::s32 || chosen.shape != Shape::per_row) {
+    return fail(index.offset,
+                "an index is an input of s32:per_row; " + quoted(chosen.name) + " is declared " +
+                    std::string(to_string(chosen.dtype)) +
+                    (chosen.shape ? ":" + std::string(to_string(*chosen.shape)) : std::string()));
+  }
+  const Term place = input(*of_index, index.offset);
+  if (failed()) return place;
+  const std::uint16_t which = number_of(*of_table);
+  const auto is_other = [&](const Node& node) {
+    return node.kind == NodeKind::gather && node.which == which && node.operands[0] != place.node;
+  };
+  if (std::any_of(graph_.nodes.begin(), graph_.nodes.end(), is_other)) {
+    return fail(
+        index.offset,
+        quoted(rows.name) + " has another index elsewhere; for a second one, give the table a second name");
+  }
+  return add({.kind = NodeKind::gather,
+              .type = value_type_of(rows.dtype),
+              .operand_count = 1,
+              .which = which,
+              .operands = {place.node},
+              .span = {.rows = true, .columns = true}},
+             table.offset);
 }
 
 Term GraphBuilder::sum_of(NodeKind kind, std::size_t offset) {
@@ -147,8 +208,13 @@ Term GraphBuilder::sum_of(NodeKind kind, std::size_t offset) {
 
 Term GraphBuilder::half(std::string_view name, std::size_t offset) {
   if (failed()) return {.offset = offset};
-  graph_.is_gated = true;
-  return sum_of(name == "gate" ? NodeKind::gate_sum : NodeKind::up_sum, offset);
+  const expression::Pairs pairs = pairs_of(name);
+  if (graph_.is_gated() && graph_.pairs != pairs) {
+    return fail(offset, "the pairs lie in blocks of eight columns or in halves; " + quoted(name) + " and " +
+                            quoted(gate_name(graph_.pairs)) + " do not go together");
+  }
+  graph_.pairs = pairs;
+  return sum_of(name == gate_name(pairs) ? NodeKind::gate_sum : NodeKind::up_sum, offset);
 }
 
 /// A constant becomes a node of this type; a node stays.

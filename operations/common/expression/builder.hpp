@@ -25,6 +25,12 @@ struct Term {
   std::size_t offset = 0;
 };
 
+/// A name, and where it stands in the text.
+struct NameAt {
+  std::string_view name;
+  std::size_t offset;
+};
+
 /// A hash by which equal nodes are found.
 struct NodeHash {
   std::size_t operator()(const Node& node) const;
@@ -44,7 +50,9 @@ class GraphBuilder {
   Term name(std::string_view name, std::size_t offset);
   /// A function, an operator, a reduction or a rounding. @param offset of the name
   Term call(std::string_view name, std::span<const Term> operands, std::size_t offset);
-  /// One half of the sums: `gate` or `up`.
+  /// The row of a table that an index chooses.
+  Term row(const NameAt& table, const NameAt& index);
+  /// One of the two sums of a pair, by the name of its function.
   Term half(std::string_view name, std::size_t offset);
 
   /// Tells that a later statement assigns this name.
@@ -72,6 +80,8 @@ class GraphBuilder {
   const Node& at(const Term& term) const { return graph_.nodes[term.node]; }
   Term add(const Node& node, std::size_t offset);
   Term input(std::size_t declared_index, std::size_t offset);
+  std::uint16_t number_of(std::size_t declared_index);
+  std::optional<std::size_t> input_named(const NameAt& name, const std::string& expected);
   Term sum_of(NodeKind kind, std::size_t offset);
   Term unknown_name(std::string_view name, std::size_t offset);
   Term typed(const Term& term, ValueType type);

@@ -9,7 +9,7 @@
 namespace quarry::expression {
 namespace {
 
-constexpr std::string_view shape_words[] = {"scalar", "per_row", "per_column", "row", "col"};
+constexpr std::string_view shape_words[] = {"scalar", "per_row", "per_column", "row", "col", "gathered"};
 
 /// A list of declarations, read from its front.
 class Reader {

@@ -54,7 +54,7 @@ class Writer {
                      of_elements());
     text += finish("finish_row", Extent::row) + finish("finish_column", Extent::column);
     text += finish("finish_all", Extent::all);
-    if (!code_.groups.empty() || !code_.lines.empty() || graph_.is_gated) add_reductions(text);
+    if (!code_.groups.empty() || !code_.lines.empty() || graph_.is_gated()) add_reductions(text);
     text += "};\n";
     code_.row_inputs = inputs_of(Extent::row);
     code_.column_inputs = inputs_of(Extent::column);
@@ -185,7 +185,8 @@ class Writer {
     std::vector<bool> needed(graph_.nodes.size());
     for (const Target& target : targets) needed[target.node] = true;
     for (std::size_t id = needed.size(); id-- > 0;) {
-      if (!needed[id] || graph_.nodes[id].kind == NodeKind::reduce) continue;
+      const NodeKind kind = graph_.nodes[id].kind;
+      if (!needed[id] || kind == NodeKind::reduce || kind == NodeKind::gather) continue;
       for (const NodeId operand : graph_.nodes[id].arguments()) needed[operand] = true;
     }
     return needed;
@@ -198,7 +199,8 @@ class Writer {
       case NodeKind::gate_sum: return "in.gate_sum";
       case NodeKind::up_sum: return "in.up_sum";
       case NodeKind::constant: return literal(node.value, node.type);
-      case NodeKind::input: return "in.x" + std::to_string(node.which);
+      case NodeKind::input:
+      case NodeKind::gather: return "in.x" + std::to_string(node.which);
       case NodeKind::reduce: return (is_group(id) ? "groups.r" : "lines.r") + std::to_string(id);
       case NodeKind::convert:
         return "elementary::rounded<DType::" + std::string(to_string(static_cast<DType>(node.which))) + ">(" +
@@ -227,6 +229,15 @@ constexpr DType device_types[] = {DType::f16, DType::bf16, DType::f32,  DType::f
                                   DType::u8,  DType::s32,  DType::e4m3, DType::e5m2};
 
 }  // namespace
+
+std::string index_of_place(const Expression& expression) {
+  std::string text;
+  for (std::size_t i = 0; i < expression.inputs().size(); ++i) {
+    const int index = index_of(expression.graph(), i);
+    if (index >= 0) text += "i == " + std::to_string(i) + " ? " + std::to_string(index) + " : ";
+  }
+  return text + "-1";
+}
 
 Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name,
                                    const std::vector<bool>& rough) {

@@ -59,4 +59,7 @@ struct ExpressionCode {
 Result<ExpressionCode> device_code(const ExpressionGraph& graph, std::string_view name,
                                    const std::vector<bool>& rough = {});
 
+/// For each input by its place the place of the index that chooses its rows: "i == 1 ? 0 : -1".
+std::string index_of_place(const Expression& expression);
+
 }  // namespace quarry::detail

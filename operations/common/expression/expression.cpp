@@ -10,19 +10,25 @@
 namespace quarry {
 namespace {
 
+using detail::gate_name;
 using detail::Node;
 using detail::NodeKind;
+using detail::up_name;
 
 detail::Spelled spelled(const detail::ExpressionGraph& graph, const Node& node) {
   detail::Spelled value = {.operands = {node.arguments().begin(), node.arguments().end()}};
   switch (node.kind) {
     case NodeKind::sum: value.text = "sum"; break;
-    case NodeKind::gate_sum: value.text = "gate(sum)"; break;
-    case NodeKind::up_sum: value.text = "up(sum)"; break;
+    case NodeKind::gate_sum: value.text = std::string(gate_name(graph.pairs)) + "(sum)"; break;
+    case NodeKind::up_sum: value.text = std::string(up_name(graph.pairs)) + "(sum)"; break;
     case NodeKind::constant:
       value.text = detail::number_text(node.value, node.type == detail::ValueType::f32);
       break;
     case NodeKind::input: value.text = graph.inputs[node.which].name; break;
+    case NodeKind::gather:
+      value.text = graph.inputs[node.which].name;
+      value.is_gather = true;
+      break;
     case NodeKind::convert: value.text = to_string(static_cast<DType>(node.which)); break;
     case NodeKind::reduce: value.text = detail::reductions()[node.which].name; break;
     case NodeKind::call:
@@ -47,7 +53,7 @@ Expression::Expression(std::shared_ptr<const detail::ExpressionGraph> graph)
 std::span<const expression::Tensor> Expression::inputs() const { return graph_->inputs; }
 std::span<const expression::Output> Expression::outputs() const { return graph_->outputs; }
 DType Expression::sum_type() const { return graph_->sum; }
-bool Expression::is_gated() const { return graph_->is_gated; }
+expression::Pairs Expression::pairs() const { return graph_->pairs; }
 
 std::string Expression::text() const {
   std::vector<detail::Spelled> values;

@@ -136,6 +136,14 @@ std::optional<std::uint16_t> find_function(std::string_view name, std::size_t op
   return std::nullopt;
 }
 
+expression::Pairs pairs_of(std::string_view name) {
+  using enum expression::Pairs;
+  for (const expression::Pairs pairs : {halves, eights}) {
+    if (name == gate_name(pairs) || name == up_name(pairs)) return pairs;
+  }
+  return none;
+}
+
 std::optional<std::uint16_t> find_reduction(std::string_view name) {
   for (std::size_t i = 0; i < std::size(reduction_table); ++i) {
     if (reduction_table[i].name == name) return static_cast<std::uint16_t>(i);
@@ -145,7 +153,7 @@ std::optional<std::uint16_t> find_reduction(std::string_view name) {
 
 std::span<const std::string_view> callable_names() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all = {"gate", "up"};
+    std::vector<std::string_view> all = {"gate", "up", "gate8", "up8"};
     const auto add = [&all](std::string_view name) {
       if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
     };

@@ -76,6 +76,17 @@ std::span<const Reduction> reductions();
 
 std::optional<std::uint16_t> find_reduction(std::string_view name);
 
+/// What the two sums of such pairs are called. @pre not none
+constexpr std::string_view gate_name(expression::Pairs pairs) {
+  return pairs == expression::Pairs::eights ? "gate8" : "gate";
+}
+constexpr std::string_view up_name(expression::Pairs pairs) {
+  return pairs == expression::Pairs::eights ? "up8" : "up";
+}
+
+/// The pairs that a function reads a sum of: gate, up, gate8 and up8; none for other names.
+expression::Pairs pairs_of(std::string_view name);
+
 /// All that can be called: functions, reductions and types, once each.
 std::span<const std::string_view> callable_names();
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,13 +14,14 @@ namespace quarry::detail {
 
 enum class NodeKind : std::uint8_t {
   sum,       ///< the sum of the element
-  gate_sum,  ///< the sum of a gated pair's first half
-  up_sum,    ///< the sum of its second half
+  gate_sum,  ///< the first sum of a gated pair
+  up_sum,    ///< its second sum
   constant,
   input,    ///< an element of inputs[which]
   call,     ///< functions()[which] of the operands
   convert,  ///< the operand rounded to the DType `which`
   reduce,   ///< reductions()[which] of the operand
+  gather,   ///< an element of inputs[which], in the row that the operand, an input, says
 };
 
 /// What a value is computed in. The order is fixed: hashes hold these numbers.
@@ -90,10 +92,15 @@ struct ExpressionGraph {
   /// The node of each output.
   std::vector<NodeId> roots;
   DType sum = DType::none;
-  bool is_gated = false;
+  expression::Pairs pairs = expression::Pairs::none;
+
+  bool is_gated() const { return pairs != expression::Pairs::none; }
 
   friend bool operator==(const ExpressionGraph&, const ExpressionGraph&) = default;
 };
+
+/// The place among the inputs of the index that chooses rows of an input; -1 for one that is not gathered.
+int index_of(const ExpressionGraph& graph, std::size_t input);
 
 /// FNV-1a of 64 bits over the nodes, by the names of their functions, and over the tensors.
 /// @param outputs the outputs' types, in their order, in the place of the declared ones; empty: these

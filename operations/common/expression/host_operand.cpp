@@ -27,6 +27,7 @@ HostOperand operand_of(const TensorView& view, expression::Shape shape) {
     const std::size_t place = i < outer ? 2 - outer + i : places[i - outer];
     if (view.extents[i] != 1) operand.strides[place] = view.strides[i];
   }
+  if (shape == expression::Shape::gathered) operand.rows = view.extents[view.rank - 2U];
   return operand;
 }
 

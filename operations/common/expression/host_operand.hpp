@@ -24,6 +24,9 @@ struct HostOperand {
   DType type = DType::none;
   Extents4 strides = {};
   double value = 0;
+  /// Of a tensor whose rows are gathered: how many it has, and the extent whose place is the row.
+  std::int64_t rows = 0;
+  std::size_t rows_along = 2;
 
   std::int64_t index(const ElementPlace& place) const {
     std::int64_t sum = 0;

@@ -131,6 +131,7 @@ class Interpreter {
       case NodeKind::up_sum: return arithmetic_.sum(sums.up[lane], radius_of(sums, lane));
       case NodeKind::constant: return arithmetic_.exact(node.value);
       case NodeKind::input: return arithmetic_.exact(read(inputs_[node.which], moved(place, lane)));
+      case NodeKind::gather: return arithmetic_.exact(gathered(node, moved(place, lane)));
       case NodeKind::convert:
         return arithmetic_.rounded(static_cast<DType>(node.which), at(node.operands[0], lane));
       default: return call(node, lane);
@@ -154,6 +155,15 @@ class Interpreter {
 
   static double read(const HostOperand& input, const ElementPlace& place) {
     return input.data == nullptr ? input.value : read_element(input.type, input.data, input.index(place));
+  }
+
+  /// An element of the row that an index chooses; 0 where there is no such row.
+  double gathered(const detail::Node& node, ElementPlace place) const {
+    const HostOperand& table = inputs_[node.which];
+    const auto row = static_cast<std::int64_t>(read(inputs_[graph_.nodes[node.operands[0]].which], place));
+    if (row < 0 || row >= table.rows) return 0;
+    place[table.rows_along] = row;
+    return read(table, place);
   }
 
   Value start_of(const detail::Node& node) const {

@@ -27,6 +27,7 @@ constexpr Sign signs[] = {
     {"-", SymbolKind::operation, "-"},    {"*", SymbolKind::operation, "*"},
     {"/", SymbolKind::operation, "/"},    {"=", SymbolKind::assign, "="},
     {"(", SymbolKind::open, "("},         {")", SymbolKind::close, ")"},
+    {"[", SymbolKind::open_index, "["},   {"]", SymbolKind::close_index, "]"},
     {",", SymbolKind::comma, ","},        {";", SymbolKind::semicolon, ";"},
 };
 

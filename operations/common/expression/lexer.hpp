@@ -17,6 +17,8 @@ enum class SymbolKind : std::uint8_t {
   assign,
   open,
   close,
+  open_index,   ///< `[`
+  close_index,  ///< `]`
   comma,
   semicolon,
 };

@@ -13,7 +13,7 @@ class Walk {
   explicit Walk(const ExpressionGraph& from)
       : from_(from), moved_(from.nodes.size()), input_(from.inputs.size()) {
     to_.sum = from.sum;
-    to_.is_gated = from.is_gated;
+    to_.pairs = from.pairs;
     to_.outputs = from.outputs;
     for (const NodeId root : from.roots) to_.roots.push_back(visit(root));
   }
@@ -42,7 +42,7 @@ class Walk {
 
   NodeId move(Node node) {
     for (std::size_t i = 0; i < node.operand_count; ++i) node.operands[i] = *moved_[node.operands[i]];
-    if (node.kind == NodeKind::input) {
+    if (node.kind == NodeKind::input || node.kind == NodeKind::gather) {
       auto& place = input_[node.which];
       if (!place) {
         place = static_cast<std::uint16_t>(to_.inputs.size());
@@ -85,6 +85,13 @@ class Fnv {
 
 ExpressionGraph normalised(const ExpressionGraph& graph) { return Walk(graph).result(); }
 
+int index_of(const ExpressionGraph& graph, std::size_t input) {
+  for (const Node& node : graph.nodes) {
+    if (node.kind == NodeKind::gather && node.which == input) return graph.nodes[node.operands[0]].which;
+  }
+  return -1;
+}
+
 std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outputs) {
   Fnv hash;
   for (const Node& node : graph.nodes) {
@@ -92,7 +99,8 @@ std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outpu
     for (const NodeId operand : node.arguments()) hash.add(operand);
     if (node.kind == NodeKind::call) hash.add(functions()[node.which].name);
     if (node.kind == NodeKind::reduce) hash.add(reductions()[node.which].name);
-    if (node.kind == NodeKind::convert || node.kind == NodeKind::input) hash.add(node.which);
+    if (node.kind == NodeKind::convert || node.kind == NodeKind::input || node.kind == NodeKind::gather)
+      hash.add(node.which);
     if (node.kind == NodeKind::constant) hash.add(std::bit_cast<std::uint64_t>(node.value));
   }
   for (const expression::Tensor& tensor : graph.inputs) hash.add(tensor, tensor.dtype);
@@ -102,6 +110,7 @@ std::uint64_t hash_of(const ExpressionGraph& graph, std::span<const DType> outpu
   }
   for (const NodeId root : graph.roots) hash.add(root);
   hash.add(static_cast<std::uint64_t>(graph.sum));
+  if (graph.pairs == expression::Pairs::eights) hash.add(static_cast<std::uint64_t>(graph.pairs));
   return hash.value();
 }
 

@@ -121,11 +121,15 @@ void GraphBuilder::add_output(const Assignment& assignment) {
 void GraphBuilder::check_sums() {
   const auto [sum, gate, up] = sum_offsets_;
   if (declared_.sum != DType::none && !sum && !gate && !up) fail(text_.size(), "nothing uses `sum`");
-  if (sum && graph_.is_gated) {
-    fail(*sum, "the sums are a gated pair elsewhere; they can be used as gate(sum) and up(sum) only");
+  if (!graph_.is_gated()) return;
+  const std::string first = std::string(gate_name(graph_.pairs)) + "(sum)";
+  const std::string second = std::string(up_name(graph_.pairs)) + "(sum)";
+  if (sum) {
+    fail(*sum,
+         "the sums are a gated pair elsewhere; they can be used as " + first + " and " + second + " only");
   }
-  if (gate && !up) fail(*gate, "gate(sum) is one half of a pair, and nothing uses the other, up(sum)");
-  if (up && !gate) fail(*up, "up(sum) is one half of a pair, and nothing uses the other, gate(sum)");
+  if (!up) fail(*gate, first + " is one half of a pair, and nothing uses the other, " + second);
+  if (!gate) fail(*up, second + " is one half of a pair, and nothing uses the other, " + first);
 }
 
 void GraphBuilder::check_inputs() {

@@ -146,7 +146,9 @@ class Parser {
       case SymbolKind::open: advance(); return enclosed(symbol.offset);
       case SymbolKind::name:
         advance();
-        return kind() == SymbolKind::open ? call(symbol) : build_.name(symbol.text, symbol.offset);
+        if (kind() == SymbolKind::open) return call(symbol);
+        if (kind() == SymbolKind::open_index) return row_of(symbol);
+        return build_.name(symbol.text, symbol.offset);
       default: return fail("expected a value, got " + shown());
     }
   }
@@ -160,12 +162,23 @@ class Parser {
 
   Term call(const Symbol& function) {
     expect(SymbolKind::open, "(");
-    if (function.text == "gate" || function.text == "up") return half(function);
+    if (pairs_of(function.text) != expression::Pairs::none) return half(function);
     std::vector<Term> operands;
     do operands.push_back(nested(function.offset, Binding::disjunction));
     while (accept(SymbolKind::comma));
     expect(SymbolKind::close, ")");
     return build_.call(function.text, operands, function.offset);
+  }
+
+  /// Of `table[index]` what stands behind the table.
+  Term row_of(const Symbol& table) {
+    expect(SymbolKind::open_index, "[");
+    const Symbol index = symbol_;
+    if (kind() != SymbolKind::name || next().kind != SymbolKind::close_index)
+      return fail("expected the name of an input of s32:per_row and `]`, got " + shown());
+    advance();
+    expect(SymbolKind::close_index, "]");
+    return build_.row({table.text, table.offset}, {index.text, index.offset});
   }
 
   /// Of `gate(sum)` or `up(sum)` what stands behind the parenthesis.

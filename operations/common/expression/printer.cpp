@@ -77,7 +77,9 @@ class Printer {
     if (is_leaf_[at]) return;
     int nesting = 0;
     std::string text;
-    if (value.binding == Binding::tight) {
+    if (value.is_gather) {
+      text = value.text + "[" + operand(value.operands[0], Binding::disjunction, nesting) + "]";
+    } else if (value.binding == Binding::tight) {
       for (const std::size_t id : value.operands) {
         text += (text.empty() ? "" : ", ") + operand(id, Binding::disjunction, nesting);
       }

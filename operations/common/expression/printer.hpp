@@ -16,6 +16,8 @@ struct Spelled {
   std::string text = {};
   Binding binding = Binding::tight;
   std::vector<std::size_t> operands = {};
+  /// A row of a table: `text` is the table, the operand the index.
+  bool is_gather = false;
 };
 
 /// An output: its name, the place of its value, and whether other statements may name it.

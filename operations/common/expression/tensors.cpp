@@ -22,7 +22,7 @@ bool is_named(const Expression& expression, std::string_view name) {
 
 /// The place among four extents of a view's extent; 4 for a scalar, whose extents are 1.
 std::size_t place_of(const TensorView& view, Shape shape, std::size_t extent) {
-  if (is_matrix(shape)) return 4U - view.rank + extent;
+  if (has_rows(shape)) return 4U - view.rank + extent;
   if (shape == Shape::scalar) return 4;
   const std::size_t last = view.rank - 1U;
   if (extent == last) return shape == Shape::per_row ? 2 : 3;
@@ -84,14 +84,18 @@ Status put_strides(const ExpressionTensor& tensor, Shape shape, bool is_output,
                    std::span<const std::int64_t, 4> extents, std::span<long long, 4> strides) {
   static constexpr std::string_view along[] = {"the first extent", "the batch", "rows", "columns"};
   const TensorView& view = tensor.view;
-  if (!is_matrix(shape) && shape != Shape::scalar && view.rank > 3)
+  if (shape == Shape::gathered && view.rank < 2)
+    return invalid(about_tensor(tensor.name) +
+                   "is gathered: expected a matrix, of rank 2 or more, got rank 1");
+  if (!has_rows(shape) && shape != Shape::scalar && view.rank > 3)
     return invalid(about_tensor(tensor.name) + "is a vector for each " +
                    (shape == Shape::per_row ? "row" : "column") + ": expected rank 1 to 3, got 4");
   std::ranges::fill(strides, 0);
   for (std::size_t i = 0; i < view.rank; ++i) {
     const std::size_t place = place_of(view, shape, i);
     const std::int64_t extent = place < 4 ? extents[place] : 1;
-    if (view.extents[i] != extent && (view.extents[i] != 1 || is_output))
+    const bool is_any = shape == Shape::gathered && place == 2;
+    if (!is_any && view.extents[i] != extent && (view.extents[i] != 1 || is_output))
       return mismatch(tensor.name, place < 4 ? along[place] : "each extent", extent, view.extents[i],
                       is_output);
     if (place < 4 && view.extents[i] != 1) strides[place] = view.strides[i];
@@ -125,6 +129,11 @@ Status with_names(const Status& status, std::span<const ExpressionTensor> tensor
   return message == before ? status : Status(status.code(), std::move(message));
 }
 
+bool gathers(const Expression& expression) {
+  return std::ranges::any_of(expression.inputs(),
+                             [](const expression::Tensor& t) { return t.shape == Shape::gathered; });
+}
+
 ReductionCounts reduction_counts(const Expression& expression) {
   ReductionCounts counts;
   for (const Node& node : expression.graph().nodes) {
@@ -140,8 +149,9 @@ ReductionCounts reduction_counts(const Expression& expression) {
 }
 
 bool is_read_before_out(const Expression& expression, std::string_view name) {
-  if (!reduction_counts(expression).has_lines()) return true;
   const auto input = std::ranges::find(expression.inputs(), name, &expression::Tensor::name);
+  if (input != expression.inputs().end() && input->shape == Shape::gathered) return false;
+  if (!reduction_counts(expression).has_lines()) return true;
   const auto out = std::ranges::find_if(expression.outputs(),
                                         [](const expression::Output& o) { return o.tensor.name == "out"; });
   return input != expression.inputs().end() && is_matrix(*input->shape) &&

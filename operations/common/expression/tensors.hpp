@@ -21,6 +21,17 @@ constexpr bool is_matrix(expression::Shape shape) {
   return shape == expression::Shape::row || shape == expression::Shape::column;
 }
 
+/// Whether a tensor has rows and columns: the output's, or such as an index chooses.
+constexpr bool has_rows(expression::Shape shape) {
+  return is_matrix(shape) || shape == expression::Shape::gathered;
+}
+
+/// Whether the expression has inputs whose rows an index chooses.
+bool gathers(const Expression& expression);
+
+/// Rows of the matrix, or of each of its batch. @pre the view's rank is at least 2
+constexpr std::int64_t rows_of(const TensorView& view) { return view.extents[view.rank - 2U]; }
+
 /// Whether device code rounds values to a type.
 constexpr bool is_rounded_to(DType type) { return bytes_of(type) > 0; }
 
@@ -69,7 +80,8 @@ inline bool is_wide(const Expression& expression) {
 }
 
 /// Whether each element of an input is read for the last time before `out` is written in its place, so that
-/// the input may be `out` itself: where lines are reduced, vectors and scalars are read again later.
+/// the input may be `out` itself: where lines are reduced, vectors and scalars are read again later. Rows
+/// that an index chooses may be read at any time.
 bool is_read_before_out(const Expression& expression, std::string_view name);
 
 /// Extents of what a reduction leaves of elements of such extents.

@@ -67,6 +67,11 @@ class Speller {
       case ValueTree::Kind::constant: spelled.text = detail::number_text(tree.constant, false); return {};
       case ValueTree::Kind::sum: spelled.text = "sum"; return note_sum(tree.tensor.dtype);
       case ValueTree::Kind::tensor: spelled.text = tree.tensor.name; return declare(tree.tensor);
+      case ValueTree::Kind::gather:
+        if (tree.tensor.name.empty()) return error("gathered() takes a tensor as the table");
+        spelled.text = tree.tensor.name;
+        spelled.is_gather = true;
+        return declare(tree.tensor);
       default: break;
     }
     spelled.text = tree.name;
@@ -120,10 +125,21 @@ Value tensor(std::string name, DType dtype, Shape shape) {
   return made({.kind = ValueTree::Kind::tensor, .tensor = {std::move(name), dtype, shape}});
 }
 
+Value gathered(const Value& table, const Value& index) {
+  ValueTree tree = {.kind = ValueTree::Kind::gather};
+  if (table.tree()->kind == ValueTree::Kind::tensor) tree.tensor = table.tree()->tensor;
+  tree.depth = index.tree()->depth + 1;
+  tree.operands.push_back(index.tree());
+  if (tree.depth > max_nodes) return made({.kind = ValueTree::Kind::too_deep});
+  return made(std::move(tree));
+}
+
 Value scalar(std::string name, DType dtype) { return tensor(std::move(name), dtype, Shape::scalar); }
 
 Value gate(const Value& sums) { return call("gate", {sums}); }
 Value up(const Value& sums) { return call("up", {sums}); }
+Value gate8(const Value& sums) { return call("gate8", {sums}); }
+Value up8(const Value& sums) { return call("up8", {sums}); }
 Value rounded(const Value& x, DType type) { return call(quarry::to_string(type), {x}); }
 
 Value call(std::string_view name, std::initializer_list<Value> arguments) {

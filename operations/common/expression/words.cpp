@@ -20,6 +20,20 @@ expression::Declarations declared(const Expression& expression, DType out, bool 
   return all;
 }
 
+/// The rows of tensors whose rows an index chooses: a flag has one number for all.
+void write_table_rows(const Expression& expression, std::span<const ExpressionTensor> tensors,
+                      ProblemWords& words) {
+  std::int64_t rows = 0;
+  for (const expression::Tensor& input : expression.inputs()) {
+    if (input.shape != expression::Shape::gathered) continue;
+    const ExpressionTensor* const table = find_tensor(tensors, input.name);
+    const std::int64_t own = table == nullptr || table->view.rank < 2 ? 0 : rows_of(table->view);
+    if (own == 0 || (rows != 0 && own != rows)) words.refuse();
+    rows = own;
+  }
+  words.number("table-rows", rows, 0);
+}
+
 }  // namespace
 
 void write_expression(const Expression& expression, std::span<const ExpressionTensor> tensors,
@@ -27,6 +41,7 @@ void write_expression(const Expression& expression, std::span<const ExpressionTe
   words.flag("epilogue", "'" + expression.text() + "'");
   const std::string with = declared(expression, out.dtype, says_out).text();
   if (!with.empty()) words.flag("with", with);
+  write_table_rows(expression, tensors, words);
   for (const expression::Tensor& input : expression.inputs()) {
     const ExpressionTensor* const tensor = find_tensor(tensors, input.name);
     if (out.data == nullptr || tensor == nullptr || tensor->view.data != out.data) continue;

@@ -106,7 +106,11 @@ class Draw {
     if (shape == Shape::scalar && (may_be_value || dice_.one_in(32)) && dice_.one_in(2))
       return {input.name, {}, static_cast<double>(dice_.between(-300, 300)) / 64};
     std::vector<std::int64_t> extents = {1};
-    if (detail::is_matrix(shape)) {
+    if (shape == Shape::gathered) {
+      const auto rank = static_cast<std::size_t>(dice_.between(2, 4));
+      extents.assign(extents_.end() - static_cast<std::ptrdiff_t>(rank), extents_.end());
+      extents[rank - 2] = dice_.between(0, 40);
+    } else if (detail::is_matrix(shape)) {
       const std::size_t rank = dice_.one_in(4) ? static_cast<std::size_t>(dice_.between(1, 4)) : rank_;
       extents.assign(extents_.end() - static_cast<std::ptrdiff_t>(rank), extents_.end());
     } else if (shape != Shape::scalar) {

@@ -10,6 +10,7 @@ constexpr Setting all_settings[] = {
     {"align", "N", "Elements that pointers are multiples of, 16 bytes at most"},
     {"lines", "N", "Lines of matrices are N to 2N - 1 elements longer than needed, a multiple of N"},
     {"in-place", "NAME", "An input that is `out` itself"},
+    {"table-rows", "N", "Rows of each tensor that is declared gathered (as many as `out` has)"},
 };
 
 constexpr Example examples[] = {

@@ -25,6 +25,8 @@ struct Problem {
   std::int64_t lines = 0;
   /// An input that is `out` itself; empty: none.
   std::string in_place = {};
+  /// Rows of tensors whose rows an index chooses; 0: as many as `out` has.
+  std::int64_t table_rows = 0;
 };
 
 struct Lab {
@@ -51,6 +53,10 @@ struct Lab {
   static Reference reference(const ElementwiseArguments& arguments, const ReferenceOptions& options);
   static Tolerance tolerance(const KernelMetadata& kernel, const ElementwiseArguments& arguments,
                              Operand output);
+
+  /// Inputs that choose rows of others.
+  static bool fill(const ElementwiseArguments& arguments, Operand operand, const TensorView& view,
+                   const FillOptions& options);
 
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);

@@ -58,6 +58,9 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor,
     case Shape::per_column:
       view = is_line ? lines_view(p, tensor) : TensorView::vector(nullptr, tensor.dtype, p.extents.back());
       break;
+    case Shape::gathered:
+      view = matrix_view(p, {p.table_rows > 0 ? p.table_rows : rows, extents.back()}, tensor.dtype, false);
+      break;
     default: view = matrix_view(p, extents, tensor.dtype, *tensor.shape == Shape::column);
   }
   const int most = std::max(1, 16 / std::max(1, bytes_of(tensor.dtype)));
@@ -129,6 +132,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.alignment = static_cast<int>(reader.integer("align", 256).value_or(0));
   problem.lines = reader.integer("lines", 1 << 20).value_or(0);
   problem.in_place = reader.text("in-place");
+  problem.table_rows = reader.integer("table-rows", std::int64_t{1} << 31).value_or(0);
   if (!problem.in_place.empty() && !has_input(*expression, problem.in_place))
     reader.fail("in-place", Status(StatusCode::parse_error, "expected an input of the expression, got " +
                                                                 detail::quoted(problem.in_place)));
@@ -147,6 +151,7 @@ std::string Lab::command_text(const Problem& p) {
   if (p.alignment > 0) text += flag_text("align", std::to_string(p.alignment));
   if (p.lines > 0) text += flag_text("lines", std::to_string(p.lines));
   if (!p.in_place.empty()) text += flag_text("in-place", p.in_place);
+  if (p.table_rows > 0) text += flag_text("table-rows", std::to_string(p.table_rows));
   return text;
 }
 

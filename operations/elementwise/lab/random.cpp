@@ -4,6 +4,7 @@
 #include "lab/expression/random.hpp"
 #include "lab/problems/seed.hpp"
 #include "lab/verify/draw.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/elementwise/lab/operation.hpp"
 
 namespace quarry::lab::elementwise {
@@ -58,6 +59,10 @@ constexpr OwnPath own_paths[] = {
      false,
      {},
      true},
+    {{"gathered", every_kernel},
+     "out = x + table[index] * y",
+     "x=f32:row,table=bf16:gathered,index=s32:per_row,y=f16:per_column,out=f32:row",
+     3},
     {{"columns", takes_any_stride}, "out = x + y", "x=f16:col,y=f16:row,out=f16:row"},
 };
 
@@ -97,6 +102,7 @@ Problem path_problem(const OwnPath& path, Dice& dice) {
                   .expression = *Expression::parse(path.text, *Declarations::parse(path.with, DType::none))};
   problem.lines = path.packed ? 0 : 1;
   problem.in_place = path.in_place;
+  if (detail::gathers(problem.expression)) problem.table_rows = dice.between(3, 12);
   return problem;
 }
 
@@ -122,6 +128,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   Problem problem{.extents = random_extents(dice.between(1, 4), dice),
                   .expression = random_taken(kernel, dice)};
   problem.lines = 1;
+  problem.table_rows = dice.between(1, 40);
   return problem;
 }
 

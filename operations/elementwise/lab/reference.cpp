@@ -14,14 +14,30 @@ namespace {
 using host::ElementPlace;
 using host::HostOperand;
 
+HostOperand input_of(const ElementwiseProblem& p, int input) {
+  const ElementwiseTensor& tensor = p.params.tensors[input];
+  HostOperand operand = {.data = const_cast<void*>(tensor.data), .type = p.operands[input].type};
+  std::ranges::copy(tensor.strides, operand.strides.begin());
+  if (p.operands[input].is_gathered) {
+    operand.rows = tensor.rows;
+  } else {
+    operand.value = tensor.value;
+  }
+  return operand;
+}
+
 /// One line of an input, from a place on.
-HostOperand line_of(const ElementwiseTensor& tensor, DType type, const ElementPlace& place) {
-  HostOperand line = {.data = const_cast<void*>(tensor.data), .type = type, .value = tensor.value};
+HostOperand line_of(const HostOperand& tensor, ElementPlace place) {
+  HostOperand line = tensor;
   if (tensor.data == nullptr) return line;
+  line.strides = {0, 0, 0, tensor.strides[3]};
+  if (tensor.rows > 0) {  // the line has one index
+    place[2] = 0;
+    line.strides[2] = tensor.strides[2];
+  }
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < place.size(); ++i) offset += place[i] * tensor.strides[i];
-  line.data = static_cast<char*>(line.data) + offset * bytes_of(type);
-  line.strides = {0, 0, 0, tensor.strides[3]};
+  line.data = static_cast<char*>(line.data) + offset * bytes_of(line.type);
   return line;
 }
 
@@ -45,8 +61,7 @@ void compute_line(const Lines& lines, std::int64_t line, std::vector<Expected>& 
   const ElementwiseProblem& p = lines.problem;
   const std::int64_t columns = p.params.extents[3];
   std::vector<HostOperand> inputs;
-  for (int i = 0; i < p.inputs; ++i)
-    inputs.push_back(line_of(p.params.tensors[i], p.operands[i].type, lines.place(line)));
+  for (int i = 0; i < p.inputs; ++i) inputs.push_back(line_of(input_of(p, i), lines.place(line)));
   const std::vector<ExpectedOutput> values = expression_reference(*p.expression, {1, 1, 1, columns}, inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) put_line(values[i], line, outputs[i]);
 }
@@ -54,13 +69,7 @@ void compute_line(const Lines& lines, std::int64_t line, std::vector<Expected>& 
 /// With reductions all elements count.
 Reference reference_of_all(const ElementwiseProblem& p, const detail::OperandList& operands) {
   std::vector<HostOperand> inputs;
-  for (int i = 0; i < p.inputs; ++i) {
-    HostOperand input = {.data = const_cast<void*>(p.params.tensors[i].data),
-                         .type = p.operands[i].type,
-                         .value = p.params.tensors[i].value};
-    std::ranges::copy(p.params.tensors[i].strides, input.strides.begin());
-    inputs.push_back(input);
-  }
+  for (int i = 0; i < p.inputs; ++i) inputs.push_back(input_of(p, i));
   const long long* const e = p.params.extents;
   const std::vector<ExpectedOutput> values =
       expression_reference(*p.expression, {e[0], e[1], e[2], e[3]}, inputs);

@@ -42,7 +42,7 @@ bool some(const Args& args, bool (*is_at_fault)(const Declared& tensor)) {
 /// The place among four extents of an extent of a view; 4 for a scalar.
 std::size_t place_of(const TensorView& view, Shape shape, std::size_t extent) {
   if (shape == Shape::scalar) return 4;
-  if (detail::is_matrix(shape)) return 4 - view.rank + extent;
+  if (detail::has_rows(shape)) return 4 - view.rank + extent;
   const bool is_last = extent + 1 == view.rank;
   if (is_last) return shape == Shape::per_row ? 2 : 3;
   return 3 - view.rank + extent;
@@ -56,6 +56,7 @@ bool fits_not(const Declared& tensor, const Extents& elements) {
   Extents missing = left;
   for (std::size_t i = 0; i < view.rank; ++i) {
     const std::size_t place = place_of(view, *tensor.tensor.shape, i);
+    if (place == 2 && *tensor.tensor.shape == Shape::gathered) continue;
     const std::int64_t wanted = place < 4 ? left[place] : 1;
     if (place < 4) missing[place] = 1;
     if (view.extents[i] != wanted && (tensor.is_output || view.extents[i] != 1)) return true;
@@ -175,7 +176,7 @@ Extents strides_of(const Declared& tensor) {
 /// reductions or no elements the last one.
 std::size_t innermost(const Args& args, const Extents& elements) {
   const bool is_empty = std::ranges::find(elements, 0) != elements.end();
-  if (is_empty || detail::has_reductions(args.expression)) return 3;
+  if (is_empty || detail::has_reductions(args.expression) || detail::gathers(args.expression)) return 3;
   const auto all = declared(args);
   const auto output = std::ranges::find_if(all, &Declared::is_output);
   const Extents strides = strides_of(*output);
@@ -191,9 +192,10 @@ std::size_t innermost(const Args& args, const Extents& elements) {
 
 /// Whether a kernel of several elements a thread cannot take a tensor for this reason.
 bool has_fault(Reason reason, const KernelMetadata& kernel, const Args& args, const Declared& tensor) {
-  const Extents elements = extents_of(args);
+  Extents elements = extents_of(args);
   const Extents strides = strides_of(tensor);
   const std::size_t inner = innermost(args, elements);
+  if (tensor.tensor.shape == Shape::gathered) elements[2] = 2;  // any of them
   const TensorView& view = tensor.given->view;
   const int bytes = std::min(16, kernel.operands.out.alignment * bytes_of(view.dtype));
   switch (reason) {

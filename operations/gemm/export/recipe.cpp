@@ -37,7 +37,15 @@ Status check_kernel(const KernelMetadata& kernel) {
 
 Status check_export(const ExportRequest& request) {
   if (Status s = check_kernel(request.row.metadata); !s) return s;
-  if (request.expression == nullptr || !is_wide(request.expression->expression)) return {};
+  if (request.expression == nullptr) return {};
+  if (gathers(request.expression->expression))
+    return {
+        StatusCode::unsupported,
+        quoted(request.row.metadata.name) +
+            " cannot be exported for any shape with rows that an index chooses: the parameters of exported "
+            "kernels do not say how many there are; export it for one problem: " +
+            quoted(request.expression->expression.text())};
+  if (!is_wide(request.expression->expression)) return {};
   return {StatusCode::unsupported,
           quoted(request.row.metadata.name) +
               " cannot be exported for any shape with gated pairs or reductions, which need more parameters "

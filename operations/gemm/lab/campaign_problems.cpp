@@ -101,6 +101,7 @@ void draw_expression(GemmArguments& args, const Sizes& sizes, bool plain, Dice& 
   WideParts parts;
   if (!args.out.is_pointer_array && dice.one_in(2)) {
     parts = {.lines = dice.one_in(2), .groups = dice.one_in(3), .pairs = sizes.n % 2 == 0 && dice.one_in(3)};
+    parts.eights = parts.pairs && sizes.n % 16 == 0 && dice.one_in(2);
     const std::int64_t columns = parts.pairs ? sizes.n / 2 : sizes.n;
     do {
       args.out = random_matrix(args.out.dtype, {.plain = plain, .is_output = true}, sizes.batch, sizes.m,

@@ -31,15 +31,15 @@ Operand operand_of(const Expression& expression, std::string_view name) {
   return at < tensor_operands ? tensor_operand(static_cast<int>(at)) : Operand::none;
 }
 
-/// A matrix of the output's extents, as aligned as the output, and with longer lines where these have any.
-TensorView matrix_view(const Problem& p, DType type, Layout layout) {
+/// A matrix of the output's columns, as aligned as the output, and with longer lines where these have any.
+TensorView matrix_view(const Problem& p, DType type, Layout layout, std::int64_t rows) {
   OperandSpec spec = {.dtype = type, .layout = layout};
   spec.alignment = std::min(p.out.alignment, std::max(1, 128 / bits_of(type)));
   if (p.out.ld > 0) {
     const std::int64_t unit = std::max(spec.alignment, 1);
-    spec.ld = (layout == Layout::row ? p.output_columns() : p.m) / unit * unit + 2 * unit;
+    spec.ld = (layout == Layout::row ? p.output_columns() : rows) / unit * unit + 2 * unit;
   }
-  return view_of(spec, p.batch, p.m, p.output_columns());
+  return view_of(spec, p.batch, rows, p.output_columns());
 }
 
 /// Extents of an output.
@@ -76,7 +76,8 @@ TensorView fake_view(const Problem& p, const expression::Tensor& tensor, DType t
     case Shape::scalar: return TensorView::vector(nullptr, type, 1);
     case Shape::per_row: return TensorView::vector(nullptr, type, p.m);
     case Shape::per_column: return TensorView::vector(nullptr, type, p.output_columns());
-    default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column);
+    case Shape::gathered: return matrix_view(p, type, Layout::row, p.table_rows > 0 ? p.table_rows : p.m);
+    default: return matrix_view(p, type, *tensor.shape == Shape::row ? Layout::row : Layout::column, p.m);
   }
 }
 
@@ -96,7 +97,8 @@ Expression every_shape(const Problem& p) {
 /// A fake tensor beside an output, stored in any way.
 TensorView random_tensor(const TensorView& out, const expression::Tensor& tensor, const Storage& storage,
                          Dice& dice) {
-  const std::int64_t rows = out.extents[out.rank - 2U];
+  const bool is_table = *tensor.shape == Shape::gathered;
+  const std::int64_t rows = is_table ? dice.between(0, 60) : out.extents[out.rank - 2U];
   const std::int64_t columns = out.extents[out.rank - 1U];
   const bool is_shared = out.rank < 3 || (!storage.is_output && dice.one_in(3));
   switch (*tensor.shape) {
@@ -200,6 +202,17 @@ void draw_expression(Problem& p, Dice& dice) {
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
 }
 
+void draw_gathered_expression(Problem& p, Dice& dice) {
+  p.epilogue = {};
+  p.table_rows = dice.between(3, 40);
+  const std::string text =
+      "z = " + sum_text(p) + " + table[index]; out = relu(z) * column + other[index] * f32(own[of_own])";
+  const std::string with =
+      "table=bf16:gathered,index=s32:per_row,column=f32:per_column,other=f32:gathered,own=s8:gathered,"
+      "of_own=s32:per_row";
+  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+}
+
 /// Whether a tile's columns of the output are whole groups, if there are groups.
 static bool has_whole_groups(const KernelMetadata& kernel, const WideParts& parts) {
   return !parts.groups || kernel.design.tile.n % (parts.pairs ? 256 : 128) == 0;
@@ -209,7 +222,8 @@ static bool has_whole_groups(const KernelMetadata& kernel, const WideParts& part
 static bool takes_wide_on_hopper(const KernelMetadata& kernel, const WideParts& parts) {
   if (kernel.design.orientation == Orientation::exchanged || !has_whole_groups(kernel, parts)) return false;
   const int least = bytes_of(kernel.operands.out.dtype) == 1 ? 256 : 128;
-  return !parts.pairs || (kernel.design.copy_engine == CopyEngine::tma && kernel.design.tile.n % least == 0);
+  const bool is_copied = parts.eights || kernel.design.copy_engine == CopyEngine::tma;
+  return !parts.pairs || (is_copied && kernel.design.tile.n % least == 0);
 }
 
 bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
@@ -217,15 +231,25 @@ bool takes_wide(const KernelMetadata& kernel, const WideParts& parts) {
   const bool maps_tensors = kernel.design.orientation.has_value();
   if (maps_tensors) return takes_wide_on_hopper(kernel, parts);
   if (kernel.operands.out.layout != Layout::row) return false;
-  if (parts.pairs && (kernel.design.tile.n % 64 != 0 || is_interleaved(kernel.operands.b.layout)))
+  const int least = parts.eights ? 16 : 64;
+  if (parts.pairs && (kernel.design.tile.n % least != 0 || is_interleaved(kernel.operands.b.layout)))
     return false;
   return has_whole_groups(kernel, parts);
+}
+
+/// The two sums of a pair.
+static std::string gate_text(const Problem& p, const WideParts& parts) {
+  return sum_text(p, parts.eights ? "gate8(sum)" : "gate(sum)");
+}
+static std::string up_text(const Problem& p, const WideParts& parts) {
+  return sum_text(p, parts.eights ? "up8(sum)" : "up(sum)");
 }
 
 /// Whether an expression has such parts; of lines and groups together, groups are enough.
 static bool has_parts(const Expression& expression, const WideParts& parts) {
   const detail::ReductionCounts counts = detail::reduction_counts(expression);
   if (expression.is_gated() != parts.pairs) return false;
+  if ((expression.pairs() == expression::Pairs::eights) != parts.eights) return false;
   return parts.groups ? counts.groups > 0 : counts.has_lines() == parts.lines;
 }
 
@@ -233,8 +257,7 @@ static bool has_parts(const Expression& expression, const WideParts& parts) {
 /// nothing where that makes too many tensors.
 static std::optional<Expression> with_all_lines(const Expression& drawn, const Problem& p,
                                                 const WideParts& parts) {
-  const std::string sums =
-      parts.pairs ? sum_text(p, "gate(sum)") + " - " + sum_text(p, "up(sum)") : sum_text(p);
+  const std::string sums = parts.pairs ? gate_text(p, parts) + " - " + up_text(p, parts) : sum_text(p);
   const std::string text = drawn.text() + "; size = abs(" + sums +
                            "); of_rows = row_sum(size); of_columns = column_sum(size); of_all = sum(size)";
   const Result<Expression> all = Expression::parse(text, drawn.declarations());
@@ -256,12 +279,14 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
   p.epilogue = {};
   // Halves of whole accesses, whatever the types.
   if (parts.pairs) p.n = (p.n + 31) / 32 * 32;
-  if (dice.one_in(2)) {
+  const bool may_hide_sums =
+      parts.eights && !parts.lines;  // one of the two, in what a random one rounds away
+  if (!may_hide_sums && dice.one_in(2)) {
     p.expression = random_wide(p, parts, dice);
     return;
   }
   std::string text = "z = " + sum_text(p);
-  if (parts.pairs) text = "g = " + sum_text(p, "gate(sum)") + "; z = silu(g) * " + sum_text(p, "up(sum)");
+  if (parts.pairs) text = "g = " + gate_text(p, parts) + "; z = silu(g) * " + up_text(p, parts);
   if (parts.groups) {
     text += " + column; scale = group_max(abs(z)) / 448; out = z / scale; amax = max(abs(z))";
   } else if (parts.lines) {
@@ -282,7 +307,8 @@ void draw_wide_expression(Problem& p, const WideParts& parts, Dice& dice) {
 
 WideParts wide_parts(const Expression& expression) {
   const detail::ReductionCounts counts = detail::reduction_counts(expression);
-  return {counts.has_lines(), counts.groups > 0, expression.is_gated()};
+  return {counts.has_lines(), counts.groups > 0, expression.is_gated(),
+          expression.pairs() == expression::Pairs::eights};
 }
 
 void add_random_expression(GemmArguments& args, const WideParts& parts, Dice& dice) {

@@ -21,6 +21,11 @@ inline constexpr Setting expression_settings[] = {
     {"in-place", "NAME", "An input of the expression that is `out` itself"},
 };
 
+/// The setting of tensors whose rows an index chooses.
+inline constexpr Setting table_settings[] = {
+    {"table-rows", "N", "Rows of each tensor that is declared gathered (as many as `out` has)"},
+};
+
 /// Reads them. @param sums the accumulator's type. @param in_place the input that is `out` itself
 void read_expression(SettingReader& reader, DType sums, std::optional<Expression>& expression,
                      std::string& in_place);
@@ -48,11 +53,15 @@ bool takes_expressions(const KernelMetadata& kernel);
 /// @pre sizes and types are there
 void draw_expression(Problem& problem, Dice& dice);
 
+/// Gives the problem an expression that reads rows of tables, fewer than the output has.
+void draw_gathered_expression(Problem& problem, Dice& dice);
+
 /// What an expression may have beyond values of each element.
 struct WideParts {
   bool lines = false;  ///< reductions of rows, columns, all
   bool groups = false;
   bool pairs = false;
+  bool eights = false;  ///< the pairs lie in blocks of eight columns
 };
 
 /// Whether a kernel takes expressions with such parts.

@@ -33,14 +33,22 @@ struct RowSums {
   std::vector<double> radii;
 };
 
-/// The matrix B of a batch entry, row by row.
-std::vector<double> values_of(const Matrix& b, std::int64_t entry) {
+/// Where a column of B stands in that order: gates, then their partners.
+std::int64_t half_place(std::int64_t column, std::int64_t columns, expression::Pairs pairs) {
+  if (pairs != expression::Pairs::eights) return column;
+  const std::int64_t block = column / 8;
+  return block / 2 * 8 + column % 8 + (block % 2 == 0 ? 0 : columns / 2);
+}
+
+/// The matrix B of a batch entry, row by row; of gated pairs gates in the first half of a row, and their
+/// partners in the second one.
+std::vector<double> values_of(const Matrix& b, std::int64_t entry, expression::Pairs pairs) {
   std::vector<double> values(static_cast<std::size_t>(b.rows * b.columns));
   const void* const first = b.first(entry);
   host::with_element(b.type, [&]<class E>(E) {
     for (std::int64_t k = 0; k < b.rows; ++k) {
       for (std::int64_t n = 0; n < b.columns; ++n)
-        values[static_cast<std::size_t>(k * b.columns + n)] =
+        values[static_cast<std::size_t>(k * b.columns + half_place(n, b.columns, pairs))] =
             static_cast<double>(read_element<E>(first, b.index(k, n)));
     }
   });
@@ -85,9 +93,11 @@ struct Input {
   HostOperand line(std::int64_t entry, std::int64_t row) const {
     HostOperand line = operand;
     if (line.data == nullptr) return line;
-    line.data = static_cast<char*>(line.data) +
-                (entry * operand.strides[1] + row * operand.strides[2]) * bytes_of(line.type);
-    line.strides = {0, 0, 0, operand.strides[3]};
+    const bool is_gathered = line.rows > 0;  // by an index that is one value of the line
+    line.data =
+        static_cast<char*>(line.data) +
+        (entry * operand.strides[1] + (is_gathered ? 0 : row * operand.strides[2])) * bytes_of(line.type);
+    line.strides = {0, 0, is_gathered ? operand.strides[2] : 0, operand.strides[3]};
     return line;
   }
 };
@@ -106,6 +116,7 @@ std::vector<Input> inputs_of(const GemmArguments& args) {
       (void)detail::put_strides(tensor, *declared.shape, false, extents, strides);
       operand.data = const_cast<void*>(tensor.view.data);
       std::ranges::copy(strides, operand.strides.begin());
+      if (declared.shape == expression::Shape::gathered) operand.rows = detail::rows_of(tensor.view);
     }
     inputs.push_back({operand});
   }
@@ -169,7 +180,7 @@ AllSums all_sums(const GemmArguments& args, std::int64_t outputs, int threads) {
                  .sums = std::vector<double>(static_cast<std::size_t>(lines * b.columns)),
                  .radii = std::vector<double>(static_cast<std::size_t>(lines * outputs))};
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
-    const std::vector<double> values = values_of(b, entry);
+    const std::vector<double> values = values_of(b, entry, args.expression->pairs());
     host::parallel_for(out.rows, threads, [&](int, std::int64_t row) {
       const RowSums sums = row_sums(a, entry, row, values, b.columns, outputs, error);
       const std::int64_t line = entry * out.rows + row;
@@ -227,7 +238,7 @@ Reference reference_with_expression(const GemmArguments& args, const ReferenceOp
   const double error = relative_error(args, a.columns);
   const std::vector<Input> inputs = inputs_of(args);
   for (std::int64_t entry = 0; entry < out.batch; ++entry) {
-    const std::vector<double> values = values_of(b, entry);
+    const std::vector<double> values = values_of(b, entry, args.expression->pairs());
     host::parallel_for(std::ssize(rows), threads, [&](int, std::int64_t i) {
       const std::int64_t row = rows[static_cast<std::size_t>(i)];
       const RowSums sums = row_sums(a, entry, row, values, b.columns, out.columns, error);

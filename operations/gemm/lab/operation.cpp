@@ -25,7 +25,7 @@ constexpr Setting sum_settings[] = {
      "Sums of 8-bit floats: in the matrix instruction, or in f32 every 128 of K (fast)"},
 };
 constexpr auto all_settings = joined(operand_settings, c_settings, sum_settings, epilogue_settings,
-                                     expression_settings, controls_settings);
+                                     expression_settings, table_settings, controls_settings);
 
 constexpr Example examples[] = {
     {"", "quarry find gemm 4096x4096x4096 bf16 --explain"},

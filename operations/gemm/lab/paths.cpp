@@ -90,6 +90,19 @@ void draw_with_expression(Problem& problem, const Extent3& tile, Dice& dice) {
   draw_expression(problem, dice);
 }
 
+/// An expression that reads rows of tables, also in the reduction of slices.
+void draw_gathered(Problem& problem, const Extent3& tile, Dice& dice) {
+  if (dice.one_in(3)) {
+    cut_k<Mode::split_k_serial>(problem, tile, dice);
+  } else if (dice.one_in(3)) {
+    cut_k<Mode::split_k_parallel>(problem, tile, dice);
+  } else if (dice.one_in(2)) {
+    problem.batch = 2;
+  }
+  if (dice.one_in(4)) problem.out.alignment = 1;
+  draw_gathered_expression(problem, dice);
+}
+
 bool reduces_with_expression(const KernelMetadata& kernel) {
   return takes_expressions(kernel) && kernel.modes.split_k_parallel;
 }
@@ -106,6 +119,8 @@ constexpr WideParts of_lines = {.lines = true};
 constexpr WideParts of_groups = {.lines = true, .groups = true};
 constexpr WideParts of_pairs = {.pairs = true};
 constexpr WideParts of_pair_lines = {.lines = true, .pairs = true};
+constexpr WideParts of_eights = {.pairs = true, .eights = true};
+constexpr WideParts of_eights_lines = {.lines = true, .pairs = true, .eights = true};
 
 template <WideParts parts>
 bool takes_parts(const KernelMetadata& kernel) {
@@ -144,10 +159,13 @@ constexpr OwnPath own_paths[] = {
     {{"precise", promotes}, draw_precise},
     {{"expression", takes_expressions}, draw_with_expression},
     {{"expression_parallel", reduces_with_expression}, draw_reduced_expression},
+    {{"gathered", takes_expressions}, draw_gathered},
     {{"reductions", takes_parts<of_lines>}, draw_wide<of_lines>},
     {{"groups", takes_parts<of_groups>}, draw_wide<of_groups>},
     {{"gated", takes_parts<of_pairs>}, draw_wide<of_pairs>},
     {{"gated_reductions", takes_parts<of_pair_lines>}, draw_wide<of_pair_lines>},
+    {{"eights", takes_parts<of_eights>}, draw_wide<of_eights>},
+    {{"eights_reductions", takes_parts<of_eights_lines>}, draw_wide<of_eights_lines>},
 };
 
 }  // namespace

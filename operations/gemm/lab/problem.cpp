@@ -77,6 +77,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.b_zero = reader.read("b-zero", parse_b_zero).has_value();
   problem.epilogue = read_epilogue(reader, problem.output());
   read_expression(reader, problem.sums(), problem.expression, problem.in_place);
+  problem.table_rows = reader.integer("table-rows", std::int64_t{1} << 31).value_or(0);
   problem.controls = read_controls(reader);
   return problem;
 }
@@ -99,8 +100,9 @@ std::string Lab::command_text(const Problem& p) {
   if (p.math != Math::exact) text += flag_text("math", std::string(to_string(p.math)));
   if (p.accumulation != Accumulation::fast)
     text += flag_text("accumulation", std::string(to_string(p.accumulation)));
-  return text + epilogue_text(p.epilogue) + expression_text(p.expression, p.in_place) +
-         controls_flags(p.controls);
+  text += epilogue_text(p.epilogue) + expression_text(p.expression, p.in_place);
+  if (p.table_rows > 0) text += flag_text("table-rows", std::to_string(p.table_rows));
+  return text + controls_flags(p.controls);
 }
 
 }  // namespace quarry::lab::gemm

@@ -35,6 +35,8 @@ struct Problem {
   std::optional<Expression> expression = {};
   /// An input of the expression that is `out` itself; empty: none.
   std::string in_place = {};
+  /// Rows of the expression's tensors whose rows an index chooses; 0: as many as `out` has.
+  std::int64_t table_rows = 0;
   Controls controls = {};
 
   OutputSpec output() const { return {out, batch, m, output_columns()}; }

@@ -188,9 +188,9 @@ bool is_true_of_wide(const std::string& message, const KernelMetadata& kernel, c
   if (message.starts_with("Groups of 128 columns"))
     return parts.groups && kernel.design.tile.n % (parts.pairs ? 256 : 128) != 0;
   if (message.starts_with("The halves of"))
-    return parts.pairs &&
+    return parts.pairs && !parts.eights &&
            args.b.extents[args.b.rank - 1U] / 2 % std::max(kernel.operands.b.alignment, 1) != 0;
-  return parts.pairs && !takes_wide(kernel, {.pairs = true});
+  return parts.pairs && !takes_wide(kernel, {.pairs = true, .eights = parts.eights});
 }
 
 /// Whether one of the texts of a refusal, which have no reason of their own, is true.

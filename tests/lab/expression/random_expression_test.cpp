@@ -72,8 +72,13 @@ void fill(lab::Dice& dice, Held& held) {
   }
 }
 
+/// Fewer than indices, which are random numbers, say.
+constexpr std::int64_t table_rows = 15;
+
 Extents4 extents_of(expression::Shape shape, Extents4 all) {
-  const bool is_matrix = shape == expression::Shape::row || shape == expression::Shape::column;
+  if (shape == expression::Shape::gathered) all[2] = table_rows;
+  const bool is_matrix = shape == expression::Shape::row || shape == expression::Shape::column ||
+                         shape == expression::Shape::gathered;
   if (!is_matrix && shape != expression::Shape::per_row) all[2] = 1;
   if (!is_matrix && shape != expression::Shape::per_column) all[3] = 1;
   if (shape == expression::Shape::scalar) all[0] = all[1] = 1;
@@ -113,6 +118,7 @@ struct Trial {
       inputs.push_back(held(dice, tensor.dtype, extents_of(*tensor.shape, all),
                             *tensor.shape == expression::Shape::column));
       fill(dice, inputs.back());
+      if (tensor.shape == expression::Shape::gathered) inputs.back().operand.rows = table_rows;
       input_operands.push_back(inputs.back().operand);
     }
     expected = lab::expression_reference(

@@ -94,19 +94,25 @@ bool is_of_path(std::string_view path, const Gemm& p) {
   if (path == "zeros_column") return has_zeros(column);
   if (path == "zeros_1x32") return has_zeros(block_1x32);
   if (path == "zeros_1x128") return has_zeros(block_1x128);
-  if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions") {
+  const bool has_eights = path == "eights" || path == "eights_reductions";
+  if (path == "reductions" || path == "groups" || path == "gated" || path == "gated_reductions" ||
+      has_eights) {
     if (!p.expression) return false;
     const detail::ReductionCounts counts = detail::reduction_counts(*p.expression);
     const bool has_all_lines = counts.rows > 0 && counts.columns > 0 && counts.all > 0;
-    const bool reduces = path == "groups"  ? counts.groups > 0
-                         : path == "gated" ? !counts.has_lines()
-                                           : has_all_lines;
-    return reduces && p.expression->is_gated() == path.starts_with("gated");
+    const bool reduces = path == "groups"                      ? counts.groups > 0
+                         : path == "gated" || path == "eights" ? !counts.has_lines()
+                                                               : has_all_lines;
+    const expression::Pairs pairs = has_eights                  ? expression::Pairs::eights
+                                    : path.starts_with("gated") ? expression::Pairs::halves
+                                                                : expression::Pairs::none;
+    return reduces && p.expression->pairs() == pairs;
   }
   if (path == "precise")
     return p.accumulation == Accumulation::precise && !p.a_scale && !p.b_scale && p.k > 2 * scale_block;
   const bool has_expression = p.expression && has_plain_epilogue(e) && e.alpha == 1;
   if (path == "expression") return has_expression;
+  if (path == "gathered") return has_expression && detail::gathers(*p.expression);
   if (path == "expression_parallel") return has_expression && p.controls.mode == Mode::split_k_parallel;
   return to_string(p.controls.mode.value()) == path && has_plain_epilogue(e);
 }

@@ -150,6 +150,9 @@ TEST_CASE("conv2d: what no kernel computes of an expression is refused in words"
       "Reductions are not computed by kernels of convolutions");
   check_nothing_found(with("out = gate(sum) * up(sum)", "", {}),
                       "Gated pairs are not computed by kernels of convolutions", StatusCode::unsupported);
+  check_nothing_found(with("out = sum + t[i]", "t=f32:gathered,i=s32:per_row", {}),
+                      "Rows that an index chooses are not read by kernels of convolutions",
+                      StatusCode::unsupported);
   Conv2dArguments args = with("out = sum", "", {});
   args.epilogue.activation = Activation::relu;
   check_nothing_found(args, "`activation` stands beside an expression");

@@ -59,6 +59,62 @@ TEST_CASE("elementwise: rows, columns, vectors and scalars are broadcast", "[ele
   });
 }
 
+TEST_CASE("elementwise: an index chooses rows of a table", "[elementwise]") {
+  const float table[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  std::array<int, 3> index = {2, -1, 0};
+  std::array<float, 12> out = {};
+  ElementwiseArguments args = {.expression = parsed_elementwise("out = t[i]", "t=f32:gathered,i=s32:per_row"),
+                               .tensors = {{"t", TensorView::row_major(table, DType::f32, {3, 4})},
+                                           {"i", TensorView::vector(index.data(), DType::s32, 3)},
+                                           {"out", TensorView::row_major(out.data(), DType::f32, {3, 4})}}};
+  CHECK(run_all(args, [&] {
+          CHECK(out == std::array<float, 12>{9, 10, 11, 12, 0, 0, 0, 0, 1, 2, 3, 4});
+          out = {};
+        }) > 5);
+  CHECK(extents_of(simplified(args)) == std::vector<long long>{1, 1, 3, 4});
+  index = {3, 1, 2147483647};
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 12>{0, 0, 0, 0, 5, 6, 7, 8, 0, 0, 0, 0});
+    out = {};
+  });
+  args.tensors[0].view = TensorView::row_major(table, DType::f32, {2, 3, 4});
+  test::check_nothing_found(args, "`t` does not fit `out` along the batch");
+  args.tensors[0].view = TensorView::row_major(table, DType::f32, {4, 3});
+  test::check_nothing_found(args, "`t` does not fit `out` along columns: expected 4 or 1, got 3");
+  args.tensors[0].view = TensorView::vector(table, DType::f32, 4);
+  test::check_nothing_found(args, "is gathered: expected a matrix");
+  args.tensors[0].view = args.tensors[2].view;
+  test::check_nothing_found(args, "`t`");
+}
+
+TEST_CASE("elementwise: one row of a table, whose lines lie apart, and its reduction", "[elementwise]") {
+  const float table[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const int index = 2;
+  std::array<float, 4> out = {};
+  float total = 0;
+  ElementwiseArguments args = {
+      .expression = parsed_elementwise("x = t[i]; out = x; total = row_sum(x)",
+                                       "t=f32:gathered,i=s32:per_row,total=f32:per_row"),
+      .tensors = {{"t", TensorView::row_major(table, DType::f32, {3, 4}, 5)},
+                  {"i", TensorView::vector(&index, DType::s32, 1)},
+                  {"out", TensorView::vector(out.data(), DType::f32, 4)},
+                  {"total", TensorView::vector(&total, DType::f32, 1)}}};
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 4>{11, 12, 13, 14});
+    CHECK(total == 50);
+    out = {};
+  });
+  const auto found = get_kernels(args);  // lines at odd addresses: no vectors
+  for (const Candidate& kernel : found) CHECK(kernel.name().substr(0, 14) == "elementwise_v1");
+  // What they are reduced to is the only output.
+  args.expression = parsed_elementwise("out = row_sum(t[i])", "t=f32:gathered,i=s32:per_row");
+  args.tensors = {args.tensors[0], args.tensors[1], {"out", TensorView::vector(&total, DType::f32, 1)}};
+  run_all(args, [&] {
+    CHECK(total == 50);
+    total = 0;
+  });
+}
+
 TEST_CASE("elementwise: an output may be its input, and types convert with saturation", "[elementwise]") {
   std::array<float, 4> values = {1, -200, 3.5, 1e9};
   const Expression twice = parsed_elementwise("out = x * 2", "x=f32:row");

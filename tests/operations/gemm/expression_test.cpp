@@ -77,6 +77,100 @@ TEST_CASE("gemm: an input of an expression may be the output, or a matrix of a b
   CHECK(batch == std::array<float, 12>{101, 102, 103, 104, 105, 106, 201, 202, 203, 204, 205, 206});
 }
 
+TEST_CASE("gemm: an index chooses rows of a table, whichever way it and the output lie",
+          "[gemm][expression]") {
+  const float table[] = {10, 20, 30, 40, 50, 60, 70, 80, 90};
+  std::array<int, 2> index = {2, 0};
+  std::array<float, 6> out = {};
+  for (const Layout layout : {Layout::row, Layout::column}) {
+    for (const bool by_columns : {false, true}) {
+      GemmArguments args = product(out.data(), layout);
+      args.expression =
+          parsed("out = sum + t[i] * s[j]", "t=f32:gathered,i=s32:per_row,s=f32:gathered,j=s32:per_row");
+      const TensorView t = by_columns ? TensorView::column_major(table, DType::f32, {3, 3})
+                                      : TensorView::row_major(table, DType::f32, {3, 3});
+      const float factors[] = {1, 2};  // a table of one column, and one index for all rows
+      const int all = 1;
+      args.tensors = {{"i", TensorView::vector(index.data(), DType::s32, 2)},
+                      {"j", TensorView::vector(&all, DType::s32, 1)},
+                      {"s", TensorView::row_major(factors, DType::f32, {2, 1})},
+                      {"t", t}};
+      const auto at = [&](int row, int column) {
+        return table[by_columns ? column * 3 + row : row * 3 + column];
+      };
+      for (const int first : {2, 3, -1, 2147483647, -2147483647 - 1}) {
+        index[0] = first;
+        const int runs = run_all(args, [&] {
+          for (int row = 0; row < 2; ++row) {
+            for (int column = 0; column < 3; ++column) {
+              const bool is_row =
+                  index[static_cast<std::size_t>(row)] >= 0 && index[static_cast<std::size_t>(row)] < 3;
+              const float chosen = is_row ? at(index[static_cast<std::size_t>(row)], column) : 0;
+              const float sum = static_cast<float>(row * 3 + column + 1);
+              CHECK(out[static_cast<std::size_t>(
+                        layout == Layout::row ? row * 3 + column : column * 2 + row)] == sum + chosen * 2);
+            }
+          }
+          out = {};
+        });
+        CHECK(runs > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("gemm: tables of a batch, of the whole batch, and without rows", "[gemm][expression]") {
+  std::array<float, 12> out = {};
+  const float table[] = {10, 20, 100, 200};
+  const std::array<int, 4> index = {1, 0, 0, 1};
+  const GemmArguments one = product(out.data());
+  GemmArguments args = {
+      .a = one.a, .b = one.b, .out = TensorView::row_major(out.data(), DType::f32, {2, 2, 3})};
+  args.expression = parsed("out = 0 * sum + t[i]", "t=f32:gathered,i=s32:per_row");
+  args.tensors = {{"t", TensorView::row_major(table, DType::f32, {2, 2, 1})},
+                  {"i", TensorView::row_major(index.data(), DType::s32, {2, 2})}};
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 12>{20, 20, 20, 10, 10, 10, 100, 100, 100, 200, 200, 200});
+    out = {};
+  });
+  args.tensors[0].view = TensorView::row_major(table, DType::f32, {2, 1});
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 12>{20, 20, 20, 10, 10, 10, 10, 10, 10, 20, 20, 20});
+    out = {};
+  });
+  args.tensors[0].view = TensorView::row_major(nullptr, DType::f32, {0, 3});
+  run_all(args, [&] {
+    CHECK(out == std::array<float, 12>{});
+    out.fill(1);
+  });
+}
+
+TEST_CASE("gemm: tables and indices that do not fit are refused", "[gemm][expression]") {
+  std::array<float, 9> out = {};
+  const std::array<int, 4> index = {};
+  GemmArguments args = product(out.data());
+  args.expression = parsed("out = sum + t[i]", "t=f32:gathered,i=s32:per_row");
+  const ExpressionTensor i = {"i", TensorView::vector(index.data(), DType::s32, 2)};
+  const std::array<float, 9> t = {};
+  const auto refused = [&](const ExpressionTensor& table, const ExpressionTensor& by,
+                           const std::string& words) {
+    args.tensors = {table, by};
+    test::check_nothing_found(args, words);
+  };
+  refused({"t", TensorView::vector(t.data(), DType::f32, 3)}, i,
+          "Operand `t` is gathered: expected a matrix, of rank 2 or more, got rank 1");
+  refused({"t", TensorView::row_major(t.data(), DType::f32, {4, 2})}, i,
+          "Operand `t` does not fit `out` along columns: expected 3 or 1, got 2");
+  refused({"t", TensorView::row_major(t.data(), DType::f32, {2, 1, 3})}, i, "along the batch");
+  refused({"t", TensorView::row_major(t.data(), DType::bf16, {4, 3})}, i, "is declared f32, but is of bf16");
+  refused({"t", {}, 0.5}, i, "`t`");
+  const ExpressionTensor table = {"t", TensorView::row_major(t.data(), DType::f32, {3, 3})};
+  refused(table, {"i", TensorView::vector(index.data(), DType::s32, 3)}, "`i` does not fit `out` along rows");
+  refused(table, {"i", TensorView::vector(index.data(), DType::f32, 2)}, "is declared s32, but is of f32");
+  refused(table, {"i", {}, 1}, "`i`");
+  refused({"t", args.out}, i, "`t`");  // whose rows other rows of `out` may read
+}
+
 TEST_CASE("gemm: sums of bytes are whole numbers in an expression", "[gemm][expression]") {
   const signed char bytes_a[] = {100, 100};
   const signed char bytes_b[] = {100, 100};

@@ -1,5 +1,6 @@
 /// GEMMs whose expressions have gated pairs and reductions, on the host; what stands between arguments and
 /// kernels; what is refused.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -53,6 +54,55 @@ TEST_CASE("gemm: SwiGLU of both halves of a product", "[gemm][expression]") {
           for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(out[i] - expected[i]) < 1e-4F);
           out = {};
         }) > 0);
+}
+
+TEST_CASE("gemm: pairs in blocks of eight columns are those in halves, whose columns are put by turns",
+          "[gemm][expression]") {
+  constexpr int m = 5;
+  constexpr int n = 48;  // of B
+  std::vector<float> a(m);
+  std::vector<float> b(n);
+  for (int i = 0; i < m; ++i) a[static_cast<std::size_t>(i)] = static_cast<float>(i + 1);
+  for (int i = 0; i < n; ++i) b[static_cast<std::size_t>(i)] = static_cast<float>(i % 13) - 6;
+  std::vector<float> out(m * n / 2);
+  std::array<float, m> rows = {};
+  GemmArguments args = {.a = TensorView::row_major(a.data(), DType::f32, {m, 1}),
+                        .b = TensorView::row_major(b.data(), DType::f32, {1, n}),
+                        .out = TensorView::row_major(out.data(), DType::f32, {m, n / 2})};
+  args.expression = parsed("out = gate8(sum) - 3 * up8(sum); rows = row_sum(gate8(sum))", "rows=f32:per_row");
+  args.tensors = {{"rows", TensorView::vector(rows.data(), DType::f32, m)}};
+  CHECK(run_all(args, [&] {
+          for (int i = 0; i < m; ++i) {
+            float total = 0;
+            for (int j = 0; j < n / 2; ++j) {
+              const auto gate = static_cast<std::size_t>(j / 8 * 16 + j % 8);
+              const float factor = a[static_cast<std::size_t>(i)];
+              CHECK(out[static_cast<std::size_t>(i * n / 2 + j)] == factor * (b[gate] - 3 * b[gate + 8]));
+              total += factor * b[gate];
+            }
+            CHECK(rows[static_cast<std::size_t>(i)] == total);
+          }
+          std::fill(out.begin(), out.end(), 0.F);
+          rows = {};
+        }) > 0);
+}
+
+TEST_CASE("gemm: pairs in blocks of eight columns need whole ones, and no halves of tiles",
+          "[gemm][expression]") {
+  GemmArguments args = large("out = gate8(sum) * up8(sum)", "");
+  args.out = test::matrix(DType::bf16, 64, 128);
+  const auto found = get_kernels(args);
+  std::set<std::string_view> families;
+  for (const Candidate& kernel : found) families.insert(kernel.metadata().family);
+  CHECK(families == std::set<std::string_view>{"gemm_simt", "gemm_sm80", "gemm_sm90"});
+  GemmArguments halves = args;
+  halves.expression = parsed("out = gate(sum) * up(sum)", "");
+  CHECK(found.size() > get_kernels(halves).size());  // threads copy B, too
+  GemmArguments odd = large("out = gate8(sum) * up8(sum)", "", 264);
+  odd.out = test::matrix(DType::bf16, 64, 132);
+  test::check_nothing_found(odd, "expected a multiple of 16 columns, got 264");
+  args.controls = {.mode = Mode::split_k_parallel, .split_k_slices = 2};
+  test::check_nothing_found(args, "unsupported with gated pairs", StatusCode::unsupported);
 }
 
 TEST_CASE("gemm: a residual and the sums of squares of its rows", "[gemm][expression]") {

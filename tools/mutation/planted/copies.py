@@ -49,6 +49,11 @@ PLANTED = [
     Planted("outputs", "the first output alone is stored", ELEMENTWISE,
             [(ELEMENTWISE_KERNEL, "    store_all<Code, elements, tensor + 1>(params, place, outputs);\n", "")]),
     Planted("columns", "elements of a line are neighbours", SINGLE, [(ELEMENTWISE_KERNEL, "place.at[3] * tensor.strides[3];", "place.at[3];")]),
+    Planted("gathered", "an index below the first row is not noticed", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "if (row < 0 || row >= tensor.rows)", "if (row >= tensor.rows)")]),
+    Planted("gathered", "an index behind the last row is not noticed", ELEMENTWISE,
+            [(ELEMENTWISE_KERNEL, "if (row < 0 || row >= tensor.rows)", "if (row < 0 || row > tensor.rows)")]),
+    Planted("gathered", "all rows are the first one", ELEMENTWISE, [(ELEMENTWISE_KERNEL, "  own.at[2] = row;\n", "  own.at[2] = 0 * row;\n")]),
     # Their reductions.
     Planted("rows", "a lane's part of a row is taken for all", ELEMENTWISE,
             [(REDUCED, "Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});", "(void)mask;")]),

@@ -8,9 +8,14 @@ EXPRESSION_STORE = "kernels/gemm_sm90/expression.cuh"
 WIDE = "kernels/common/wide_epilogue.cuh"
 WIDE_STORE = "kernels/gemm_sm90/wide_store.cuh"
 REDUCTIONS = "kernels/common/reductions.cuh"
+STAGED_TILE = "kernels/common/staged_tile.cuh"
+EXPRESSION_SUMS = "kernels/gemm_sm90/expression_sums.cuh"
 
 TILES = SM80_PATHS + SIMT
-LINES = ("reductions", "gated_reductions")
+LINES = ("reductions", "gated_reductions", "eights_reductions")
+EIGHTS = ("eights", "eights_reductions")
+# Of B that threads copy, too.
+WIDE_EIGHTS_SM90 = WIDE_SM90
 
 PLANTED = [
     # Expressions.
@@ -24,10 +29,23 @@ PLANTED = [
             [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
     Planted("expression_parallel", "the expression reads the sums of the last slice", TILES + SM90_PATHS,
             [("kernels/reduce_split_k/kernel.cuh", "sum.v[i] = added(sum.v[i], next.v[i]);", "sum.v[i] = next.v[i];")]),
+    # Rows of tables.
+    Planted("gathered", "an index below the first row is not noticed", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "return index >= 0 && index < rows.count;", "return index < rows.count;")]),
+    Planted("gathered", "an index behind the last row is not noticed", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "return index >= 0 && index < rows.count;", "return index >= 0 && index <= rows.count;")]),
+    Planted("gathered", "all rows are the first one", TILES + STREAM_PATHS + SM90_PATHS,
+            [(EXPRESSION, "line<const T, count>(params.matrix, index.v[0], column, left)", "line<const T, count>(params.matrix, 0, column, left)"),
+             (EXPRESSION, "line<const T, 1>(params.matrix, row, index.v[i], 1)", "line<const T, 1>(params.matrix, row, 0, 1)")]),
     # Gated pairs.
     *on_paths(("gated", "gated_reductions"), "a gate is its own partner", WIDE_SM80 + WIDE_SM90, [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
     *on_paths(("gated", "gated_reductions"), "partners lie in the first half, too", WIDE_SM90,
               [(WIDE_STORE, "take_sums<config, tile_columns, tile_columns, 0,", "take_sums<config, tile_columns, 0, 0,")]),
+    *on_paths(EIGHTS, "a gate is its own partner", WIDE_SM80 + WIDE_EIGHTS_SM90, [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
+    *on_paths(EIGHTS, "partners lie half a tile further on", WIDE_SM80, [(STAGED_TILE, "staged.at(row, gate + 8)", "staged.at(row, columns + column)")]),
+    *on_paths(EIGHTS, "gates are neighbours beyond eight", WIDE_SM80, [(STAGED_TILE, "gate = column / 8 * 16 + column % 8;", "gate = column;")]),
+    *on_paths(EIGHTS, "gates and partners are exchanged", WIDE_EIGHTS_SM90,
+              [(EXPRESSION_SUMS, "2 * (first + group) + partner", "2 * (first + group) + 1 - partner")]),
     # What lanes and warps reduce of a tile.
     *on_paths(LINES, "a lane's part of a row is taken for the warp's", WIDE_SM80,
               [(WIDE, "Values::each_row(total, total, reductions::CombineLane{arch::lane_index() ^ mask});", "(void)mask;")]),

@@ -174,7 +174,62 @@ TEST_CASE("The halves of a pair go together, without the sum itself", "[expressi
       {"out = gate(sum + 1) * up(sum)", "", "`gate` takes the sums themselves: gate(sum)",
        "sum + 1) * up(sum)"},
       {"out = gate(x) * up(x)", "x=f32:row", "`gate` takes the sums themselves: gate(sum)", "x) * up(x)"},
+      {"out = gate8(sum)", "", "gate8(sum) is one half of a pair, and nothing uses the other, up8(sum)",
+       "gate8(sum)"},
+      {"out = up8(sum)", "", "up8(sum) is one half of a pair, and nothing uses the other, gate8(sum)",
+       "up8(sum)"},
+      {"out = gate8(sum) * up8(sum) + sum", "",
+       "the sums are a gated pair elsewhere; they can be used as gate8(sum) and up8(sum) only", "sum"},
+      {"out = gate(sum) * up8(sum)", "",
+       "the pairs lie in blocks of eight columns or in halves; `up8` and `gate` do not go together",
+       "up8(sum)"},
+      {"out = up8(sum) * gate8(sum) * up(sum)", "",
+       "the pairs lie in blocks of eight columns or in halves; `up` and `gate8` do not go together",
+       "up(sum)"},
+      {"out = gate8(2 * sum) * up8(sum)", "", "`gate8` takes the sums themselves: gate8(sum)",
+       "2 * sum) * up8(sum)"},
       {"out = up() * gate(sum)", "", "`up` takes the sums themselves: up(sum)", ") * gate(sum)"},
+  };
+  for (const Bad& bad : all) check(bad);
+}
+
+TEST_CASE("Rows are chosen by an index of a tensor that is declared gathered", "[expression]") {
+  const std::string of = "t=bf16:gathered,i=s32:per_row";
+  const std::string rows = "an index chooses rows of an input that is declared gathered";
+  const std::string places = "an index is an input of s32:per_row";
+  const Bad all[] = {
+      {"out = sum + t", of,
+       "`t` is gathered: an index chooses its rows, as in t[index] with index=s32:per_row", "t"},
+      {"out = sum + t[i]", "t=bf16:row,i=s32:per_row", rows + ": expected t=TYPE:gathered", "t[i]"},
+      {"out = sum + t[i]", "t=bf16,i=s32:per_row", rows + ": expected t=TYPE:gathered", "t[i]"},
+      {"z = sum; out = z[i]", "i=s32:per_row", rows + ", and `z` is computed", "z[i]"},
+      {"out = sum[i]", "i=s32:per_row", rows + ", and `sum` is computed", "sum[i]"},
+      {"out = sum + t[i]", "t=bf16:gathered,i=f32:per_row", places + "; `i` is declared f32:per_row", "i]"},
+      {"out = sum + t[i]", "t=bf16:gathered,i=s8:per_row", places + "; `i` is declared s8:per_row", "i]"},
+      {"out = sum + t[i]", "t=bf16:gathered,i=s32:row", places + "; `i` is declared s32:row", "i]"},
+      {"out = sum + t[i]", "t=bf16:gathered,i=s32", places + "; `i` is declared s32", "i]"},
+      {"out = sum + t[t]", "t=s32:gathered", places + "; `t` is declared s32:gathered", "t]"},
+      {"j = s32(sum); out = sum + t[j]", "t=bf16:gathered", places + ", and `j` is computed", "j]"},
+      {"out = sum + t[sum]", "t=bf16:gathered", places + ", and `sum` is computed", "sum]"},
+      {"out = sum + t[k]", of, "unknown name `k`; did you mean `t` or `i`?", "k]"},
+      {"out = sum + u[i]", of, "unknown name `u`; did you mean `t` or `i`?", "u[i]"},
+      {"out = sum + t[i + 1]", of, "expected the name of an input of s32:per_row and `]`, got `i`", "i + 1]"},
+      {"out = sum + t[2]", of, "expected the name of an input of s32:per_row and `]`, got `2`", "2]"},
+      {"out = sum + t[]", of, "expected the name of an input of s32:per_row and `]`, got `]`", "]"},
+      {"out = sum + t[i", of, "expected the name of an input of s32:per_row and `]`, got `i`", "i"},
+      {"out = gelu(sum)[i]", of, "expected an operator, got `[`", "[i]"},
+      {"out = sum + t[i] + i", of, "f32 and s32 do not mix; round one of them, for example f32(x)", "i"},
+      {"out = sum + t[i] + t[j]", of + ",j=s32:per_row",
+       "`t` has another index elsewhere; for a second one, give the table a second name", "j]"},
+      {"out = sum", of, "nothing uses `t`", "t=bf16:gathered,i=s32:per_row"},
+      {"out = sum + f32(i)", of, "nothing uses `t`", "t=bf16:gathered,i=s32:per_row"},
+      {"out = sum; y = sum * 2", "y=f32:gathered",
+       "`y` is declared gathered, but has a value for each element: expected row or col", "y = sum * 2"},
+      {"out = sum; n = row_sum(sum) * t[i]", of,
+       "the reduction is complete only after all elements, so nothing with more values can use it; elements "
+       "can use "
+       "group_max and group_sum",
+       "* t[i]"},
   };
   for (const Bad& bad : all) check(bad);
 }
@@ -194,7 +249,10 @@ TEST_CASE("Lists of tensors that cannot be read are refused", "[expression]") {
        "`s4` or `u4`",
        "none:row"},
       {"a=f32:rows", "unknown shape `rows`; did you mean `row`?", "rows"},
-      {"a=f32:", "unknown shape ``; expected `scalar`, `per_row`, `per_column`, `row` or `col`", ""},
+      {"a=f32:",
+       "unknown shape ``; expected `scalar`, `per_row`, `per_column`, `row`, `col` or "
+       "`gathered`",
+       ""},
       {"2a=f32:row", "`2a` cannot be the name of a tensor", "2a=f32:row"},
       {"b=f32:row, sum=f32:row", "`sum` cannot be the name of a tensor", "sum=f32:row"},
       {"a=f32:row,a=f16:row", "`a` is declared twice", "a=f16:row"},
@@ -246,13 +304,16 @@ TEST_CASE("Random bytes are read or refused", "[expression]") {
   const unsigned seed = lab::fresh_seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  const std::string parts[] = {"out", " = ",     "sum",       "+",        "-",    "*", "/",   "(",  ")",
-                               ",",   ";",       "gelu",      "max(",     "x",    "1", "0.5", "<",  "and",
-                               "not", "select(", "gate(sum)", "row_sum(", "\xff", "=", "s8(", "nan"};
-  const Declarations declared = {.tensors = {{"x", DType::f32, expression::Shape::row}}};
+  const std::string parts[] = {"out", " = ", "sum",  "+",       "-",         "*",        "/",    "(",
+                               ")",   ",",   ";",    "gelu",    "max(",      "x",        "1",    "0.5",
+                               "<",   "and", "not",  "select(", "gate(sum)", "row_sum(", "\xff", "=",
+                               "s8(", "nan", "t[i]", "[",       "]"};
+  const Declarations declared = {.tensors = {{"x", DType::f32, expression::Shape::row},
+                                             {"t", DType::f32, expression::Shape::gathered},
+                                             {"i", DType::s32, expression::Shape::per_row}}};
   int read = 0;
   for (int i = 0; i < 20000; ++i) {
-    std::string text = random() % 2 == 0 ? "out = sum+x" : "";
+    std::string text = random() % 2 == 0 ? "out = sum+x+t[i]" : "";
     for (auto n = random() % 12; n > 0; --n) text += parts[random() % std::size(parts)];
     const Result<Expression> e = Expression::parse(text, declared);
     INFO(text << "\n" << e.status().message());

@@ -67,6 +67,29 @@ TEST_CASE("Inputs broadcast by their shapes", "[expression]") {
   CHECK(out[0] == 1117);
 }
 
+TEST_CASE("An index chooses rows of a table, and none outside of it", "[expression]") {
+  Run run("out = t[i] + f32(i) / 8; m = column_max(u[i])", "t=f32:gathered,i=s32:per_row,u=s8:gathered",
+          {1, 1, 6, 2}, DType::none);
+  std::vector<std::int32_t> i = {2, 0, -1, 3, 2147483647, -2147483647 - 1};
+  std::vector<float> t = {1, 2, 3, 4, 5, 6};
+  std::vector<std::int8_t> u = {-7, -8, -5, -6, -3, -4};
+  std::vector<float> out(12);
+  std::vector<std::int32_t> m(2);
+  run.add(run.inputs, i, TensorView::vector(nullptr, DType::s32, 6));
+  run.add(run.inputs, t, matrix(DType::f32, 3, 2));
+  run.add(run.inputs, u, TensorView::column_major(nullptr, DType::s8, {3, 2}));
+  run.add(run.outputs, out, matrix(DType::f32, 6, 2));
+  run.add(run.outputs, m, TensorView::vector(nullptr, DType::s32, 2));
+  run.run();
+  const std::vector<float> first(out.begin(), out.begin() + 8);
+  CHECK(first == std::vector<float>{5.25F, 6.25F, 1, 2, -0.125F, -0.125F, 0.375F, 0.375F});
+  CHECK(out[8] == static_cast<float>(2147483647.0 / 8));
+  CHECK(m == std::vector<std::int32_t>{0, 0});
+  run.inputs[1] = {nullptr, DType::f32, {}, 0, 0};  // a table without rows
+  run.run();
+  CHECK(out[0] == 0.25F);
+}
+
 TEST_CASE("Batches of matrices share what has no batch", "[expression]") {
   Run run("out = x + y", "x=f32:row,y=f32:row", {1, 2, 1, 2}, DType::none);
   std::vector<float> x = {1, 2, 3, 4};

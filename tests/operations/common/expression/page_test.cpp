@@ -44,7 +44,7 @@ std::vector<Example> examples(const std::string& text) {
 
 TEST_CASE("The page's examples are expressions", "[expression]") {
   const std::vector<Example> all = examples(page());
-  CHECK(all.size() == 8);
+  CHECK(all.size() == 11);
   for (const Example& example : all) {
     INFO(example.text << "\nwith " << example.tensors);
     const auto declared = expression::Declarations::parse(example.tensors);

@@ -35,6 +35,12 @@ TEST_CASE("C++ operators build the graph of the text", "[expression]") {
   check_same({{"out", out, DType::f16, Shape::column}, {"z", sum() + b, DType::bf16}},
              "out = gelu(sum + b) * x; z = sum + b", "b=f32:per_column,x=bf16:row,out=f16:col,z=bf16");
   check_same({{"out", silu(gate(sum())) * up(sum())}}, "out = silu(gate(sum)) * up(sum)");
+  check_same({{"out", silu(gate8(sum())) * up8(sum())}}, "out = silu(gate8(sum)) * up8(sum)");
+  CHECK(Expression::make({{"out", gate8(sum()) * up8(sum())}})->pairs() == Pairs::eights);
+  CHECK_FALSE(*Expression::make({{"out", gate8(sum()) * up8(sum())}}) ==
+              *Expression::make({{"out", gate(sum()) * up(sum())}}));
+  CHECK(Expression::make({{"out", gate8(sum()) * up8(sum())}})->hash() !=
+        Expression::make({{"out", gate(sum()) * up(sum())}})->hash());
   check_same({{"out", x + 1}}, "out = x + 1", "x=bf16:row", DType::none);
   check_same({{"out", rounded(sum(DType::s32), DType::f32) * scalar("s")}}, "out = f32(sum) * s",
              "s=f32:scalar", DType::s32);
@@ -46,6 +52,24 @@ TEST_CASE("C++ operators build the graph of the text", "[expression]") {
   check_same({{"a", sum() * b}, {"out", sum() * b}}, "a = sum * b; out = sum * b", "b=f32:per_column");
   check_same({{"out", x}, {"r", row_sum(x * x)}, {"s", rsqrt(row_sum(x * x))}},
              "out = x; r = row_sum(x * x); s = rsqrt(row_sum(x * x))", "x=bf16:row", DType::none);
+}
+
+TEST_CASE("An index chooses the rows of a table in C++ as in the text", "[expression]") {
+  const Value table = tensor("t", DType::bf16, Shape::gathered);
+  const Value index = tensor("i", DType::s32, Shape::per_row);
+  const Value row = gathered(table, index);
+  check_same({{"out", sum() + row}}, "out = sum + t[i]", "t=bf16:gathered,i=s32:per_row");
+  check_same({{"out", sum() * row + rounded(index, DType::f32)}, {"z", row * row}},
+             "out = sum * t[i] + f32(i); z = t[i] * t[i]", "t=bf16:gathered,i=s32:per_row");
+  const auto message = [](const Value& out) { return Expression::make({{"out", out}}).status().message(); };
+  CHECK(message(sum() + gathered(sum() + 1, index)) == "gathered() takes a tensor as the table");
+  CHECK(message(sum() + gathered(table, index + 1)).find("expected the name of an input of s32:per_row") ==
+        0);
+  CHECK(
+      message(sum() + gathered(table, table)).find("an index is an input of s32:per_row; `t` is declared") ==
+      0);
+  CHECK(message(sum() + table).find("is gathered: an index chooses its rows") != std::string::npos);
+  CHECK(message(sum() + gathered(x, index)).find("expected x=TYPE:gathered") != std::string::npos);
 }
 
 TEST_CASE("Every function of the table can be called from C++", "[expression]") {

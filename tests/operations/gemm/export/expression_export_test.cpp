@@ -13,6 +13,7 @@
 #include "gemm/expression_params.hpp"
 #include "lab/problems/fresh_seed.hpp"
 #include "operations/common/expression/interned.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/expression.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/operation.hpp"
@@ -55,8 +56,7 @@ GemmArguments problem_with(const Kernel& kernel, std::string_view text, std::str
   args.expression = test::parsed(text, with, partial_type(o.accumulator));
   for (const expression::Tensor& tensor : args.expression->declarations().tensors) {
     if (tensor.name == "out") continue;
-    const bool is_matrix =
-        *tensor.shape == expression::Shape::row || *tensor.shape == expression::Shape::column;
+    const bool is_matrix = detail::has_rows(*tensor.shape);
     const std::int64_t extent = *tensor.shape == expression::Shape::scalar ? 1 : 64;
     args.tensors.push_back({tensor.name, is_matrix ? test::matrix(tensor.dtype, 64, 64)
                                                    : TensorView::vector(nullptr, tensor.dtype, extent)});
@@ -249,8 +249,10 @@ TEST_CASE("an exported header with an expression computes what the library launc
     const detail::Row& row = detail::row_of(kernel);
     const Types types = test::types_of(row);
     GemmArguments example = test::problem_for(random, row);
-    const Expression expression =
-        lab::gemm::random_expression_of(partial_type(types.accumulator), types.out, dice);
+    std::optional<Expression> drawn;
+    do drawn = lab::gemm::random_expression_of(partial_type(types.accumulator), types.out, dice);
+    while (detail::gathers(*drawn));
+    const Expression expression = *drawn;
     INFO(kernel.name() << ": " << expression.text() << " with " << expression.declarations().text());
     (void)give_tensors(random, expression, example);
     const detail::ExportedKernel exported = test::described(kernel, 90, interned_of(example));
@@ -398,6 +400,8 @@ TEST_CASE("expressions that no export for any shape takes", "[export][expression
   check_not_exported(kernel, bad, "gated pairs or reductions");
   bad = problem_with(kernel, "out = sum; m = row_sum(sum)", "m=f32:per_row");
   check_not_exported(kernel, bad, "gated pairs or reductions");
+  bad = problem_with(kernel, "out = sum + t[i]", "t=f32:gathered,i=s32:per_row");
+  check_not_exported(kernel, bad, "rows that an index chooses");
   bad = problem_with(kernel, "out = gate(sum) * up(sum)", "");
   bad.b = TensorView::column_major(nullptr, DType::f32, {512, 128});
   check_not_exported(kernel, bad, "gated pairs or reductions");
