@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/estimate.hpp"
@@ -13,6 +14,8 @@ namespace quarry::grouped_gemm_sm90 {
 namespace {
 
 using Params = GroupedTensorGemmParams;
+
+static_assert(expression_is_last<Params>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
@@ -49,6 +52,9 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
   Status supports(const GemmProfile& kernel, const GroupedGemmProblem& problem,
                   const DeviceModel& device) const override {
     if (Status status = check_scaled_form(kernel.traits.scales, problem.groups.form); !status) return status;
+    if (problem.gemm.wide.gated && problem.groups.zero_outside)
+      return {StatusCode::unsupported,
+              "Gated pairs are unsupported by a kernel whose warps clear the rows outside of all groups"};
     // A box begins at a multiple of 16 bytes along a line, and a group at any row.
     if (problem.groups.form == GroupForm::contiguous && kernel.traits.layouts.a == Layout::column)
       return {StatusCode::unsupported,

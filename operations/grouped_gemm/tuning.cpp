@@ -5,6 +5,7 @@
 
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/words.hpp"
 #include "operations/common/problem_words.hpp"
 #include "operations/common/tensor_checks.hpp"
 #include "operations/grouped_gemm/operation.hpp"
@@ -82,8 +83,12 @@ std::string Rules::command_text(const GroupedGemmArguments& args) {
   write_sizes(args, groups, words);
   if (args.zero_outside) words.flag("outside", "zero");
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
-  words.factors(args.epilogue, reads_c);
-  words.epilogue(args.epilogue, out);
+  if (args.expression) {
+    write_expression(*args.expression, args.tensors, out, false, words);
+  } else {
+    words.factors(args.epilogue, reads_c);
+    words.epilogue(args.epilogue, out);
+  }
   return words.text();
 }
 
