@@ -20,7 +20,9 @@ class ExpressionStore {
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
-  static constexpr int columns = light_expression_columns<config, Code>;
+  /// Where problems have neighbours, what tells them apart takes the registers of more columns.
+  static constexpr int columns =
+      Work::has_neighbours ? expression_columns<config> : light_expression_columns<config, Code>;
   static constexpr int box_steps = box.columns / columns;
   static constexpr int count = columns / 2;
   static constexpr int pairs = count / 2;

@@ -127,7 +127,7 @@ GROUPED_SM90 = ("grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c2x1_s6_pin
                 "grouped_gemm_sm90_f16_f16_f32_f32_rrr_128x256x64_c1x1_s4_cooperative_a8x8",
                 "grouped_gemm_sm90_bf16_bf16_f32_bf16_crr_64x128x64_c1x1_s8_ping_pong_a8x8")
 # Expressions with gated pairs, and with reductions of groups of columns: tiles of whole groups of columns.
-GROUPED_WIDE = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a8x8")
+GROUPED_WIDE = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_sm80_bf16_bf16_f32_f32_rcr_128x128x32_w2x2x1_s4_a8x8")
 GROUPED_WIDE_SM90 = ("grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c2x1_s6_ping_pong_a8x8",
                      "grouped_gemm_sm90_f16_f16_f32_f32_rrr_128x256x64_c1x1_s4_cooperative_a8x8")
 # More groups than a warp has lanes, by ends and by counts; a group of more rows than a band.
