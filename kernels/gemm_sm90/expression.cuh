@@ -57,7 +57,7 @@ class ExpressionStore {
     QUARRY_ROLLED
     for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
       if constexpr (Work::has_neighbours) {
-        if (rows_left(work, index) <= 0) break;  // nor are there rows of those behind it
+        if (rows_left(work, index) <= 0) break;  // boxes behind it have no rows, too
       }
       const arch::SharedAddress buffer = ring_.acquire();
       QUARRY_ROLLED

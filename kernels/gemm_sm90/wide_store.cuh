@@ -95,7 +95,7 @@ class WideStore {
         for (int half = 0; half < 2; ++half) Values::each_row(rows[half], rows[half], reductions::Start());
       }
       if constexpr (Work::has_neighbours) {
-        if (work.m() - box_row(work, index) <= 0) break;  // nor are there rows of those behind it
+        if (work.m() - box_row(work, index) <= 0) break;  // boxes behind it have no rows, too
       }
       if constexpr (has_groups) {
         if (index * box.columns % group_columns == 0) reduce_groups(tensors, sums, work, index, groups);

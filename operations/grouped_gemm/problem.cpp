@@ -59,7 +59,7 @@ Status check_batch(const TensorView& view, Operand name, std::int64_t groups) {
   return {code, Reason::batch, name, groups, view.extents[0]};
 }
 
-/// Columns of B: of a gated pair twice those of the output.
+/// Columns of B: as many as the output has, or twice as many with gated pairs.
 std::int64_t product_columns(const GroupedGemmArguments& args) {
   const bool is_gated = args.expression && args.expression->is_gated();
   return columns(args.out) * (is_gated ? 2 : 1);

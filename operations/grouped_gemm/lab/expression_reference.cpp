@@ -21,7 +21,7 @@ namespace {
 using host::HostOperand;
 using host::Matrix;
 
-/// A row of sums, and how far those of each output may be off: of a gated pair the larger one of both.
+/// A row of sums, and how far the sums of an output may be off: the farther one of a gated pair.
 struct RowSums {
   std::vector<double> sums;
   std::vector<double> radii;

@@ -130,12 +130,16 @@ void widen_outside(Problem& problem, Dice& dice) {
   problem.n = 65 + 2 * dice.between(0, 30);
 }
 
-/// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a tile.
-/// Rows follow the last group, so that it shows who writes beyond it.
+/// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a
+/// tile. Of contiguous groups, rows follow the last one, and boxes may leave by the copy engine: it shows who
+/// writes beyond a group.
 void draw_path_expression(Problem& problem, const gemm::WideParts& parts) {
   if (parts.groups) problem.n += 192;
   if (parts.pairs) problem.n = problem.n / 64 * 64 + 32;
-  if (problem.form == GroupForm::contiguous) problem.room += 20;
+  if (problem.form == GroupForm::contiguous) {
+    problem.room += 20;
+    problem.out.alignment = wide_alignment(problem.out.dtype);
+  }
   make_expression(problem, parts);
 }
 
