@@ -52,9 +52,6 @@ class GroupedGemmSm90 final : public GroupedGemmFamily {
   Status supports(const GemmProfile& kernel, const GroupedGemmProblem& problem,
                   const DeviceModel& device) const override {
     if (Status status = check_scaled_form(kernel.traits.scales, problem.groups.form); !status) return status;
-    if (problem.gemm.wide.gated && problem.groups.zero_outside)
-      return {StatusCode::unsupported,
-              "Gated pairs are unsupported by a kernel whose warps clear the rows outside of all groups"};
     // A box begins at a multiple of 16 bytes along a line, and a group at any row.
     if (problem.groups.form == GroupForm::contiguous && kernel.traits.layouts.a == Layout::column)
       return {StatusCode::unsupported,

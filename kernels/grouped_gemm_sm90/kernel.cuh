@@ -14,8 +14,7 @@ namespace quarry::grouped_gemm_sm90 {
 /// The kernel, without and with scales of operands.
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GroupedTensorGemmParams& params) {
-  using Sources = typename gemm_sm90::SourcesOf<tile_config(config), is_gated<Epilogue>()>::Type;
-  gemm_sm90::run<tile_config(config), Epilogue, Sources>(params, nullptr);
+  gemm_sm90::run<tile_config(config), Epilogue>(params, nullptr);
 }
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const ScaledGroupedTensorGemmParams& params) {

@@ -42,10 +42,6 @@ template <gemm::WideParts parts, bool (*too)(const KernelMetadata& kernel)>
 bool evaluates(const KernelMetadata& kernel) {
   return takes_expression(kernel, parts) && too(kernel);
 }
-/// The copy engine's kernels have no code for rows outside of groups of half the columns.
-bool clears_half_rows(const KernelMetadata& kernel) {
-  return begins_at_any_row(kernel) && kernel.design.copy_engine != CopyEngine::tma;
-}
 template <GroupForm form>
 void take_form(Problem& problem) {
   problem.form = form;
@@ -90,7 +86,7 @@ constexpr OwnPath own_paths[] = {
      take_form<GroupForm::ragged_k>,
      false,
      of_pairs},
-    {{"gated_zero_outside", evaluates<of_pairs, clears_half_rows>},
+    {{"gated_zero_outside", evaluates<of_pairs, begins_at_any_row>},
      [](Problem& p) {
        p.form = GroupForm::contiguous;
        p.zero_outside = true;

@@ -82,8 +82,6 @@ std::optional<bool> refuses_expression(const std::string& message, const KernelM
   const std::int64_t half = args.out.extents[args.out.rank - 1U];
   if (message.starts_with("The expression is unsupported"))
     return args.expression && kernel.operands.scales != ScaleSupport::none;
-  if (message.starts_with("Gated pairs are unsupported by a kernel whose warps clear"))
-    return parts.pairs && args.zero_outside && kernel.design.copy_engine == CopyEngine::tma;
   if (message.starts_with("Tiles of ")) return parts.pairs && !takes_expression(kernel, {.pairs = true});
   if (message.starts_with("The halves of operand `b` are a gated pair"))
     return parts.pairs && kernel.operands.b.layout == Layout::row && half % kernel.operands.b.alignment != 0;
@@ -151,8 +149,7 @@ std::string fault_of_empty_answer(const Status& status, const GroupedGemmArgumen
           holds(message, "Operand `") || holds(message, "The filter") || holds(message, "Accumulator is") ||
           holds(message, "Contiguous groups are unsupported") || holds(message, "Ragged K is unsupported") ||
           holds(message, "The expression is") || holds(message, "Groups of 128 columns") ||
-          holds(message, "Gated pairs are") || holds(message, "Tiles of ") ||
-          holds(message, "machine code") || holds(message, "The device is");
+          holds(message, "Tiles of ") || holds(message, "machine code") || holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

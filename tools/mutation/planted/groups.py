@@ -12,6 +12,7 @@ EXPRESSION = "kernels/common/expression_epilogue.cuh"
 WIDE = "kernels/common/wide_epilogue.cuh"
 EXPRESSION_STORE = "kernels/gemm_sm90/expression.cuh"
 VECTORS = "kernels/gemm_sm90/expression_vectors.cuh"
+GROUPED_SM90_EXPRESSION = "kernels/grouped_gemm_sm90/expression.cuh"
 WIDE_STORE = "kernels/gemm_sm90/wide_store.cuh"
 LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
 LIST_PARAMS = "kernels/gemm_list/params.hpp"
@@ -54,6 +55,8 @@ PLANTED = [
               [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
     Planted("gated", "a box that ends within a group is handed to the copy engine", GROUPED_WIDE_SM90,
             [(WIDE_STORE, "work.m() - box_row(work, index) < OutputBox::rows", "work.m() < 0")]),
+    Planted("gated_zero_outside", "rows outside of all groups have B's columns", GROUPED_WIDE_SM90,
+            [(GROUPED_SM90_EXPRESSION, "clear_outside<Element<config.types.out>, 2>(params);", "clear_outside<Element<config.types.out>, 1>(params);")]),
     Planted("gated_zero_outside", "rows outside of all groups have B's columns", GROUPED_WIDE,
             [(GROUP_TILES, "const int left = (gated ? work.n() / 2 : work.n()) - column;", "const int left = work.n() - column;")]),
     # Lists.
