@@ -212,6 +212,7 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
+    Stage(rf"{SM90}/(expression|wide_store)\.cuh", GROUPED_WIDE_SM90),
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
