@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "quarry/arguments.hpp"
 #include "quarry/epilogue.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/scale_granularity.hpp"
 #include "quarry/tensor.hpp"
@@ -42,8 +45,8 @@ Result<SizesAre> parse_sizes_are(std::string_view word);
 /// rows that the groups before it left. The host executor refuses such sizes instead, with a message, unless
 /// `clamp_host_sizes` is set.
 ///
-/// Not there yet: expressions, a bias for each group (a bias is the same for all groups),
-/// arrays of pointers, interleaved layouts, controls.
+/// Not there yet: a bias for each group in the standard epilogue, where it is the same for all groups (an
+/// expression may have one), arrays of pointers, interleaved layouts, controls.
 struct GroupedGemmArguments {
   static constexpr Operation operation = Operation::grouped_gemm;
 
@@ -81,6 +84,16 @@ struct GroupedGemmArguments {
   /// no group is expected to have more. The other groups are taken to share the rest evenly. Unset, or fewer
   /// than an even share: all groups are alike.
   std::optional<std::int64_t> expected_largest = std::nullopt;
+  /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
+  /// GemmArguments. Values of an element, gated pairs (B has twice the columns of `out`) and reductions of
+  /// groups of 128 columns; not of rows, columns or all. Rows outside of all groups have no values: `out` is
+  /// as `zero_outside` says, and other outputs keep their bytes. Scales of A and B are refused beside it.
+  std::optional<Expression> expression = std::nullopt;
+  /// The expression's inputs and outputs but `out`, as in GemmArguments, of the extents of `out`: with
+  /// contiguous groups a matrix has the rows of all groups, and a vector per_row a value for each of them.
+  /// A vector per_column has N values for all groups, or G x N: N values for each (G x 1: one for each). With
+  /// the other forms, whose `out` is a batch of groups, every tensor may have a part for each group.
+  std::vector<ExpressionTensor> tensors = {};
 };
 
 }  // namespace quarry

@@ -224,9 +224,15 @@ class ExpressionEpilogue {
 
   template <class Params>
   QUARRY_DEVICE ExpressionEpilogue(const Params& params, int batch)
-      : tensors_(static_cast<const typename Code::template Parameters<Params>&>(params).expression, batch),
-        out_(matrix_of<Out, form.interleaved, form.batches>(
-            form.by_columns ? transposed(params.out) : params.out, batch)) {}
+      : ExpressionEpilogue(static_cast<const typename Code::template Parameters<Params>&>(params).expression,
+                           batch, params.out, batch) {}
+
+  /// @param batch the entry that the tensors have for the output's entry
+  QUARRY_DEVICE ExpressionEpilogue(const ExpressionParams& tensors, int batch, const MatrixParams& out,
+                                   int out_batch)
+      : tensors_(tensors, batch),
+        out_(matrix_of<Out, form.interleaved, form.batches>(form.by_columns ? transposed(out) : out,
+                                                            out_batch)) {}
 
   QUARRY_DEVICE Quad<Out> outputs(int row, int column, int count, const Quad<Sum>& sum) const {
     typename Tensors::template Held<4> held;

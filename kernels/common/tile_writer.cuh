@@ -95,6 +95,12 @@ class RegularColumn {
   Quad<typename Epilogue::Compute> addend_ = {};
 };
 
+/// Whether an epilogue is made from a piece of work, of which others are told the batch entry of the output.
+template <class Epilogue, class Work>
+concept TakesWork = requires(const GemmParams& params, const Work& work) {
+  Epilogue(params, work);
+};
+
 /// Takes the sums of one tile, a quad at a time, and does with them what the mode asks.
 template <class Compute, class Epilogue, class Work>
 class TileWriter {
@@ -108,6 +114,9 @@ class TileWriter {
         work_(work),
         tile_(tile),
         serial_(params.mode == Mode::split_k_serial && params.slices > 1) {}
+  QUARRY_DEVICE TileWriter(const GemmParams& params, const Work& work,
+                           Tile tile) requires TakesWork<Epilogue, Work>
+      : epilogue_(params, work), params_(params), work_(work), tile_(tile), serial_(false) {}
 
   /// Call before the first quad, as a whole block.
   QUARRY_DEVICE void begin() const {

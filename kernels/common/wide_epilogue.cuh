@@ -92,16 +92,24 @@ class WideEpilogue {
   };
 
   QUARRY_DEVICE WideEpilogue(const GemmParams& params, int batch)
-      : params_(static_cast<const WithReductions<GemmParams>&>(params)),
-        tensors_(params_.expression, batch),
-        out_(matrix_of<Out, false, form.batches>(params.out, batch)),
+      : WideEpilogue(static_cast<const WithReductions<GemmParams>&>(params), params, batch, batch) {}
+
+  /// @param whole the kernel's parameters, with `expression` and `reductions`
+  /// @param batch the entry that the tensors have for the output's entry
+  template <class Whole>
+  QUARRY_DEVICE WideEpilogue(const Whole& whole, const GemmParams& params, int batch, int out_batch)
+      : expression_(whole.expression),
+        reductions_(whole.reductions),
+        params_(params),
+        tensors_(whole.expression, batch),
+        out_(matrix_of<Out, false, form.batches>(params.out, out_batch)),
         batch_(batch) {}
 
   /// Finishes a row of a tile, of which the lane has the quads that begin with columns 4 (lane + 32 i).
   template <int quads, class Work>
   QUARRY_DEVICE void write_row(const Work& work, Tile tile, int tile_row, const Quad<Sum> (&sums)[quads],
                                const Quad<Sum> (&partners)[quads], Reduced<quads>& reduced) const {
-    const int row = work.tile_m * tile.m + tile_row;
+    const int row = work.out().row + work.tile_m * tile.m + tile_row;
     const int first = work.tile_n * tile_columns(tile);
     Held held[quads];
     int counts[quads];
@@ -140,13 +148,13 @@ class WideEpilogue {
     if constexpr (Values::column_count > 0) {
       const int first = work.tile_n * tile_columns(tile);
       const long long part = static_cast<long long>(work.tile_m) * warps + warp;
-      const long long stride = params_.reductions.column_parts * parts.all_columns();
+      const long long stride = reductions_.column_parts * parts.all_columns();
       QUARRY_UNROLL
       for (int i = 0; i < 4 * quads; ++i) {
         const int column = (arch::lane_index() + 32 * (i / 4)) * 4 + i % 4;
         if (column >= tile_columns(tile) || first + column >= parts.columns) continue;
         const long long line = static_cast<long long>(batch_) * parts.columns + first + column;
-        const long long slot = params_.reductions.columns_at + part * parts.all_columns() + line;
+        const long long slot = reductions_.columns_at + part * parts.all_columns() + line;
         Values::each_column(reduced.columns[i], reduced.columns[i],
                             reductions::WritePartial{parts.slot(slot), stride});
       }
@@ -156,9 +164,9 @@ class WideEpilogue {
       for (int mask = 1; mask < 32; mask *= 2)
         Values::each_all(reduced.all, reduced.all, reductions::CombineLane{arch::lane_index() ^ mask});
       if (arch::lane_index() != 0) return;
-      const long long slot = params_.reductions.all_at + tile_number(work) * warps + warp;
+      const long long slot = reductions_.all_at + tile_number(work) * warps + warp;
       Values::each_all(reduced.all, reduced.all,
-                       reductions::WritePartial{parts.slot(slot), params_.reductions.all_parts});
+                       reductions::WritePartial{parts.slot(slot), reductions_.all_parts});
     }
   }
 
@@ -170,7 +178,7 @@ class WideEpilogue {
   }
   template <class Work>
   QUARRY_DEVICE ReducedParts parts_of(const Work& work) const {
-    return {params_.reductions, params_, work_columns(work)};
+    return {reductions_, params_, work_columns(work)};
   }
   template <class Work>
   QUARRY_DEVICE long long tile_number(const Work& work) const {
@@ -210,7 +218,7 @@ class WideEpilogue {
     Values::each_column(of_column, lines, reductions::Combine());
     Values::each_all(of_all, lines, reductions::Combine());
     if (lane.index == 0 && column % 128 == 0)
-      Code::group_outputs(MatrixLane{params_.expression, batch_, row, column / 128}, out);
+      Code::group_outputs(MatrixLane{expression_, batch_, row, column / 128}, out);
   }
 
   template <class Work>
@@ -223,10 +231,12 @@ class WideEpilogue {
     const long long line = static_cast<long long>(batch_) * params_.m + row;
     Values::each_row(total, total,
                      reductions::WritePartial{parts.slot(work.tile_n * parts.all_rows() + line),
-                                              params_.reductions.row_parts * parts.all_rows()});
+                                              reductions_.row_parts * parts.all_rows()});
   }
 
-  const WithReductions<GemmParams>& params_;
+  const ExpressionParams& expression_;
+  const ReductionParams& reductions_;
+  const GemmParams& params_;
   Tensors tensors_;
   MatrixView<Out, false> out_;
   int batch_;

@@ -62,7 +62,7 @@ struct ReductionParams {
 /// The parameters of a kernel with an expression that has reductions or gated pairs.
 template <class Params>
 struct WithReductions : Params {
-  ReductionParams reductions;
+  alignas(Params) ReductionParams reductions;  // as in WithExpression
   ExpressionParams expression;
 };
 

@@ -55,6 +55,9 @@ struct GivenExpression {
   const TensorView* out = nullptr;
   std::uint8_t first_row = 2;
   std::uint8_t first_column = 3;
+  /// Where the rows of the output belong to so many groups, of which each may have its own values of columns:
+  /// these vectors are a batch, and nothing else is. 0: there are no such groups.
+  std::int64_t column_entries = 0;
 
   explicit operator bool() const { return expression != nullptr; }
 };

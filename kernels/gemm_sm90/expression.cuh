@@ -20,7 +20,9 @@ class ExpressionStore {
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
-  static constexpr int columns = light_expression_columns<config, Code>;
+  /// Where problems have neighbours, what tells them apart takes the registers of more columns.
+  static constexpr int columns =
+      Work::has_neighbours ? expression_columns<config> : light_expression_columns<config, Code>;
   static constexpr int box_steps = box.columns / columns;
   static constexpr int count = columns / 2;
   static constexpr int pairs = count / 2;
@@ -51,11 +53,14 @@ class ExpressionStore {
   /// blocks of the cluster share the boxes.
   QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
                            const ClusterPlace& /*place*/) {
-    const Tensors tensors(expression_of<Code>(params_), work.out().batch);
+    const Tensors tensors(expression_of<Code>(params_), tensor_entry(work));
     if constexpr (Vectors::any) vectors_.wait();
     const int turns = shares() ? arch::cluster_blocks() : 1;
     QUARRY_ROLLED
     for (int index = shares() ? arch::cluster_rank() : 0; index < boxes; index += turns) {
+      if constexpr (Work::has_neighbours) {
+        if (rows_left(work, index) <= 0) break;  // boxes behind it have no rows, too
+      }
       const arch::SharedAddress buffer = ring_.acquire();
       QUARRY_ROLLED
       for (int i = 0; i < box_steps; ++i) {
@@ -64,12 +69,16 @@ class ExpressionStore {
         const StepValues<count, Value> values = evaluate(tensors, x, work, index, i);
         put_values<box, Out>(buffer, i * columns, arch::lane_index(), values);
       }
-      if (params_.stores_boxes) {
+      if (stores_box(work, index)) {
         ring_.store(box_at(work, index));
       } else {
         write_box<config>(buffer, work, first_row_ + index / block_boxes * instruction_m,
                           index % block_boxes * box.columns, params_.gemm.out);
-        ring_.advance();
+        if constexpr (Work::has_neighbours) {
+          ring_.pass();
+        } else {
+          ring_.advance();
+        }
       }
     }
     if constexpr (Vectors::any) vectors_.release();
@@ -98,6 +107,15 @@ class ExpressionStore {
   }
   QUARRY_DEVICE static int box_column(const Work& work, int index) {
     return work.tile_n * config.tile.n + index % block_boxes * box.columns;
+  }
+  /// Rows of the problem from a box's first row on; 0 or less: none.
+  QUARRY_DEVICE int rows_left(const Work& work, int index) const { return work.m() - box_row(work, index); }
+  /// Whether the engine stores a box; else the lanes do. It would write rows of other problems, too.
+  QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
+    if constexpr (Work::has_neighbours) {
+      if (rows_left(work, index) < OutputBox::rows) return false;
+    }
+    return params_.stores_boxes;
   }
   QUARRY_DEVICE BoxAt box_at(const Work& work, int index) const {
     const OperandBase base = work.out();

@@ -13,6 +13,17 @@ QUARRY_DEVICE const ExpressionParams& expression_of(const TensorGemmParams& para
   return static_cast<const typename Code::template Parameters<TensorGemmParams>&>(params).expression;
 }
 
+/// The entry of a batch that an expression's tensors have for a piece of work: the output's, unless the work
+/// is of a group that has one of its own (grouped_gemm/schedule.cuh).
+template <class Work>
+QUARRY_DEVICE int tensor_entry(const Work& work) {
+  if constexpr (requires { work.tensor_entry(); }) {
+    return work.tensor_entry();
+  } else {
+    return work.out().batch;
+  }
+}
+
 /// Which inputs are loaded ahead, and where they lie in a set.
 struct VectorPlaces {
   unsigned inputs;  ///< bits
@@ -89,7 +100,7 @@ struct ExpressionVectors {
     const long long stride = by_column ? m.column_stride : m.row_stride;
     const T* const from =
         static_cast<const T*>(m.data) +
-        (base.batch * m.batch_stride + ((by_column ? base.column : base.row) + first) * stride);
+        (tensor_entry(work) * m.batch_stride + ((by_column ? base.column : base.row) + first) * stride);
     QUARRY_ROLLED
     for (int i = thread; i < count; i += threads) {
       T value = {};

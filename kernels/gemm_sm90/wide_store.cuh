@@ -51,6 +51,7 @@ class WideStore {
   using Vectors = ExpressionVectors<config, Code>;
   static constexpr bool has_vectors = reads_vectors_ahead<Code> && Vectors::any;
   using Lane = WideLane<Code, Held, Sum, Value, 2>;
+  using Params = typename Code::template Parameters<TensorGemmParams>;
 
   /// The sums of a step, and their partners in the other half.
   struct Part {
@@ -67,7 +68,7 @@ class WideStore {
   /// As ExpressionStore's.
   QUARRY_DEVICE WideStore(const TensorGemmParams& params, arch::SharedAddress memory, int group,
                           int first_row)
-      : params_(static_cast<const WithReductions<TensorGemmParams>&>(params)),
+      : params_(static_cast<const Params&>(params)),
         ring_(params, memory, group * 4 + warp_of_group()),
         vectors_(memory),
         warp_(first_row / OutputBox::rows / blocks_m(config) + warp_of_group()),
@@ -83,7 +84,7 @@ class WideStore {
   /// Stores a tile's sums.
   QUARRY_DEVICE void store(const Sums<config>& sums, const Work& work, unsigned /*stages_done*/,
                            const ClusterPlace& /*place*/) {
-    const Tensors tensors(params_.expression, work.out().batch);
+    const Tensors tensors(params_.expression, tensor_entry(work));
     if constexpr (has_vectors) vectors_.wait();
     Lines all;
     Values::each_all(all, all, reductions::Start());
@@ -94,6 +95,9 @@ class WideStore {
       if (index % block_boxes == 0) {
         QUARRY_UNROLL
         for (int half = 0; half < 2; ++half) Values::each_row(rows[half], rows[half], reductions::Start());
+      }
+      if constexpr (Work::has_neighbours) {
+        if (work.m() - box_row(work, index) <= 0) break;  // boxes behind it have no rows, too
       }
       if constexpr (has_groups) {
         if (index * box.columns % group_columns == 0) reduce_groups(tensors, sums, work, index, groups);
@@ -135,7 +139,8 @@ class WideStore {
   QUARRY_DEVICE static int all_columns(const Work& work) { return gated ? work.n() / 2 : work.n(); }
 
   QUARRY_DEVICE void leave_box(arch::SharedAddress buffer, const Work& work, int index) {
-    if (params_.stores_boxes) {
+    const bool is_cut = Work::has_neighbours && work.m() - box_row(work, index) < OutputBox::rows;
+    if (params_.stores_boxes && !is_cut) {
       const OperandBase base = work.out();
       ring_.store(BoxAt{base.row + box_row(work, index), base.column + box_column(work, index), base.batch});
       return;
@@ -148,6 +153,7 @@ class WideStore {
     } else {
       write_box<config>(buffer, work, tile_row, tile_column, params_.gemm.out);
     }
+    if constexpr (Work::has_neighbours) return ring_.pass();
     ring_.advance();
   }
 
@@ -178,8 +184,8 @@ class WideStore {
       const bool exists = row + pair_row(i) < work.m() && left > 0;
       operands.counts[i] = !exists ? 0 : left < 2 ? left : 2;
       if (exists)
-        tensors.template load<2, ahead>(operands.held[i], row + pair_row(i), column + pair_column(i),
-                                        operands.counts[i]);
+        tensors.template load<2, ahead>(operands.held[i], work.out().row + row + pair_row(i),
+                                        column + pair_column(i), operands.counts[i]);
     }
     if constexpr (has_vectors) read_vectors(operands, work, row, column);
   }
@@ -244,7 +250,9 @@ class WideStore {
   QUARRY_DEVICE void leave_group(const Work& work, int row, int column,
                                  const typename Values::Outputs& out) const {
     if (column % group_columns == 0 && row < work.m() && column < all_columns(work))
-      Code::group_outputs(MatrixLane{params_.expression, work.out().batch, row, column / group_columns}, out);
+      Code::group_outputs(
+          MatrixLane{params_.expression, tensor_entry(work), work.out().row + row, column / group_columns},
+          out);
   }
 
   /// The outputs of a step; what is reduced joins the totals of the lane's rows, and of all.
@@ -284,8 +292,8 @@ class WideStore {
       values.v[2 * i] = outputs.v[0];
       values.v[2 * i + 1] = outputs.v[1];
       if (operands.counts[i] > 0)
-        tensors.template store<2>(operands.held[i], row + pair_row(i), column + pair_column(i),
-                                  operands.counts[i]);
+        tensors.template store<2>(operands.held[i], work.out().row + row + pair_row(i),
+                                  column + pair_column(i), operands.counts[i]);
     }
     if constexpr (Values::column_count > 0) leave_columns(work, index, column, of_columns);
     return values;
@@ -345,7 +353,7 @@ class WideStore {
                      reductions::WritePartial{parts_of(work).slot(slot), params_.reductions.all_parts});
   }
 
-  const WithReductions<TensorGemmParams>& params_;
+  const Params& params_;
   BoxRing<config> ring_;
   BiasRing<config> vectors_;
   int warp_;       ///< among those that store a tile

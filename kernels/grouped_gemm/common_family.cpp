@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "grouped_gemm/expected_time.hpp"
 
 namespace quarry {
+
+static_assert(expression_is_last<GroupedGemmParams>);
 
 GemmProfile CommonGroupedFamily::profile(const void* config, const DeviceModel& device) const {
   return gemm_profile(traits(config), block_cost(config, device), device);
@@ -16,7 +19,8 @@ Status CommonGroupedFamily::supports(const GemmProfile& kernel, const GroupedGem
                                      const DeviceModel& device) const {
   if (Status s = check_scaled_form(kernel.traits.scales, problem.groups.form); !s) return s;
   const int needed = kernel.traits.shared_memory;
-  if (needed <= device.shared_memory_per_block) return {};
+  if (needed <= device.shared_memory_per_block)
+    return problem.gemm.wide.has_any() ? check_wide(kernel.traits, problem.gemm) : Status();
   return {StatusCode::unsupported, Reason::shared_memory, Operand::none, needed,
           device.shared_memory_per_block};
 }

@@ -33,6 +33,8 @@ struct GroupEntry {
     if (is(GroupForm::ragged_k)) return {batch, 0, 0};
     return {is(GroupForm::masked) ? batch : 0, first, 0};
   }
+  /// Of the tensors of an expression: each group may have its own.
+  QUARRY_DEVICE int tensor_entry() const { return batch; }
 
  private:
   QUARRY_DEVICE bool is(GroupForm form) const { return params.groups.form == form; }

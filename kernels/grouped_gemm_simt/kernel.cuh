@@ -17,10 +17,17 @@ QUARRY_DEVICE void compute(const GemmParams& params, const GroupWork& work, arch
   gemm_simt::Sums<config> sums;
   if (work.k_tiles > 0) {
     const OperandPart a = part_of_a(params.a, work, config.tile);
-    const OperandPart b = part_of_b(params.b, work, config.tile);
-    const int k_left = work.k();
-    gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left), work.k_tiles,
-                                thread_row, thread_column, sums, [](int) {});
+    if constexpr (is_gated<Epilogue>()) {
+      const OperandPart b = gated_part_of_b(params.b, work, config.tile);
+      const int k_left = work.k();
+      gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::GatedLoaderB(b, k_left),
+                                  work.k_tiles, thread_row, thread_column, sums, [](int) {});
+    } else {
+      const OperandPart b = part_of_b(params.b, work, config.tile);
+      const int k_left = work.k();
+      gemm_simt::mainloop<config>(typename S::LoaderA(a, k_left), typename S::LoaderB(b, k_left),
+                                  work.k_tiles, thread_row, thread_column, sums, [](int) {});
+    }
   }
   gemm_simt::write_sums<config, Epilogue>(params, memory, work, thread_row, thread_column, sums);
 }
@@ -29,7 +36,8 @@ QUARRY_DEVICE void compute(const GemmParams& params, const GroupWork& work, arch
 template <Config config, class Epilogue = StandardChain>
 QUARRY_DEVICE void kernel(const GroupedGemmParams& params) {
   const arch::SharedAddress memory = arch::shared_memory();
-  for_each_tile<config.types.out, config.tile, threads(config)>(params, [&](const GroupWork& work) {
+  constexpr bool gated = is_gated<Epilogue>();
+  for_each_tile<config.types.out, config.tile, threads(config), gated>(params, [&](const GroupWork& work) {
     compute<tile_config(config), Epilogue>(params.gemm, work, memory);
   });
 }

@@ -118,36 +118,37 @@ QUARRY_DEVICE void clear_cut_stages(const Params& params, arch::SharedAddress me
 }
 
 /// Writes zeros to the rows of a matrix from `begin` on, of which each block has some; by one warp.
-template <class Out>
+/// @tparam halves 2: the output has half of B's columns
+template <class Out, int halves>
 QUARRY_DEVICE void clear_rows(const GemmParams& params, int batch, int begin, int end) {
   const MatrixView<Out> out = matrix_of<Out>(params.out, batch);
   QUARRY_ROLLED
   for (long long row = begin + static_cast<long long>(arch::block_index()); row < end;
        row += arch::grid_blocks()) {
     QUARRY_ROLLED
-    for (int column = 4 * arch::lane_index(); column < params.n; column += 128) {
-      const int left = params.n - column;
+    for (int column = 4 * arch::lane_index(); column < params.n / halves; column += 128) {
+      const int left = params.n / halves - column;
       out.store(row, column, left < 4 ? left : 4, {});
     }
   }
 }
 
 /// Writes zeros to the rows outside of all groups; by one warp of each block.
-template <class Out>
+template <class Out, int halves = 1>
 QUARRY_DEVICE void clear_outside(const Params& params) {
   const GroupParams& groups = params.groups;
   if (groups.form == GroupForm::masked) {
     QUARRY_ROLLED
     for (int group = 0; group < groups.groups; ++group) {
       const int count = clamped_end(groups, arch::global_load<int>(groups.sizes + group), 0);
-      clear_rows<Out>(params.gemm, group, count, groups.room);
+      clear_rows<Out, halves>(params.gemm, group, count, groups.room);
     }
   } else {
     LaneGroups last = {};
     QUARRY_ROLLED
     for (int group = 0; group < groups.groups; group += 32)
       last = last_of(read_groups(groups, group, last, 0, 0));
-    clear_rows<Out>(params.gemm, 0, last.first + last.count, groups.room);
+    clear_rows<Out, halves>(params.gemm, 0, last.first + last.count, groups.room);
   }
 }
 

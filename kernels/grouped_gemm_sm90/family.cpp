@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "gemm_sm90/clusters.hpp"
 #include "gemm_sm90/estimate.hpp"
@@ -13,6 +14,8 @@ namespace quarry::grouped_gemm_sm90 {
 namespace {
 
 using Params = GroupedTensorGemmParams;
+
+static_assert(expression_is_last<Params>);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 

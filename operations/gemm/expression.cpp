@@ -151,6 +151,14 @@ Status check_out(const GivenExpression& given) {
                                        ", which no kernel with an expression writes yet"};
 }
 
+/// Extents that a tensor may have along four extents.
+std::array<std::int64_t, 4> extents_for(const GivenExpression& given, const OwnTensor& own) {
+  std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
+  if (given.column_entries > 0 && !own.is_output && own.declared.shape == Shape::per_column)
+    extents[1] = given.column_entries;
+  return extents;
+}
+
 /// Checks a tensor of the expression, and fills its parameters, where they are asked for.
 Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionTensorParams& params) {
   const expression::Tensor& declared = own.declared;
@@ -165,7 +173,7 @@ Status check_own(const GivenExpression& given, const OwnTensor& own, ExpressionT
   if (own.is_output) {
     if (Status s = check_output_tensor(*tensor, name); !s) return s;
   }
-  std::array<std::int64_t, 4> extents = extents_after(own.extent, extents_of(*given.out));
+  std::array<std::int64_t, 4> extents = extents_for(given, own);
   std::array<long long, 4> strides = {};
   if (Status s = put_strides(*tensor, shape, own.is_output, extents, strides); !s) return s;
   if (shape == Shape::gathered) {
@@ -223,7 +231,7 @@ MatrixParams matrix_of_out(const GivenExpression& given) {
   return matrix;
 }
 
-void list_tensors(const GivenExpression& given, OperandList& operands) {
+void list_tensors(const GivenExpression& given, OperandList& operands, bool may_stay) {
   const std::size_t count = std::min(given.tensors.size(), std::size_t{tensor_operands});
   for (std::size_t i = 0; i < count; ++i) {
     const TensorView& view = given.tensors[i].view;
@@ -233,7 +241,8 @@ void list_tensors(const GivenExpression& given, OperandList& operands) {
                   .view = &view,
                   .is_output = writes,
                   .may_be_out = !writes && bits_of(view.dtype) == bits_of(given.out->dtype) &&
-                                is_read_before_out(*given.expression, given.tensors[i].name)});
+                                is_read_before_out(*given.expression, given.tensors[i].name),
+                  .may_stay = writes && may_stay});
   }
 }
 

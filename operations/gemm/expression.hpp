@@ -31,7 +31,8 @@ struct OwnTensor {
 std::vector<OwnTensor> own_tensors(const Expression& expression);
 
 /// Lists the tensors of an expression that have a name.
-void list_tensors(const GivenExpression& given, OperandList& operands);
+/// @param may_stay a run may leave elements of outputs as they are
+void list_tensors(const GivenExpression& given, OperandList& operands, bool may_stay = false);
 
 /// "`c` stands beside an expression: write it in the expression"
 Status beside_expression(std::string_view part);

@@ -5,6 +5,7 @@
 
 #include "common/config_parts.hpp"
 #include "operations/common/host/element.hpp"
+#include "operations/gemm/host_expression.hpp"
 
 namespace quarry::host {
 namespace {
@@ -71,13 +72,38 @@ OperandScales scales_of(OperandScales scales, const GroupedGemmParams& p, const 
   return scales;
 }
 
-/// Writes zeros to rows outside of all groups.
-void write_zeros(const HostKernel& kernel, const GroupedGemmParams& p, const GroupSpan& span) {
+/// The tensors of the expression for a group: those that are a batch have an entry for each.
+ExpressionParams tensors_of(const GemmExpression& expression, const GroupedGemmParams& p,
+                            const GroupSpan& span) {
+  ExpressionParams params = expression.params;
+  const int row = p.groups.form == GroupForm::ragged_k ? 0 : span.first;
+  ExpressionTensorParams* next = params.tensors;
+  for (const expression::Tensor& input : expression.graph.inputs)
+    advance(next++->matrix, input.dtype, span.group, row, 0);
+  for (const expression::Output& output : expression.graph.outputs) {
+    if (output.tensor.name != "out") advance(next++->matrix, output.tensor.dtype, span.group, row, 0);
+  }
+  return params;
+}
+
+/// Computes the outputs of a group.
+Status execute_group(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales,
+                     const GemmExpression* expression, const GroupSpan& span) {
+  const GemmParams gemm = gemm_of(kernel, p, span);
+  if (expression == nullptr) return execute(kernel, gemm, scales_of(scales, p, span), 1);
+  const ExpressionParams tensors = tensors_of(*expression, p, span);
+  const GemmExpression of_group = {expression->graph, tensors};
+  return execute(kernel, gemm, {}, 1, 0, &of_group);
+}
+
+/// Writes zeros to rows outside of all groups, of so many columns.
+void write_zeros(const HostKernel& kernel, const GroupedGemmParams& p, std::int64_t columns,
+                 const GroupSpan& span) {
   MatrixParams out = p.gemm.out;
   advance(out, kernel.types.out, p.groups.form == GroupForm::masked ? span.group : 0, span.first, 0);
   with_element(kernel.types.out, [&]<class E>(E) {
     for (std::int64_t row = 0; row < span.count; ++row) {
-      for (std::int64_t column = 0; column < p.gemm.n; ++column)
+      for (std::int64_t column = 0; column < columns; ++column)
         write_element<E>(const_cast<void*>(out.data), row * out.row_stride + column * out.column_stride, 0);
     }
   });
@@ -98,10 +124,13 @@ Status check_sizes(const GroupParams& p) {
   return {};
 }
 
-Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales) {
+Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const OperandScales& scales,
+               const GemmExpression* expression) {
   if (!p.groups.clamp_host_sizes) {
     if (Status s = check_sizes(p.groups); !s) return s;
   }
+  const bool is_gated = expression != nullptr && expression->graph.is_gated;
+  const std::int64_t columns = is_gated ? p.gemm.n / 2 : p.gemm.n;
   int begin = 0;
   for (long long number = 0; number < span_count(p.groups); ++number) {
     const int group = group_of_span(p.groups, number);
@@ -109,8 +138,8 @@ Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const Opera
     const GroupSpan span = group_span(p.groups, number, size, begin);
     begin = span.first + span.count;
     if (span.is_outside) {
-      write_zeros(kernel, p, span);
-    } else if (Status s = execute(kernel, gemm_of(kernel, p, span), scales_of(scales, p, span), 1); !s) {
+      write_zeros(kernel, p, columns, span);
+    } else if (Status s = execute_group(kernel, p, scales, expression, span); !s) {
       return s;
     }
   }

@@ -1,5 +1,7 @@
 /// The operands of a grouped GEMM: the one place that lists them.
 #include "operations/common/epilogue_operands.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/grouped_gemm/expression.hpp"
 #include "operations/grouped_gemm/operation.hpp"
 #include "operations/grouped_gemm/problem.hpp"
 
@@ -17,6 +19,7 @@ void Rules::operands(const GroupedGemmArguments& args, OperandList& list) {
   list.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
   list.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
   list.add({.name = Operand::sizes, .view = &args.sizes});
+  if (args.expression) return list_tensors(given_expression(args), list, may_stay);
   list_operands(args.c, args.epilogue, list, may_stay);
 }
 

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "grouped_gemm/family.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
 #include "operations/gemm/whole_question.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/grouped_gemm.hpp"
 #include "quarry/status.hpp"
 
@@ -86,6 +88,11 @@ struct Rules {
   static Status no_kernel(const GroupedGemmProblem& problem);
   static Status check_signature(const Row& row, const GroupedGemmProblem& problem);
   static Question question(const GroupedGemmProblem& problem);
+  /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
+  static std::uint64_t expression_hash(const GroupedGemmProblem& problem);
+  /// Question::expression of the memo.
+  static std::uint64_t expression_word(const GroupedGemmProblem& problem);
+  static KnownExpression known_expression(const GroupedGemmProblem& problem);
   /// @return 0: the rows of groups are no M of the problem
   static std::int64_t tuning_question(const GroupedGemmProblem& problem, TuningQuestion& question);
   /// With sizes that are even and have the expected total. @pre check(arguments)
@@ -104,6 +111,7 @@ struct Rules {
   static void launch(const Row& row, const GroupedGemmProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 
 }  // namespace quarry::detail::grouped_gemm

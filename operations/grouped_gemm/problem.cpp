@@ -8,9 +8,12 @@
 #include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/expression.hpp"
 #include "operations/gemm/scales.hpp"
+#include "operations/grouped_gemm/expression.hpp"
 
 namespace quarry {
 namespace {
@@ -56,14 +59,20 @@ Status check_batch(const TensorView& view, Operand name, std::int64_t groups) {
   return {code, Reason::batch, name, groups, view.extents[0]};
 }
 
+/// Columns of B: as many as the output has, or twice as many with gated pairs.
+std::int64_t product_columns(const GroupedGemmArguments& args) {
+  const bool is_gated = args.expression && args.expression->is_gated();
+  return columns(args.out) * (is_gated ? 2 : 1);
+}
+
 /// The extents of A and B against the output's.
 Status check_shapes(const GroupedGemmArguments& args) {
   const TensorView& out = args.out;
   const std::int64_t k = columns(args.a);
   if (Status s = check_extents(args.a, Operand::a, rows(out), k, out); !s) return s;
   if (rows(args.b) != k) return {code, Reason::rows, Operand::b, k, rows(args.b)};
-  if (columns(args.b) != columns(out))
-    return {code, Reason::columns, Operand::b, columns(out), columns(args.b)};
+  const std::int64_t n = product_columns(args);
+  if (columns(args.b) != n) return {code, Reason::columns, Operand::b, n, columns(args.b)};
   return form_of(args) == GroupForm::masked ? check_batch(args.b, Operand::b, out.extents[0]) : Status();
 }
 
@@ -157,16 +166,17 @@ Status normalise(const GroupedGemmArguments& args, const OperandList& operands, 
   if (Status s = check_form(args); !s) return s;
   if (Status s = check_shapes(args); !s) return s;
   if (Status s = check_sizes(args); !s) return s;
-  if (Status s = check_no_arrays(operands); !s) return s;
+  if (Status s = check_no_arrays(operands); !s) return with_names(s, args.tensors);
   if (Status s = check_output_strides(args.out); !s) return s;
   const DType accumulator = accumulator_of(args);
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_scales(args, compute); !s) return s;
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
+  if (Status s = check_expression(args, accumulator); !s) return s;
   if (Status s = check_hints(args); !s) return s;
-  if (Status s = check_memory(operands); !s) return s;
-  if (Status s = check_overlaps(operands); !s) return s;
+  if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
+  if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
   describe(args, problem);
   return {};
 }
@@ -193,6 +203,7 @@ void describe(const GroupedGemmArguments& args, GroupedGemmProblem& problem) {
   gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   if (gemm.k > 0) gemm.scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
   gemm.batch = args.out.rank == 3 ? static_cast<int>(args.out.extents[0]) : 1;
+  if (args.expression) describe_expression(given_expression(args), gemm);
   const auto groups = static_cast<int>(groups_of(args));
   const std::int64_t room = form == GroupForm::ragged_k ? columns(args.a) : rows(args.a);
   problem.groups = {.sizes = static_cast<const int*>(args.sizes.data),

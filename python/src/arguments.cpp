@@ -104,7 +104,7 @@ struct GroupChoices {
 class GroupedGemm final : public OperationArguments {
  public:
   GroupedGemm(nb::handle a, nb::handle b, nb::handle out, nb::handle sizes, nb::handle accumulator,
-              const PythonEpilogue* epilogue, const GroupChoices& choices) {
+              nb::handle epilogue, const GroupChoices& choices) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -115,15 +115,23 @@ class GroupedGemm final : public OperationArguments {
     arguments_.expected_total = choices.expected_total;
     arguments_.expected_largest = choices.expected_largest;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    if (epilogue == nullptr) return;
-    if (epilogue->expression)
-      throw nb::value_error("epilogue: a grouped GEMM takes the standard parts, and no expression yet");
-    arguments_.c = keep_if(epilogue->c, "C");
-    arguments_.epilogue = standard_epilogue(*this, *epilogue);
+    if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
   }
   quarry::Arguments get() const override { return arguments_; }
 
  private:
+  void take(const PythonEpilogue& given, nb::handle out) {
+    if (!given.expression) {
+      arguments_.c = keep_if(given.c, "C");
+      arguments_.epilogue = standard_epilogue(*this, given);
+      return;
+    }
+    const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
+    BoundExpression expressed = bound(*given.expression, {arguments_.out, nb::borrow(out), sums}, *this);
+    arguments_.expression = std::move(expressed.expression);
+    arguments_.tensors = std::move(expressed.tensors);
+  }
+
   GroupedGemmArguments arguments_;
 };
 
@@ -281,8 +289,8 @@ void bind_gemm(nb::module_& module) {
 }
 
 void make_grouped(GroupedGemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
-                  nb::handle accumulator, const PythonEpilogue* epilogue, std::string_view sizes_are,
-                  bool zero_outside, bool clamp_host_sizes, std::optional<std::int64_t> expected_total,
+                  nb::handle accumulator, nb::handle epilogue, std::string_view sizes_are, bool zero_outside,
+                  bool clamp_host_sizes, std::optional<std::int64_t> expected_total,
                   std::optional<std::int64_t> expected_largest) {
   new (self) GroupedGemm(a, b, out, sizes, accumulator, epilogue,
                          {sizes_are, zero_outside, clamp_host_sizes, expected_total, expected_largest});
@@ -297,7 +305,8 @@ void bind_grouped(nb::module_& module) {
       "A (G x capacity x K) and out (G x capacity x N) for masked groups; A (M x T), B (T x N) and out (G x "
       "M x N) "
       "for groups of K.\n"
-      "`sizes` are G numbers of Int32, where groups end (\"ends\") or how long they are (\"counts\").")
+      "`sizes` are G numbers of Int32, where groups end (\"ends\") or how long they are (\"counts\").\n"
+      "A tensor (G x 1 x N) of an epilogue's expression has a value for each column of each group.")
       .def("__init__", &make_grouped, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("sizes").none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("sizes_are") = "ends",
@@ -305,7 +314,9 @@ void bind_grouped(nb::module_& module) {
            nb::arg("expected_total") = nb::none(), nb::arg("expected_largest") = nb::none(),
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, accumulator_type: "
                    "object = "
-                   "None, epilogue: EpilogueArguments | None = None, *, sizes_are: str = 'ends', "
+                   "None, epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = "
+                   "None, "
+                   "*, sizes_are: str = 'ends', "
                    "zero_outside: bool = "
                    "False, clamp_host_sizes: bool = False, expected_total: int | None = None, "
                    "expected_largest: int | None = None) -> None"));

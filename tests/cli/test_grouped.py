@@ -35,6 +35,27 @@ class Grouped(CommandTest):
             with self.subTest(words=words):
                 self.assertIn("right", self.quarry("run", "grouped_gemm", *words, *HOST).out)
 
+    def test_expressions_take_the_place_of_the_epilogue(self):
+        for words in (
+            ("4x64x96", "bf16", "--tokens", "300", "--epilogue", "out = silu(gate(sum) + bias) * up(sum)", "--with", "bias=f32:per_column",
+             "--of-each", "bias"),
+            ("3x40x33", "f16", "--form", "masked", "--sizes", "7,0,20", "--room", "20", "--outside", "zero", "--epilogue", "z = sum * w; out = z + x",
+             "--with", "w=f32:per_row,x=f16:row,z=f32:col", "--of-each", "w"),
+            ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--epilogue", "out = sum + 1"),
+            ("3x256x32", "bf16", "--sizes", "7,7,30", "--room", "50", "--epilogue", "s = group_max(abs(sum)); out = sum / s", "--with", "s=f32:row"),
+            ("3x40x33", "f32", "--sizes", "7,7,30", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
+        ):
+            with self.subTest(words=words):
+                ran = self.quarry("run", "grouped_gemm", *words, *HOST).out
+                self.assertIn("right", ran)
+                if "--of-each" in words:
+                    self.assertIn("--of-each " + words[-1], ran)
+        shape = ("run", "grouped_gemm", "3x40x33", "f16", *HOST)
+        self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
+        self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:per_row", "--of-each", "x", says=["per_column", "got `x`"])
+        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions of rows")
+        self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
+
     def test_the_largest_group_is_a_hint(self):
         words = ("find", "grouped_gemm", "128x2048x4096", "bf16", "--tokens", "2048", "--device-model", "h200", "--format", "json")
         def first(*more):

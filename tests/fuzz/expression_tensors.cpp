@@ -1,6 +1,8 @@
 #include "fuzz/expression_tensors.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "fuzz/arguments.hpp"
 #include "lab/expression/random.hpp"
@@ -51,6 +53,21 @@ std::vector<ExpressionTensor> tensors_for(const Expression& expression, std::spa
   for (const expression::Tensor& input : expression.inputs()) add(input);
   for (const expression::Output& output : expression.outputs()) add(output.tensor);
   return tensors;
+}
+
+Expression draw_expression(const TensorView& out, std::vector<ExpressionTensor>& tensors, Input& input) {
+  constexpr DType sums[] = {DType::f32, DType::s32, DType::f64};
+  constexpr DType usual[] = {DType::f16, DType::bf16, DType::f32, DType::s8};
+  constexpr std::int64_t most_extent = 64;
+  std::array<std::int64_t, 3> extents = {};
+  const std::size_t rank = out.rank == 3 ? 3 : 2;
+  for (std::size_t i = 0; i < rank; ++i)
+    extents[i] = std::clamp<std::int64_t>(out.extents[i], 0, most_extent);
+  const DType type = std::ranges::find(usual, out.dtype) != std::end(usual) ? out.dtype : DType::none;
+  const std::uint8_t seed = input.byte();
+  Expression expression = some_expression(seed, sums[input.byte() % std::size(sums)], type);
+  tensors = tensors_for(expression, std::span(extents).first(rank), false);
+  return expression;
 }
 
 void change(std::vector<ExpressionTensor>& tensors, Input& input) {

@@ -18,6 +18,10 @@ Expression some_expression(std::uint64_t seed, DType sum, DType out);
 std::vector<ExpressionTensor> tensors_for(const Expression& expression, std::span<const std::int64_t> extents,
                                           bool has_out);
 
+/// An expression of sums of some type, for the output of a product as it is now, if that is like a matrix,
+/// and its tensors.
+Expression draw_expression(const TensorView& out, std::vector<ExpressionTensor>& tensors, Input& input);
+
 /// Takes one of the tensors away, renames or repeats it, makes it a value, or changes its view.
 void change(std::vector<ExpressionTensor>& tensors, Input& input);
 

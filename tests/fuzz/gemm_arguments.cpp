@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <array>
-
 #include "fuzz/arguments.hpp"
 #include "fuzz/expression_tensors.hpp"
 #include "fuzz/harness_list.hpp"
@@ -9,21 +6,6 @@
 
 namespace quarry::fuzz {
 namespace {
-
-/// Of sums of some type, for the output as it is now, if that is like a matrix.
-void set_expression(GemmArguments& arguments, Input& input) {
-  constexpr DType sums[] = {DType::f32, DType::s32, DType::f64};
-  constexpr DType usual[] = {DType::f16, DType::bf16, DType::f32, DType::s8};
-  constexpr std::int64_t most_extent = 64;
-  std::array<std::int64_t, 3> extents = {};
-  const std::size_t rank = arguments.out.rank == 3 ? 3 : 2;
-  for (std::size_t i = 0; i < rank; ++i)
-    extents[i] = std::clamp<std::int64_t>(arguments.out.extents[i], 0, most_extent);
-  const DType out =
-      std::ranges::find(usual, arguments.out.dtype) != std::end(usual) ? arguments.out.dtype : DType::none;
-  arguments.expression = some_expression(input.byte(), sums[input.byte() % std::size(sums)], out);
-  arguments.tensors = tensors_for(*arguments.expression, std::span(extents).first(rank), false);
-}
 
 void change(GemmArguments& arguments, Input& input) {
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
@@ -39,7 +21,7 @@ void change(GemmArguments& arguments, Input& input) {
     case 8: change(arguments.accumulator, input); break;
     case 9: arguments.math = input.word<Math>(); break;
     case 10: change(arguments.epilogue, arguments.out, input); break;
-    case 11: set_expression(arguments, input); break;
+    case 11: arguments.expression = draw_expression(arguments.out, arguments.tensors, input); break;
     case 12: change(arguments.tensors, input); break;
     case 13: change(arguments.b_zero, TensorView::row_major(nullptr, DType::u8, {1, 1}), input); break;
     default: change(arguments.controls, input); break;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "fuzz/arguments.hpp"
+#include "fuzz/expression_tensors.hpp"
 #include "fuzz/harness_list.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
@@ -19,7 +20,13 @@ void change(std::vector<std::int32_t>& sizes, Input& input) {
 
 void change(GroupedGemmArguments& arguments, std::vector<std::int32_t>& sizes, Input& input) {
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
-  switch (input.byte() % 17) {
+  const std::uint8_t kind = input.byte();
+  if (kind >= 252) return change(arguments.tensors, input);
+  if (kind >= 238) {
+    arguments.expression = draw_expression(arguments.out, arguments.tensors, input);
+    return;
+  }
+  switch (kind % 17) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;

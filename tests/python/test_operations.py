@@ -129,14 +129,36 @@ class Groups(unittest.TestCase):
                     begin += count
                 self.assertLessEqual(relative_error(out, reference), TOLERANCES[dtype])
 
+    def test_an_expression_takes_the_place_of_the_epilogue(self):
+        a, b, out = numpy.ones((5, 2), "float32"), numpy.ones((3, 2, 8), "float32"), numpy.full((5, 4), -1, "float32")
+        b *= numpy.array([1, 2, 3], "float32").reshape(3, 1, 1)
+        sizes = numpy.array([2, 2, 4], "int32")  # of the last group the rows 2 and 3; row 4 is outside
+        bias = numpy.arange(12, dtype="float32").reshape(3, 1, 4)
+        epilogue = quarry.EpilogueArguments("out = gate(sum) * up(sum) + bias * s", bias=bias, s=2.0)
+        args = quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=epilogue)
+        kernels = quarry.get_kernels(args)
+        self.assertGreater(len(kernels), 0, str(kernels.status))
+        for kernel in kernels:
+            out[...] = -1
+            kernel.run(args)
+            numpy.testing.assert_array_equal(out[:2], numpy.broadcast_to(4 + 2 * bias[0], (2, 4)))
+            numpy.testing.assert_array_equal(out[2:4], numpy.broadcast_to(36 + 2 * bias[2], (2, 4)))
+            numpy.testing.assert_array_equal(out[4], -1)
+
+    def test_a_function_is_an_epilogue(self):
+        a, b, out = numpy.ones((4, 2), "float32"), numpy.ones((2, 2, 8), "float32"), numpy.zeros((4, 8), "float32")
+        args = quarry.GroupedGemmArguments(a, b, out, numpy.array([1, 4], "int32"), epilogue=lambda sum: sum * 3)
+        quarry.get_kernels(args)[0].run(args)
+        numpy.testing.assert_array_equal(out, 6)
+
     def test_mistakes_are_told(self):
         a, b, out = numpy.ones((8, 8), "float16"), numpy.ones((2, 8, 8), "float16"), numpy.ones((8, 8), "float16")
         sizes = numpy.array([4, 8], "int32")
-        text = quarry.EpilogueArguments("out = sum")
+        text = quarry.EpilogueArguments("out = sum; r = row_sum(sum)", r=numpy.zeros((8, 1), "float32"))
         cases = [
             (TypeError, "sizes: expected a tensor", lambda: quarry.GroupedGemmArguments(a, b, out, None)),
             (quarry.Error, "ends|counts", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, sizes_are="starts")),
-            (ValueError, "no expression", lambda: quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=text)),
+            (quarry.Error, "Reductions of rows", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes, epilogue=text))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes[:1]))),
             (quarry.Error, "`expected_largest` is 5: expected at most",
              lambda: quarry.get_kernels(quarry.GroupedGemmArguments(a, b, out, sizes, expected_total=4, expected_largest=5))),

@@ -126,6 +126,10 @@ GROUPED_SM80 = ("grouped_gemm_sm80_bf16_bf16_f32_bf16_crr_128x128x32_w2x2x1_s4_a
 GROUPED_SM90 = ("grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c2x1_s6_ping_pong_a8x8",
                 "grouped_gemm_sm90_f16_f16_f32_f32_rrr_128x256x64_c1x1_s4_cooperative_a8x8",
                 "grouped_gemm_sm90_bf16_bf16_f32_bf16_crr_64x128x64_c1x1_s8_ping_pong_a8x8")
+# Expressions with gated pairs, and with reductions of groups of columns: tiles of whole groups of columns.
+GROUPED_WIDE = ("grouped_gemm_simt_f32_f32_f32_f32_rrr_64x64x16_t4x4", "grouped_gemm_sm80_bf16_bf16_f32_f32_rcr_128x128x32_w2x2x1_s4_a8x8")
+GROUPED_WIDE_SM90 = ("grouped_gemm_sm90_bf16_bf16_f32_bf16_rcr_128x128x64_c2x1_s6_ping_pong_a8x8",
+                     "grouped_gemm_sm90_f16_f16_f32_f32_rrr_128x256x64_c1x1_s4_cooperative_a8x8")
 # More groups than a warp has lanes, by ends and by counts; a group of more rows than a band.
 GROUPED_SM90_PROBLEMS = (
     (GROUPED_SM90[0], "70x41x40", "--tokens", "250", "--distribution", "uniform", "--room", "300", "--outside", "zero"),
@@ -208,6 +212,7 @@ STAGES = [
     Stage(r"kernels/grouped_gemm(_simt)?/.*", GROUPED),
     Stage(r"kernels/grouped_gemm(_sm80)?/.*", GROUPED_SM80),
     Stage(r"kernels/grouped_gemm(_sm90)?/.*", GROUPED_SM90),
+    Stage(rf"{SM90}/(expression|wide_store)\.cuh", GROUPED_WIDE_SM90),
     Stage(r"kernels/gemm_list(_simt)?/.*", LIST),
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),

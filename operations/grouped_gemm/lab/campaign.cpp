@@ -7,7 +7,10 @@
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/scales.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
@@ -120,6 +123,23 @@ std::string scales_described(const GroupedGemmArguments& args) {
   return text;
 }
 
+/// Parts that an expression has in the place of the epilogue, of sums and outputs that kernels with
+/// expressions have; nothing: no expression.
+std::optional<gemm::WideParts> draw_parts(const GroupedGemmArguments& args, Dice& dice) {
+  const TypeKey types = types_of_arguments(args);
+  const bool may_have =
+      bits_of(types.sums) > 0 && detail::is_rounded_to(types.out) && !args.a_scale && !args.b_scale;
+  if (!may_have || !dice.one_in(6)) return std::nullopt;
+  return gemm::WideParts{.groups = dice.one_in(4), .pairs = dice.one_in(3)};
+}
+
+std::string expression_described(const GroupedGemmArguments& args) {
+  if (!args.expression) return "";
+  std::string text = ", " + args.expression->text() + " with";
+  for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
+  return text;
+}
+
 std::string described(const GroupedGemmArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   constexpr std::string_view forms[] = {"contiguous", "masked", "ragged k"};
   std::string text(forms[static_cast<std::size_t>(p.form)]);
@@ -127,7 +147,8 @@ std::string described(const GroupedGemmArguments& args, const Problem& p, const 
           size_list_text(p.sizes) + " (" + std::string(to_string(args.sizes_are)) + ")";
   if (p.zero_outside) text += ", others 0";
   return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
-         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
+         expression_described(args);
 }
 
 /// Groups in each form, from 1 to 40, of any strides; with empty groups, one huge group, sizes past the room,
@@ -182,8 +203,18 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.accumulator = types.sums;
   if (is_fp8(types.a) && is_fp8(types.b)) draw_scales(p, plain, args, dice);
   const DType compute = compute_type(types.sums, types.out);
-  DrawnEpilogue drawn = draw_epilogue({.out = args.out, .compute = compute, .plain = plain}, dice);
-  fit_integers(p, types, drawn.epilogue, dice);
+  DrawnEpilogue drawn;
+  if (const std::optional<gemm::WideParts> parts = draw_parts(args, dice)) {
+    if (parts->pairs) {
+      const std::int64_t columns = p.n;
+      args.b = random_matrix(types.b, {.plain = plain, .distinct_along = 0}, is_ragged ? 0 : p.groups,
+                             is_ragged ? p.room : p.k, 2 * columns, dice);
+    }
+    add_random_expression(args, *parts, dice);
+  } else {
+    drawn = draw_epilogue({.out = args.out, .compute = compute, .plain = plain}, dice);
+    fit_integers(p, types, drawn.epilogue, dice);
+  }
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
   spoil_arguments(args, dice);
@@ -205,6 +236,7 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 
 bool Source::is_always_taken(const Arguments& arguments) const {
   const GroupedGemmArguments& args = of(arguments);
+  if (args.expression && gemm::wide_parts(*args.expression).groups) return false;
   const bool has_scales = args.a_scale || args.b_scale;
   if (has_scales && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
   return std::ranges::find(types_, types_of_arguments(args)) != types_.end();

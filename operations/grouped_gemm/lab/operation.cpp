@@ -2,6 +2,7 @@
 
 #include "common/config_parts.hpp"
 #include "operations/gemm/lab/scales.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
@@ -29,11 +30,15 @@ constexpr Setting own_settings[] = {
 };
 /// C and the output, which have no batch of their own.
 constexpr Setting output_settings[] = {c_settings[0], c_settings[1]};
-constexpr auto all_settings = joined(own_settings, output_settings, epilogue_settings);
+constexpr auto all_settings =
+    joined(own_settings, output_settings, epilogue_settings, gemm::expression_settings, group_settings);
 
 constexpr Example examples[] = {
     {"find", "quarry find grouped_gemm 8x4096x7168 bf16 --tokens 8192"},
     {"run", "quarry run grouped_gemm 4x64x96 bf16 --tokens 200 --distribution zipf --on host"},
+    {"run",
+     "quarry run grouped_gemm 3x128x96 bf16 --tokens 50 --epilogue 'out = silu(gate(sum)) * up(sum)' --on "
+     "host"},
     {"run", "quarry run grouped_gemm 3x64x96 f16 --sizes 7,7,40 --room 50 --bias column --on host"},
 };
 
@@ -83,7 +88,11 @@ double Lab::flops(const Problem& p) {
   return 2 * rows * each;
 }
 
-std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+std::vector<Operand> Lab::in_place(const Problem& p) {
+  if (const Operand tensor = gemm::in_place_tensor(p.expression, p.in_place); tensor != Operand::none)
+    return {tensor};
+  return in_place_of(p.epilogue);
+}
 
 bool Lab::fill(const GroupedGemmArguments& arguments, Operand operand, const TensorView& view,
                const FillOptions& options) {
@@ -95,6 +104,7 @@ std::vector<GivenValues> Lab::given(const Problem& p) {
 }
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const GroupedGemmArguments& args, Operand) {
+  if (args.expression) return {};  // the reference knows the bound of each value
   return lab::tolerance(kernel, args.a.extents[args.a.rank - 1U]);
 }
 

@@ -2,21 +2,25 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "lab/verify/draw.hpp"
 #include "lab/verify/output_paths.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
 
-/// A path of grouped GEMMs alone: what it is, and whether its sizes make no sense.
+/// A path of grouped GEMMs alone: what it is, whether its sizes make no sense, and the parts of its
+/// expression, if it has one.
 struct OwnPath {
   Path path;
   void (*draw)(Problem& problem);
   bool is_spoiled = false;
+  std::optional<gemm::WideParts> expression = {};
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -28,6 +32,19 @@ void scale(Problem& problem) {
   problem.form = GroupForm::masked;
   problem.a_scale = of_a;
   problem.b_scale = of_b;
+}
+
+/// Expressions with such parts, of kernels that also have what `too` says.
+constexpr gemm::WideParts by_element = {};
+constexpr gemm::WideParts of_groups = {.groups = true};
+constexpr gemm::WideParts of_pairs = {.pairs = true};
+template <gemm::WideParts parts, bool (*too)(const KernelMetadata& kernel)>
+bool evaluates(const KernelMetadata& kernel) {
+  return takes_expression(kernel, parts) && too(kernel);
+}
+template <GroupForm form>
+void take_form(Problem& problem) {
+  problem.form = form;
 }
 
 using enum ScaleGranularity;
@@ -51,6 +68,31 @@ constexpr OwnPath own_paths[] = {
     {{"scales_vector", takes_scales}, scale<row, column>},
     {{"scales_1x128_128x128", takes_blocks}, scale<block_1x128, block_128x128>},
     {{"scales_1x128_1x128", takes_blocks}, scale<block_1x128, block_1x128>},
+    {{"expression", evaluates<by_element, begins_at_any_row>},
+     take_form<GroupForm::contiguous>,
+     false,
+     by_element},
+    {{"expression_masked", evaluates<by_element, every_kernel>},
+     take_form<GroupForm::masked>,
+     false,
+     by_element},
+    {{"expression_ragged_k", evaluates<by_element, begins_at_any_k>},
+     take_form<GroupForm::ragged_k>,
+     false,
+     by_element},
+    {{"groups", evaluates<of_groups, begins_at_any_row>}, take_form<GroupForm::contiguous>, false, of_groups},
+    {{"gated", evaluates<of_pairs, begins_at_any_row>}, take_form<GroupForm::contiguous>, false, of_pairs},
+    {{"gated_ragged_k", evaluates<of_pairs, begins_at_any_k>},
+     take_form<GroupForm::ragged_k>,
+     false,
+     of_pairs},
+    {{"gated_zero_outside", evaluates<of_pairs, begins_at_any_row>},
+     [](Problem& p) {
+       p.form = GroupForm::contiguous;
+       p.zero_outside = true;
+     },
+     false,
+     of_pairs},
 };
 
 /// Extents of more than one box of the output, whose lines are whole accesses, as bulk stores need them.
@@ -82,6 +124,19 @@ bool has_neighbours(const Problem& problem) {
 void widen_outside(Problem& problem, Dice& dice) {
   problem.room += dice.between(70, 100);
   problem.n = 65 + 2 * dice.between(0, 30);
+}
+
+/// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a
+/// tile. Of contiguous groups, rows follow the last one, and boxes may leave by the copy engine: it shows who
+/// writes beyond a group.
+void draw_path_expression(Problem& problem, const gemm::WideParts& parts) {
+  if (parts.groups) problem.n += 192;
+  if (parts.pairs) problem.n = problem.n / 64 * 64 + 32;
+  if (problem.form == GroupForm::contiguous) {
+    problem.room += 20;
+    problem.out.alignment = wide_alignment(problem.out.dtype);
+  }
+  make_expression(problem, parts);
 }
 
 /// Sizes that make no sense, one of them below nothing and one past the room.
@@ -137,6 +192,7 @@ void draw_path(std::int64_t number, const KernelMetadata& kernel, Problem& probl
     draw_sizes(problem, dice);
   } while (!has_neighbours(problem));
   if (problem.zero_outside) widen_outside(problem, dice);
+  if (own >= 0 && own_paths[own].expression) draw_path_expression(problem, *own_paths[own].expression);
   if (own >= 0 && own_paths[own].is_spoiled) draw_wrong_sizes(problem, dice);
 }
 

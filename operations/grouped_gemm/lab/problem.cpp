@@ -8,6 +8,7 @@
 #include "common/config_parts.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/executor.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
 #include "operations/grouped_gemm/problem.hpp"
@@ -119,22 +120,25 @@ GroupParams Problem::group_params() const {
 GroupedGemmArguments Lab::arguments(const Problem& p) {
   const OutputSpec output = p.output();
   const bool is_ragged = p.form == GroupForm::ragged_k;
-  return {.a = is_ragged ? view_of(p.a, 0, p.m, p.room) : view_of(p.a, p.entries(), p.room, p.k),
-          .b = is_ragged ? view_of(p.b, 0, p.room, p.n) : view_of(p.b, p.groups, p.k, p.n),
-          .c = c_of(p.epilogue, output),
-          .out = view_of(p.out, p.entries(), p.out_rows(), p.n),
-          .sizes = TensorView::vector(nullptr, DType::s32, p.groups),
-          .sizes_are = p.sizes_are,
-          .zero_outside = p.zero_outside,
-          .clamp_host_sizes = p.clamp_host_sizes,
-          .a_scale = scale_view(Operand::a_scale, p.a_scale, p.entries(), {p.room, p.k}),
-          .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
-          .b_scale = scale_view(Operand::b_scale, p.b_scale, p.groups, {p.k, p.n}),
-          .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
-          .accumulator = p.accumulator,
-          .epilogue = epilogue_of(p.epilogue, output, p.compute()),
-          .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens),
-          .expected_largest = p.largest};
+  GroupedGemmArguments args = {
+      .a = is_ragged ? view_of(p.a, 0, p.m, p.room) : view_of(p.a, p.entries(), p.room, p.k),
+      .b = is_ragged ? view_of(p.b, 0, p.room, p.n) : view_of(p.b, p.groups, p.k, p.n),
+      .c = c_of(p.epilogue, output),
+      .out = view_of(p.out, p.entries(), p.out_rows(), p.output_columns()),
+      .sizes = TensorView::vector(nullptr, DType::s32, p.groups),
+      .sizes_are = p.sizes_are,
+      .zero_outside = p.zero_outside,
+      .clamp_host_sizes = p.clamp_host_sizes,
+      .a_scale = scale_view(Operand::a_scale, p.a_scale, p.entries(), {p.room, p.k}),
+      .a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor),
+      .b_scale = scale_view(Operand::b_scale, p.b_scale, p.groups, {p.k, p.n}),
+      .b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor),
+      .accumulator = p.accumulator,
+      .epilogue = epilogue_of(p.epilogue, output, p.compute()),
+      .expected_total = p.distribution.empty() ? std::nullopt : std::optional(p.tokens),
+      .expected_largest = p.largest};
+  add_expression(p, args);
+  return args;
 }
 
 Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
@@ -167,6 +171,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   check_batch(reader, "out", problem.out, problem.entries(), true);
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
+  read_expression(reader, problem);
   problem.epilogue = read_epilogue(reader, problem.output());
   if (!reader.status()) return reader.status();
   if (!problem.clamp_host_sizes) {
@@ -200,7 +205,7 @@ std::string Lab::command_text(const Problem& p) {
   if (p.zero_outside) text += flag_text("outside", "zero");
   if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
-  return text + epilogue_text(p.epilogue);
+  return text + epilogue_text(p.epilogue) + expression_text(p);
 }
 
 }  // namespace quarry::lab::grouped_gemm

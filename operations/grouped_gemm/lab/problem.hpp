@@ -43,11 +43,19 @@ struct Problem {
   std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   EpilogueSpec epilogue = {};
+  /// In the place of the epilogue, which is left as it is.
+  std::optional<Expression> expression = {};
+  /// An input of the expression that is `out` itself; empty: none.
+  std::string in_place = {};
+  /// Vectors of the expression that have values of their own for each group.
+  std::vector<std::string> of_each = {};
 
   /// Entries of the output's batch; 0: none.
   std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : groups; }
   std::int64_t out_rows() const { return form == GroupForm::ragged_k ? m : room; }
-  OutputSpec output() const { return {out, entries(), out_rows(), n}; }
+  /// Columns of the output: of gated pairs half of B's.
+  std::int64_t output_columns() const { return expression && expression->is_gated() ? n / 2 : n; }
+  OutputSpec output() const { return {out, entries(), out_rows(), output_columns()}; }
   /// The type that products are summed in, and the one that the epilogue computes in.
   DType sums() const;
   DType compute() const;

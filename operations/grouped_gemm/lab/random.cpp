@@ -5,6 +5,7 @@
 #include "lab/problems/dice.hpp"
 #include "lab/verify/draw.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/paths.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
@@ -29,6 +30,7 @@ void draw_mixed(const KernelMetadata& kernel, Problem& problem, Dice& dice) {
   draw_extents(problem, dice);
   if (takes_scales(kernel)) draw_scales(problem, dice);
   draw_sizes(problem, dice);
+  if (takes_expression(kernel) && dice.one_in(4)) draw_expression(problem, dice);
   if (!dice.one_in(4)) return;
   spoil_sizes(problem, dice);
   problem.clamp_host_sizes = true;
@@ -79,7 +81,7 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     draw_path(number, kernel, problem, dice);
   else
     draw_mixed(kernel, problem, dice);
-  fit_integers(problem);
+  if (!problem.expression) fit_integers(problem);
   return problem;
 }
 

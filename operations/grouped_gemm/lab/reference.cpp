@@ -9,7 +9,9 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/parallel.hpp"
 #include "operations/gemm/lab/scales.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
+#include "operations/grouped_gemm/lab/products.hpp"
 #include "operations/grouped_gemm/problem.hpp"
 
 namespace quarry::lab::grouped_gemm {
@@ -19,35 +21,6 @@ using host::Matrix;
 using host::read_element;
 
 constexpr int block_k = 256;
-
-/// What of the operands a group multiplies, and where its outputs are.
-struct GroupProduct {
-  GroupSpan span;
-  std::int64_t a_entry, b_entry, out_entry;
-  std::int64_t a_row;  ///< of A, of the first row of the output's `first_row`
-  std::int64_t first_row, rows;
-  std::int64_t a_k, b_k, k;
-};
-
-/// The groups of a problem, by the rules for sizes.
-std::vector<GroupProduct> products_of(const GroupParams& groups, std::int64_t m, std::int64_t k) {
-  std::vector<GroupProduct> all;
-  int begin = 0;
-  for (int g = 0; g < groups.groups; ++g) {
-    const GroupSpan span = group_span(groups, g, groups.sizes[g], begin);
-    begin = span.first + span.count;
-    switch (groups.form) {
-      case GroupForm::contiguous:
-        all.push_back({span, 0, g, 0, span.first, span.first, span.count, 0, 0, k});
-        break;
-      case GroupForm::masked: all.push_back({span, g, g, g, 0, 0, span.count, 0, 0, k}); break;
-      case GroupForm::ragged_k:
-        all.push_back({span, 0, 0, g, 0, 0, m, span.first, span.first, span.count});
-        break;
-    }
-  }
-  return all;
-}
 
 /// The products of one group, for the rows of the output that the reference has.
 class Products {
@@ -137,30 +110,10 @@ class Products {
   EpilogueReference& epilogue_;
 };
 
-/// Rows outside of all groups: 0, or what is there now.
-void set_outside(const GroupedGemmArguments& args, const std::vector<GroupProduct>& groups,
-                 Reference& reference) {
-  for (Expected& expected : reference.outputs) {
-    const bool is_zero = args.zero_outside && expected.name == Operand::out;
-    const Matrix now(expected.name == Operand::out ? args.out : *args.epilogue.aux);
-    double* next = expected.values.data();
-    for (std::int64_t entry = 0; entry < expected.matrices; ++entry) {
-      for (const std::int64_t row : expected.rows) {
-        const bool is_inside = std::ranges::any_of(groups, [&](const GroupProduct& g) {
-          return g.out_entry == entry && row >= g.first_row && row < g.first_row + g.rows;
-        });
-        for (std::int64_t column = 0; column < expected.columns; ++column, ++next) {
-          if (is_inside) continue;
-          *next = is_zero ? 0 : read_element(now.type, now.first(entry), now.index(row, column));
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Reference Lab::reference(const GroupedGemmArguments& args, const ReferenceOptions& options) {
+  if (args.expression) return reference_with_expression(args, options);
   GroupedGemmProblem problem;
   detail::grouped_gemm::describe(args, problem);
   const Matrix a(args.a);
@@ -187,7 +140,10 @@ Reference Lab::reference(const GroupedGemmArguments& args, const ReferenceOption
   double sum = 0;
   for (const double s : squares) sum += s;
   epilogue.set_scale(std::sqrt(sum));
-  if (problem.groups.form != GroupForm::ragged_k) set_outside(args, groups, reference);
+  for (Expected& expected : reference.outputs) {
+    const bool is_out = expected.name == Operand::out;
+    set_outside(is_out ? args.out : *args.epilogue.aux, is_out && args.zero_outside, groups, expected);
+  }
   return reference;
 }
 

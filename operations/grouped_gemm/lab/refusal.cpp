@@ -5,6 +5,7 @@
 #include "lab/campaign/refusal.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/campaign.hpp"
+#include "operations/grouped_gemm/lab/expression.hpp"
 
 namespace quarry::lab::grouped_gemm {
 namespace {
@@ -73,6 +74,22 @@ bool has_fault(Reason reason, const TensorView& view, const OperandMetadata& wan
   }
 }
 
+/// Whether what a kernel says of the expression that it refuses is true; nothing where it says nothing of it.
+std::optional<bool> refuses_expression(const std::string& message, const KernelMetadata& kernel,
+                                       const GroupedGemmArguments& args) {
+  const gemm::WideParts parts = args.expression ? gemm::wide_parts(*args.expression) : gemm::WideParts();
+  const std::int64_t tile = kernel.design.tile.n;
+  const std::int64_t half = args.out.extents[args.out.rank - 1U];
+  if (message.starts_with("The expression is unsupported"))
+    return args.expression && kernel.operands.scales != ScaleSupport::none;
+  if (message.starts_with("Tiles of ")) return parts.pairs && !takes_expression(kernel, {.pairs = true});
+  if (message.starts_with("The halves of operand `b` are a gated pair"))
+    return parts.pairs && kernel.operands.b.layout == Layout::row && half % kernel.operands.b.alignment != 0;
+  if (message.starts_with("Groups of 128 columns are reduced by"))
+    return parts.groups && tile % (parts.pairs ? 256 : 128) != 0;
+  return std::nullopt;
+}
+
 /// Whether the kernel has not what it was refused for.
 bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGemmArguments& args,
              const DeviceModel& device) {
@@ -96,6 +113,7 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GroupedGe
       return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
     case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
     default:
+      if (const std::optional<bool> cause = refuses_expression(status.message(), kernel, args)) return *cause;
       if (status.message().starts_with("Ragged K is unsupported"))
         return args.a.rank == 2 && args.out.rank == 3 && !begins_at_any_k(kernel);
       if (status.message().starts_with("Contiguous groups are unsupported"))
@@ -130,7 +148,8 @@ std::string fault_of_empty_answer(const Status& status, const GroupedGemmArgumen
       const bool named =
           holds(message, "Operand `") || holds(message, "The filter") || holds(message, "Accumulator is") ||
           holds(message, "Contiguous groups are unsupported") || holds(message, "Ragged K is unsupported") ||
-          holds(message, "machine code") || holds(message, "The device is");
+          holds(message, "The expression is") || holds(message, "Groups of 128 columns") ||
+          holds(message, "Tiles of ") || holds(message, "machine code") || holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

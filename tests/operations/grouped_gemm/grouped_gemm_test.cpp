@@ -205,7 +205,7 @@ TEST_CASE("what is launched does not depend on the sizes", "[grouped_gemm]") {
     const std::vector<Kernel> kernels = grouped_kernels();
     const Kernel kernel = kernels[random() % kernels.size()];
     const lab::OperationLab& lab = lab::lab_of(Operation::grouped_gemm);
-    const lab::Problem problem = lab.emulated(kernel.metadata(), random(), 30 + i);
+    const lab::Problem problem = lab.emulated(kernel.metadata(), random(), std::ssize(lab.paths) + i);
     auto operands = lab::Operands::make(lab::arguments_of(problem), lab::operand_options(problem, 1));
     REQUIRE(operands);
     const auto prepared = [&] {

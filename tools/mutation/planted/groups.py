@@ -1,6 +1,6 @@
 """In how grouped GEMMs and lists find their problems."""
 
-from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, LIST, LIST_SM80
+from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, GROUPED_WIDE, GROUPED_WIDE_SM90, LIST, LIST_SM80
 from mutation.planted.mistake import Planted, on_paths
 
 SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
@@ -8,9 +8,17 @@ GROUP_PARAMS = "kernels/grouped_gemm/params.hpp"
 GROUP_TILES = "kernels/grouped_gemm/tiles.cuh"
 GROUP_SCAN = "kernels/grouped_gemm_sm90/group_scan.cuh"
 BESIDE_COPIES = "kernels/grouped_gemm_sm90/beside_copies.cuh"
+EXPRESSION = "kernels/common/expression_epilogue.cuh"
+WIDE = "kernels/common/wide_epilogue.cuh"
+EXPRESSION_STORE = "kernels/gemm_sm90/expression.cuh"
+VECTORS = "kernels/gemm_sm90/expression_vectors.cuh"
+GROUPED_SM90_EXPRESSION = "kernels/grouped_gemm_sm90/expression.cuh"
+WIDE_STORE = "kernels/gemm_sm90/wide_store.cuh"
 LIST_SCHEDULE = "kernels/gemm_list/schedule.cuh"
 LIST_PARAMS = "kernels/gemm_list/params.hpp"
 
+EXPRESSIONS = ("expression", "expression_masked", "expression_ragged_k")
+WIDE_KERNELS = GROUPED_WIDE + GROUPED_WIDE_SM90
 WALKS = GROUPED + GROUPED_SM80  # of blocks whose threads go over the groups together
 SIZE_IS_NOT_CLAMPED = (GROUP_PARAMS, "return end > p.room ? p.room : static_cast<int>(end);", "return static_cast<int>(end);")
 
@@ -32,6 +40,25 @@ PLANTED = [
               [(BESIDE_COPIES, "out.store(row, column, left < 4 ? left : 4, {});", "(void)left, (void)out;")]),
     Planted("ragged_k", "what lies beside a group's K is multiplied", GROUPED_SM90,
             [(BESIDE_COPIES, "return range.first > 0 || range.end < config.tile.k;", "return range.first > range.end;")]),
+    # Expressions of groups.
+    *on_paths(EXPRESSIONS, "all groups have the vectors of the first", WALKS + GROUPED_SM90,
+              [(SCHEDULE, "QUARRY_DEVICE int tensor_entry() const { return batch; }", "QUARRY_DEVICE int tensor_entry() const { return 0; }")]),
+    Planted("expression", "a box that ends within a group is handed to the copy engine", GROUPED_SM90,
+            [(EXPRESSION_STORE, "if (rows_left(work, index) < OutputBox::rows) return false;", "(void)index;")]),
+    Planted("expression", "rows of vectors begin with the first group", GROUPED_SM90,
+            [(VECTORS, "((by_column ? base.column : base.row) + first) * stride", "first * stride")]),
+    Planted("groups", "what is reduced of a group's rows lies where it begins", GROUPED_WIDE,
+            [(WIDE, "const int row = work.out().row + work.tile_m * tile.m + tile_row;", "const int row = work.tile_m * tile.m + tile_row;")]),
+    Planted("groups", "what is reduced of a group's rows lies where it begins", GROUPED_WIDE_SM90,
+            [(WIDE_STORE, "work.out().row + row, column / group_columns", "row, column / group_columns")]),
+    *on_paths(("gated", "gated_ragged_k"), "a gate is its own partner", WIDE_KERNELS,
+              [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
+    Planted("gated", "a box that ends within a group is handed to the copy engine", GROUPED_WIDE_SM90,
+            [(WIDE_STORE, "work.m() - box_row(work, index) < OutputBox::rows", "work.m() < 0")]),
+    Planted("gated_zero_outside", "rows outside of all groups have B's columns", GROUPED_WIDE_SM90,
+            [(GROUPED_SM90_EXPRESSION, "clear_outside<Element<config.types.out>, 2>(params);", "clear_outside<Element<config.types.out>, 1>(params);")]),
+    Planted("gated_zero_outside", "rows outside of all groups have B's columns", GROUPED_WIDE,
+            [(GROUP_TILES, "const int left = (gated ? work.n() / 2 : work.n()) - column;", "const int left = work.n() - column;")]),
     # Lists.
     *on_paths(("pointers", "strided_list"), "the last row of a problem is left out", LIST + LIST_SM80,
               [(LIST_SCHEDULE, "QUARRY_DEVICE int m() const { return extents.m; }", "QUARRY_DEVICE int m() const { return extents.m - 1; }")]),

@@ -9,6 +9,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
+#include "operations/gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -30,8 +31,9 @@ std::vector<std::int64_t> counts_of(const Grouped& p) {
 }
 
 bool has_form(std::string_view path, GroupForm form) {
-  if (path == "contiguous" || path == "zero_outside" || path == "wrong_sizes")
-    return form == GroupForm::contiguous;
+  constexpr std::string_view contiguous[] = {"contiguous", "zero_outside", "wrong_sizes",       "expression",
+                                             "groups",     "gated",        "gated_zero_outside"};
+  if (std::ranges::find(contiguous, path) != std::end(contiguous)) return form == GroupForm::contiguous;
   if (path.ends_with("masked")) return form == GroupForm::masked;
   return !path.ends_with("ragged_k") || form == GroupForm::ragged_k;
 }
@@ -46,11 +48,20 @@ bool has_scales(std::string_view path, const Grouped& p) {
   return path == "scales_1x128_128x128" ? are(block_1x128, block_128x128) : are(block_1x128, block_1x128);
 }
 
+bool has_expression(std::string_view path, const Grouped& p) {
+  const bool is_gated = path.starts_with("gated");
+  if (!is_gated && path != "groups" && !path.starts_with("expression")) return !p.expression;
+  if (!p.expression) return false;
+  const lab::gemm::WideParts parts = lab::gemm::wide_parts(*p.expression);
+  return !parts.lines && parts.pairs == is_gated && parts.groups == (path == "groups");
+}
+
 void check(std::string_view path, const Grouped& p) {
   const bool is_wrong = path.starts_with("wrong_sizes");
   CHECK(has_form(path, p.form));
   CHECK(has_scales(path, p));
-  CHECK(p.zero_outside == path.starts_with("zero_outside"));
+  CHECK(has_expression(path, p));
+  CHECK(p.zero_outside == (path.find("zero_outside") != path.npos));
   CHECK(p.clamp_host_sizes == is_wrong);
   CHECK(std::ranges::any_of(p.sizes, [&](std::int32_t size) { return size > p.room; }) == is_wrong);
   CHECK(std::ranges::any_of(p.sizes, [](std::int32_t size) { return size < 0; }) == is_wrong);

@@ -1,0 +1,40 @@
+#include "operations/grouped_gemm/expression.hpp"
+
+#include <string>
+
+#include "basic/text.hpp"
+#include "operations/common/expression/tensors.hpp"
+#include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/grouped_gemm/problem.hpp"
+
+namespace quarry::detail::grouped_gemm {
+
+GivenExpression given_expression(const GroupedGemmArguments& args) {
+  const bool is_contiguous = form_of(args) == GroupForm::contiguous;
+  return {.expression = &*args.expression,
+          .tensors = args.tensors,
+          .out = &args.out,
+          .column_entries = is_contiguous ? args.b.extents[0] : 0};
+}
+
+Status check_expression(const GroupedGemmArguments& args, DType accumulator) {
+  if (!args.expression) {
+    if (args.tensors.empty()) return {};
+    return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
+  }
+  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
+  if (args.a_scale) return beside_expression("a_scale");
+  if (args.b_scale) return beside_expression("b_scale");
+  if (find_tensor(args.tensors, "sizes") != nullptr)
+    return invalid(
+        "The expression has a tensor `sizes`, which is the name of an operand of grouped GEMMs: give it "
+        "another name");
+  if (reduction_counts(*args.expression).has_lines())
+    return invalid(
+        "Reductions of rows, columns and all elements are not computed by kernels of grouped GEMMs: " +
+        quoted(args.expression->text()));
+  return check_given(given_expression(args), "a grouped GEMM", accumulator);
+}
+
+}  // namespace quarry::detail::grouped_gemm
