@@ -129,7 +129,7 @@ Status execute(const HostKernel& kernel, const GroupedGemmParams& p, const Opera
   if (!p.groups.clamp_host_sizes) {
     if (Status s = check_sizes(p.groups); !s) return s;
   }
-  const bool is_gated = expression != nullptr && expression->graph.is_gated;
+  const bool is_gated = expression != nullptr && expression->graph.is_gated();
   const std::int64_t columns = is_gated ? p.gemm.n / 2 : p.gemm.n;
   int begin = 0;
   for (long long number = 0; number < span_count(p.groups); ++number) {

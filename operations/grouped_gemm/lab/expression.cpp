@@ -94,7 +94,8 @@ Expression every_shape(const Problem& p, const WideParts& parts) {
 
 bool has_parts(const Expression& expression, const WideParts& parts) {
   const WideParts has = gemm::wide_parts(expression);
-  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs;
+  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && !has.eights &&
+         !detail::gathers(expression);
 }
 
 /// A random expression without reductions of lines.
