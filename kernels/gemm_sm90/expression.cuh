@@ -10,7 +10,7 @@
 #include "common/expression_epilogue.cuh"
 #include "gemm_sm90/expression_sums.cuh"
 #include "gemm_sm90/expression_vectors.cuh"
-#include "gemm_sm90/tile_store.cuh"
+#include "gemm_sm90/tile_store_unrolled.cuh"
 #include "gemm_sm90/wide_store.cuh"
 
 namespace quarry::gemm_sm90 {

@@ -9,7 +9,7 @@
 #include "gemm_sm90/scales.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/thread_producer.cuh"
-#include "gemm_sm90/tile_store.cuh"
+#include "gemm_sm90/tile_store_unrolled.cuh"
 #include "gemm_sm90/turns.cuh"
 #include "gemm_sm90/weights.cuh"
 

@@ -196,36 +196,12 @@ class TileStore {
     }
   }
 
-  /// The short way. @tparam by_column columns have an addend each; else rows may
+  /// The ways that are unrolled (tile_store_unrolled.cuh): the short one, and C or a residual alone.
+  /// @tparam by_column columns have an addend each; else rows may
   template <bool by_column>
-  QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const Work& work, int lane) {
-    QUARRY_UNROLL
-    for (int block = 0; block < blocks_m(config); ++block) {
-      const arch::Vector<Value, 2> rows =
-          by_column ? arch::Vector<Value, 2>{}
-                    : biases_.of_rows(added(), first_row() + block * instruction_m, lane);
-      QUARRY_UNROLL
-      for (int i = 0; i < block_boxes; ++i) {
-        const arch::SharedAddress buffer = ring_.acquire();
-        QUARRY_UNROLL
-        for (int column = 0; column < box.columns; column += 16) {
-          const int first = i * box.columns + column;
-          if (column + 8 < box.columns) {
-            StepValues<8, Value> x = by_column ? biases_.template of_columns<8>(first, lane)
-                                               : broadcast_rows<8>(rows.v[0], rows.v[1]);
-            add_products<config>(x, alpha_, sums, block, first);
-            put_values<box, Out>(buffer, column, lane, x);
-          } else {
-            StepValues<4, Value> x = by_column ? biases_.template of_columns<4>(first, lane)
-                                               : broadcast_rows<4>(rows.v[0], rows.v[1]);
-            add_products<config>(x, alpha_, sums, block, first);
-            put_values<box, Out>(buffer, column, lane, x);
-          }
-        }
-        leave_box(work, block * block_boxes + i, buffer, lane);
-      }
-    }
-  }
+  QUARRY_DEVICE void store_short(const FinishedSums<config>& sums, const Work& work, int lane);
+  QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work,
+                                   SourceStages<config>& source, int lane);
 
   /// The long way with a bias and an activation only, by boxes: a few columns at a time.
   QUARRY_DEVICE void store_activated(const FinishedSums<config>& sums, const Work& work, int lane) {
@@ -276,23 +252,6 @@ class TileStore {
       }
     }
     store_common_steps(sums, work, source, lane);
-  }
-
-  /// C or a residual alone, unrolled.
-  QUARRY_DEVICE void store_fetched(const FinishedSums<config>& sums, const Work& work,
-                                   SourceStages<config>& source, int lane) {
-    const Value factor = fetched_factor();
-    QUARRY_UNROLL
-    for (int index = 0; index < boxes; ++index) {
-      const arch::SharedAddress buffer = ring_.acquire();
-      StepValues<box.columns / 2, Value> x = {};
-      add_values<box, Out>(x, factor, wait_for_source(source, index, buffer), 0, lane);
-      arch::warp_barrier();  // all lanes have read them
-      add_products<config>(x, alpha_, sums, index / block_boxes, index % block_boxes * box.columns);
-      source_is_read(source, work, index);
-      put_values<box, Out>(buffer, 0, lane, x);
-      leave_box(work, index, buffer, lane);
-    }
   }
 
   /// What is common, in a loop.
@@ -508,16 +467,6 @@ class TileStore {
   Value alpha_;
   int zero_ = 0;
   StorePlan plan_;  ///< from the members above
-};
-
-/// What stores the tiles of a kernel with this epilogue.
-template <Config config, class Epilogue, class Work>
-struct TileStoreOf {
-  using Type = PairStore<config, Epilogue, Work>;
-};
-template <Config config, class Work>
-struct TileStoreOf<config, StandardChain, Work> {
-  using Type = TileStore<config, Work>;
 };
 
 }  // namespace quarry::gemm_sm90

@@ -111,6 +111,8 @@ TEST_CASE("grouped kernels do what the rules say, on any sizes and any number of
       if (number < paths && !lab.paths[static_cast<std::size_t>(number)].is_of(kernel->metadata())) continue;
       const lab::Problem problem = lab.emulated(kernel->metadata(), random(), number);
       INFO(name << " " << command_text(problem));
+      // These entries evaluate no expression. `quarry emulate` compiles those that do.
+      if (command_text(problem).find("--epilogue") != std::string::npos) continue;
       auto operands =
           lab::Operands::make(lab::arguments_of(problem), lab::operand_options(problem, random()));
       REQUIRE(operands);

@@ -228,7 +228,7 @@ STAGES = [
     Stage(r"kernels/conv2d_sm90/(?!phase_).*", CONV2D_SM90),
     Stage(r"kernels/conv2d_sm90/(phase_.*|kernel\.cuh)", CONV2D_SM90_STRIDED),
     Stage(r"kernels/conv2d_sm90/phase_.*", CONV2D_SM90_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),
-    Stage(rf"{SM90}/(box_lanes|step|tile_store)\.cuh", CONV2D_SM90_STRIDED),
+    Stage(rf"{SM90}/(box_lanes|step|tile_store|tile_store_unrolled)\.cuh", CONV2D_SM90_STRIDED),
     Stage(r"kernels/(gemm_simt|gemm)/.*", SIMT_SCALES),
     Stage(r"kernels/(gemm_simt|gemm)/.*|kernels/common/element_pointer\.cuh", SIMT_GROUPS),
     Stage(r"kernels/gemm_simt/kernel\.cuh", GROUPED[2:]),

@@ -4,6 +4,8 @@ from mutation.kernels import GROUPED_SM90, SM90_PATHS
 from mutation.planted.mistake import Planted, on_paths
 
 TILE_STORE = "kernels/gemm_sm90/tile_store.cuh"
+UNROLLED = "kernels/gemm_sm90/tile_store_unrolled.cuh"
+SOURCE_BOXES = "kernels/gemm_sm90/source_boxes.cuh"
 STEP_CHAIN = "kernels/gemm_sm90/step_chain.cuh"
 GATES = "kernels/gemm_sm90/gates.cuh"
 BOX_LANES = "kernels/gemm_sm90/box_lanes.cuh"
@@ -14,8 +16,8 @@ BIAS = "kernels/gemm_sm90/bias.cuh"
 STORES = SM90_PATHS + GROUPED_SM90
 
 # What the copy engine has fetched, in the ways of the epilogue that are common.
-FETCHED_IS_NOT_ADDED = [(TILE_STORE, "add_values<box, Out>(x, factor, buffer, i * columns, lane);", "add_values<box, Out>(x, 0 * factor, buffer, i * columns, lane);"),
-                        (TILE_STORE, "add_values<box, Out>(x, factor, buffer, 0, lane);", "add_values<box, Out>(x, 0 * factor, buffer, 0, lane);")]
+FETCHED_IS_NOT_ADDED = [(TILE_STORE, "add_values<box, Out>(x, factor, given, i * columns, lane);", "add_values<box, Out>(x, 0 * factor, given, i * columns, lane);"),
+                        (UNROLLED, "add_values<box, Out>(x, factor, wait_for", "add_values<box, Out>(x, 0 * factor, wait_for")]
 BIAS_IS_NOT_READ = [(BIAS, "if (first + i < extent) {", "if (first + i < extent - extent) {")]
 NO_ACTIVATION = [(TILE_STORE, "if (epilogue().activation != Activation::identity) activate_step<config>(epilogue(), step, x);", ""),
                  (TILE_STORE, "gate_doubles(x.v, slope);", ""), (TILE_STORE, "activate_otherwise(x.v);", ""), (GATES, "gate_doubles(x.v, slope);", ""),
@@ -50,6 +52,6 @@ PLANTED = [
             OWN_SUMS_ONLY),
     Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,
             [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
-    Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(TILE_STORE, "if (source.batch_stride == 0) at.batch = 0;", "")]),
+    Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(SOURCE_BOXES, "if (source.batch_stride == 0) at.batch = 0;", "")]),
     Planted("alpha_0", "with alpha 0 the sums are 1", STORES, WITHOUT_SUMS),
 ]
