@@ -82,7 +82,7 @@ class TileStore {
       ring_.fetch(source_at(work, i), static_cast<unsigned>(i));
   }
 
-  /// Stages behind those of a tile's operands, through which comes what the epilogue reads.
+  /// Stages behind the tile's operands, through which comes what the epilogue reads.
   QUARRY_DEVICE int stages() const {
     if constexpr (has_stages) return fetches() ? source_stages(config) : 0;
     return 0;

@@ -39,11 +39,10 @@ Status check_expression(const GroupedGemmArguments& args, DType accumulator) {
             "Rows that an index chooses are not read by kernels of grouped GEMMs yet: " +
                 quoted(args.expression->text())};
   if (args.expression->pairs() == expression::Pairs::eights)
-    return {
-        StatusCode::unsupported,
-        "Gated pairs in blocks of eight columns are not computed by kernels of grouped GEMMs yet, but those "
-        "of two halves are: " +
-            quoted(args.expression->text())};
+    return {StatusCode::unsupported,
+            "Gated pairs in blocks of eight columns are not computed by kernels of grouped GEMMs yet. Pairs "
+            "of two halves are: " +
+                quoted(args.expression->text())};
   return check_given(given_expression(args), "a grouped GEMM", accumulator);
 }
 
