@@ -106,6 +106,11 @@ SM90_PROBLEMS = (
     # More boxes than there are buffers.
     ("gemm_sm90_bf16_bf16_f32_bf16_crr_128x256x64_c1x2_s4_cooperative_a8x8", "128x1024x64", "--mode", "gemm",
      "--multiprocessors", "2"),
+    # C through the stages of several tiles, one after another.
+    ("gemm_sm90_bf16_bf16_f32_bf16_crr_128x256x64_c1x2_s4_cooperative_a8x8", "256x1024x200", "--beta", "1", "--c", "bf16:row",
+     "--multiprocessors", "2"),
+    ("gemm_sm90_bf16_bf16_f32_f32_rcr_128x128x64_c1x1_s6_cooperative_a8x8", "256x384x200", "--beta", "1", "--c", "f32:row",
+     "--multiprocessors", "1"),
     # A tile as long as twice all stages: whoever goes on to the next one out of turn finds the same parities.
     ("gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8", "256x384x512", "--mode", "gemm",
      "--multiprocessors", "2"),
