@@ -128,9 +128,13 @@ QUARRY_DEVICE void write_wide_tile(arch::SharedAddress staging, const Writer& wr
         const int column = (arch::lane_index() + 32 * i) * 4;
         if (column >= columns) continue;
         if constexpr (has_eights<typename Writer::Finish>()) {
+          // Every other two blocks are read from the partners on: eight lanes would else meet in banks.
           const int gate = column / 8 * 16 + column % 8;
-          sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, gate));
-          partners[i] = arch::shared_load<Quad<Compute>>(staged.at(row, gate + 8));
+          const bool turned = column / 16 % 2 != 0;
+          const auto first = arch::shared_load<Quad<Compute>>(staged.at(row, gate + (turned ? 8 : 0)));
+          const auto second = arch::shared_load<Quad<Compute>>(staged.at(row, gate + (turned ? 0 : 8)));
+          sums[i] = turned ? second : first;
+          partners[i] = turned ? first : second;
         } else {
           sums[i] = arch::shared_load<Quad<Compute>>(staged.at(row, column));
           if (columns < tile_n)
