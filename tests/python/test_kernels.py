@@ -139,7 +139,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(turns, 10000)
 
     def test_others_go_on_while_a_kernel_runs_on_the_host(self):
-        args, _, _ = gemm(512, 512, 512, "float64", "float64")
+        args, _, _ = gemm(768, 768, 768, "float64", "float64")
         kernel, plan = quarry.get_kernels(args)[0], quarry.get_kernels(args)[0].prepare(args)
         self.assertOthersGoOn(lambda: kernel.run(args))
         self.assertOthersGoOn(lambda: plan.run(args))

@@ -42,7 +42,7 @@ PLANTED = [
     *on_paths(("gated", "gated_reductions"), "partners lie in the first half, too", WIDE_SM90,
               [(WIDE_STORE, "take_sums<config, tile_columns, tile_columns, 0,", "take_sums<config, tile_columns, 0, 0,")]),
     *on_paths(EIGHTS, "a gate is its own partner", WIDE_SM80 + WIDE_EIGHTS_SM90, [(WIDE, "return partners.v[this->index];", "return this->sum();")]),
-    *on_paths(EIGHTS, "partners lie half a tile further on", WIDE_SM80, [(STAGED_TILE, "staged.at(row, gate + 8)", "staged.at(row, columns + column)")]),
+    *on_paths(EIGHTS, "partners lie half a tile further on", WIDE_SM80, [(STAGED_TILE, "gate + (turned ? 8 : 0)", "gate + (turned ? columns : 0)"), (STAGED_TILE, "gate + (turned ? 0 : 8)", "gate + (turned ? 0 : columns)")]),
     *on_paths(EIGHTS, "gates are neighbours beyond eight", WIDE_SM80, [(STAGED_TILE, "gate = column / 8 * 16 + column % 8;", "gate = column;")]),
     *on_paths(EIGHTS, "gates and partners are exchanged", WIDE_EIGHTS_SM90,
               [(EXPRESSION_SUMS, "2 * (first + group) + partner", "2 * (first + group) + 1 - partner")]),
