@@ -11,8 +11,7 @@ namespace quarry::reorder_matrix {
 
 /// Appends the kernel of this number, which moves elements of a type. The pointers are left to be relocated.
 /// @return its parameters in the image
-inline ReorderParams& add_reorder(Launch& launch, std::uint8_t entry, DType type,
-                                  const ReorderParams& reorder) {
+inline ReorderParams& add_reorder(Launch& launch, std::uint8_t entry, DType type, ReorderParams reorder) {
   const Config config = {type};
   Step& step = add_kernel(launch, entry, sizeof(ReorderParams));
   step.grid = static_cast<unsigned>(grid(reorder.rows, reorder.columns, reorder.batch));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "quarry/tensor.hpp"
 
@@ -30,10 +31,13 @@ struct ByteRuns {
 
   friend bool operator==(const ByteRuns&, const ByteRuns&) = default;
 
+  /// The extents that are there.
+  std::span<const Extent> used() const { return std::span(extents).first(rank); }
+
   /// Bytes from the first to behind the last one, of what extents from `first` on repeat.
   std::int64_t reach(std::size_t first = 0) const {
     std::int64_t all = bytes;
-    for (std::size_t i = first; i < rank; ++i) all += (extents[i].count - 1) * extents[i].stride;
+    for (const Extent& extent : used().subspan(first)) all += (extent.count - 1) * extent.stride;
     return all;
   }
   std::uint64_t end() const { return begin + static_cast<std::uint64_t>(reach()); }
@@ -53,7 +57,7 @@ void each_run(const ByteRuns& runs, std::int64_t from, std::int64_t to, const Us
     if (first < last) use(first, last - first);
     return;
   }
-  const auto [count, stride] = runs.extents[extent];
+  const auto [count, stride] = runs.used()[extent];
   const std::int64_t inner = runs.reach(extent + 1);
   std::int64_t i = from < at + inner ? 0 : (from - at - inner) / stride + 1;
   for (; i < count && at + i * stride < to; ++i) each_run(runs, from, to, use, extent + 1, at + i * stride);

@@ -100,7 +100,8 @@ TEST_CASE("the kernel between the copies reads and writes the workspace alone", 
     maps += relocation.kind == Relocation::Kind::map ? 1 : 0;
   }
   CHECK(maps == 3);
-  const detail::Row& row = detail::row_of(interleaved_kernel("f32"));
+  const Kernel of_f32 = interleaved_kernel("f32");
+  const detail::Row& row = detail::row_of(of_f32);
   CHECK(detail::entry_of(row.companions[0]).name == "reorder_matrix_s8");
   CHECK(detail::entry_of(row.companions[1]).name == "reorder_matrix_s32");
   CHECK(detail::entry_of(row.entry).name == "conv2d_sm90_fprop_s8_s8_s32_f32_64x128x128_c1x1_s8_one_tile");
