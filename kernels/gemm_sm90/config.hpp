@@ -43,6 +43,9 @@ struct Config {
 
 inline constexpr int warpgroup_threads = 128;
 
+/// Bytes of shared memory that a block can have (compute capability 9.0).
+inline constexpr int most_shared_memory = 227 * 1024;
+
 /// Rows of the matrix instruction, and its K extent, which is 32 bytes of any type (PTX ISA,
 /// wgmma.mma_async).
 inline constexpr int instruction_m = 64;
@@ -166,13 +169,56 @@ constexpr OperandBox box_b(const Config& c) {
   return {c.layouts.b == Layout::column, c.tile.n, c.tile.k, bytes_of(c.types.b), c.cluster.m};
 }
 
-/// The part of the output that a warp stores at once. Where sums are promoted, it is half as wide, so that
-/// there is room for one stage more: two warpgroups that promote drift apart, and hold stages meanwhile.
-constexpr OutputBox box_out(const Config& c) {
-  return output_box(c.layouts.out == Layout::row, c.tile.n, bytes_of(c.types.out), promotes(c) ? 64 : 128);
+constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).bytes(); }
+
+/// Where the output's buffers begin in dynamic shared memory, in bytes from its start, which is aligned to
+/// 1,024.
+constexpr int output_offset(const Config& c) { return c.stages * stage_bytes(c); }
+
+/// Biases that wait in shared memory, one for each tile under way: f32, one for each column or each row of
+/// it. With ping_pong two, as each warpgroup has a tile. Threads that copy say so late that a stage is full,
+/// when as many others have followed as there are stages less two: those may be of as many tiles, and whoever
+/// waits for a bias must not have held up the tile that it waits for.
+constexpr int bias_sets(const Config& c) {
+  if (c.schedule == Schedule::one_tile) return 1;
+  if (c.copy == CopyEngine::cp_async) return c.stages - 1;
+  return c.schedule == Schedule::ping_pong ? 2 : 1;
+}
+constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile.m : c.tile.n) * 4; }
+
+/// Sets of scales in shared memory: f32, of the rows of a tile, then of its columns. Vectors wait like
+/// biases, with two barriers a set; the scales of a block of K belong to the stage.
+constexpr int scale_sets(const Config& c) {
+  if (!takes_scales(c) || has_weights(c)) return 0;  // which find theirs in registers
+  return promotes(c) ? c.stages : bias_sets(c);
+}
+constexpr int scale_bytes(const Config& c) { return (c.tile.m + c.tile.n) * 4; }
+constexpr int all_scale_bytes(const Config& c) {
+  return scale_sets(c) * (scale_bytes(c) + (promotes(c) ? 0 : 16));
 }
 
-constexpr int stage_bytes(const Config& c) { return box_a(c).bytes() + box_b(c).bytes(); }
+/// Bytes behind the output buffers when each multiplying warp has so many: biases; then barriers, two a
+/// stage, two a bias, one a buffer; then scales.
+constexpr int bytes_behind_buffers(const Config& c, int buffers) {
+  return bias_sets(c) * bias_bytes(c) + 16 * c.stages + 16 * bias_sets(c) + 8 * 4 * consumers(c) * buffers +
+         all_scale_bytes(c);
+}
+
+/// Bytes of an output buffer, each of which begins where the widest permutation does.
+constexpr int buffer_bytes(const OutputBox& box) { return (box.bytes() + 1023) / 1024 * 1024; }
+
+/// The part of the output that a warp stores at once: lines of 128 bytes, or half as wide where these would
+/// leave no room for the stages. The same where sums are promoted, for one stage more: two warpgroups that
+/// promote drift apart, and hold stages meanwhile.
+constexpr OutputBox box_out(const Config& c) {
+  const auto box = [&c](int most_bytes) {
+    return output_box(c.layouts.out == Layout::row, c.tile.n, bytes_of(c.types.out), most_bytes);
+  };
+  const int buffers = 4 * consumers(c) * 2 * buffer_bytes(box(128));
+  const bool fits = output_offset(c) + buffers + bytes_behind_buffers(c, 2) <= most_shared_memory;
+  return box(fits && !promotes(c) ? 128 : 64);
+}
+constexpr int output_buffer_bytes(const Config& c) { return buffer_bytes(box_out(c)); }
 
 /// Most slices of K that a cluster adds up, each by a block.
 inline constexpr int most_cluster_slices = portable_cluster;
@@ -216,39 +262,6 @@ constexpr int activated_columns(const Config& c) {
 /// Values of a thread in such a step, of the warp's 16 rows.
 constexpr int step_values(const Config& c) { return step_columns(c) / 2; }
 
-/// Where things lie in dynamic shared memory, in bytes from its start, which is aligned to 1,024.
-constexpr int output_offset(const Config& c) { return c.stages * stage_bytes(c); }
-constexpr int output_buffer_bytes(const Config& c) { return (box_out(c).bytes() + 1023) / 1024 * 1024; }
-
-/// Biases that wait in shared memory, one for each tile under way: f32, one for each column or each row of
-/// it. With ping_pong two, as each warpgroup has a tile. Threads that copy say so late that a stage is full,
-/// when as many others have followed as there are stages less two: those may be of as many tiles, and whoever
-/// waits for a bias must not have held up the tile that it waits for.
-constexpr int bias_sets(const Config& c) {
-  if (c.schedule == Schedule::one_tile) return 1;
-  if (c.copy == CopyEngine::cp_async) return c.stages - 1;
-  return c.schedule == Schedule::ping_pong ? 2 : 1;
-}
-constexpr int bias_bytes(const Config& c) { return (c.tile.m > c.tile.n ? c.tile.m : c.tile.n) * 4; }
-
-/// Sets of scales in shared memory: f32, of the rows of a tile, then of its columns. Vectors wait like
-/// biases, with two barriers a set; the scales of a block of K belong to the stage.
-constexpr int scale_sets(const Config& c) {
-  if (!takes_scales(c) || has_weights(c)) return 0;  // which find theirs in registers
-  return promotes(c) ? c.stages : bias_sets(c);
-}
-constexpr int scale_bytes(const Config& c) { return (c.tile.m + c.tile.n) * 4; }
-constexpr int all_scale_bytes(const Config& c) {
-  return scale_sets(c) * (scale_bytes(c) + (promotes(c) ? 0 : 16));
-}
-
-/// Bytes behind the output buffers when each multiplying warp has so many: biases; then barriers, two a
-/// stage, two a bias, one a buffer; then scales.
-constexpr int bytes_behind_buffers(const Config& c, int buffers) {
-  return bias_sets(c) * bias_bytes(c) + 16 * c.stages + 16 * bias_sets(c) + 8 * 4 * consumers(c) * buffers +
-         all_scale_bytes(c);
-}
-
 /// Boxes of a tile that a warp stores.
 constexpr int warp_boxes(const Config& c) { return blocks_m(c) * c.tile.n / box_out(c).columns; }
 
@@ -258,7 +271,7 @@ constexpr int output_buffers(const Config& c) {
   const int boxes = warp_boxes(c);
   const int four =
       output_offset(c) + 4 * consumers(c) * 4 * output_buffer_bytes(c) + bytes_behind_buffers(c, 4);
-  return boxes >= 4 && four <= 227 * 1024 ? 4 : 2;
+  return boxes >= 4 && four <= most_shared_memory ? 4 : 2;
 }
 
 /// Boxes of each multiplying warp that a stage has room for, of a matrix that the epilogue reads.

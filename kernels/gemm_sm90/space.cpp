@@ -123,7 +123,9 @@ std::string k_group_fault(const Config& c, const Config& code) {
 }
 
 std::string cluster_fault(const Config& c, const Config& code) {
-  if (c.cluster.m > 2 || c.cluster.n > 2) return "cluster must be 1x1, 2x1, 1x2 or 2x2";
+  const auto is_extent = [](int blocks) { return blocks == 1 || blocks == 2 || blocks == 4; };
+  if (!is_extent(c.cluster.m) || !is_extent(c.cluster.n) || c.cluster.m * c.cluster.n > 4)
+    return "cluster must be 1x1, 2x1, 1x2, 4x1, 1x4 or 2x2";
   for (const OperandBox& box : {box_a(code), box_b(code)}) {
     // Eight lines are what a swizzle repeats after.
     if (box.lines() % (8 * box.sharers) != 0)
@@ -194,7 +196,7 @@ std::string memory_fault(const Config& c, const Config& code) {
   if (c.stages < 2 || c.stages > 12) return "stages must be 2 to 12";
   // Each stage begins where the widest swizzle does.
   if (stage_bytes(code) % 1024 != 0) return "a stage must be a multiple of 1024 bytes";
-  if (shared_memory_bytes(code) > 227 * 1024) {
+  if (shared_memory_bytes(code) > most_shared_memory) {
     return "it needs " + std::to_string(shared_memory_bytes(code)) +
            " bytes of shared memory, more than any device has";
   }

@@ -122,7 +122,9 @@ class Campaign {
 
   void run() {
     host::parallel_for(options_.problems, host::default_threads(), [&](int, std::int64_t i) {
-      if (!stopped()) run_problem(options_.seed + static_cast<std::uint64_t>(i));
+      if (has_failed()) return;
+      if (options_.is_stopped && options_.is_stopped()) return leave_out();
+      run_problem(options_.seed + static_cast<std::uint64_t>(i));
     });
   }
 
@@ -240,7 +242,7 @@ class Campaign {
     const std::lock_guard lock(device_mutex_);
     if (Status copied = copy_to_device(trial, drawn); !copied) return stop(copied);
     for (const Kernel& kernel : drawn.takers) {
-      if (stopped()) return;
+      if (has_failed()) return;
       run_taker(kernel, trial, *reference, drawn);
       // An address fault ends all work on the device: what follows would fail too.
       if (Status s = synchronize(used_device); !s)
@@ -278,9 +280,14 @@ class Campaign {
     options_.say(drawn.replay + "  # " + drawn.text());
   }
 
-  bool stopped() {
+  bool has_failed() {
     const std::lock_guard lock(mutex_);
     return !status_;
+  }
+
+  void leave_out() {
+    const std::lock_guard lock(mutex_);
+    ++report_.left;
   }
 
   /// Ends the campaign with this failure, unless it has one.

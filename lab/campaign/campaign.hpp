@@ -28,6 +28,8 @@ struct CampaignOptions {
   /// Where not empty, is told the command that repeats each problem, and the problem, before it is run: by
   /// one thread at a time.
   std::function<void(const std::string&)> say = {};
+  /// Where not empty, and once it is true, no further problem begins. Asked by any thread.
+  std::function<bool()> is_stopped = {};
 };
 
 /// A result or a refusal that was wrong.
@@ -42,6 +44,8 @@ struct WrongAnswer {
 };
 
 struct CampaignReport {
+  /// Problems that had not begun when the campaign was stopped.
+  std::int64_t left = 0;
   /// Results compared with float64, those that were right.
   std::int64_t right = 0;
   /// Kernels that refused a problem and named a true cause.

@@ -1,8 +1,11 @@
 """quarry verify --campaign, on the host executor."""
 
+import re
+import signal
+import subprocess
 import unittest
 
-from quarry_command import CommandTest, run_quarry
+from quarry_command import BINARY, CommandTest, run_quarry
 
 HOST = ("--on", "host")
 
@@ -51,6 +54,22 @@ class Campaign(CommandTest):
         self.assertGreater(summary["without_kernel"], 0)  # what only others take
         line = self.quarry("verify", "--campaign", "1", *HOST, "--seed", "1", "--where", where, "--trials").err
         self.assertIn(f"--where '{where}'", line)
+
+
+    def test_an_interrupt_ends_it_with_what_is_known(self):
+        process = subprocess.Popen([BINARY, "verify", "--campaign", "1000000", *HOST, "--seed", "1", "--trials"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        for _ in range(20):
+            process.stderr.readline()  # a problem that has begun
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1)
+        begun = 20 + len(re.findall("--seed", err))
+        found = re.search(r"^1000000 problems: (\d+) right .*, (\d+) left when it was interrupted; on the host", out)
+        self.assertIsNotNone(found, out)
+        self.assertEqual(int(found[2]), 1000000 - begun)
+        self.assertGreater(int(found[1]), 0)
 
 
 class BadInput(CommandTest):

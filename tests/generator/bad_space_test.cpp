@@ -142,7 +142,7 @@ const std::vector<BadSpace> bad_words = {
      {"axes.shapes[0].cluster", "2 numbers, got 1"}},
     {"configs that cannot exist",
      R"("cluster": [1, 1])",
-     R"("cluster": [4, 1])",
+     R"("cluster": [3, 1])",
      {"no config is possible", "cluster must be"}},
     {"a mirror that is no boolean",
      R"("axes": {)",

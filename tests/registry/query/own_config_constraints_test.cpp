@@ -245,7 +245,8 @@ TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the const
   check("tile.k must be a multiple of 16", rcr + "64x64x320_c1x1_s2_one_tile_a8x8");
   check("tile.k must be up to 64 or a multiple of 64", rcr + "128x128x96_c1x1_s4_cooperative_a8x8");
 
-  check("cluster must be", rcr + "128x128x64_c4x1_s4_cooperative_a8x8");
+  check("cluster must be", rcr + "128x128x64_c8x1_s4_cooperative_a8x8");
+  check("cluster must be", rcr + "128x128x64_c4x2_s4_cooperative_a8x8");
   check("cluster must be", rcr + "128x128x64_c1x3_s4_cooperative_a8x8");
   check("cannot share the copies", rcr + "128x24x64_c2x1_s4_cooperative_a8x8");
   check("cannot share the copies", rrr + "24x128x64_c1x2_s4_cooperative_exchanged_a8x8");

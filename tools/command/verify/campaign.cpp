@@ -6,6 +6,7 @@
 #include "lab/campaign/campaign.hpp"
 #include "lab/problems/problem_text.hpp"
 #include "lab/problems/seed.hpp"
+#include "tools/command/common/interrupts.hpp"
 #include "tools/command/common/output.hpp"
 #include "tools/command/common/selection.hpp"
 
@@ -20,8 +21,9 @@ std::string text_of(const lab::CampaignOptions& options, const lab::CampaignRepo
   return counted(options.problems, "problem") + ": " + counted(report.right, "right result") + " of " +
          counted(std::ssize(report.kernels), "kernel") + ", " + counted(report.refusals, "refusal") +
          " with a true cause, " + std::to_string(report.wrong.size()) + " wrong; " +
-         std::to_string(report.without_kernel) + " without a kernel; on " +
-         (options.place == lab::Place::host ? "the host executor" : "the device") + ", seed " +
+         std::to_string(report.without_kernel) + " without a kernel" +
+         (report.left == 0 ? "" : ", " + std::to_string(report.left) + " left when it was interrupted") +
+         "; on " + (options.place == lab::Place::host ? "the host executor" : "the device") + ", seed " +
          std::to_string(options.seed);
 }
 
@@ -35,6 +37,7 @@ nlohmann::ordered_json json_of(const lab::CampaignOptions& options, const lab::C
           {"wrong", report.wrong.size()},
           {"refusals", report.refusals},
           {"without_kernel", report.without_kernel},
+          {"left", report.left},
           {"kernels", report.kernels.size()},
           {"right_by_family", families}};
 }
@@ -92,7 +95,8 @@ Result<lab::CampaignOptions> read_options(const CampaignFlags& flags) {
                                .seed = *seed,
                                .filter = *filter,
                                .where = flags.where,
-                               .say = {}};
+                               .say = {},
+                               .is_stopped = is_interrupted};
   if (flags.trials) options.say = message;
   return options;
 }
@@ -106,13 +110,15 @@ int verify_campaign(const CampaignFlags& flags) {
     message("no kernel was selected");
     return failed;
   }
+  listen_to_interrupts();
   lab::Progress progress("verify", static_cast<std::size_t>(options->problems));
   const Result<lab::CampaignReport> result = lab::run_campaign(*options, progress);
   if (!result) return report(result.status());
   progress.clear();
   if (Status printed = print_report(*options, *result, flags.listing); !printed) return report(printed);
-  if (result->right == 0 && result->wrong.empty()) message("no kernel took any of the problems");
-  return result->wrong.empty() && result->right > 0 ? done : failed;
+  if (result->right == 0 && result->wrong.empty() && result->left == 0)
+    message("no kernel took any of the problems");
+  return result->wrong.empty() && result->right > 0 && result->left == 0 ? done : failed;
 }
 
 }  // namespace quarry::command
