@@ -49,6 +49,22 @@ PythonEpilogue epilogue_of(nb::handle given) {
   return {.expression = ExpressionSource{nb::borrow(given), nb::dict()}};
 }
 
+/// Takes the parts of an epilogue, or its expression and that one's tensors, into the arguments of a product.
+/// @param owner holds the tensors @param out as it was given
+template <class Arguments>
+void take_epilogue(const PythonEpilogue& given, nb::handle out, OperationArguments& owner,
+                   Arguments& arguments) {
+  if (!given.expression) {
+    arguments.c = owner.keep_if(given.c, "C");
+    arguments.epilogue = standard_epilogue(owner, given);
+    return;
+  }
+  const DType sums = sum_type(arguments.a.dtype, arguments.b.dtype, arguments.accumulator);
+  BoundExpression expressed = bound(*given.expression, {arguments.out, nb::borrow(out), sums}, owner);
+  arguments.expression = std::move(expressed.expression);
+  arguments.tensors = std::move(expressed.tensors);
+}
+
 /// Scales of an operand and their granularity.
 struct Scales {
   nb::handle tensor;
@@ -69,7 +85,7 @@ class Gemm final : public OperationArguments {
     arguments_.b_scale = keep_if(b_scale.tensor, "b_scale");
     arguments_.b_scale_granularity = value_of(parse_scale_granularity(b_scale.granularity));
     arguments_.b_zero = keep_if(b_zero, "b_zero");
-    if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
+    if (!epilogue.is_none()) take_epilogue(epilogue_of(epilogue), out, *this, arguments_);
     if (controls != nullptr) arguments_.controls = *controls;
     arguments_.math = value_of(parse_math(math));
     arguments_.accumulation = value_of(parse_accumulation(accumulation));
@@ -78,18 +94,6 @@ class Gemm final : public OperationArguments {
   nb::object expression() const { return expression_text(arguments_.expression); }
 
  private:
-  void take(const PythonEpilogue& given, nb::handle out) {
-    if (!given.expression) {
-      arguments_.c = keep_if(given.c, "C");
-      arguments_.epilogue = standard_epilogue(*this, given);
-      return;
-    }
-    const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
-    BoundExpression expressed = bound(*given.expression, {arguments_.out, nb::borrow(out), sums}, *this);
-    arguments_.expression = std::move(expressed.expression);
-    arguments_.tensors = std::move(expressed.tensors);
-  }
-
   GemmArguments arguments_;
 };
 
@@ -115,23 +119,11 @@ class GroupedGemm final : public OperationArguments {
     arguments_.expected_total = choices.expected_total;
     arguments_.expected_largest = choices.expected_largest;
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    if (!epilogue.is_none()) take(epilogue_of(epilogue), out);
+    if (!epilogue.is_none()) take_epilogue(epilogue_of(epilogue), out, *this, arguments_);
   }
   quarry::Arguments get() const override { return arguments_; }
 
  private:
-  void take(const PythonEpilogue& given, nb::handle out) {
-    if (!given.expression) {
-      arguments_.c = keep_if(given.c, "C");
-      arguments_.epilogue = standard_epilogue(*this, given);
-      return;
-    }
-    const DType sums = sum_type(arguments_.a.dtype, arguments_.b.dtype, arguments_.accumulator);
-    BoundExpression expressed = bound(*given.expression, {arguments_.out, nb::borrow(out), sums}, *this);
-    arguments_.expression = std::move(expressed.expression);
-    arguments_.tensors = std::move(expressed.tensors);
-  }
-
   GroupedGemmArguments arguments_;
 };
 
