@@ -247,6 +247,7 @@ Result<Reference> executor_result(const Kernel& kernel, Operands& operands, Refe
   for (Expected& expected : reference.outputs) {
     const TensorView& view = operands[expected.name].view();
     read_values(view, expected);
+    expected.roundings = 2;
     widen(view.dtype, expected);
   }
   return reference;

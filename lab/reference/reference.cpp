@@ -191,7 +191,8 @@ Comparison compare(const Expected& expected, const TensorView& view, const Toler
   }
   const long double norm = references.value();
   const long double allowed =
-      tolerance.output * norm + accumulated(expected, out.type(), tolerance.accumulation, norm) +
+      expected.roundings * tolerance.output * norm +
+      accumulated(expected, out.type(), tolerance.accumulation, norm) +
       tolerance.smallest * std::sqrt(static_cast<long double>(expected.values.size()));
   // Both are relative to the reference's norm; where it is 0, to 1.
   const long double unit = norm > 0 ? norm : 1;

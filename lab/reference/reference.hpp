@@ -33,6 +33,9 @@ struct Expected {
   std::int64_t columns = 0;
   /// [matrices][rows][columns]
   std::vector<double> values;
+  /// Roundings to the output's type that a right result and these values are apart: 1, or 2 where the values
+  /// were rounded as well, so that both may be rounded to different neighbours.
+  int roundings = 1;
   /// How far a right result may lie from each value before it is rounded to its type, whatever the tolerance;
   /// empty: nothing is known of single values.
   std::vector<double> radii = {};

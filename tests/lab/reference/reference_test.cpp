@@ -133,6 +133,29 @@ TEST_CASE("a rounded reference is within the bound, a result with one product le
   }
 }
 
+TEST_CASE("beside values that were rounded themselves, a result may be rounded to the next number") {
+  RandomProblem problem = plain_problem(1, 1, 8, 9, {DType::f16, DType::f16, DType::f32, DType::f16});
+  Result<Reference> reference = compute_reference(problem.arguments);
+  REQUIRE(reference);
+  Expected& expected = reference->outputs[0];
+  expected.values = {2.62109375};
+  expected.radii.clear();
+  expected.scale = 0;
+  const Tolerance bounds = tolerance(DType::f32, DType::f16, MathUnit::tensor_core, 8);
+  const auto is_within = [&](int steps) {  // from the value to the result
+    const auto bits = static_cast<std::uint16_t>(0x413e + steps);
+    std::memcpy(problem[Operand::out].data(), &bits, sizeof bits);
+    return compare(*reference, problem.arguments, bounds).within();
+  };
+  expected.roundings = 1;
+  CHECK(is_within(0));
+  CHECK_FALSE(is_within(1));
+  expected.roundings = 2;
+  CHECK(is_within(1));
+  CHECK(is_within(-1));
+  CHECK_FALSE(is_within(2));
+}
+
 TEST_CASE("a comparison finds the element that is furthest off") {
   RandomProblem problem = plain_problem(20, 30, 8, 9);
   const Result<Reference> reference = compute_reference(problem.arguments);
