@@ -28,6 +28,9 @@ constexpr double unhidden_latency = 0.1;
 constexpr double unhidden_ends = 0.5;
 /// Times that memory is waited for at the ends of a block.
 constexpr double waits_of_ends = 2;
+/// Cycles for each sum of a thread, to read it where the slice before left it and to add: threads wait for a
+/// few at a time. From times of split_k_serial with 2 to 8 slices on an H100.
+constexpr double sum_handed_on = 120;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 4, .least_seconds = 6e-6};
 /// Beyond that, adding up costs more than it brings.
 constexpr int most_automatic_slices = 64;
@@ -280,7 +283,8 @@ GemmProfile gemm_profile(const GemmTraits& traits, const BlockCost& cost, const 
   const TimeFactors& factors = cost.factors;
   const double l2_byte = memory.thread_copies.clocks_per_byte;
   const int resident = resident_blocks(traits, cost.registers, device);
-  const double turn = device.rates.exchange.turn + 2 * tile_elements * partial_bytes * l2_byte;
+  const double turn = device.rates.exchange.turn + 2 * tile_elements * partial_bytes * l2_byte +
+                      sum_handed_on * tile_elements / traits.threads;
   GemmProfile profile = {
       .traits = traits,
       .resident = resident,

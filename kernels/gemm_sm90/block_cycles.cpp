@@ -12,6 +12,24 @@ constexpr double tile_overhead = 98;
 /// Least cycles of a K tile for a block, and of each of its instructions: they follow one another.
 constexpr double least_tile = 140;
 constexpr double least_instruction = 9.4;
+/// By how much copies take longer where the lines of an operand's panels have 64 bytes, or fewer. From times
+/// of row-major B on an H100.
+constexpr double lines_of_64 = 0.25;
+constexpr double shorter_lines = 0.8;
+/// From the last multiplication of a tile to the first of the next: where the same warps store it, the least
+/// of it and what a tile of 128x256 adds; and where others take their turn (ping_pong).
+constexpr double turn_at_least = 400;
+constexpr double tile_turn = 1600;
+constexpr double hand_over = 300;
+/// By how much device memory takes longer for an output in short lines: of fewer than 64 bytes (narrow boxes,
+/// and 16 rows of a column-major output), of 64, and of fewer than 112. From times of problems with K of at
+/// most 200 on an H100.
+constexpr double output_below_64 = 0.45;
+constexpr double output_of_64 = 0.1;
+constexpr double output_below_112 = 0.22;
+/// The same where the tiles of a cluster have 256 bytes or fewer of each line of the output; half of it where
+/// they have 512, and so on.
+constexpr double narrow_span = 0.25;
 /// Threads' copies need instructions: cycles for each.
 constexpr double thread_copy = 1;
 /// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
@@ -58,6 +76,12 @@ double promoted(const Config& c) {
   return block_k_tiles(c) > 1 ? promoted_over_stages : promoted_shared;
 }
 
+/// By how much the copies of a box take longer whose panels have short lines.
+double short_lines(const OperandBox& box) {
+  const int bytes = box.panel_line_bytes();
+  return bytes >= 128 ? 1 : bytes == 64 ? 1 + lines_of_64 : 1 + shorter_lines;
+}
+
 }  // namespace
 
 int resident_blocks(const Config& c, const DeviceModel& device) {
@@ -82,13 +106,30 @@ double least_cycles(const Config& c) {
 }
 
 double copy_cycles(const Config& c, const DeviceRates& rates) {
-  const double a = static_cast<double>(box_a(c).bytes()) / c.cluster.n;
-  const double b = static_cast<double>(box_b(c).bytes()) / c.cluster.m;
+  const double a = short_lines(box_a(c)) * box_a(c).bytes() / c.cluster.n;
+  const double b = short_lines(box_b(c)) * box_b(c).bytes() / c.cluster.m;
   const double way = (a + b) * rates.memory.bulk_copies.clocks_per_byte;
   if (c.copy == CopyEngine::tma) return way;
   const double pieces = static_cast<double>(c.tile.m * c.tile.k) / c.alignment.a +
                         static_cast<double>(c.tile.n * c.tile.k) / c.alignment.b;
   return std::max(way, pieces * thread_copy);
+}
+
+double turn_cycles(const Config& c) {
+  if (c.schedule == Schedule::ping_pong) return hand_over;
+  constexpr double usual = 128 * 256;
+  return turn_at_least + tile_turn * c.tile.m * c.tile.n / usual;
+}
+
+double output_lines(const Config& c) {
+  const int bytes = box_out(c).line_bytes();
+  const bool by_rows = c.layouts.out == Layout::row;
+  const int along = by_rows ? c.tile.n * c.cluster.n : c.tile.m * c.cluster.m;
+  const double span = narrow_span * 256 / (along * bytes_of(c.types.out));
+  const double all = 1 + std::min(span, narrow_span);
+  if (bytes < 64) return all + output_below_64;
+  if (bytes == 64) return all + output_of_64;
+  return bytes < 112 ? all + output_below_112 : all;
 }
 
 }  // namespace quarry::gemm_sm90

@@ -1,4 +1,4 @@
-/// What a block of gemm_sm90 needs for a K tile, in cycles of a multiprocessor. Host only.
+/// What a block of gemm_sm90 needs for a K tile, in cycles of a multiprocessor, and between tiles. Host only.
 #pragma once
 
 #include "gemm/family.hpp"
@@ -17,5 +17,11 @@ double least_cycles(const Config& c);
 
 /// Cycles to bring a K tile of a block: its share of what the cluster needs, from L2.
 double copy_cycles(const Config& c, const DeviceRates& rates);
+
+/// Cycles from the last multiplication of a tile to the first of the next one.
+double turn_cycles(const Config& c);
+
+/// GemmProfile::output_lines.
+double output_lines(const Config& c);
 
 }  // namespace quarry::gemm_sm90

@@ -23,10 +23,6 @@ constexpr double first_scale = 1.4;
 /// Before the first multiplication of a block and after its last store; more of it in a cluster.
 constexpr double block_ends = 1000;
 constexpr double cluster_ends = 200;
-/// From the last multiplication of a tile to the first of the next: where the same warps store it, and where
-/// others take their turn (ping_pong).
-constexpr double tile_turn = 2000;
-constexpr double hand_over = 300;
 /// For each element of an output tile that a warpgroup stores: out of registers, through the epilogue, into
 /// shared memory. More of it where columns are contiguous. For each byte: to device memory.
 constexpr double element_stored = 0.088;
@@ -141,8 +137,11 @@ inline double copy_seconds(const GemmProfile& kernel, const GemmTraffic& traffic
       .drain = drain,
       .copy = copy_seconds(kernel, traffic),
       .latency = std::max(kernel.least, kernel.latency * (1 + kernel.rates->memory.device_latency * first)),
-      .memory = inputs + traffic.outputs * second};
+      .memory = inputs + traffic.outputs * second * kernel.output_lines};
 }
+
+/// Bytes that device memory moves, each once.
+inline double bytes_moved(const Work& w) { return w.problem.batch * (w.traffic.inputs + w.traffic.outputs); }
 
 /// What a K tile of a block needs: seconds of tensor cores, of copies and of waiting for them, and the share
 /// of these that is not hidden.
@@ -322,7 +321,7 @@ inline double cut_seconds(const Work& w, Mode mode, int slices, int k_tiles, Acc
   Work plain = w;
   plain.store = w.kernel.epilogue_tile;
   plain.drain = w.kernel.epilogue_byte * bytes_of(w.problem.types.out);
-  plain.memory -= w.traffic.expression * w.kernel.memory_byte;
+  plain.memory -= w.traffic.expression * w.kernel.memory_byte * w.kernel.output_lines;
   return cut_seconds(plain, Mode::split_k_parallel, slices, k_tiles, account);
 }
 
@@ -444,7 +443,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .added_tile = stored_tile * added,
       .added_biased_tile = stored_tile * added_biased,
       .general_tile = stored_tile * general,
-      .turn = factors.ends * (c.schedule == Schedule::ping_pong ? hand_over : tile_turn) * cycle,
+      .turn = factors.ends * turn_cycles(c) * cycle,
       .clearing = 0,
       .reduction = factors.reduction * rates.launch.overlapped_reduction,
       .slowdown = 1,
@@ -458,6 +457,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .cluster_share =
           factors.exchange * elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
       .least = factors.latency * least_cycles(c) * cycle,
+      .output_lines = output_lines(c),
       .first_scale = first_scale * factors.copies / factors.memory,
   };
   profile.alone_root = std::sqrt(step_seconds({profile.math, profile.memory, profile.latency, unhidden}, 1));
@@ -476,7 +476,7 @@ Account account(const GemmProfile& kernel, const GemmProblem& problem, std::size
   const GemmTraffic traffic = traffic_of(problem);
   const Work w = work(kernel, problem, traffic);
   const Estimate estimate = gemm_sm90::estimate(kernel, problem, max_workspace);
-  Account account = begin_account(problem, w.memory, w.memory / kernel.memory_byte);
+  Account account = begin_account(problem, w.memory, bytes_moved(w));
   const Mode mode = simplified(estimate.controls).mode;
   const int slices = estimate.controls.split_k_slices;
   const int k_tiles = tiles_along(w.k_tiles, slices);
