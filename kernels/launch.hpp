@@ -188,6 +188,26 @@ void relocate(Launch& launch, T* const& pointer, Operand source, std::size_t off
   launch.relocations.add({Relocation::Kind::pointer, source, static_cast<std::uint16_t>(at), 0, offset});
 }
 
+/// Appends a step once more, with parameters of its own: a copy of those so far, with the same pointers. Its
+/// slots of tensor maps stay zero.
+inline Step& repeat_step(Launch& launch, const Step& step) {
+  const std::uint16_t from = step.at;
+  Step& again = add_kernel(launch, step.entry, step.bytes);
+  const std::uint16_t to = again.at;
+  again = step;
+  again.at = to;
+  std::memcpy(launch.image + to, launch.image + from, step.bytes);
+  const int relocations = launch.relocations.count;
+  for (int i = 0; i < relocations; ++i) {
+    Relocation relocation = launch.relocations[i];
+    const bool is_own = relocation.at >= from && relocation.at < from + step.bytes;
+    if (!is_own || relocation.kind != Relocation::Kind::pointer) continue;
+    relocation.at = static_cast<std::uint16_t>(relocation.at - from + to);
+    launch.relocations.add(relocation);
+  }
+  return again;
+}
+
 /// Says that a slot in the image is a tensor map over an operand.
 inline void add_map(Launch& launch, const TensorMap& slot, const TensorMapFields& fields, Operand source) {
   const auto at = reinterpret_cast<const std::byte*>(&slot) - launch.image;

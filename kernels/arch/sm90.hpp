@@ -3,6 +3,7 @@
 ///   cluster.hpp      blocks of a cluster: rank, barrier, each other's shared memory
 ///   mbarrier.hpp     barriers in shared memory with phases, which copies can arrive at
 ///   tensor_copy.hpp  the bulk tensor copy engine: tiles of tensors to and from shared memory
+///   tensor_map.hpp   tensor maps that a kernel makes
 ///   warpgroup.hpp    matrix multiply-add of four warps from shared memory, register reallocation
 ///   warpgroup_along_k.hpp the same of tf32, 8-bit floating point and bytes
 ///   warpgroup_fragment.hpp the same with a left operand in registers

@@ -49,4 +49,12 @@ struct alignas(64) TensorMap {
   unsigned char bytes[128];
 };
 
+/// A matrix of which a kernel makes a tensor map: lines of elements next to each other.
+struct MatrixLines {
+  const void* data;      ///< a multiple of 16 bytes
+  int elements;          ///< of a line, 1 at least
+  int lines;             ///< 1 at least
+  long long line_bytes;  ///< from one line to the next, a multiple of 16
+};
+
 }  // namespace quarry

@@ -82,18 +82,19 @@ struct ListOperands {
 
 /// Those of the batch, with the problem's own leading dimensions.
 /// @param a and b as they were given
-constexpr ListOperands operands_with_leading(const GemmListParams& p, const ListExtents& own, int a, int b,
-                                             Alignment alignment) {
-  return {with_leading(p.gemm.a, is_by_columns(p.list, ListMatrix::a), a, own.m, own.k, alignment.a),
-          with_leading(p.gemm.b, is_by_columns(p.list, ListMatrix::b), b, own.k, own.n, alignment.b)};
+constexpr ListOperands operands_with_leading(const GemmParams& gemm, const ListParams& list,
+                                             const ListExtents& own, int a, int b, Alignment alignment) {
+  return {with_leading(gemm.a, is_by_columns(list, ListMatrix::a), a, own.m, own.k, alignment.a),
+          with_leading(gemm.b, is_by_columns(list, ListMatrix::b), b, own.k, own.n, alignment.b)};
 }
 
 /// The parameters of the batch, with the problem's own leading dimensions of C and the output.
 /// @param c and out as they were given
-constexpr GemmParams outputs_with_leading(const GemmListParams& p, const ListExtents& own, int c, int out) {
-  GemmParams gemm = p.gemm;
-  gemm.c = with_leading(gemm.c, is_by_columns(p.list, ListMatrix::c), c, own.m, own.n, 1);
-  gemm.out = with_leading(gemm.out, is_by_columns(p.list, ListMatrix::out), out, own.m, own.n, 1);
+constexpr GemmParams outputs_with_leading(const GemmParams& bounds, const ListParams& list,
+                                          const ListExtents& own, int c, int out) {
+  GemmParams gemm = bounds;
+  gemm.c = with_leading(gemm.c, is_by_columns(list, ListMatrix::c), c, own.m, own.n, 1);
+  gemm.out = with_leading(gemm.out, is_by_columns(list, ListMatrix::out), out, own.m, own.n, 1);
   return gemm;
 }
 

@@ -26,21 +26,29 @@ using ListWork = WorkOf<ListEntry>;
 /// Elements of K in the work: all that the problem has (see k_elements of common/tile_scheduler.cuh).
 QUARRY_DEVICE int k_elements(const ListWork& work, int /*tile_k*/) { return work.k(); }
 
+/// The blocks of a grid, each of which walks by itself.
+struct SingleBlocks {
+  QUARRY_DEVICE static unsigned index() { return arch::block_index(); }
+  QUARRY_DEVICE static unsigned count() { return arch::grid_blocks(); }
+};
+
 /// Walks over the block's tiles: every so many of all problems' tiles, in their order; within one, down the
 /// columns of tiles, so that blocks which run together share columns of B. Sizes are read 32 at a time, a
 /// lane each: so many problems cost no more than a few reads one after another. Each warp walks on its own,
 /// all lanes together.
+/// @tparam Params as GemmListParams @tparam Blocks which walk together: SingleBlocks, or clusters
+template <class Params, class Blocks = SingleBlocks>
 class ListWalk {
  public:
-  QUARRY_DEVICE ListWalk(const GemmListParams& params, Tile tile)
+  QUARRY_DEVICE ListWalk(const Params& params, Tile tile)
       : params_(params),
         tile_(tile),
-        position_(arch::block_index() - static_cast<long long>(arch::grid_blocks())),
+        position_(Blocks::index() - static_cast<long long>(Blocks::count())),
         last_(is_scheduled() ? 0 : params.gemm.batch) {}
 
   /// Goes on to the block's next tile; false behind the last.
   QUARRY_DEVICE bool advance() {
-    position_ += arch::grid_blocks();
+    position_ += Blocks::count();
     QUARRY_ROLLED
     for (;;) {
       if (is_scheduled() && position_ >= stretch_end_ && !enter_stretch()) return false;
@@ -49,7 +57,7 @@ class ListWalk {
       if (next_ < last_) {
         read();
       } else if (is_scheduled()) {
-        position_ += arch::grid_blocks();  // the problems have fewer tiles than the host counted
+        position_ += Blocks::count();  // the problems have fewer tiles than the host counted
       } else {
         return false;
       }
@@ -118,7 +126,7 @@ class ListWalk {
     next_ += 32;
   }
 
-  const GemmListParams& params_;
+  const Params& params_;
   Tile tile_;
   long long position_;
   long long last_;             ///< the first problem behind the stretch
@@ -131,13 +139,13 @@ class ListWalk {
 
 /// The operands of a problem.
 /// @param alignment elements that their leading dimensions are multiples of
-QUARRY_DEVICE ListOperands operands_of(const GemmListParams& params, const ListEntry& problem,
-                                       Alignment alignment) {
+template <class Params>
+QUARRY_DEVICE ListOperands operands_of(const Params& params, const ListEntry& problem, Alignment alignment) {
   const ListParams& list = params.list;
   if (list.leading == nullptr) return {params.gemm.a, params.gemm.b};
   const int a = arch::global_load<int>(leading_at(list, problem.batch, ListMatrix::a));
   const int b = arch::global_load<int>(leading_at(list, problem.batch, ListMatrix::b));
-  return operands_with_leading(params, problem.extents, a, b, alignment);
+  return operands_with_leading(params.gemm, list, problem.extents, a, b, alignment);
 }
 
 /// The parameters that a problem's outputs are written by. To be called behind the main loop, so that these
@@ -147,7 +155,7 @@ QUARRY_DEVICE GemmParams outputs_of(const GemmListParams& params, const ListEntr
   if (list.leading == nullptr) return params.gemm;
   const int c = arch::global_load<int>(leading_at(list, problem.batch, ListMatrix::c));
   const int out = arch::global_load<int>(leading_at(list, problem.batch, ListMatrix::out));
-  return outputs_with_leading(params, problem.extents, c, out);
+  return outputs_with_leading(params.gemm, list, problem.extents, c, out);
 }
 
 /// Calls `compute(work)` for each tile that is the block's.

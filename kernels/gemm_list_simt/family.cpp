@@ -1,4 +1,4 @@
-#include "gemm_list/family.hpp"
+#include "gemm_list/common_family.hpp"
 #include "gemm_list_simt/config.hpp"
 #include "gemm_simt/cost.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-class GemmListSimt final : public GemmListFamily {
+class GemmListSimt final : public CommonListFamily {
  private:
   GemmTraits traits(const void* config) const override {
     return gemm_simt::traits(tile_config(config_of(config)));

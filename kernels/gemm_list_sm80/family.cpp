@@ -1,5 +1,5 @@
-#include "gemm_list/family.hpp"
 #include "gemm/host.hpp"
+#include "gemm_list/common_family.hpp"
 #include "gemm_list_sm80/config.hpp"
 #include "gemm_sm80/cost.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
-class GemmListSm80 final : public GemmListFamily {
+class GemmListSm80 final : public CommonListFamily {
  public:
   Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
                   const DeviceModel& device) const override {

@@ -50,12 +50,14 @@ class BoxRing {
     arch::mbarrier_wait(barrier(turn_), static_cast<int>(turn_ / buffers % 2));
   }
 
-  /// Hands the present buffer to the engine, and goes on to the next one.
-  QUARRY_DEVICE void store(const BoxAt& at) {
+  /// Hands the present buffer to the engine, and goes on to the next one. @param out the output's map, where
+  /// that is not the launch's
+  QUARRY_DEVICE void store(const BoxAt& at) { store(at, params_.out); }
+  QUARRY_DEVICE void store(const BoxAt& at, const TensorMap& out) {
     arch::async_proxy_fence();
     arch::warp_barrier();
     if (arch::lane_index() == 0) {
-      arch::tensor_store(params_.out, x(at), y(at), at.batch, buffer(turn_));
+      arch::tensor_store(out, x(at), y(at), at.batch, buffer(turn_));
       arch::tensor_store_commit();
     }
     advance();

@@ -5,12 +5,14 @@
 #include "gemm_sm90/box_lanes.cuh"
 #include "gemm_sm90/box_ring.cuh"
 #include "gemm_sm90/sums.cuh"
+#include "gemm_sm90/work_matrices.cuh"
 
 namespace quarry::gemm_sm90 {
 
 /// Whether the engine may bring what the epilogue reads: by boxes that are whole.
 template <class Work>
-inline constexpr bool may_fetch_boxes = !has_scattered_rows<Work> && !Work::has_neighbours;
+inline constexpr bool may_fetch_boxes =
+    !has_scattered_rows<Work> && !Work::has_neighbours && !MatricesOf<Work>::are_own;
 
 /// The factor of C.
 template <Config config>
@@ -32,7 +34,8 @@ QUARRY_DEVICE BoxAt output_box_at(const Work& work, int first_row, int index) {
   constexpr int block_boxes = config.tile.n / columns;
   const OperandBase base = work.out();
   return {base.row + work.tile_m * config.tile.m + first_row + index / block_boxes * instruction_m,
-          base.column + work.tile_n * config.tile.n + index % block_boxes * columns, base.batch};
+          base.column + work.tile_n * config.tile.n + index % block_boxes * columns,
+          MatricesOf<Work>::are_own ? 0 : base.batch};
 }
 
 /// The same of the matrix that the engine brings: one for all batch entries is shown to it as a batch of one.

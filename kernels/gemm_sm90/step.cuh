@@ -8,6 +8,7 @@
 #include "gemm_sm90/box_lanes.cuh"
 #include "gemm_sm90/box_values.cuh"
 #include "gemm_sm90/sums.cuh"
+#include "gemm_sm90/work_matrices.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -46,6 +47,11 @@ class EpilogueStep {
     arch::warp_barrier();
     move_part<part, false>(buffer, box_column, place(matrix));
     arch::warp_barrier();
+  }
+
+  /// The residual or aux of the step's problem. @param matrix the launch's
+  QUARRY_DEVICE decltype(auto) beside(const MatrixParams& matrix) const {
+    return MatricesOf<Work>::beside(matrix, work);
   }
 
   /// x + factor * values that lie in the box. All lanes have read them before any goes on.

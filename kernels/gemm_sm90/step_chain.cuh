@@ -42,7 +42,7 @@ QUARRY_DEVICE void finish_step(const EpilogueParams& e, Fetched fetched, const S
                                typename Step::Values& x) {
   using Value = typename Step::Value;
   if (e.residual.data != nullptr) {
-    if (fetched != Fetched::residual) step.read(e.residual);
+    if (fetched != Fetched::residual) step.read(step.beside(e.residual));
     step.add(x, 1);
   }
   if (e.clamps) {

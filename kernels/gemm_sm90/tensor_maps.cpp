@@ -155,13 +155,19 @@ Fetched fetched(const Config& config, const GemmProblem& problem, const GemmPara
                                                                                            : Fetched::none;
 }
 
+/// Whether lines of the output begin where the copy engine can store.
+bool has_box_lines(const Config& config, const GemmProblem& problem) {
+  return problem.out.alignment[static_cast<int>(config.layouts.out)] >= 16 / bytes_of(config.types.out) &&
+         !has_long_strides(lines_of_out(config.layouts, problem, problem.out.matrix));
+}
+
 /// Whether the kernel itself writes the output, and to where the copy engine can store. It writes chunks of
 /// 16 bytes as a whole (so an H200 does; the PTX ISA does not say), which the end of a line must not cut.
 bool stores_boxes(const Config& config, const GemmProblem& problem, const GemmParams& params) {
   const int elements = 16 / bytes_of(config.types.out);
   const Lines lines = lines_of_out(config.layouts, problem, problem.out.matrix);
   return params.mode != Mode::split_k_parallel && lines.elements % elements == 0 &&
-         problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements && !has_long_strides(lines);
+         has_box_lines(config, problem);
 }
 
 }  // namespace
@@ -190,6 +196,26 @@ void add_scattered_output(const Config& config, const GemmProblem& problem, Tens
       problem.n % elements == 0 && problem.out.alignment[static_cast<int>(config.layouts.out)] >= elements;
   if (params.stores_boxes)
     std::ranges::find(launch.uses, Operand::out, &PlanOperandNeed::name)->alignment = 16;
+}
+
+void add_map_models(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                    Launch& launch) {
+  GemmProblem one = problem;
+  one.batch = 1;
+  if (problem.k > 0) {
+    add_map(launch, params.a, map_of(lines_of_a(config.layouts, one), box_a(config)), Operand::workspace);
+    add_map(launch, params.b, map_of_b(config, one), Operand::workspace);
+  }
+  params.is_general = is_general(problem);
+  params.stores_boxes = has_box_lines(config, problem);
+  if (!params.stores_boxes) return;
+  const OutputBox box = box_out(config);
+  add_map(launch, params.out,
+          map_of(lines_of_out(config.layouts, one, problem.out.matrix), box.swizzle(), box.line_elements(),
+                 box.lines()),
+          Operand::workspace);
+  PlanOperandNeed& out = *std::ranges::find(launch.uses, Operand::out, &PlanOperandNeed::name);
+  if (!is_pointer_array(problem.out.matrix)) out.alignment = 16;
 }
 
 void add_output_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params,

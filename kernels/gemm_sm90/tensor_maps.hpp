@@ -47,4 +47,10 @@ void add_output_maps(const Config& config, const GemmProblem& problem, TensorGem
 void add_maps(const Config& config, const GemmProblem& problem, TensorGemmParams& params, Launch& launch,
               bool may_fetch = true);
 
+/// Adds maps as add_maps does, of one matrix of the problem's extents each, over the workspace: those
+/// that the device makes for its matrices are like them. Says whether outputs can be stored by boxes, as far
+/// as the problem's alignment decides.
+void add_map_models(const Config& config, const GemmProblem& problem, TensorGemmParams& params,
+                    Launch& launch);
+
 }  // namespace quarry::gemm_sm90

@@ -25,6 +25,7 @@ namespace quarry::gemm_sm90 {
 template <Config config, class Work>
 class TileStore {
   using Step = EpilogueStep<config, Work>;
+  using Matrices = MatricesOf<Work>;
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
@@ -71,8 +72,10 @@ class TileStore {
   /// Leaves out a tile, which another warpgroup stores.
   QUARRY_DEVICE void skip() { biases_.advance(); }
 
-  /// Starts to fetch what the epilogue of a tile reads, before its sums are there.
+  /// Starts to fetch what the epilogue of a tile reads, before its sums are there. Gets the map ready by
+  /// which the engine will store it.
   QUARRY_DEVICE void start(const Work& work) {
+    if constexpr (Matrices::are_own) acquire_map(work);
     if constexpr (has_stages) return;
     forget();
     if (!fetches()) return;
@@ -154,17 +157,26 @@ class TileStore {
     return work.m() - tile_row(work) - index / block_boxes * instruction_m;
   }
 
-  /// Whether a tile has boxes of this warp that are cut: other problems' rows follow within them. The engine
-  /// would write these, too.
+  /// Whether a tile has boxes of this warp that are cut: other problems' rows follow within them, and the
+  /// engine would write these, too. Or the engine cannot store its problem's boxes.
   QUARRY_DEVICE bool is_cut(const Work& work) const {
+    if constexpr (Matrices::are_own) return !work.by_boxes;
     return Work::has_neighbours && rows_left(work, boxes - 1) < OutputBox::rows;
   }
 
   /// Whether the engine stores a box; else the lanes do, as far as its rows exist, and where the blocks of a
   /// cluster have parts of it.
   QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
+    if constexpr (Matrices::are_own) return work.by_boxes;
     const bool is_whole = !Work::has_neighbours || rows_left(work, index) >= OutputBox::rows;
     return params().stores_boxes && is_whole && !shares();
+  }
+
+  /// Lets the engine store by the map of a work's problem, by the lane that will ask it to.
+  QUARRY_DEVICE void acquire_map(const Work& work) {
+    if (!work.by_boxes || work.batch == acquired_) return;
+    if (arch::lane_index() == 0) arch::acquire_tensor_map(Matrices::out_map(work));
+    acquired_ = work.batch;
   }
 
   /// Whether the engine fetches a matrix that the epilogue reads; as parameters say it, and as planned.
@@ -191,6 +203,8 @@ class TileStore {
     if constexpr (scatters) {
       step_at(work, index, 0, buffer, lane).write_box(params().gemm.out);
       ring_.advance();
+    } else if constexpr (Matrices::are_own) {
+      ring_.store(box_at(work, index), Matrices::out_map(work));
     } else {
       ring_.store(box_at(work, index));
     }
@@ -336,7 +350,7 @@ class TileStore {
         // Of four buffers, the one that was handed over last is left to the engine; of two, both are needed.
         constexpr int left = output_buffers(config) > 2 ? 1 : 0;
         if (!has_stages && fetches()) fetch_behind<left>(work, index - left, index + 1);
-      } else if (Work::has_neighbours) {
+      } else if (Work::has_neighbours || Matrices::are_own) {
         ring_.pass();
       } else {
         ring_.advance();
@@ -373,7 +387,7 @@ class TileStore {
     if (epilogue().activation != Activation::identity) activate_step<config>(epilogue(), step, x);
     if (is_general()) finish_step<config>(epilogue(), params().fetched, step, x);
     step.put(x);
-    if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);
+    if (!stores_box(step.work, number / box_steps)) step.write(Matrices::out(params(), step.work));
   }
 
   /// Whether blocks of a cluster have left their sums in shared memory.
@@ -445,12 +459,12 @@ class TileStore {
       add_each(x, addends<count>(step.tile_row, step.tile_column, step.lane));
     }
     if (const Value factor = beta(); factor != 0) {
-      if (params().fetched != Fetched::c) step.read(params().gemm.c);
+      if (params().fetched != Fetched::c) step.read(Matrices::c(params(), step.work));
       step.add(x, factor);
     }
     if (e.aux.data != nullptr) {
       step.put(x);
-      step.write(e.aux);
+      step.write(step.beside(e.aux));
     }
   }
 
@@ -466,7 +480,8 @@ class TileStore {
   Addends<config> biases_;
   Value alpha_;
   int zero_ = 0;
-  StorePlan plan_;  ///< from the members above
+  int acquired_ = -1;  ///< the problem whose map was, where problems have their own
+  StorePlan plan_;     ///< from the members above
 };
 
 }  // namespace quarry::gemm_sm90

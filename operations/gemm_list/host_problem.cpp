@@ -57,9 +57,9 @@ class Maker {
   Status make(GemmParams& gemm) const {
     gemm = params_.gemm;
     if (params_.list.leading != nullptr) {
-      gemm = outputs_with_leading(params_, own_, leading_[2], leading_[3]);
+      gemm = outputs_with_leading(params_.gemm, params_.list, own_, leading_[2], leading_[3]);
       const ListOperands operands =
-          operands_with_leading(params_, own_, leading_[0], leading_[1], alignment_);
+          operands_with_leading(params_.gemm, params_.list, own_, leading_[0], leading_[1], alignment_);
       gemm.a = operands.a;
       gemm.b = operands.b;
     }

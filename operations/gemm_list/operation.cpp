@@ -62,7 +62,9 @@ Status Rules::check_constraints(const Row& row, const GemmProfile& profile, cons
 
 Estimate Rules::estimate(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
                          const DeviceModel& device, std::size_t max_workspace) {
-  return {.controls = {}, .seconds = account(row, profile, problem, device, max_workspace).seconds};
+  return {.controls = {},
+          .seconds = account(row, profile, problem, device, max_workspace).seconds,
+          .workspace = family_of(row).workspace(problem)};
 }
 
 Account Rules::account(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
@@ -75,6 +77,10 @@ Account Rules::account(const Row& row, const GemmProfile& profile, const GemmLis
 ChosenControls Rules::settle(const Row&, const GemmProfile& profile, const Controls&,
                              const DeviceModel& device, GemmListProblem&) {
   return {.multiprocessors = device.multiprocessors, .resident = profile.resident};
+}
+
+std::size_t Rules::workspace_size(const Row& row, const GemmListProblem& problem, const ChosenControls&) {
+  return family_of(row).workspace(problem);
 }
 
 void Rules::launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,

@@ -87,6 +87,8 @@ struct Rules {
   /// Blocks walk over tiles: as many as the device holds at once.
   static ChosenControls settle(const Row& row, const GemmProfile& profile, const Controls& of_kernel,
                                const DeviceModel& device, GemmListProblem& problem);
+  static std::size_t workspace_size(const Row& row, const GemmListProblem& problem,
+                                    const ChosenControls& controls);
   static void launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);

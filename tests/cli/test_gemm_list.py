@@ -15,7 +15,7 @@ class Lists(CommandTest):
         document = self.quarry("find", "gemm_list", "8*512x1024x2048,64x64x64", "bf16", "--format", "json").json
         names = [row["name"] for row in document["candidates"]]
         self.assertEqual(names[-1], "gemm_list_simt_bf16_bf16_f32_bf16_rrr_64x64x16_t4x4")
-        self.assertTrue(names[0].startswith("gemm_list_sm80_bf16_bf16_f32_bf16_rrr_"))
+        self.assertTrue(names[0].startswith("gemm_list_sm90_bf16_bf16_f32_bf16_rrr_"))
 
     def test_the_ranking_goes_by_the_tiles_of_the_problems(self):
         def first(shape):
@@ -56,7 +56,8 @@ class Lists(CommandTest):
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_a_kernel_is_emulated(self):
-        for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1"):
+        for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1",
+                     "gemm_list_sm90_f16_f16_f32_f16_rcr_64x64x128_c1x1_s6_ping_pong_a8x8"):
             for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
                 with self.subTest(name=name, words=words):
                     self.assertIn("0 wrong", self.quarry("emulate", name, LIST, *words).out)

@@ -257,5 +257,5 @@ HAND_WRITTEN = [
     HandWritten("wrong tile", "every batch entry reads the first pointer of an array",
                 [(MATRIX_VIEW, "static_cast<const Address*>(m.data) + batch);", "static_cast<const Address*>(m.data));")]),
     HandWritten("wrong tile", "distances between matrices count bytes", [(MATRIX_VIEW, "reinterpret_cast<Address>(m.data)) / element_bytes;", "reinterpret_cast<Address>(m.data));")]),
-    HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
+    HandWritten("wrong tile", "boxes of all batch entries go to the first", [(BOX_RING, "arch::tensor_store(out, x(at), y(at), at.batch,", "arch::tensor_store(out, x(at), y(at), 0,")]),
 ]

@@ -7,6 +7,7 @@
 #include "arch/emulated/parameters.hpp"
 #include "arch/emulated/store_matrix.hpp"
 #include "arch/emulated/tensor_copy.hpp"
+#include "arch/emulated/tensor_map.hpp"
 #include "arch/emulated/warpgroup.hpp"
 #include "arch/emulated/warpgroup_along_k.hpp"
 #include "arch/emulated/warpgroup_fragment.hpp"

@@ -7,6 +7,7 @@
 #include "arch/ptx/parameters.hpp"
 #include "arch/ptx/store_matrix.hpp"
 #include "arch/ptx/tensor_copy.hpp"
+#include "arch/ptx/tensor_map.hpp"
 #include "arch/ptx/warpgroup.hpp"
 #include "arch/ptx/warpgroup_along_k.hpp"
 #include "arch/ptx/warpgroup_fragment.hpp"

@@ -69,8 +69,9 @@ class ListedProblem {
     gemm_ = gemm;
     if (!list.has_leading) return;
     const int* const row = list.list.leading + static_cast<std::int64_t>(number) * list_matrices;
-    gemm_ = outputs_with_leading(params, own_, row[2], row[3]);
-    const ListOperands operands = operands_with_leading(params, own_, row[0], row[1], {1, 1});
+    gemm_ = outputs_with_leading(params.gemm, params.list, own_, row[2], row[3]);
+    const ListOperands operands =
+        operands_with_leading(params.gemm, params.list, own_, row[0], row[1], {1, 1});
     gemm_.a = operands.a;
     gemm_.b = operands.b;
   }

@@ -36,6 +36,17 @@ Words tensor_and_places(Random& random, std::size_t count) {
 }
 Words loads(Random& random) { return tensor_and_places(random, boxes); }
 
+/// The tensor, then matrices within it, as the probe of maps needs them: from a multiple of 16 bytes on.
+Words matrices(Random& random) {
+  Words in = random_words(random, loaded_words);
+  for (std::size_t i = 0; i < boxes; ++i) {
+    in.push_back(40 * random.below(16) + 4 * random.below(5));
+    in.push_back(1 + random.below(20));
+    in.push_back(1 + random.below(9));
+  }
+  return in;
+}
+
 /// The same for a cluster, and the blocks that each block loads for; some get only their own.
 Words multicasts(Random& random) {
   Words in = tensor_and_places(random, cast_blocks);
@@ -88,6 +99,16 @@ void add_copies(std::vector<Probe>& all) {
        .items = boxes,
        .sm90 = true,
        .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
+  constexpr std::size_t map_words = probes::map_words(boxes);
+  all.push_back({.kernel = "tensor_map",
+                 .inputs = name_of(swizzle),
+                 .covers = {"make_tensor_map", "acquire_tensor_map"},
+                 .make_inputs = matrices,
+                 .out_words = boxes * box_words + map_words,
+                 .shared_memory = boxes_at + 4 * boxes * box_words,
+                 .items = boxes,
+                 .sm90 = true,
+                 .tensor = {.swizzle = swizzle, .extent = loaded, .box = box}});
   constexpr std::size_t count = ((44 + line - 1) / line) * 2 * 2;
   all.push_back(
       {.kernel = "tensor_store",

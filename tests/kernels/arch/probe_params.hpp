@@ -25,4 +25,7 @@ struct ProbeParams {
   TensorMap map;  ///< of a tensor in `in` or `out`, where the probe has one
 };
 
+/// Words of room for so many tensor maps, which begin at multiples of 128 bytes.
+constexpr int map_words(int maps) { return maps * static_cast<int>(sizeof(TensorMap) / 4) + 32; }
+
 }  // namespace quarry::probes

@@ -134,6 +134,7 @@ QUARRY_ENTRY(probe_mbarrier_ring, probes::ProbeParams, probes::mbarrier_ring, pr
 QUARRY_ENTRY(probe_mbarrier_token, probes::ProbeParams, probes::mbarrier_token, probes::usual)
 QUARRY_ENTRY(probe_overlapping_kernels, probes::ProbeParams, probes::overlapping_kernels, probes::usual)
 QUARRY_ENTRY(probe_tensor_load, probes::ProbeParams, probes::tensor_load, probes::usual)
+QUARRY_ENTRY(probe_tensor_map, probes::ProbeParams, probes::tensor_map, probes::usual)
 QUARRY_ENTRY(probe_tensor_load_multicast, probes::ProbeParams, probes::tensor_load_multicast, probes::usual)
 QUARRY_ENTRY(probe_tensor_load_pixels, probes::ProbeParams, probes::tensor_load_pixels, probes::usual)
 QUARRY_ENTRY(probe_tensor_load_pixels_multicast, probes::ProbeParams, probes::tensor_load_pixels_multicast,

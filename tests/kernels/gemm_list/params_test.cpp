@@ -66,12 +66,12 @@ TEST_CASE("a leading dimension leads over the lines of its matrix", "[gemm_list]
   params.gemm.out = {nullptr, 1, 50, pointer_array_stride};
   params.list.by_columns = 1U << static_cast<int>(ListMatrix::b) | 1U << static_cast<int>(ListMatrix::out);
   const ListExtents own = {30, 40, 50};
-  const ListOperands operands = operands_with_leading(params, own, 51, 90, {8, 1});
+  const ListOperands operands = operands_with_leading(params.gemm, params.list, own, 51, 90, {8, 1});
   CHECK(operands.a.row_stride == 56);
   CHECK(operands.a.column_stride == 1);
   CHECK(operands.b.row_stride == 1);
   CHECK(operands.b.column_stride == 90);
-  const GemmParams outputs = outputs_with_leading(params, own, -5, greatest);
+  const GemmParams outputs = outputs_with_leading(params.gemm, params.list, own, -5, greatest);
   CHECK(outputs.c.row_stride == 40);
   CHECK(outputs.out.column_stride == 50);
   CHECK(outputs.out.row_stride == 1);

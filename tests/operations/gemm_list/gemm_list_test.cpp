@@ -1,7 +1,9 @@
 /// Lists of GEMMs on the host executor: against the GEMM of each problem, bit for bit, and against float64.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -168,7 +170,13 @@ TEST_CASE("every list kernel's host run agrees with float64 on random problems",
     REQUIRE(operands);
     const auto reference = lab::compute_reference(operands->arguments());
     REQUIRE(reference);
-    const Status done = kernel.run(operands->arguments());
+    const Result<std::size_t> bytes = kernel.workspace_size(operands->arguments());
+    REQUIRE(bytes);
+    std::vector<std::max_align_t> memory(*bytes / sizeof(std::max_align_t) + 256 / sizeof(std::max_align_t));
+    void* first = memory.data();
+    std::size_t room = memory.size() * sizeof(std::max_align_t);
+    REQUIRE(std::align(256, *bytes, first, room) != nullptr);
+    const Status done = kernel.run(operands->arguments(), {.workspace = {first, *bytes}});
     INFO(done.message());
     REQUIRE(done);
     const Status guards = operands->check_outputs();

@@ -93,6 +93,8 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
     {"grouped_gemm_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}},
     {"gemm_narrow_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "scales"}},
     {"gemm_list_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
+    {"gemm_list_sm90",
+     {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "alignment"}},
     {"gemm_list_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
 
 /// The leaves of one setting's part of an initialiser.

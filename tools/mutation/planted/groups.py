@@ -63,7 +63,7 @@ PLANTED = [
     *on_paths(("pointers", "strided_list"), "the last row of a problem is left out", LIST + LIST_SM80,
               [(LIST_SCHEDULE, "QUARRY_DEVICE int m() const { return extents.m; }", "QUARRY_DEVICE int m() const { return extents.m - 1; }")]),
     Planted("own_leading", "lines of outputs are as far apart as the view's", LIST + LIST_SM80,
-            [(LIST_SCHEDULE, "return outputs_with_leading(params, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
+            [(LIST_SCHEDULE, "return outputs_with_leading(params.gemm, list, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
     Planted("no_k", "without K nothing is written", LIST + LIST_SM80,
             [(LIST_SCHEDULE, "    tile_end_ = tiles(extents_);", "    tile_end_ = extents_.k > 0 ? tiles(extents_) : 0;")]),
     Planted("long_list", "problems behind the first 32 have their numbers", LIST + LIST_SM80,

@@ -51,7 +51,7 @@ PLANTED = [
     Planted("split_k_cluster", "each block reads its own sums only", SM90_PATHS,
             OWN_SUMS_ONLY),
     Planted("batch", "boxes of all batch entries go to the first", SM90_PATHS,
-            [(BOX_RING, "arch::tensor_store(params_.out, x(at), y(at), at.batch,", "arch::tensor_store(params_.out, x(at), y(at), 0,")]),
+            [(BOX_RING, "arch::tensor_store(out, x(at), y(at), at.batch,", "arch::tensor_store(out, x(at), y(at), 0,")]),
     Planted("shared_c", "a shared C is looked for in every batch entry", SM90_PATHS, [(SOURCE_BOXES, "if (source.batch_stride == 0) at.batch = 0;", "")]),
     Planted("alpha_0", "with alpha 0 the sums are 1", STORES, WITHOUT_SUMS),
 ]

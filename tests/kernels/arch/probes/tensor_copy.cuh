@@ -58,6 +58,34 @@ QUARRY_DEVICE void tensor_load(const ProbeParams& params) {
   });
 }
 
+/// The words of `in` as lines of 40, then matrices within them: first word, elements and lines, three words
+/// each. A map is made of each, like the probe's, and the box at line 1 is loaded and shown. The maps lie in
+/// `out` behind the boxes, and are wiped at the end.
+template <Block block>
+QUARRY_DEVICE void tensor_map(const ProbeParams& params) {
+  constexpr int line_bytes = 160;
+  constexpr int scratch_at = 512;  // between barriers and boxes
+  const arch::SharedAddress base = arch::shared_memory();
+  unsigned* const behind = params.out + params.count * params.box_words;
+  const auto aligned = (reinterpret_cast<unsigned long long>(behind) + 127) / 128 * 128;
+  auto* const maps = reinterpret_cast<TensorMap*>(aligned);
+  if (arch::thread_index() < 32) {
+    QUARRY_ROLLED
+    for (int i = 0; i < params.count; ++i) {
+      const BoxPlace matrix = place_of(params, params.tensor_words, i);
+      arch::make_tensor_map(maps + i, params.map, {params.in + matrix.x, matrix.y, matrix.z, line_bytes},
+                            base + scratch_at);
+    }
+  }
+  arch::block_barrier();
+  load_boxes<block>(params, base, [&](arch::SharedAddress to, int i) {
+    arch::acquire_tensor_map(maps[i]);
+    arch::tensor_load(to, maps[i], 0, 1, 0, base);
+  });
+  const int words = map_words(params.count);
+  for (int i = arch::thread_index(); i < words; i += block.threads) arch::global_store(behind + i, 0U);
+}
+
 /// Each block of a cluster loads one box for the blocks whose bits stand in `in` behind the places.
 template <Block block>
 QUARRY_DEVICE void tensor_load_multicast(const ProbeParams& params) {

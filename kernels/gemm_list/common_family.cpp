@@ -1,0 +1,46 @@
+#include "gemm_list/common_family.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "gemm/host.hpp"
+
+namespace quarry {
+
+GemmProfile CommonListFamily::profile(const void* config, const DeviceModel& device) const {
+  return gemm_profile(traits(config), block_cost(config, device), device);
+}
+
+Status CommonListFamily::supports(const GemmProfile& kernel, const GemmListProblem&,
+                                  const DeviceModel& device) const {
+  const int needed = kernel.traits.shared_memory;
+  if (needed <= device.shared_memory_per_block) return {};
+  return {StatusCode::unsupported, Reason::shared_memory, Operand::none, needed,
+          device.shared_memory_per_block};
+}
+
+Account CommonListFamily::account(const GemmProfile& kernel, const GemmListProblem& problem) const {
+  return list_account(problem, kernel.traits.tile,
+                      [&](const GemmProblem& batch) { return gemm_account(kernel, batch, 0); });
+}
+
+std::size_t CommonListFamily::workspace(const GemmListProblem&) const { return 0; }
+
+void CommonListFamily::launch(const void* config, const GemmListProblem& problem,
+                              const ChosenControls& controls, Launch& launch) const {
+  const GemmTraits kernel = traits(config);
+  if (is_empty(problem.gemm)) return;
+  gemm_launch(kernel, problem.gemm, controls, launch, sizeof(GemmListParams));
+  Step& step = launch.steps.at[0];
+  const std::int64_t at_once = std::int64_t{controls.multiprocessors} * controls.resident;
+  const std::int64_t most = std::min(gemm_blocks(kernel, problem.gemm, 1), grid_limit);
+  step.blocks_walk = true;
+  step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, most));
+  add_list(launch, problem, kernel.tile, params_of<GemmListParams>(launch, step).list);
+}
+
+GemmListParams CommonListFamily::params(const std::byte* image, const Step& step) const {
+  return params_of<GemmListParams>(image, step);
+}
+
+}  // namespace quarry

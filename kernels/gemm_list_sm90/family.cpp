@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "gemm/host.hpp"
+#include "gemm_list/family.hpp"
+#include "gemm_list_sm90/config.hpp"
+#include "gemm_list_sm90/params.hpp"
+#include "gemm_sm90/clusters.hpp"
+#include "gemm_sm90/estimate.hpp"
+#include "gemm_sm90/tensor_maps.hpp"
+
+namespace quarry::gemm_list_sm90 {
+namespace {
+
+using Params = ListTensorGemmParams;
+
+const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
+
+/// A list as a single problem of its bounds: blocks walk over the others, which do not add to the grid.
+GemmProblem bounds_of(const GemmListProblem& problem) {
+  GemmProblem one = problem.gemm;
+  one.batch = 1;
+  one.a.matrix.batch_stride = 0;
+  one.b.matrix.batch_stride = 0;
+  return one;
+}
+
+/// The tile of a cluster.
+Tile cluster_tile(const Config& c) { return {c.tile.m * c.cluster.m, c.tile.n * c.cluster.n, c.tile.k}; }
+
+class GemmListSm90 final : public GemmListFamily {
+ public:
+  GemmProfile profile(const void* config, const DeviceModel& device) const override {
+    return gemm_sm90::profile(tile_config(config_of(config)), device, false);
+  }
+
+  Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
+                  const DeviceModel& device) const override {
+    const GemmProblem one = bounds_of(problem);
+    if (Status status = gemm_supports(kernel.traits, one, device); !status) return status;
+    if (gemm_sm90::has_plain_strides(kernel.traits.layouts, one)) return {};
+    return gemm_sm90::check_maps(kernel.traits.layouts, one);
+  }
+
+  Account account(const GemmProfile& kernel, const GemmListProblem& problem) const override {
+    return list_account(problem, kernel.traits.tile,
+                        [&](const GemmProblem& batch) { return gemm_sm90::account(kernel, batch, 0); });
+  }
+
+  std::size_t workspace(const GemmListProblem& problem) const override {
+    if (is_empty(problem.gemm)) return 0;
+    return rounded_to_workspace(static_cast<std::size_t>(problem.gemm.batch) * list_maps * sizeof(TensorMap));
+  }
+
+  void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
+              Launch& launch) const override {
+    const Config& c = config_of(config);
+    const GemmTraits kernel = gemm_sm90::traits(tile_config(c));
+    if (is_empty(problem.gemm)) return;
+    gemm_launch(kernel, problem.gemm, controls, launch, sizeof(Params));
+    Step& making = launch.steps.at[0];
+    auto& params = params_of<Params>(launch, making);
+    params.makes_maps = true;
+    add_list(launch, problem, cluster_tile(c), params.list);
+    gemm_sm90::add_map_models(tile_config(c), problem.gemm, params, launch);
+    launch.workspace_bytes = workspace(problem);
+    launch.parts.add({"tensor maps", 0, launch.workspace_bytes});
+    relocate(launch, params.maps, Operand::workspace);
+    making.waits_for_earlier = true;
+    making.blocks_walk = true;
+    making.cluster = 1;
+    const int warps = threads(c) / 32;
+    making.grid =
+        static_cast<unsigned>(std::min(tiles_along(problem.gemm.batch, warps), controls.multiprocessors));
+    add_multiplying(c, problem, controls, launch);
+  }
+
+  GemmListParams params(const std::byte* image, const Step& step) const override {
+    const auto& params = params_of<Params>(image, step);
+    return {params.gemm, params.list};
+  }
+
+ private:
+  /// The second step.
+  static void add_multiplying(const Config& c, const GemmListProblem& problem, const ChosenControls& controls,
+                              Launch& launch) {
+    Step& step = repeat_step(launch, launch.steps.at[0]);
+    params_of<Params>(launch, step).makes_maps = false;
+    const Tile tile = cluster_tile(c);
+    const std::int64_t tiles = std::int64_t{tiles_along(problem.gemm.m, tile.m)} *
+                               tiles_along(problem.gemm.n, tile.n) * problem.gemm.batch;
+    step.cluster = static_cast<unsigned>(c.cluster.m * c.cluster.n);
+    const std::int64_t at_once = gemm_sm90::clusters_at_once(step.cluster, controls.multiprocessors);
+    step.grid = static_cast<unsigned>(std::clamp<std::int64_t>(at_once, 1, tiles)) * step.cluster;
+  }
+};
+
+constinit const GemmListSm90 instance;
+
+}  // namespace
+
+constinit const Family& family = instance;
+
+}  // namespace quarry::gemm_list_sm90

@@ -1,0 +1,27 @@
+/// A list of GEMMs with wgmma: the pipeline, main loop and epilogue of gemm_sm90, whose blocks walk over the
+/// tiles of all problems.
+///
+/// The copy engine needs a tensor map for each matrix, and only the device knows where the matrices of a
+/// problem lie and how large they are. So a first step makes the maps, and the second one, which may start
+/// before it ends, waits for it.
+#pragma once
+
+#include "gemm_list_sm90/tensor_list.cuh"
+#include "gemm_sm90/kernel.cuh"
+
+namespace quarry::gemm_list_sm90 {
+
+/// The kernel.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ListTensorGemmParams& params) {
+  if (params.makes_maps) {
+    arch::wait_for_earlier_kernels();  // which may still copy by the maps of another run
+    arch::let_later_kernels_start();
+    make_maps<config>(params, arch::shared_memory());
+    return;
+  }
+  constexpr gemm_sm90::Config tile = tile_config(config);
+  gemm_sm90::run<tile, Epilogue, ListSources<tile>>(params, nullptr);
+}
+
+}  // namespace quarry::gemm_list_sm90

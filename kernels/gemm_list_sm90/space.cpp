@@ -1,0 +1,30 @@
+/// gemm_list_sm90 configs as text: gemm_list_sm90_bf16_bf16_f32_bf16_rcr_128x256x64_c2x1_s4_cooperative_a8x8.
+#include "gemm_list_sm90/describe.hpp"
+#include "gemm_sm90/fault.hpp"
+#include "settings.hpp"
+
+namespace quarry::gemm_list_sm90 {
+namespace {
+
+constexpr auto settings = gemm_settings<Config>(
+    {setting<&Config::cluster>("cluster", "c"), setting<&Config::stages>("stages", "s"),
+     word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong>("schedule"),
+     setting<&Config::alignment>("alignment", "a")});
+
+std::string fault(const Config& c) {
+  if (!(has_half_types(c.types) || has_fp8_types(c.types)) || c.types.accumulator != DType::f32)
+    return "kernels of lists multiply f16, bf16 or 8-bit floating point by wgmma, and sum in f32";
+  if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
+  if (c.schedule == Schedule::one_tile) return "blocks walk over tiles: schedule must not be one_tile";
+  return gemm_sm90::fault(tile_config(c));
+}
+
+std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
+
+}  // namespace
+
+extern const ConfigSpace space;
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(
+    family_name, "quarry::ListTensorGemmParams", EntryProblem::same);
+
+}  // namespace quarry::gemm_list_sm90

@@ -1,0 +1,122 @@
+/// Which tiles of which problems a block computes, one after another, and where their matrices lie: what
+/// gemm_sm90 has as WorkList, MatrixSources and MatricesOf.
+#pragma once
+
+#include "gemm_list_sm90/maps.cuh"
+#include "gemm_sm90/tensor_producer.cuh"
+#include "gemm_sm90/work_matrices.cuh"
+
+namespace quarry::gemm_list_sm90 {
+
+/// A problem whose matrices have maps of their own, each of one entry.
+struct TensorEntry : ListEntry {
+  static constexpr bool has_neighbours = false;
+
+  const Params& params;
+  bool by_boxes;  ///< the engine stores the output
+
+  QUARRY_DEVICE OperandBase a() const { return {0, 0, 0}; }
+  QUARRY_DEVICE OperandBase b() const { return {0, 0, 0}; }
+};
+using TensorWork = WorkOf<TensorEntry>;
+
+/// The clusters of a grid.
+template <gemm_sm90::Config config>
+struct Clusters {
+  static constexpr bool are_blocks = config.cluster.m * config.cluster.n == 1;
+
+  QUARRY_DEVICE static unsigned index() { return are_blocks ? arch::block_index() : arch::cluster_index(); }
+  QUARRY_DEVICE static unsigned count() { return are_blocks ? arch::grid_blocks() : arch::grid_clusters(); }
+};
+
+/// The work of a block: tiles problem by problem. Each warp walks the same list on its own, all lanes
+/// together.
+template <gemm_sm90::Config config>
+class TensorList {
+ public:
+  using Work = TensorWork;
+  static constexpr bool needs_warp = true;
+
+  QUARRY_DEVICE TensorList(const Params& params, const gemm_sm90::ClusterPlace& place)
+      : params_(params),
+        place_(place),
+        walk_(params, {config.tile.m * config.cluster.m, config.tile.n * config.cluster.n, config.tile.k}),
+        has_more_(walk_.advance()) {}
+
+  QUARRY_DEVICE bool has_more() const { return has_more_; }
+  QUARRY_DEVICE void advance() { has_more_ = walk_.advance(); }
+
+  /// The tile of this block, which may lie outside of the problem where its cluster's does not.
+  QUARRY_DEVICE Work current() const {
+    const ListWork of_cluster = walk_.work();
+    const int problem = of_cluster.batch;
+    const ListExtents& own = of_cluster.extents;
+    const bool by_boxes =
+        has_boxes<Element<config.types.out>>(params_, own, output_of(params_, problem, own));
+    Work work = {{{problem, own}, params_, by_boxes}, 0, 0, 0, 0, 0};
+    work.tile_m = of_cluster.tile_m * config.cluster.m + place_.m;
+    work.tile_n = of_cluster.tile_n * config.cluster.n + place_.n;
+    work.k_tiles = of_cluster.k_tiles;
+    return work;
+  }
+
+ private:
+  const Params& params_;
+  const gemm_sm90::ClusterPlace& place_;
+  ListWalk<Params, Clusters<config>> walk_;
+  bool has_more_;
+};
+
+/// The sources of a tile, by its problem's maps.
+template <gemm_sm90::Config config>
+struct ListSources : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_b(config)>> {
+  QUARRY_DEVICE ListSources(const Params& params, const TensorWork& work,
+                            const gemm_sm90::ClusterPlace& place)
+      : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_b(config)>>{
+            {map_of(params, work.batch, Map::a), part_of_a(params.gemm.a, work, config.tile), place.n,
+             gemm_sm90::sharers_of_a<config>(place)},
+            {map_of(params, work.batch, Map::b), part_of_b(params.gemm.b, work, config.tile), place.m,
+             gemm_sm90::sharers_of_b<config>(place)}} {
+    if (work.k_tiles == 0) return;
+    arch::acquire_tensor_map(map_of(params, work.batch, Map::a));
+    arch::acquire_tensor_map(map_of(params, work.batch, Map::b));
+  }
+};
+
+}  // namespace quarry::gemm_list_sm90
+
+namespace quarry::gemm_sm90 {
+
+template <Config config>
+struct WorkListOf<config, ListTensorGemmParams> {
+  using Type = gemm_list_sm90::TensorList<config>;
+};
+
+/// A problem's matrix is an entry of what the launch has: at a stride, or where an array says.
+template <>
+struct MatricesOf<gemm_list_sm90::TensorWork> {
+  using Work = gemm_list_sm90::TensorWork;
+  static constexpr bool are_own = true;
+
+  QUARRY_DEVICE static const TensorMap& out_map(const Work& work) {
+    return gemm_list_sm90::map_of(work.params, work.batch, gemm_list_sm90::Map::out);
+  }
+  QUARRY_DEVICE static MatrixParams out(const TensorGemmParams& /*params*/, const Work& work) {
+    return beside(gemm_list_sm90::output_of(work.params, work.batch, work.extents), work);
+  }
+  QUARRY_DEVICE static MatrixParams c(const TensorGemmParams& params, const Work& work) {
+    const ListParams& list = work.params.list;
+    if (list.leading == nullptr) return beside(params.gemm.c, work);
+    return beside(with_leading(params.gemm.c, is_by_columns(list, ListMatrix::c),
+                               gemm_list_sm90::given_leading(work.params, work.batch, ListMatrix::c),
+                               work.m(), work.n(), 1),
+                  work);
+  }
+  QUARRY_DEVICE static MatrixParams beside(const MatrixParams& matrix, const Work& work) {
+    if (!is_pointer_array(matrix)) return matrix;
+    const auto* const entry = static_cast<const void* const*>(matrix.data) + work.batch;
+    return {arch::global_load<const void*>(entry), matrix.row_stride, matrix.column_stride, 0};
+  }
+};
+
+}  // namespace quarry::gemm_sm90

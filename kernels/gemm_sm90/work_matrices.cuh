@@ -1,0 +1,29 @@
+/// The matrices that a work writes and reads beside the operands.
+#pragma once
+
+#include "gemm_sm90/params.hpp"
+
+namespace quarry::gemm_sm90 {
+
+/// Those of the launch; but in a family whose problems have matrices of their own, by its works, these.
+/// @tparam Work what a block does, as TileWork
+template <class Work>
+struct MatricesOf {
+  /// Whether problems have their own. Then `out_map` of a work is the output's tensor map; the engine stores
+  /// boxes of some problems and not of others, as `by_boxes` of a work says, and brings nothing that the
+  /// epilogue reads.
+  static constexpr bool are_own = false;
+
+  QUARRY_DEVICE static const MatrixParams& out(const TensorGemmParams& params, const Work& /*work*/) {
+    return params.gemm.out;
+  }
+  QUARRY_DEVICE static const MatrixParams& c(const TensorGemmParams& params, const Work& /*work*/) {
+    return params.gemm.c;
+  }
+  /// @param matrix the launch's residual or aux
+  QUARRY_DEVICE static const MatrixParams& beside(const MatrixParams& matrix, const Work& /*work*/) {
+    return matrix;
+  }
+};
+
+}  // namespace quarry::gemm_sm90

@@ -1,0 +1,109 @@
+// The host side of gemm_list_sm90: what it refuses, the two steps of a launch, its workspace.
+#include <string>
+
+#include "gemm_list_sm90/params.hpp"
+#include "quarry/quarry.hpp"
+#include "support/catch_compat.hpp"
+#include "support/prepared_launch.hpp"
+
+namespace {
+
+using namespace quarry;
+using test::check_refused;
+using test::launch_of;
+
+Kernel kernel_of(const std::string& rest) {
+  return test::required_kernel("gemm_list_sm90_bf16_bf16_f32_bf16_rcr_" + rest);
+}
+Kernel clustered() { return kernel_of("128x256x64_c2x1_s4_cooperative_a8x8"); }
+
+/// Up to 600x512x256 each.
+GemmListArguments list(std::int64_t problems) {
+  return {.a = TensorView::row_major(nullptr, DType::bf16, {problems, 600, 256}),
+          .b = TensorView::column_major(nullptr, DType::bf16, {problems, 256, 512}),
+          .out = TensorView::row_major(nullptr, DType::bf16, {problems, 600, 512}),
+          .sizes = TensorView::row_major(nullptr, DType::s32, {problems, 3})};
+}
+
+const ListTensorGemmParams& params_of_step(const Launch& launch, int step) {
+  return params_of<ListTensorGemmParams>(launch.image, launch.steps[step]);
+}
+
+}  // namespace
+
+TEST_CASE("a list's maps are made by a step in front, in a workspace of 384 bytes a problem", "[gemm_list]") {
+  for (const std::int64_t problems : {1, 7, 1000}) {
+    const auto prepared = launch_of(clustered(), list(problems));
+    const Launch& launch = prepared->launch;
+    REQUIRE(launch.steps.count == 2);
+    CHECK(launch.workspace_bytes == static_cast<std::size_t>((384 * problems + 255) / 256 * 256));
+    const Result<std::size_t> asked = clustered().workspace_size(list(problems));
+    REQUIRE(asked);
+    CHECK(*asked == launch.workspace_bytes);
+    CHECK(params_of_step(launch, 0).makes_maps);
+    CHECK_FALSE(params_of_step(launch, 1).makes_maps);
+    CHECK((launch.steps[0].cluster == 1 && launch.steps[1].cluster == 2));
+    CHECK(launch.steps[0].grid == static_cast<unsigned>(std::min<std::int64_t>((problems + 11) / 12, 132)));
+    CHECK((launch.steps[1].grid % 2 == 0 && launch.steps[1].grid <= 132));
+  }
+}
+
+TEST_CASE("both steps of a list get the pointers of a run", "[gemm_list]") {
+  auto prepared = launch_of(clustered(), list(3));
+  Launch& launch = prepared->launch;
+  PlanOperands pointers;
+  int places[8];
+  const Operand names[] = {Operand::a, Operand::b, Operand::out, Operand::sizes, Operand::workspace};
+  for (int i = 0; i < 5; ++i) pointers[names[i]] = places + i;
+  put_pointers(launch, pointers, launch.image);
+  for (int step = 0; step < 2; ++step) {
+    const ListTensorGemmParams& params = params_of_step(launch, step);
+    CHECK((params.gemm.a.data == places && params.gemm.b.data == places + 1));
+    CHECK((params.gemm.out.data == places + 2 && params.list.sizes == places + 3));
+    CHECK(static_cast<void*>(params.maps) == places + 4);
+  }
+}
+
+TEST_CASE("models of a list's maps are of one matrix of the bounds", "[gemm_list]") {
+  const auto prepared = launch_of(clustered(), list(5));
+  const Launch& launch = prepared->launch;
+  REQUIRE(launch.maps.count == 3);
+  CHECK(
+      (launch.maps[0].extent[0] == 256 && launch.maps[0].extent[1] == 600 && launch.maps[0].extent[2] == 1));
+  CHECK(
+      (launch.maps[1].extent[0] == 256 && launch.maps[1].extent[1] == 512 && launch.maps[1].extent[2] == 1));
+  CHECK(
+      (launch.maps[2].extent[0] == 512 && launch.maps[2].extent[1] == 600 && launch.maps[2].extent[2] == 1));
+  CHECK(find_map(launch, Operand::a) == nullptr);
+}
+
+TEST_CASE("outputs of a list that begin at any address are stored without the engine", "[gemm_list]") {
+  GemmListArguments args = list(5);
+  args.out.assumed_alignment = 2;
+  CHECK(launch_of(clustered(), args)->launch.maps.count == 2);
+}
+
+TEST_CASE("an empty list has no step", "[gemm_list]") {
+  const auto prepared = launch_of(clustered(), list(0));
+  CHECK((prepared->launch.steps.count == 0 && prepared->launch.workspace_bytes == 0));
+}
+
+TEST_CASE("what the copy engine cannot take of lists is refused with the reason", "[gemm_list]") {
+  CHECK(clustered().supports(list(3)));
+  GemmListArguments bad = list(3);
+  bad.a.assumed_alignment = 8;
+  check_refused(
+      clustered(), bad,
+      "Operand `a` is misaligned: expected a pointer that is a multiple of 8 elements, got a multiple "
+      "of 4");
+  bad = list(3);
+  bad.b.strides[2] = 260;
+  bad.b.strides[0] = 260 * 512;
+  check_refused(
+      clustered(), bad,
+      "Operand `b` is misaligned: expected a leading dimension that is a multiple of 8 elements, got 260");
+  bad = list(3);
+  bad.a.strides[1] = 0;
+  check_refused(clustered(), bad,
+                "Operand `a` overlaps itself: expected a stride of at least 8 elements, got 0");
+}
