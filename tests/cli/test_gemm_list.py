@@ -8,6 +8,7 @@ from quarry_command import CommandTest, run_quarry
 HOST = ("--on", "host")
 HAS_EMULATOR = "emulate" in run_quarry("--help").out
 LIST = "64x40x33,1x1x1,70x8x100,0x8x8,8x8x0"
+ALIGNED_LIST = "64x40x32,1x1x8,70x8x104,0x8x8,8x8x0"
 
 
 class Lists(CommandTest):
@@ -21,7 +22,7 @@ class Lists(CommandTest):
         def first(shape):
             return self.quarry("find", "gemm_list", shape, "bf16", "--bounds", "4096x4096x4096", "--limit", "1", "--format", "names").out
         self.assertIn("128x", first("16*4096x4096x4096"))
-        self.assertIn("_16x64x64_", first("200*8x16x4096"))
+        self.assertIn("_64x64x128_", first("200*8x16x4096"))
 
     def test_run_is_right_on_the_host(self):
         for words in (
@@ -56,11 +57,12 @@ class Lists(CommandTest):
 
     @unittest.skipUnless(HAS_EMULATOR, "no emulator in this build")
     def test_a_kernel_is_emulated(self):
-        for name in ("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", "gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1",
-                     "gemm_list_sm90_f16_f16_f32_f16_rcr_64x64x128_c1x1_s6_ping_pong_a8x8"):
+        for name, problems in (("gemm_list_simt_f16_f16_f32_f16_rcr_64x64x16_t4x4", LIST),
+                               ("gemm_list_sm80_f16_f16_f32_f16_rcr_64x64x64_w2x2x1_s3_a1x1", LIST),
+                               ("gemm_list_sm90_f16_f16_f32_f16_rcr_64x64x128_c1x1_s6_ping_pong_a8x8", ALIGNED_LIST)):
             for words in ((), ("--leading", "packed"), ("--schedule", "host"), ("--sizes=64x40x33,-1x5x5,99x8x8,3x3x3,8x8x9999", "--wrong-sizes", "clamp")):
                 with self.subTest(name=name, words=words):
-                    self.assertIn("0 wrong", self.quarry("emulate", name, LIST, *words).out)
+                    self.assertIn("0 wrong", self.quarry("emulate", name, problems, *words).out)
 
     def test_bad_problems_are_refused_by_flag(self):
         for words, message in (
