@@ -24,8 +24,8 @@ NO_ACTIVATION = [(TILE_STORE, "if (epilogue().activation != Activation::identity
                  (TILE_STORE, "activate_roughly<true>(e.activation, e.leaky_slope, x.v);", ""),
                  (TILE_STORE, "activate_box<box>(e.activation, e.leaky_slope, buffer, i * columns, columns, lane);", ";")]
 C_IS_NOT_ADDED = [(TILE_STORE, "step.add(x, factor);", "step.add(x, 0 * factor);"), *FETCHED_IS_NOT_ADDED]
-RESIDUAL_IS_NOT_ADDED = [(STEP_CHAIN, "step.read(e.residual);\n    step.add(x, 1);", "step.read(e.residual);\n    step.add(x, 0);"), *FETCHED_IS_NOT_ADDED]
-AUX_IS_NOT_WRITTEN = [(TILE_STORE, "step.write(e.aux);", "")]
+RESIDUAL_IS_NOT_ADDED = [(STEP_CHAIN, "step.read(step.beside(e.residual));\n    step.add(x, 1);", "step.read(step.beside(e.residual));\n    step.add(x, 0);"), *FETCHED_IS_NOT_ADDED]
+AUX_IS_NOT_WRITTEN = [(TILE_STORE, "step.write(step.beside(e.aux));", "")]
 NO_CLAMP = [(STEP_CHAIN, "if (e.clamps) {", "if (false) {")]
 WITHOUT_SUMS = [(TILE_STORE, "return alpha_ == 0 ? 0 : v;", "return alpha_ == 0 ? 1 : v;")]
 NO_PARTIAL_SUMS = [(TILE_STORE, "step.write_dense(partial_output(step.work), line, left);", ""),
@@ -44,8 +44,8 @@ PLANTED = [
     Planted("clamp", "outputs are not clamped", STORES, NO_CLAMP),
     Planted("everything", "outputs are not clamped", STORES, NO_CLAMP),
     Planted("unaligned_out", "lanes do not store the output", STORES,
-            [(TILE_STORE, "if (!stores_box(step.work, number / box_steps)) step.write(params().gemm.out);", "")]),
-    Planted("unaligned_c", "lanes do not read C", STORES, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(params().gemm.c);", "")]),
+            [(TILE_STORE, "if (!stores_box(step.work, number / box_steps)) step.write(Matrices::out(params(), step.work));", "")]),
+    Planted("unaligned_c", "lanes do not read C", STORES, [(TILE_STORE, "if (params().fetched != Fetched::c) step.read(Matrices::c(params(), step.work));", "")]),
     Planted("words", "words are not moved", STORES, [(BOX_LANES, "move_accesses<part, 4, to_global>(buffer, first_column, place);", "")]),
     Planted("split_k_parallel", "partial sums are not stored", SM90_PATHS, NO_PARTIAL_SUMS),
     Planted("split_k_cluster", "each block reads its own sums only", SM90_PATHS,
