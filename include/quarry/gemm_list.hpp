@@ -9,6 +9,7 @@
 #include "quarry/arguments.hpp"
 #include "quarry/epilogue.hpp"
 #include "quarry/operation.hpp"
+#include "quarry/scale_granularity.hpp"
 #include "quarry/status.hpp"
 #include "quarry/tensor.hpp"
 #include "quarry/types.hpp"
@@ -41,7 +42,7 @@ Result<ListSchedule> parse_list_schedule(std::string_view word);
 /// unless `clamp_host_sizes` is set. Problems without rows or columns are skipped, their pointers are not
 /// looked at; K = 0 writes the epilogue of 0.
 ///
-/// Not there yet: scales of operands, expressions, a bias for each problem (a bias, or a scale, is the same
+/// Not there yet: expressions, a bias for each problem (a bias, or a scale, is the same
 /// for all problems, which use as much of it as they have rows or columns), interleaved layouts, controls.
 struct GemmListArguments {
   static constexpr Operation operation = Operation::gemm_list;
@@ -62,6 +63,13 @@ struct GemmListArguments {
   std::optional<TensorView> leading = std::nullopt;
   /// The host executor clamps sizes that make no sense, as a device does.
   bool clamp_host_sizes = false;
+  /// Scales of A and B in f32, as GemmArguments has them, of the bounds' extents: a problem uses as much of
+  /// them as it has rows, columns and blocks of K. Arrays of pointers or batches have scales for each
+  /// problem; a view of rank 2, for all. Their strides are the view's, whatever `leading` says.
+  std::optional<TensorView> a_scale = std::nullopt;
+  ScaleGranularity a_scale_granularity = ScaleGranularity::tensor;
+  std::optional<TensorView> b_scale = std::nullopt;
+  ScaleGranularity b_scale_granularity = ScaleGranularity::tensor;
   /// Type that products are summed in; unset: as GemmArguments has it.
   std::optional<DType> accumulator = std::nullopt;
   /// The bias and the scale have the bounds' rows or columns. A residual and an aux are arrays of pointers or

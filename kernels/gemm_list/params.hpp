@@ -32,6 +32,11 @@ struct GemmListParams {
   ListParams list;
 };
 
+/// The same of kernels that take scales. Those of a problem are its entry of a batch of scales.
+struct ScaledGemmListParams : GemmListParams {
+  GemmScaleParams scales;
+};
+
 /// A problem of a list.
 struct ListExtents {
   int m;

@@ -14,12 +14,14 @@ struct Config {
   /// Output elements that one thread computes along M and N.
   int thread_m;
   int thread_n;
+  /// Of A and B: none, or any that multiply the sums of each 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
 /// The gemm_simt kernel whose main loop and epilogue run for each tile.
 constexpr gemm_simt::Config tile_config(const Config& c) {
-  return {c.types, c.layouts, c.tile, c.thread_m, c.thread_n, ScaleSupport::none};
+  return {c.types, c.layouts, c.tile, c.thread_m, c.thread_n, c.scales};
 }
 
 /// Threads of a block.

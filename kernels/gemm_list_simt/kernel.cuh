@@ -27,9 +27,20 @@ QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, a
                                           sums);
 }
 
-/// The kernel.
-template <Config config, class Epilogue = StandardChain>
-QUARRY_DEVICE void kernel(const GemmListParams& params) {
+/// The same with scales of operands.
+template <gemm_simt::Config config, class Epilogue>
+QUARRY_DEVICE void compute(const ScaledGemmListParams& params, const ListWork& work,
+                           arch::SharedAddress memory) {
+  GemmParams gemm = outputs_of(params, work);
+  const ListOperands operands = operands_of(params, work, {1, 1});
+  gemm.a = operands.a;
+  gemm.b = operands.b;
+  gemm_simt::compute_scaled<config, Epilogue>(gemm, params.scales, work, memory);
+}
+
+/// The kernel. @tparam Params without or with scales of operands
+template <Config config, class Epilogue = StandardChain, class Params>
+QUARRY_DEVICE void kernel(const Params& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   for_each_list_tile<config.tile>(
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });

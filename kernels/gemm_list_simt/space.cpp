@@ -7,7 +7,9 @@ namespace quarry::gemm_list_simt {
 namespace {
 
 constexpr auto settings =
-    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t")});
+    gemm_settings<Config>({pair_setting<&Config::thread_m, &Config::thread_n>("thread", "t"),
+                           word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales>(
+                               "scales", ScaleSupport::none)});
 
 std::string fault(const Config& c) {
   if (is_interleaved(c.layouts)) return "kernels of lists take no interleaved operands";
@@ -22,7 +24,7 @@ std::string unit_group(const Config&) { return ""; }
 }  // namespace
 
 extern const ConfigSpace space;
-constinit const ConfigSpace space =
-    config_space<settings, fault, unit_group>(family_name, "quarry::GemmListParams", EntryProblem::same);
+constinit const ConfigSpace space = config_space<settings, fault, unit_group>(
+    family_name, "quarry::GemmListParams", EntryProblem::same, "quarry::ScaledGemmListParams");
 
 }  // namespace quarry::gemm_list_simt

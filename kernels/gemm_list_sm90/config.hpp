@@ -16,13 +16,15 @@ struct Config {
   int stages;
   Schedule schedule;
   Alignment alignment;
+  /// Of A and B: none, or blocks, which multiply the sums of each 128 of K.
+  ScaleSupport scales = ScaleSupport::none;
   friend constexpr bool operator==(const Config&, const Config&) = default;
 };
 
 /// The gemm_sm90 kernel whose pipeline, main loop and epilogue run for each tile.
 constexpr gemm_sm90::Config tile_config(const Config& c) {
-  return {c.types,         c.layouts,           c.tile,     c.cluster, c.stages, c.schedule,
-          CopyEngine::tma, Orientation::direct, c.alignment};
+  return {c.types,         c.layouts,           c.tile,      c.cluster,   c.stages, c.schedule,
+          CopyEngine::tma, Orientation::direct, c.alignment, Math::exact, c.scales};
 }
 
 /// Threads of a block.

@@ -57,7 +57,9 @@ class GemmListSm90 final : public GemmListFamily {
     const Config& c = config_of(config);
     const GemmTraits kernel = gemm_sm90::traits(tile_config(c));
     if (is_empty(problem.gemm)) return;
-    gemm_launch(kernel, problem.gemm, controls, launch, sizeof(Params));
+    const bool has_scales = kernel.scales != ScaleSupport::none;
+    gemm_launch(kernel, problem.gemm, controls, launch,
+                has_scales ? sizeof(ScaledListTensorGemmParams) : sizeof(Params));
     Step& making = launch.steps.at[0];
     auto& params = params_of<Params>(launch, making);
     params.makes_maps = true;
@@ -66,6 +68,8 @@ class GemmListSm90 final : public GemmListFamily {
     launch.workspace_bytes = workspace(problem);
     launch.parts.add({"tensor maps", 0, launch.workspace_bytes});
     relocate(launch, params.maps, Operand::workspace);
+    if (has_scales)
+      add_scales(launch, params_of<ScaledListTensorGemmParams>(launch, making).scales, problem.gemm);
     making.waits_for_earlier = true;
     making.blocks_walk = true;
     making.cluster = 1;

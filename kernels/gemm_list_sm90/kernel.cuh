@@ -11,9 +11,9 @@
 
 namespace quarry::gemm_list_sm90 {
 
-/// The kernel.
-template <Config config, class Epilogue = StandardChain>
-QUARRY_DEVICE void kernel(const ListTensorGemmParams& params) {
+/// One of the steps. @param scales null in kernels that take none
+template <Config config, class Epilogue>
+QUARRY_DEVICE void run_step(const Params& params, const GemmScaleParams* scales) {
   if (params.makes_maps) {
     arch::wait_for_earlier_kernels();  // which may still copy by the maps of another run
     arch::let_later_kernels_start();
@@ -21,7 +21,17 @@ QUARRY_DEVICE void kernel(const ListTensorGemmParams& params) {
     return;
   }
   constexpr gemm_sm90::Config tile = tile_config(config);
-  gemm_sm90::run<tile, Epilogue, ListSources<tile>>(params, nullptr);
+  gemm_sm90::run<tile, Epilogue, ListSources<tile>>(params, scales);
+}
+
+/// The kernel, without and with scales of operands.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ListTensorGemmParams& params) {
+  run_step<config, Epilogue>(params, nullptr);
+}
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const ScaledListTensorGemmParams& params) {
+  run_step<config, Epilogue>(params, &params.scales);
 }
 
 }  // namespace quarry::gemm_list_sm90

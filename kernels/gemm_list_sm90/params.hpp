@@ -19,4 +19,9 @@ struct ListTensorGemmParams : TensorGemmParams {
   bool makes_maps;
 };
 
+/// The same of kernels that take scales.
+struct ScaledListTensorGemmParams : ListTensorGemmParams {
+  GemmScaleParams scales;
+};
+
 }  // namespace quarry

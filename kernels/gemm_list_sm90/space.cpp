@@ -9,11 +9,14 @@ namespace {
 constexpr auto settings = gemm_settings<Config>(
     {setting<&Config::cluster>("cluster", "c"), setting<&Config::stages>("stages", "s"),
      word_setting<&Config::schedule, Schedule::cooperative, Schedule::ping_pong>("schedule"),
-     setting<&Config::alignment>("alignment", "a")});
+     setting<&Config::alignment>("alignment", "a"),
+     word_setting<&Config::scales, ScaleSupport::none, ScaleSupport::block_scales>("scales",
+                                                                                   ScaleSupport::none)});
 
 std::string fault(const Config& c) {
   if (!(has_half_types(c.types) || has_fp8_types(c.types)) || c.types.accumulator != DType::f32)
     return "kernels of lists multiply f16, bf16 or 8-bit floating point by wgmma, and sum in f32";
+  if (c.scales != ScaleSupport::none && !has_fp8_types(c.types)) return "scales are for 8-bit floating point";
   if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
   if (c.schedule == Schedule::one_tile) return "blocks walk over tiles: schedule must not be one_tile";
   return gemm_sm90::fault(tile_config(c));
@@ -25,6 +28,6 @@ std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_o
 
 extern const ConfigSpace space;
 constinit const ConfigSpace space = config_space<settings, fault, unit_group>(
-    family_name, "quarry::ListTensorGemmParams", EntryProblem::same);
+    family_name, "quarry::ListTensorGemmParams", EntryProblem::same, "quarry::ScaledListTensorGemmParams");
 
 }  // namespace quarry::gemm_list_sm90

@@ -112,6 +112,8 @@ struct MatricesOf<gemm_list_sm90::TensorWork> {
                                work.m(), work.n(), 1),
                   work);
   }
+  QUARRY_DEVICE static int a_scales(const Work& work) { return work.batch; }
+  QUARRY_DEVICE static int b_scales(const Work& work) { return work.batch; }
   QUARRY_DEVICE static MatrixParams beside(const MatrixParams& matrix, const Work& work) {
     if (!is_pointer_array(matrix)) return matrix;
     const auto* const entry = static_cast<const void* const*>(matrix.data) + work.batch;

@@ -35,4 +35,17 @@ constexpr KernelMetadata describe(const Config& c, std::string_view name) {
   return kernel;
 }
 
+/// Sets what is the same in kernels of another operation, whose blocks walk over tiles that are computed as a
+/// gemm_sm90 kernel does, from operands that the bulk copy engine moves. @param c as gemm_sm90::Config
+template <class Config>
+constexpr void describe_walking(const Config& c, KernelMetadata& kernel) {
+  kernel.cc = 90;
+  kernel.max_cc = 90;
+  kernel.design.cluster = Cluster{c.cluster.m, c.cluster.n};
+  kernel.design.schedule = c.schedule;
+  kernel.design.copy_engine = CopyEngine::tma;
+  kernel.design.instruction = {instruction_m, c.tile.n, instruction_k(c.types)};
+  kernel.design.math_unit = MathUnit::tensor_core;
+}
+
 }  // namespace quarry::gemm_sm90

@@ -5,6 +5,7 @@
 #include "gemm/scale_view.cuh"
 #include "gemm_sm90/bias.cuh"
 #include "gemm_sm90/thread_producer.cuh"
+#include "gemm_sm90/work_matrices.cuh"
 #include "gemm_sm90/zero_params.hpp"
 
 namespace quarry::gemm_sm90 {
@@ -24,7 +25,9 @@ template <Config config, class Work>
 class ScaleSource {
  public:
   QUARRY_DEVICE ScaleSource(const GemmScaleParams& params, const Work& work)
-      : a_(params.a, work.a().batch), b_(params.b, work.b().batch), work_(work) {}
+      : a_(params.a, MatricesOf<Work>::a_scales(work)),
+        b_(params.b, MatricesOf<Work>::b_scales(work)),
+        work_(work) {}
 
   static constexpr int count = config.tile.m + config.tile.n;
 

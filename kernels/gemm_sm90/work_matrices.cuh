@@ -24,6 +24,10 @@ struct MatricesOf {
   QUARRY_DEVICE static const MatrixParams& beside(const MatrixParams& matrix, const Work& /*work*/) {
     return matrix;
   }
+
+  /// The batch entries that the work's scales of A and of B are.
+  QUARRY_DEVICE static int a_scales(const Work& work) { return work.a().batch; }
+  QUARRY_DEVICE static int b_scales(const Work& work) { return work.b().batch; }
 };
 
 }  // namespace quarry::gemm_sm90

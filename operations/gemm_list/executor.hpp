@@ -11,7 +11,8 @@ namespace quarry::host {
 /// invalid_arguments and nothing written for sizes and leading dimensions that make no sense, unless these
 /// are to be clamped, and for pointers that are null, misaligned, or lead to outputs that overlap. Fails as
 /// the execute of a GEMM does.
-/// @param alignment that the kernel needs
-Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params);
+/// @param alignment that the kernel needs @param scales of all problems
+Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
+               const OperandScales& scales);
 
 }  // namespace quarry::host

@@ -78,6 +78,13 @@ class Maker {
     return resolve(gemm.epilogue.aux, Operand::aux, types.out);
   }
 
+  /// Points the scales of a batch at this problem's.
+  Status resolve(OperandScales& scales) const {
+    if (own_.k == 0) return {};
+    if (Status s = resolve(scales.a, Operand::a_scale); !s) return s;
+    return resolve(scales.b, Operand::b_scale);
+  }
+
  private:
   Status check_lines() const {
     const GemmParams& bounds = params_.gemm;
@@ -96,6 +103,14 @@ class Maker {
       if (Status s = check(Operand::c, ListMatrix::c, bounds.c, own_.m, own_.n, 1); !s) return s;
     }
     return check(Operand::out, ListMatrix::out, bounds.out, own_.m, own_.n, 1);
+  }
+
+  Status resolve(OperandScale& scale, Operand name) const {
+    MatrixParams values = {scale.data, scale.line_stride, scale.k_stride, scale.batch_stride};
+    if (Status s = resolve(values, name, DType::f32); !s) return s;
+    scale.data = values.data;
+    scale.batch_stride = 0;
+    return {};
   }
 
   /// Points a matrix of the batch, where there is one, at this problem's.
@@ -133,15 +148,16 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
 }
 
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     std::vector<ListedGemm>& problems) {
+                     const OperandScales& scales, std::vector<ListedGemm>& problems) {
   for (int number = 0; number < params.gemm.batch; ++number) {
     const Maker maker(kernel, alignment, params, number);
     if (!params.list.clamp_host_sizes) {
       if (Status s = maker.check_sizes(); !s) return s;
     }
     if (!maker.has_elements()) continue;
-    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}});
+    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, scales});
     if (Status s = maker.make(listed.gemm); !s) return s;
+    if (Status s = maker.resolve(listed.scales); !s) return s;
   }
   return {};
 }

@@ -15,6 +15,7 @@ struct ListedGemm {
   int number;
   /// Of this problem alone: its extents and its own matrices, one batch entry.
   GemmParams gemm;
+  OperandScales scales;  ///< likewise
 };
 
 /// Ok where the extents of a problem are not negative and within the bounds; otherwise invalid_arguments.
@@ -23,7 +24,7 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     std::vector<ListedGemm>& problems);
+                     const OperandScales& scales, std::vector<ListedGemm>& problems);
 
 /// Ok where no output shares memory with another one, nor with an input, but where C or the residual is the
 /// output of the same problem. As far as may_overlap tells.

@@ -10,6 +10,8 @@ void Rules::operands(const GemmListArguments& args, OperandList& list) {
   matrices.add({.name = Operand::out, .view = &args.out, .is_output = true, .may_stay = true});
   matrices.add({.name = Operand::a, .view = &args.a, .is_unused = !multiplies});
   matrices.add({.name = Operand::b, .view = &args.b, .is_unused = !multiplies});
+  matrices.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
+  matrices.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
   list_operands(args.c, args.epilogue, matrices, true);
   for (OperandRef operand : matrices) {
     operand.has_own_extents = operand.view->is_pointer_array;

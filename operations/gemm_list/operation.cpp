@@ -4,6 +4,7 @@
 
 #include "gemm/host.hpp"
 #include "operations/common/row_checks.hpp"
+#include "operations/gemm/scale_support.hpp"
 #include "operations/gemm_list/executor.hpp"
 #include "operations/gemm_list/problem.hpp"
 #include "quarry/tensor.hpp"
@@ -57,6 +58,7 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
                                 const DeviceModel& device) {
+  if (Status s = check_scales(row.metadata.operands.scales, problem.gemm); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 
@@ -91,7 +93,8 @@ void Rules::launch(const Row& row, const GemmListProblem& problem, const ChosenC
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const OperandsMetadata& operands = row.metadata.operands;
   return host::execute(host::host_kernel(row), {operands.a.alignment, operands.b.alignment},
-                       family_of(row).params(image, *kernel_step(launch)));
+                       family_of(row).params(image, *kernel_step(launch)),
+                       launched_scales(row, launch, image));
 }
 
 }  // namespace quarry::detail::gemm_list

@@ -60,11 +60,17 @@ struct Rules {
   /// A key for each pair of layouts that A and B fit. Outputs have any strides.
   template <class Add>
   static void keys(const GemmListProblem& problem, const Add& add) {
+    // As of a GEMM: kernels without scales are asked, too.
+    const OperandScales& scales = problem.gemm.scales;
+    const bool may_have_scales = scales.a.is_given || scales.b.is_given || problem.gemm.k == 0;
     for (const Layout a : {Layout::row, Layout::column}) {
       for (const Layout b : {Layout::row, Layout::column}) {
         const bool fit = problem.gemm.a.fits[static_cast<int>(a)] && problem.gemm.b.fits[static_cast<int>(b)];
         if (!fit) continue;
-        add(functional_key(Operation::gemm_list, Math::exact, problem.gemm.types, {a, b, Layout::row}));
+        const Layouts layouts = {a, b, Layout::row};
+        add(functional_key(Operation::gemm_list, Math::exact, problem.gemm.types, layouts));
+        if (may_have_scales)
+          add(functional_key(Operation::gemm_list, Math::exact, problem.gemm.types, layouts, true));
       }
     }
   }

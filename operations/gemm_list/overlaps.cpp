@@ -81,6 +81,18 @@ class Outputs {
   std::vector<std::uint64_t> ends_;  ///< of all pieces up to each
 };
 
+/// The scales of an operand. @param lines rows of A, or columns of B
+void add_scales(const OperandScale& scale, Operand name, const ListedGemm& listed, int lines,
+                std::vector<Piece>& inputs) {
+  if (!scale.is_given) return;
+  const auto parts = [](int extent, int size) { return (extent + size - 1) / size; };
+  const bool by_block = scale.granularity == ScaleGranularity::block_128x128;
+  const MatrixParams values = {scale.data, scale.line_stride, scale.k_stride, 0};
+  inputs.push_back(piece_of(values, DType::f32, name, listed.number,
+                            scale.line_stride == 0 ? 1 : parts(lines, by_block ? scale_block : 1),
+                            scale.k_stride == 0 ? 1 : parts(listed.gemm.k, k_positions(scale.granularity))));
+}
+
 void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<Piece>& inputs) {
   const GemmParams& g = listed.gemm;
   const Types& t = kernel.types;
@@ -90,6 +102,8 @@ void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<
   if (g.k > 0) {
     add(g.a, t.a, Operand::a, g.m, g.k);
     add(g.b, t.b, Operand::b, g.k, g.n);
+    add_scales(listed.scales.a, Operand::a_scale, listed, g.m, inputs);
+    add_scales(listed.scales.b, Operand::b_scale, listed, g.n, inputs);
   }
   add(g.c, t.out, Operand::c, g.m, g.n);
   add(g.epilogue.residual, t.out, Operand::residual, g.m, g.n);

@@ -9,6 +9,7 @@
 #include "operations/common/epilogue_values.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/scales.hpp"
 
 namespace quarry {
 namespace {
@@ -114,6 +115,26 @@ DType accumulator_of(const GemmListArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
+GivenScale scales_of_a(const GemmListArguments& args) {
+  return {.name = Operand::a_scale,
+          .view = args.a_scale,
+          .granularity = args.a_scale_granularity,
+          .of = {rows(args.a), columns(args.a)},
+          .most_rank = 3,
+          .entries = args.out.extents[0],
+          .may_be_grouped = false};
+}
+
+GivenScale scales_of_b(const GemmListArguments& args) {
+  return {.name = Operand::b_scale,
+          .view = args.b_scale,
+          .granularity = args.b_scale_granularity,
+          .of = {rows(args.b), columns(args.b)},
+          .most_rank = 3,
+          .entries = args.out.extents[0],
+          .may_be_grouped = false};
+}
+
 /// A bit for each matrix whose columns are contiguous.
 unsigned matrices_by_columns(const GemmListArguments& args, bool has_c) {
   const auto bit = [](const TensorView& view, ListMatrix which) {
@@ -141,6 +162,7 @@ void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
   gemm.m = static_cast<int>(rows(args.out));
   gemm.n = static_cast<int>(columns(args.out));
   gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
+  if (gemm.k > 0) gemm.scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
   gemm.batch = static_cast<int>(args.out.extents[0]);
 }
 
@@ -154,6 +176,8 @@ Status normalise(const GemmListArguments& args, const OperandList& operands, Gem
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
+  if (Status s = check_scale(scales_of_a(args), compute); !s) return s;
+  if (Status s = check_scale(scales_of_b(args), compute); !s) return s;
   if (Status s = check_table(args.sizes, Operand::sizes, args.out.extents[0], list_extents); !s) return s;
   if (Status s = check_leading(args); !s) return s;
   if (Status s = check_host_sizes(args); !s) return s;

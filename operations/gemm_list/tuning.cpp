@@ -113,6 +113,8 @@ std::string Rules::command_text(const GemmListArguments& args) {
   const bool reads_c = args.c && !is_zero(args.epilogue.beta);
   if (reads_c) words.matrix_beside("c", *args.c, out);
   words.matrix_of_list("out", out);
+  if (args.a_scale) words.flag("a-scale", to_string(args.a_scale_granularity));
+  if (args.b_scale) words.flag("b-scale", to_string(args.b_scale_granularity));
   if (args.leading) words.flag("leading", "packed");
   if (problem.host_schedule) words.flag("schedule", to_string(args.schedule));
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));

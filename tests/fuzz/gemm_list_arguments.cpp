@@ -22,7 +22,8 @@ void change(std::vector<ListExtents>& sizes, Input& input) {
 void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input& input) {
   const TensorView leading =
       TensorView::row_major(nullptr, DType::s32, {static_cast<std::int64_t>(sizes.size()), list_matrices});
-  switch (input.byte() % 13) {
+  const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
+  switch (input.byte() % 17) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;
@@ -37,6 +38,10 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
       break;
     case 10: arguments.clamp_host_sizes = true; break;
     case 11: arguments.schedule = input.word<ListSchedule>(); break;
+    case 12: change(arguments.a_scale, scales, input); break;
+    case 13: arguments.a_scale_granularity = input.word<ScaleGranularity>(); break;
+    case 14: change(arguments.b_scale, scales, input); break;
+    case 15: arguments.b_scale_granularity = input.word<ScaleGranularity>(); break;
     default: change(sizes, input); break;
   }
 }
@@ -53,6 +58,10 @@ lab::gemm_list::Problem small_list(const detail::Row& row, std::uint64_t seed) {
   problem.out.dtype = operands.out.dtype;
   problem.a.array = problem.b.array = problem.out.array = dice.one_in(2);
   problem.accumulator = operands.accumulator;
+  if (operands.scales != ScaleSupport::none) {
+    problem.a_scale = ScaleGranularity::block_1x128;
+    problem.b_scale = ScaleGranularity::block_128x128;
+  }
   draw_sizes(problem, dice.between(1, 4), dice);
   return lab::gemm_list::Lab::stored(problem, row.metadata, seed);
 }

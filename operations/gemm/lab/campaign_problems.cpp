@@ -10,6 +10,7 @@
 #include "lab/problems/dice.hpp"
 #include "operations/common/expression/graph.hpp"
 #include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "operations/gemm/scales.hpp"
 
@@ -160,16 +161,6 @@ void draw_scales(GemmArguments& args, const Sizes& sizes, const Storage& storage
   }
 }
 
-std::string scales_described(const GemmArguments& args) {
-  std::string text;
-  if (args.a_scale)
-    text += lab::described("a_scale " + std::string(to_string(args.a_scale_granularity)), *args.a_scale);
-  if (args.b_scale)
-    text += lab::described("b_scale " + std::string(to_string(args.b_scale_granularity)), *args.b_scale);
-  if (args.b_zero) text += lab::described("b_zero", *args.b_zero);
-  return text;
-}
-
 }  // namespace
 
 CampaignSpace campaign_space(std::span<const Kernel> kernels, double cost) {
@@ -293,7 +284,8 @@ std::string described(const CampaignProblem& problem) {
                      std::to_string(a.extents[a.rank - 1U]);
   if (out.rank == 3) text += " batch " + std::to_string(out.extents[0]);
   text += lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
-          c_described(problem.drawn) + lab::described("out", args.out);
+          (args.b_zero ? lab::described("b_zero", *args.b_zero) : "") + c_described(problem.drawn) +
+          lab::described("out", args.out);
   if (args.accumulator) text += ", accumulator " + std::string(to_string(*args.accumulator));
   if (args.accumulation != Accumulation::fast)
     text += ", accumulation " + std::string(to_string(args.accumulation));

@@ -47,6 +47,17 @@ Result<DType> parse_b_zero(std::string_view text) {
   return DType::u8;
 }
 
+ScaleChoice draw_scale_choice(Dice& dice) {
+  using enum ScaleGranularity;
+  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
+  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
+  const std::int64_t which = dice.between(0, 3);
+  ScaleChoice choice;
+  if (which != 1) choice.a = dice.one_of(of_a);
+  if (which != 2) choice.b = dice.one_of(of_b);
+  return choice;
+}
+
 std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,
                                      std::int64_t batch, const detail::MatrixExtents& of) {
   if (!granularity) return std::nullopt;

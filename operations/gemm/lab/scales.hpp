@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "lab/problems/dice.hpp"
 #include "lab/problems/fill.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
@@ -20,6 +21,15 @@ Result<ScaleGranularity> parse_b_scale(std::string_view text);
 
 /// The type of zero points of B, u8, by its word.
 Result<DType> parse_b_zero(std::string_view text);
+
+/// Granularities of the scales of A and of B; nothing: no scales.
+struct ScaleChoice {
+  std::optional<ScaleGranularity> a = {};
+  std::optional<ScaleGranularity> b = {};
+};
+
+/// Scales of A, of B or of both, of any granularity that changes every 128 of K at most.
+ScaleChoice draw_scale_choice(Dice& dice);
 
 /// Fake scales of A or B, packed. Scales of one block of K lie side by side, as bulk copies need them.
 std::optional<TensorView> scale_view(Operand name, const std::optional<ScaleGranularity>& granularity,

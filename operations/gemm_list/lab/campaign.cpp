@@ -8,6 +8,7 @@
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 #include "operations/gemm_list/problem.hpp"
@@ -137,8 +138,8 @@ TypeKey types_of_arguments(const GemmListArguments& args) {
 std::string described(const GemmListArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   std::string text = "within " + list_text({p.bounds}) + ": " + list_text(p.sizes);
   if (!p.leading.empty()) text += ", leading " + leading_text(p.leading);
-  return text + lab::described("a", args.a) + lab::described("b", args.b) + c_described(drawn) +
-         lab::described("out", args.out) + lab::described(drawn);
+  return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
 }
 
 /// Up to 40 problems within bounds, of any strides; empty ones, some as large as the bounds, negative sizes
@@ -194,6 +195,8 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
     *view = TensorView::row_major(nullptr, view->dtype,
                                   {0, view->extents[view->rank - 2U], view->extents[view->rank - 1U]});
   }
+  if (is_fp8(types.a) && is_fp8(types.b) && p.count() > 0 && dice.one_in(2))
+    add_random_scales(args, {.plain = plain, .may_be_array = true}, p.count(), p.count(), dice);
   args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
@@ -228,7 +231,9 @@ std::vector<std::string> Source::types_for(const Arguments& arguments) const {
 }
 
 bool Source::is_always_taken(const Arguments& arguments) const {
-  return std::ranges::find(types_, types_of_arguments(of(arguments))) != types_.end();
+  const GemmListArguments& args = of(arguments);
+  if ((args.a_scale || args.b_scale) && !(is_fp8(args.a.dtype) && is_fp8(args.b.dtype))) return false;
+  return std::ranges::find(types_, types_of_arguments(args)) != types_.end();
 }
 
 std::string Source::fault_of_refusal(const Status& status, const KernelMetadata& kernel,

@@ -1,6 +1,7 @@
 #include "operations/gemm_list/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
 namespace quarry::lab::gemm_list {
@@ -10,6 +11,10 @@ constexpr Setting own_settings[] = {
     {"type", "TYPE", "Element type of all operands"},
     {"a", "OPERAND", "How A is stored"},
     {"b", "OPERAND", "How B is stored"},
+    {"a-scale", "tensor|row|1x128",
+     "Scales of A in f32 for each problem: one, of its rows, or of 128 of K in one of its rows"},
+    {"b-scale", "tensor|column|1x128|128x128",
+     "Scales of B in f32 for each problem: one, of its columns, or of 128 of K in one or 128 of its columns"},
     {"bounds", "MxNxK", "Extents that no problem exceeds (the largest of the list)"},
     {"sizes", "LIST|FILE", "Sizes that the operand holds instead of the shape's, sensible or not"},
     {"leading", "packed|LIST",
@@ -66,6 +71,11 @@ double Lab::flops(const Problem& p) {
 }
 
 std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+
+bool Lab::fill(const GemmListArguments& arguments, Operand operand, const TensorView& view,
+               const FillOptions& options) {
+  return fill_scales(arguments.out.dtype, operand, view, options);
+}
 
 std::vector<GivenValues> Lab::given(const Problem& p) {
   GivenValues sizes = {.name = Operand::sizes, .values = {}};

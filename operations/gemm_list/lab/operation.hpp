@@ -21,6 +21,9 @@ struct Lab {
   static GemmListArguments arguments(const Problem& problem);
   static double flops(const Problem& problem);
   static std::vector<Operand> in_place(const Problem& problem);
+  /// Scales.
+  static bool fill(const GemmListArguments& arguments, Operand operand, const TensorView& view,
+                   const FillOptions& options);
   /// The sizes and the leading dimensions.
   static std::vector<GivenValues> given(const Problem& problem);
 
@@ -32,7 +35,7 @@ struct Lab {
   /// Where leading dimensions are a problem's own, results depend on how operands are stored.
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);
-  /// Those of the output, then leading dimensions, batches, no K, and sizes that make no sense.
+  /// Those of the output, then leading dimensions, batches, no K, sizes that make no sense, and scales.
   static std::vector<Path> paths();
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);

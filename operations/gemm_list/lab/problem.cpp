@@ -5,6 +5,7 @@
 
 #include "basic/text.hpp"
 #include "common/config_parts.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/host_problem.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
@@ -110,6 +111,19 @@ bool is_same(const std::vector<ListExtents>& x, const std::vector<ListExtents>& 
   });
 }
 
+/// Fake scales of an operand.
+std::optional<TensorView> scales_of(const Problem& p, Operand name,
+                                    const std::optional<ScaleGranularity>& granularity,
+                                    const OperandSpec& operand, const detail::MatrixExtents& of) {
+  if (!granularity) return std::nullopt;
+  const detail::MatrixExtents extents = detail::scale_extents(name, *granularity, of);
+  const OperandSpec spec = {.dtype = DType::f32,
+                            .layout = name == Operand::a_scale ? Layout::column : Layout::row,
+                            .array = operand.array,
+                            .shared = operand.shared};
+  return view_of(spec, p.count(), extents.rows, extents.columns);
+}
+
 }  // namespace
 
 DType Problem::sums() const { return accumulator.value_or(default_accumulator(a.dtype, b.dtype)); }
@@ -128,6 +142,10 @@ GemmListArguments Lab::arguments(const Problem& p) {
   args.sizes = TensorView::row_major(nullptr, DType::s32, {p.count(), list_extents});
   if (!p.leading.empty())
     args.leading = TensorView::row_major(nullptr, DType::s32, {p.count(), list_matrices});
+  args.a_scale = scales_of(p, Operand::a_scale, p.a_scale, p.a, {p.bounds.m, p.bounds.k});
+  args.a_scale_granularity = p.a_scale.value_or(ScaleGranularity::tensor);
+  args.b_scale = scales_of(p, Operand::b_scale, p.b_scale, p.b, {p.bounds.k, p.bounds.n});
+  args.b_scale_granularity = p.b_scale.value_or(ScaleGranularity::tensor);
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.schedule = p.schedule;
   args.accumulator = p.accumulator;
@@ -148,6 +166,8 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
     return parse_word("value", text, {"refuse", "clamp"});
   });
   problem.clamp_host_sizes = clamps.value_or(0) == 1;
+  problem.a_scale = reader.read("a-scale", parse_a_scale);
+  problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.schedule = reader.read("schedule", parse_list_schedule).value_or(ListSchedule::device);
   problem.epilogue = read_epilogue(reader, problem.output());
   if (!reader.status()) return reader.status();
@@ -168,6 +188,8 @@ std::string Lab::command_text(const Problem& p) {
           flag_text("out", operand_text(p.out));
   if (p.clamp_host_sizes) text += flag_text("wrong-sizes", "clamp");
   if (p.schedule == ListSchedule::host) text += flag_text("schedule", std::string(to_string(p.schedule)));
+  if (p.a_scale) text += flag_text("a-scale", std::string(to_string(*p.a_scale)));
+  if (p.b_scale) text += flag_text("b-scale", std::string(to_string(*p.b_scale)));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
   return text + epilogue_text(p.epilogue);
 }

@@ -31,6 +31,10 @@ struct Problem {
   OperandSpec a = {};
   OperandSpec b = {};
   OperandSpec out = {};
+  /// Granularities of scales; nothing: no scales. Those of an operand are stored as it is: by an array of
+  /// pointers, as a batch, or as one matrix for all problems.
+  std::optional<ScaleGranularity> a_scale = {};
+  std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   EpilogueSpec epilogue = {};
 

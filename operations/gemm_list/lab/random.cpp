@@ -6,6 +6,7 @@
 #include "lab/problems/dice.hpp"
 #include "lab/verify/draw.hpp"
 #include "lab/verify/output_paths.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
@@ -24,22 +25,30 @@ struct Drawn {
 
 /// A path of lists alone.
 struct OwnPath {
-  std::string_view name;
+  Path path;
   Drawn drawn;
-};
-
-constexpr OwnPath own_paths[] = {
-    {"pointers", {false, false, false, false, false}},
-    {"own_leading", {true, false, false, false, false}},
-    {"strided_list", {false, true, false, false, false}},
-    {"no_k", {false, false, false, true, false}},
-    {"long_list", {false, false, false, false, true}},
-    {"host_schedule", {false, false, false, false, true, true}},
-    {"wrong_list_sizes", {false, false, true, false, false}},
-    {"wrong_leading", {true, false, true, false, false}},
+  ScaleChoice scales = {};
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
+bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
+
+using enum ScaleGranularity;
+constexpr OwnPath own_paths[] = {
+    {{"pointers", every_kernel}, {false, false, false, false, false}},
+    {{"own_leading", every_kernel}, {true, false, false, false, false}},
+    {{"strided_list", every_kernel}, {false, true, false, false, false}},
+    {{"no_k", every_kernel}, {false, false, false, true, false}},
+    {{"long_list", every_kernel}, {false, false, false, false, true}},
+    {{"host_schedule", every_kernel}, {false, false, false, false, true, true}},
+    {{"wrong_list_sizes", every_kernel}, {false, false, true, false, false}},
+    {{"wrong_leading", every_kernel}, {true, false, true, false, false}},
+    {{"scales_vector", takes_scales}, {false, false, false, false, false}, {row, column}},
+    {{"scales_1x128_128x128", takes_scales},
+     {false, false, false, false, false},
+     {block_1x128, block_128x128}},
+    {{"scales_1x128_1x128", takes_scales}, {false, true, false, false, false}, {block_1x128, block_1x128}},
+};
 
 /// Lines of whole multiples of this keep every kernel's alignment.
 constexpr int line_unit = 16;
@@ -53,6 +62,18 @@ void draw_bounds(Problem& problem, bool is_long, bool is_path, Dice& dice) {
     return static_cast<int>(is_small ? small_size(dice) : dice.between(least, most));
   };
   problem.bounds = {extent(), extent(), extent()};
+}
+
+/// Scales of the path's granularities over more than two blocks of K, or any over one or two.
+void draw_scales(const ScaleChoice& of_path, Problem& problem, Dice& dice) {
+  const ScaleChoice choice = of_path.a ? of_path : draw_scale_choice(dice);
+  problem.a_scale = choice.a;
+  problem.b_scale = choice.b;
+  if (of_path.a) {
+    problem.bounds.k += 3 * scale_block;
+  } else if (dice.one_in(2)) {
+    problem.bounds.k += scale_block;
+  }
 }
 
 /// Where problems have their own leading dimensions, lines of the operands have no padding: then every
@@ -147,7 +168,13 @@ void choose_batch(OperandSpec& spec, bool is_array, std::int64_t count, int rows
 
 std::string Lab::result_key(const KernelMetadata& kernel) {
   const OperandsMetadata& o = kernel.operands;
-  return KeyText().add(o.a.dtype).add(o.b.dtype).add(o.accumulator).add(o.out.dtype).add(storage_key(kernel));
+  return KeyText()
+      .add(o.a.dtype)
+      .add(o.b.dtype)
+      .add(o.accumulator)
+      .add(o.out.dtype)
+      .add(storage_key(kernel))
+      .add_if(takes_scales(kernel), "scales");
 }
 
 std::string Lab::storage_key(const KernelMetadata& kernel) {
@@ -158,7 +185,7 @@ std::string Lab::storage_key(const KernelMetadata& kernel) {
 std::vector<Path> Lab::paths() {
   std::vector<Path> all;
   for (const OutputPath& each : output_paths()) all.push_back(each.path);
-  for (const OwnPath& each : own_paths) all.push_back({each.name, every_kernel});
+  for (const OwnPath& each : own_paths) all.push_back(each.path);
   return all;
 }
 
@@ -187,6 +214,9 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
     draw_epilogue(kernel.epilogue, problem.compute(), problem.out.dtype, problem.epilogue, dice);
   }
   draw_bounds(problem, drawn.is_long, is_path, dice);
+  const bool is_own_path = is_path && own >= 0;
+  if (takes_scales(kernel))
+    draw_scales(is_own_path ? own_paths[static_cast<std::size_t>(own)].scales : ScaleChoice(), problem, dice);
   if (drawn.has_leading) store_packed(problem, kernel, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
   draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(1, 6), dice);

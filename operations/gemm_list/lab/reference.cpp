@@ -9,6 +9,7 @@
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/lab/operation.hpp"
+#include "operations/gemm/scales.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/problem.hpp"
 
@@ -87,6 +88,11 @@ class ListedProblem {
     gemm.b = part(gemm_.b, types.b, 0, own_.k, own_.n);
     gemm.out = part(gemm_.out, types.out, run.first, run.count, own_.n);
     if (args_.c && list_.gemm.has_c) gemm.c = part(gemm_.c, types.out, run.first, run.count, own_.n);
+    const OperandScales& scales = list_.gemm.scales;
+    gemm.a_scale = part(scales.a, Operand::a_scale, run.first, {run.count, own_.k});
+    gemm.a_scale_granularity = args_.a_scale_granularity;
+    gemm.b_scale = part(scales.b, Operand::b_scale, 0, {own_.k, own_.n});
+    gemm.b_scale_granularity = args_.b_scale_granularity;
     gemm.accumulator = args_.accumulator;
     Epilogue& e = gemm.epilogue = args_.epilogue;
     if (e.bias) e.bias = part(*e.bias, e.bias_axis, run);
@@ -120,6 +126,17 @@ class ListedProblem {
     const void* const first = is_touched ? host::first_of(matrix, number_, bits_of(type)) : nullptr;
     const char* const data = static_cast<const char*>(first) + row * matrix.row_stride * bytes_of(type);
     return TensorView::strided(is_touched ? data : nullptr, type, extents, strides);
+  }
+
+  /// The scales of its B, or of rows of its A from this one on. @param of extents of these
+  std::optional<TensorView> part(const OperandScale& scale, Operand name, std::int64_t row,
+                                 const detail::MatrixExtents& of) const {
+    if (!scale.is_given) return std::nullopt;
+    const bool of_a = name == Operand::a_scale;
+    const detail::MatrixExtents extents = detail::scale_extents(name, scale.granularity, of);
+    const MatrixParams values = {scale.data, of_a ? scale.line_stride : scale.k_stride,
+                                 of_a ? scale.k_stride : scale.line_stride, scale.batch_stride};
+    return part(values, DType::f32, row, extents.rows, extents.columns);
   }
 
   /// The values of a vector that these rows, or the problem's columns, have.

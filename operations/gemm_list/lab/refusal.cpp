@@ -4,6 +4,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
+#include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/gemm_list/lab/campaign.hpp"
 
 namespace quarry::lab::gemm_list {
@@ -56,10 +57,10 @@ std::string fault_of_invalid(const Status& status, const GemmListArguments& args
   const std::string message = status.message();
   std::optional<bool> broken = breaks_rule_of_list(status, args);
   if (!broken && holds(message, "promises an alignment of")) broken = promises_too_much(args);
-  if (!broken) {
-    const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
-    broken = breaks_rule(message, args.epilogue, compute_type(sums, args.out.dtype));
-  }
+  const DType sums = args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
+  const DType compute = compute_type(sums, args.out.dtype);
+  if (!broken) broken = breaks_rule_of_scales(message, args, compute);
+  if (!broken) broken = breaks_rule(message, args.epilogue, compute);
   if (!broken) return "the message names no rule: " + message;
   return *broken ? "" : "no rule is broken: " + message;
 }
@@ -105,6 +106,9 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
     case Reason::batch_alignment:
     case Reason::overlapping_stride:
       return has_fault(status.reason(), is_a ? args.a : args.b, is_a ? o.a : o.b);
+    case Reason::no_operand:
+      return o.scales == ScaleSupport::none && (name == Operand::a_scale ? args.a_scale : args.b_scale);
+    case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
     default:
       return status.message().starts_with("Accumulator is") &&

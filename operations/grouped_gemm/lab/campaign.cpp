@@ -8,8 +8,8 @@
 #include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
 #include "operations/common/expression/tensors.hpp"
+#include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/gemm/lab/expression.hpp"
-#include "operations/gemm/scales.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "operations/grouped_gemm/lab/sizes.hpp"
@@ -58,30 +58,6 @@ Problem random_shape(double cost, Dice& dice) {
   return p;
 }
 
-/// Scales of A, of B or of both, stored in any way; with ragged K, which has none, seldom.
-void draw_scales(const Problem& p, bool plain, GroupedGemmArguments& args, Dice& dice) {
-  using enum ScaleGranularity;
-  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
-  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
-  if (!dice.one_in(p.form == GroupForm::ragged_k ? 64 : 2)) return;
-  const auto view = [&](Operand name, ScaleGranularity granularity, std::int64_t entries,
-                        const TensorView& of) {
-    const detail::MatrixExtents extents =
-        detail::scale_extents(name, granularity, {of.extents[of.rank - 2U], of.extents[of.rank - 1U]});
-    return random_matrix(DType::f32, {.plain = plain}, dice.one_in(3) ? 0 : entries, extents.rows,
-                         extents.columns, dice);
-  };
-  const std::int64_t which = dice.between(0, 2);
-  if (which != 1) {
-    args.a_scale_granularity = dice.one_of(of_a);
-    args.a_scale = view(Operand::a_scale, args.a_scale_granularity, p.entries(), args.a);
-  }
-  if (which != 2) {
-    args.b_scale_granularity = dice.one_of(of_b);
-    args.b_scale = view(Operand::b_scale, args.b_scale_granularity, p.groups, args.b);
-  }
-}
-
 /// Breaks a rule about the sizes now and then.
 void spoil_arguments(GroupedGemmArguments& args, Dice& dice) {
   if (!dice.one_in(32)) return;
@@ -112,15 +88,6 @@ const GroupedGemmArguments& of(const Arguments& arguments) { return *arguments.a
 TypeKey types_of_arguments(const GroupedGemmArguments& args) {
   return {args.a.dtype, args.b.dtype,
           args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
-}
-
-std::string scales_described(const GroupedGemmArguments& args) {
-  std::string text;
-  if (args.a_scale)
-    text += lab::described("a_scale " + std::string(to_string(args.a_scale_granularity)), *args.a_scale);
-  if (args.b_scale)
-    text += lab::described("b_scale " + std::string(to_string(args.b_scale_granularity)), *args.b_scale);
-  return text;
 }
 
 /// Parts that an expression has in the place of the epilogue, of sums and outputs that kernels with
@@ -201,7 +168,9 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.zero_outside = p.zero_outside;
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
-  if (is_fp8(types.a) && is_fp8(types.b)) draw_scales(p, plain, args, dice);
+  const bool may_have_scales = is_fp8(types.a) && is_fp8(types.b);
+  if (may_have_scales && dice.one_in(is_ragged ? 64 : 2))  // ragged K has none
+    add_random_scales(args, {.plain = plain}, p.entries(), p.groups, dice);
   const DType compute = compute_type(types.sums, types.out);
   DrawnEpilogue drawn;
   if (const std::optional<gemm::WideParts> parts = draw_parts(args, dice)) {

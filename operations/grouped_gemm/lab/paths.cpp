@@ -6,6 +6,7 @@
 
 #include "lab/verify/draw.hpp"
 #include "lab/verify/output_paths.hpp"
+#include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
@@ -158,11 +159,9 @@ void draw_path_scales(Problem& problem, Dice& dice) {
 bool takes_scales(const KernelMetadata& kernel) { return kernel.operands.scales != ScaleSupport::none; }
 
 void draw_scales(Problem& problem, Dice& dice) {
-  constexpr ScaleGranularity of_a[] = {tensor, row, block_1x128};
-  constexpr ScaleGranularity of_b[] = {tensor, column, block_1x128, block_128x128};
-  const std::int64_t which = dice.between(0, 3);
-  if (which != 1) problem.a_scale = dice.one_of(of_a);
-  if (which != 2) problem.b_scale = dice.one_of(of_b);
+  const ScaleChoice choice = draw_scale_choice(dice);
+  problem.a_scale = choice.a;
+  problem.b_scale = choice.b;
   if (dice.one_in(2)) problem.k += scale_block;
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/config_parts.hpp"
 #include "lab/campaign/refusal.hpp"
+#include "operations/gemm/lab/campaign_scales.hpp"
 #include "operations/grouped_gemm/lab/beginnings.hpp"
 #include "operations/grouped_gemm/lab/campaign.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
@@ -29,15 +30,6 @@ std::optional<bool> breaks_rule_of_sizes(const Status& status, const GroupedGemm
   }
   if (holds(message, "Operand `sizes` is not contiguous")) return args.sizes.strides[0] != 1;
   return std::nullopt;
-}
-
-/// The same of the rule that the epilogue's scale has, too: whole numbers are not scaled.
-std::optional<bool> breaks_rule_of_scales(const std::string& message, const GroupedGemmArguments& args,
-                                          DType compute) {
-  const bool of_a = message.starts_with("Operand `a_scale` ");
-  if (!of_a && !message.starts_with("Operand `b_scale` ")) return std::nullopt;
-  if (!holds(message, "computed in s32, which is not scaled")) return std::nullopt;
-  return (of_a ? args.a_scale : args.b_scale) && compute == DType::s32;
 }
 
 std::string fault_of_invalid(const Status& status, const GroupedGemmArguments& args) {

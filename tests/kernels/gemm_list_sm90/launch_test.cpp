@@ -107,3 +107,30 @@ TEST_CASE("what the copy engine cannot take of lists is refused with the reason"
   check_refused(clustered(), bad,
                 "Operand `a` overlaps itself: expected a stride of at least 8 elements, got 0");
 }
+
+TEST_CASE("both steps of a list get the pointers of its scales", "[gemm_list]") {
+  const Kernel kernel = test::required_kernel(
+      "gemm_list_sm90_e4m3_e4m3_f32_bf16_rcr_128x128x128_c1x1_s6_cooperative_a16x16_block_scales");
+  GemmListArguments args = list(3);
+  args.a.dtype = args.b.dtype = DType::e4m3;
+  CHECK(kernel.supports(args).operand() == Operand::a_scale);  // it has none
+  args.a_scale = TensorView::row_major(nullptr, DType::f32, {3, 600, 2});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  args.b_scale = TensorView::row_major(nullptr, DType::f32, {2, 4});
+  args.b_scale_granularity = ScaleGranularity::block_128x128;
+  auto prepared = launch_of(kernel, args);
+  Launch& launch = prepared->launch;
+  float places[2];
+  PlanOperands pointers;
+  pointers[Operand::a_scale] = places;
+  pointers[Operand::b_scale] = places + 1;
+  put_pointers(launch, pointers, launch.image);
+  for (int step = 0; step < 2; ++step) {
+    const auto& scales = params_of<ScaledListTensorGemmParams>(launch.image, launch.steps[step]).scales;
+    CHECK((scales.a.values.data == places && scales.b.values.data == places + 1));
+    CHECK((scales.a.values.row_stride == 2 && scales.a.values.column_stride == 1));
+    CHECK((scales.a.values.batch_stride == 1200 && scales.b.values.batch_stride == 0));
+    CHECK((scales.a.lines_log2 == 0 && scales.b.lines_log2 == 7));
+  }
+  CHECK_FALSE(clustered().supports(args));
+}

@@ -240,3 +240,80 @@ TEST_CASE("gemm_list: pointers that are null or overlap are refused on the host"
   check_run([](HostMemory& m) { m.a_pointers[1] = m.out.data() + 3; },
             "Operand `a` of problem 1 overlaps `out` of problem 0", false);
 }
+
+TEST_CASE("gemm_list: scales that do not fit the bounds are refused", "[gemm_list]") {
+  using Args = GemmListArguments;
+  Args scaled;
+  scaled.a = fake({3, 30, 300}, DType::e4m3);
+  scaled.b = fake({3, 300, 8}, DType::e4m3);
+  scaled.out = fake({3, 30, 8});
+  scaled.sizes = fake({3, 3}, DType::s32);
+  scaled.a_scale = fake({3, 30, 3});
+  scaled.a_scale_granularity = ScaleGranularity::block_1x128;
+  scaled.b_scale = fake({3, 1});
+  scaled.b_scale_granularity = ScaleGranularity::block_128x128;
+  CHECK_FALSE(get_kernels(scaled).empty());
+  check_refused(
+      scaled,
+      [](Args& args) {
+        args.a_scale = fake({3, 30, 2});
+      },
+      "Operand `a_scale` does not fit: expected tensor {1, 1}, row {30, 1} or 1x128 {30, 3}, got 1x128 {30, "
+      "2}");
+  check_refused(
+      scaled, [](Args& args) { args.a_scale_granularity = ScaleGranularity::block_1x32; },
+      "Operand `a_scale` does not fit");
+  check_refused(
+      scaled,
+      [](Args& args) {
+        args.a_scale = fake({2, 30, 3});
+      },
+      "Operand `a_scale`");
+  check_refused(
+      scaled, [](Args& args) { args.b_scale->dtype = DType::f16; }, "Operand `b_scale`");
+  check_refused(
+      scaled, [](Args& args) { args.b_scale_granularity = ScaleGranularity::row; }, "Operand `b_scale`");
+  check_refused(
+      scaled, [](Args& args) { args.b_scale = fake({3}); }, "Operand `b_scale`");
+  const auto whole = [](Args& args) {
+    args.a.dtype = args.b.dtype = DType::s8;
+    args.out.dtype = DType::s32;
+  };
+  check_refused(scaled, whole, "Operand `a_scale` is unsupported: an s32 output is computed in s32");
+  scaled.a.dtype = scaled.b.dtype = scaled.out.dtype = DType::f32;
+  const auto found = get_kernels(scaled);
+  CHECK(found.empty());
+  CHECK(found.status().message().find("Operand `a_scale` is unsupported") != std::string::npos);
+}
+
+TEST_CASE("gemm_list: scales in memory that a run cannot use are refused", "[gemm_list]") {
+  std::vector<std::uint8_t> a(2 * 4 * 16, 0x38), b(2 * 16 * 4, 0x38);  // 1
+  std::vector<float> out(2 * 4 * 4, -7), scales(2 * 4, 2);
+  std::vector<const void*> pointers = {scales.data(), scales.data() + 4};
+  const std::vector<std::int32_t> sizes = {4, 4, 16, 3, 4, 16};
+  GemmListArguments args;
+  args.a = TensorView::row_major(a.data(), DType::e4m3, {2, 4, 16});
+  args.b = TensorView::row_major(b.data(), DType::e4m3, {2, 16, 4});
+  args.out = TensorView::row_major(out.data(), DType::f32, {2, 4, 4});
+  args.sizes = TensorView::row_major(sizes.data(), DType::s32, {2, 3});
+  args.a_scale = PointerArrayView::row_major(pointers.data(), DType::f32, 2, {4, 1});
+  args.a_scale_granularity = ScaleGranularity::row;
+  const auto refused = [&](const std::string& message) {
+    const Status status = run_best(args);
+    CHECK(status.code() == StatusCode::invalid_arguments);
+    CHECK(status.message() == message);
+    CHECK(out == std::vector<float>(2 * 4 * 4, -7));
+  };
+  pointers[1] = nullptr;
+  refused("Null pointer: problem 1 of operand `a_scale`");
+  pointers[1] = reinterpret_cast<const char*>(scales.data() + 4) + 2;
+  refused(
+      "Misaligned pointer: problem 1 of operand `a_scale`: it is not a multiple of the 4 bytes that the "
+      "kernel "
+      "needs");
+  pointers[1] = out.data() + 2;
+  refused("Operand `a_scale` of problem 1 overlaps `out` of problem 0");
+  pointers[1] = out.data() + 16 + 12;  // a row of the second problem's bounds that it does not have
+  CHECK(run_best(args));
+  CHECK(out[0] == 32);
+}

@@ -94,8 +94,9 @@ const std::map<std::string_view, std::vector<std::string_view>> member_order = {
     {"gemm_narrow_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "scales"}},
     {"gemm_list_sm80", {"a", "b", "accumulator", "out", "layouts", "tile", "warps", "stages", "alignment"}},
     {"gemm_list_sm90",
-     {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "alignment"}},
-    {"gemm_list_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread"}}};
+     {"a", "b", "accumulator", "out", "layouts", "tile", "cluster", "stages", "schedule", "alignment",
+      "scales"}},
+    {"gemm_list_simt", {"a", "b", "accumulator", "out", "layouts", "tile", "thread", "scales"}}};
 
 /// The leaves of one setting's part of an initialiser.
 std::vector<std::string> leaves_of(const Setting& setting, const SettingValue& value) {

@@ -1,6 +1,6 @@
 """In how scales and zero points of operands are read, and in sums that are promoted without them."""
 
-from mutation.kernels import (GROUPED, GROUPED_SM90_SCALES, NARROW_SM80, SIMT_GROUPS, SIMT_PRECISE, SIMT_SCALES, SIMT_ZEROS, SM80_SCALES, SM90_SCALES,
+from mutation.kernels import (GROUPED, GROUPED_SM90_SCALES, LIST_SCALES, LIST_SM90_SCALES, NARROW_SM80, SIMT_GROUPS, SIMT_PRECISE, SIMT_SCALES, SIMT_ZEROS, SM80_SCALES, SM90_SCALES,
                               SM90_WEIGHTS)
 from mutation.planted.mistake import Planted, on_paths
 
@@ -10,8 +10,8 @@ SM90_SCALE_WALK = "kernels/gemm_sm90/scales.cuh"
 ROW_VALUES = "kernels/gemm_sm90/row_values.cuh"
 WEIGHT_ZEROS = "kernels/gemm_sm90/weight_zeros.cuh"
 
-LOOKED_UP = SIMT_SCALES + SM80_SCALES + NARROW_SM80 + GROUPED  # block by block
-WALKED = SM90_SCALES + GROUPED_SM90_SCALES
+LOOKED_UP = SIMT_SCALES + SM80_SCALES + NARROW_SM80 + GROUPED + LIST_SCALES  # block by block
+WALKED = SM90_SCALES + GROUPED_SM90_SCALES + LIST_SM90_SCALES
 SCALED = LOOKED_UP + WALKED
 GROUPS_OF_K = SIMT_GROUPS + NARROW_SM80
 ZEROS = SIMT_ZEROS + NARROW_SM80
