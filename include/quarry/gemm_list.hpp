@@ -5,9 +5,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "quarry/arguments.hpp"
 #include "quarry/epilogue.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/operation.hpp"
 #include "quarry/scale_granularity.hpp"
 #include "quarry/status.hpp"
@@ -42,8 +45,9 @@ Result<ListSchedule> parse_list_schedule(std::string_view word);
 /// unless `clamp_host_sizes` is set. Problems without rows or columns are skipped, their pointers are not
 /// looked at; K = 0 writes the epilogue of 0.
 ///
-/// Not there yet: expressions, a bias for each problem (a bias, or a scale, is the same
-/// for all problems, which use as much of it as they have rows or columns), interleaved layouts, controls.
+/// Not there yet: a bias for each problem in the standard epilogue (a bias, or a scale, is the same for all
+/// problems, which use as much of it as they have rows or columns; an expression may have one for each),
+/// interleaved layouts, controls.
 struct GemmListArguments {
   static constexpr Operation operation = Operation::gemm_list;
 
@@ -82,6 +86,13 @@ struct GemmListArguments {
   /// `sizes` say something else on a device, tiles may be left out. Nothing outside of the bounds is touched.
   /// The host executor goes by `sizes` alone.
   ListSchedule schedule = ListSchedule::device;
+  /// What becomes of the sums, compiled into the kernel, in the place of `epilogue` and `c`, as in
+  /// GemmArguments: values of an element alone. Scales of A and B are refused beside it.
+  std::optional<Expression> expression = std::nullopt;
+  /// The expression's inputs and outputs but `out`, as in GemmArguments, of the extents of `out`: batches,
+  /// or, if they are inputs, the same for all problems. A problem uses the rows and columns that it has,
+  /// which are as far apart as the views say, whatever `leading` says. Arrays of pointers are refused.
+  std::vector<ExpressionTensor> tensors = {};
 };
 
 }  // namespace quarry

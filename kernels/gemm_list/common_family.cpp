@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 
 namespace quarry {
+
+static_assert(expression_is_last<GemmListParams>);
 
 GemmProfile CommonListFamily::profile(const void* config, const DeviceModel& device) const {
   return gemm_profile(traits(config), block_cost(config, device), device);

@@ -8,9 +8,9 @@
 
 namespace quarry::gemm_list_simt {
 
-/// Multiplies and writes a tile of a problem.
-template <gemm_simt::Config config, class Epilogue>
-QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, arch::SharedAddress memory) {
+/// Multiplies and writes a tile of a problem. @tparam Params GemmListParams, with an expression or without
+template <gemm_simt::Config config, class Epilogue, class Params>
+QUARRY_DEVICE void compute(const Params& params, const ListWork& work, arch::SharedAddress memory) {
   using S = gemm_simt::Shape<config>;
   const int thread_row = arch::thread_index() / S::threads_n;
   const int thread_column = arch::thread_index() % S::threads_n;
@@ -38,12 +38,18 @@ QUARRY_DEVICE void compute(const ScaledGemmListParams& params, const ListWork& w
   gemm_simt::compute_scaled<config, Epilogue>(gemm, params.scales, work, memory);
 }
 
-/// The kernel. @tparam Params without or with scales of operands
-template <Config config, class Epilogue = StandardChain, class Params>
-QUARRY_DEVICE void kernel(const Params& params) {
+/// Computes the block's tiles.
+template <Config config, class Epilogue, class Params>
+QUARRY_DEVICE void compute_list(const Params& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   for_each_list_tile<config.tile>(
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
+}
+
+/// The kernel. @tparam Params without or with scales of operands
+template <Config config, class Epilogue = StandardChain, class Params>
+QUARRY_DEVICE void kernel(const Params& params) {
+  compute_list<config, Epilogue>(params);
 }
 
 }  // namespace quarry::gemm_list_simt

@@ -8,9 +8,9 @@
 
 namespace quarry::gemm_list_sm80 {
 
-/// Multiplies and writes a tile of a problem.
-template <gemm_sm80::Config config, class Epilogue>
-QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, arch::SharedAddress memory) {
+/// Multiplies and writes a tile of a problem. @tparam Params GemmListParams, with an expression or without
+template <gemm_sm80::Config config, class Epilogue, class Params>
+QUARRY_DEVICE void compute(const Params& params, const ListWork& work, arch::SharedAddress memory) {
   using S = gemm_sm80::Shape<config>;
   gemm_sm80::Sums<config> sums;
   if (work.k_tiles > 0) {
@@ -23,12 +23,18 @@ QUARRY_DEVICE void compute(const GemmListParams& params, const ListWork& work, a
   gemm_sm80::write_sums<config, Epilogue, TileWriter>(outputs_of(params, work), work, memory, sums);
 }
 
-/// The kernel.
-template <Config config, class Epilogue = StandardChain>
-QUARRY_DEVICE void kernel(const GemmListParams& params) {
+/// Computes the block's tiles.
+template <Config config, class Epilogue, class Params>
+QUARRY_DEVICE void compute_list(const Params& params) {
   const arch::SharedAddress memory = arch::shared_memory();
   for_each_list_tile<config.tile>(
       params, [&](const ListWork& work) { compute<tile_config(config), Epilogue>(params, work, memory); });
+}
+
+/// The kernel.
+template <Config config, class Epilogue = StandardChain>
+QUARRY_DEVICE void kernel(const GemmListParams& params) {
+  compute_list<config, Epilogue>(params);
 }
 
 }  // namespace quarry::gemm_list_sm80

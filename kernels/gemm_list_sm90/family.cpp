@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gemm/expression_params.hpp"
 #include "gemm/host.hpp"
 #include "gemm_list/family.hpp"
 #include "gemm_list_sm90/config.hpp"
@@ -13,6 +14,10 @@ namespace quarry::gemm_list_sm90 {
 namespace {
 
 using Params = ListTensorGemmParams;
+
+static_assert(expression_is_last<Params>);
+// A launch has two steps.
+static_assert(2 * (sizeof(WithExpression<Params>) + alignof(TensorMap)) <= Launch::most_image);
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 

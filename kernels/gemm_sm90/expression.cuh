@@ -12,11 +12,13 @@
 #include "gemm_sm90/expression_vectors.cuh"
 #include "gemm_sm90/tile_store_unrolled.cuh"
 #include "gemm_sm90/wide_store.cuh"
+#include "gemm_sm90/work_matrices.cuh"
 
 namespace quarry::gemm_sm90 {
 
 template <Config config, class Code, class Work>
 class ExpressionStore {
+  using Matrices = MatricesOf<Work>;
   static constexpr OutputBox box = box_out(config);
   static constexpr int block_boxes = config.tile.n / box.columns;
   static constexpr int boxes = blocks_m(config) * block_boxes;
@@ -46,7 +48,10 @@ class ExpressionStore {
 
   /// Leaves out a tile, which another warpgroup stores.
   QUARRY_DEVICE void skip() { vectors_.advance(); }
-  QUARRY_DEVICE void start(const Work& /*work*/) const {}
+  /// Gets the map ready by which the engine will store a tile.
+  QUARRY_DEVICE void start([[maybe_unused]] const Work& work) {
+    if constexpr (Matrices::are_own) maps_.acquire(work);
+  }
   QUARRY_DEVICE static constexpr int stages() { return 0; }
 
   /// Stores a tile's sums. With split_k_cluster these lie in shared memory instead (leave_sums), and the
@@ -70,11 +75,16 @@ class ExpressionStore {
         put_values<box, Out>(buffer, i * columns, arch::lane_index(), values);
       }
       if (stores_box(work, index)) {
-        ring_.store(box_at(work, index));
+        leave_box(work, index);
       } else {
-        write_box<config>(buffer, work, first_row_ + index / block_boxes * instruction_m,
-                          index % block_boxes * box.columns, params_.gemm.out);
-        if constexpr (Work::has_neighbours) {
+        const int row = first_row_ + index / block_boxes * instruction_m;
+        const int column = index % block_boxes * box.columns;
+        if constexpr (Matrices::are_own) {
+          write_box<config>(buffer, work, row, column, Matrices::out(params_, work));
+        } else {
+          write_box<config>(buffer, work, row, column, params_.gemm.out);
+        }
+        if constexpr (Work::has_neighbours || Matrices::are_own) {
           ring_.pass();
         } else {
           ring_.advance();
@@ -112,14 +122,27 @@ class ExpressionStore {
   QUARRY_DEVICE int rows_left(const Work& work, int index) const { return work.m() - box_row(work, index); }
   /// Whether the engine stores a box; else the lanes do. It would write rows of other problems, too.
   QUARRY_DEVICE bool stores_box(const Work& work, int index) const {
-    if constexpr (Work::has_neighbours) {
-      if (rows_left(work, index) < OutputBox::rows) return false;
+    if constexpr (Matrices::are_own) {
+      return work.by_boxes;
+    } else {
+      if constexpr (Work::has_neighbours) {
+        if (rows_left(work, index) < OutputBox::rows) return false;
+      }
+      return params_.stores_boxes;
     }
-    return params_.stores_boxes;
+  }
+  /// Hands a box to the engine.
+  QUARRY_DEVICE void leave_box(const Work& work, int index) {
+    if constexpr (Matrices::are_own) {
+      ring_.store(box_at(work, index), Matrices::out_map(work));
+    } else {
+      ring_.store(box_at(work, index));
+    }
   }
   QUARRY_DEVICE BoxAt box_at(const Work& work, int index) const {
     const OperandBase base = work.out();
-    return {base.row + box_row(work, index), base.column + box_column(work, index), base.batch};
+    return {base.row + box_row(work, index), base.column + box_column(work, index),
+            Matrices::are_own ? 0 : base.batch};
   }
 
   /// Neighbouring columns of the same row that a lane has of a step: the first one's place in the step's 16
@@ -170,6 +193,7 @@ class ExpressionStore {
   BoxRing<config> ring_;
   BiasRing<config> vectors_;
   int first_row_;  ///< of the warp in its tile
+  OwnMaps<Work> maps_;
 };
 
 /// What stores tiles by an expression; also by expressions with gated pairs or reductions is another.

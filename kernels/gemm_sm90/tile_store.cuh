@@ -75,7 +75,7 @@ class TileStore {
   /// Starts to fetch what the epilogue of a tile reads, before its sums are there. Gets the map ready by
   /// which the engine will store it.
   QUARRY_DEVICE void start(const Work& work) {
-    if constexpr (Matrices::are_own) acquire_map(work);
+    if constexpr (Matrices::are_own) maps_.acquire(work);
     if constexpr (has_stages) return;
     forget();
     if (!fetches()) return;
@@ -170,13 +170,6 @@ class TileStore {
     if constexpr (Matrices::are_own) return work.by_boxes;
     const bool is_whole = !Work::has_neighbours || rows_left(work, index) >= OutputBox::rows;
     return params().stores_boxes && is_whole && !shares();
-  }
-
-  /// Lets the engine store by the map of a work's problem, by the lane that will ask it to.
-  QUARRY_DEVICE void acquire_map(const Work& work) {
-    if (!work.by_boxes || work.batch == acquired_) return;
-    if (arch::lane_index() == 0) arch::acquire_tensor_map(Matrices::out_map(work));
-    acquired_ = work.batch;
   }
 
   /// Whether the engine fetches a matrix that the epilogue reads; as parameters say it, and as planned.
@@ -480,8 +473,8 @@ class TileStore {
   Addends<config> biases_;
   Value alpha_;
   int zero_ = 0;
-  int acquired_ = -1;  ///< the problem whose map was, where problems have their own
-  StorePlan plan_;     ///< from the members above
+  OwnMaps<Work> maps_;
+  StorePlan plan_;  ///< from the members above
 };
 
 }  // namespace quarry::gemm_sm90

@@ -116,4 +116,12 @@ std::string described(std::string_view name, const TensorView& view) {
   return text + ") align " + std::to_string(view.assumed_alignment * 8 / std::max(bits_of(view.dtype), 1));
 }
 
+std::string expression_described(const std::optional<Expression>& expression,
+                                 std::span<const ExpressionTensor> tensors) {
+  if (!expression) return "";
+  std::string text = ", " + expression->text() + " with";
+  for (const ExpressionTensor& tensor : tensors) text += described(tensor.name, tensor.view);
+  return text;
+}
+
 }  // namespace quarry::lab

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "lab/problems/dice.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
 #include "quarry/tensor.hpp"
 
 namespace quarry::lab {
@@ -34,5 +38,9 @@ TensorView random_matrix(DType dtype, const Storage& storage, std::int64_t batch
 
 /// ", a f16 (7168,1024,1) align 8".
 std::string described(std::string_view name, const TensorView& view);
+
+/// ", out = sum + x with, x f16 (1) align 8"; empty where there is no expression.
+std::string expression_described(const std::optional<Expression>& expression,
+                                 std::span<const ExpressionTensor> tensors);
 
 }  // namespace quarry::lab

@@ -53,11 +53,7 @@ GivenExpression given_expression(const Conv2dArguments& args) {
 }
 
 Status check_expression(const Conv2dArguments& args, DType accumulator) {
-  if (!args.expression) {
-    if (args.tensors.empty()) return {};
-    return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
-  }
-  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
+  if (Status s = check_alone(args); !s || !args.expression) return s;
   if (Status s = check_by_element(*args.expression, "kernels of convolutions"); !s) return s;
   if (gathers(*args.expression))
     return {StatusCode::unsupported,

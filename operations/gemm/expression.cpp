@@ -281,6 +281,10 @@ Status check_chain_unused(const Epilogue& e, bool has_c) {
   return e.clamp == Clamp{} ? Status() : beside_expression("clamp");
 }
 
+Status without_expression(std::string_view tensor) {
+  return invalid(about_tensor(tensor) + "is given without an expression");
+}
+
 Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator) {
   if (Status s = check_rounding(*given.expression, "GEMM kernels"); !s) return s;
   if (Status s = check_sums(*given.expression, operation, accumulator); !s) return s;
@@ -298,13 +302,7 @@ std::uint64_t expression_word(const GivenExpression& given) {
 }
 
 Status check_expression(const GemmArguments& args, DType accumulator) {
-  if (!args.expression) {
-    if (args.tensors.empty()) return {};
-    return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
-  }
-  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
-  if (args.a_scale) return beside_expression("a_scale");
-  if (args.b_scale) return beside_expression("b_scale");
+  if (Status s = check_alone(args); !s || !args.expression) return s;
   if (args.b_zero) return beside_expression("b_zero");
   return check_given(given_expression(args), "a GEMM", accumulator);
 }

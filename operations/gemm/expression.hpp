@@ -40,6 +40,23 @@ Status beside_expression(std::string_view part);
 /// Whether the standard chain is left alone. @param has_c the arguments have a C
 Status check_chain_unused(const Epilogue& epilogue, bool has_c);
 
+/// "Operand `x` is given without an expression"
+Status without_expression(std::string_view tensor);
+
+/// Whether arguments have tensors with an expression only, and nothing beside one.
+/// @tparam Arguments of an operation that may have an expression of sums
+template <class Arguments>
+Status check_alone(const Arguments& args) {
+  if (!args.expression)
+    return args.tensors.empty() ? Status() : without_expression(args.tensors.front().name);
+  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
+  if constexpr (requires { args.a_scale; }) {
+    if (args.a_scale) return beside_expression("a_scale");
+    if (args.b_scale) return beside_expression("b_scale");
+  }
+  return {};
+}
+
 /// Checks the expression, its output and its tensors.
 /// @param operation "a GEMM", for messages. @param accumulator of the sums. @pre the output was checked
 Status check_given(const GivenExpression& given, std::string_view operation, DType accumulator);

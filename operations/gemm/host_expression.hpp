@@ -16,6 +16,17 @@ struct GemmExpression {
   const ExpressionParams& params;
 };
 
+/// Calls `visit(tensor, its parameters, whether it is an output)` for each tensor but `out`.
+/// @param params the expression's, or a copy
+template <class Params, class Visit>
+void each_tensor(const detail::ExpressionGraph& graph, Params& params, const Visit& visit) {
+  auto* next = params.tensors;
+  for (const expression::Tensor& input : graph.inputs) visit(input, *next++, false);
+  for (const expression::Output& output : graph.outputs) {
+    if (output.tensor.name != "out") visit(output.tensor, *next++, true);
+  }
+}
+
 /// Whether outputs need sums of more than their own block.
 bool is_wide(const GemmExpression& expression);
 

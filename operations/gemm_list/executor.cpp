@@ -3,18 +3,28 @@
 #include <exception>
 #include <vector>
 
+#include "operations/gemm/host_expression.hpp"
 #include "operations/gemm_list/host_problem.hpp"
 
 namespace quarry::host {
+namespace {
+
+Status execute_problem(const HostKernel& kernel, const ListedGemm& listed, const GemmExpression* expression) {
+  if (expression == nullptr) return execute(kernel, listed.gemm, listed.scales, 1);
+  const GemmExpression own = {expression->graph, listed.tensors};
+  return execute(kernel, listed.gemm, {}, 1, 0, &own);
+}
+
+}  // namespace
 
 Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-               const OperandScales& scales) {
+               const OperandScales& scales, const GemmExpression* expression) {
   try {
     std::vector<ListedGemm> problems;
-    if (Status s = list_problems(kernel, alignment, params, scales, problems); !s) return s;
-    if (Status s = check_list_overlaps(kernel, params, problems); !s) return s;
+    if (Status s = list_problems(kernel, alignment, params, scales, expression, problems); !s) return s;
+    if (Status s = check_list_overlaps(kernel, params, expression, problems); !s) return s;
     for (const ListedGemm& each : problems) {
-      if (Status s = execute(kernel, each.gemm, each.scales, 1); !s) return s;
+      if (Status s = execute_problem(kernel, each, expression); !s) return s;
     }
     return {};
   } catch (const std::exception&) {

@@ -12,7 +12,8 @@ namespace quarry::host {
 /// are to be clamped, and for pointers that are null, misaligned, or lead to outputs that overlap. Fails as
 /// the execute of a GEMM does.
 /// @param alignment that the kernel needs @param scales of all problems
+/// @param expression in the place of the parameters' epilogue; null: none
 Status execute(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-               const OperandScales& scales);
+               const OperandScales& scales, const GemmExpression* expression = nullptr);
 
 }  // namespace quarry::host

@@ -5,6 +5,7 @@
 #include "common/config_parts.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/host_expression.hpp"
 
 namespace quarry::host {
 namespace {
@@ -138,6 +139,18 @@ class Maker {
   int leading_[list_matrices] = {};
 };
 
+/// The tensors of a problem: those that are a batch have an entry for each.
+ExpressionParams tensors_of(const GemmExpression& expression, int number) {
+  ExpressionParams params = expression.params;
+  each_tensor(expression.graph, params,
+              [&](const expression::Tensor& tensor, ExpressionTensorParams& own, bool /*is_output*/) {
+                MatrixParams& matrix = own.matrix;
+                if (matrix.data != nullptr) matrix.data = first_of(matrix, number, bits_of(tensor.dtype));
+                matrix.batch_stride = 0;
+              });
+  return params;
+}
+
 }  // namespace
 
 Status check_extents(const GemmParams& bounds, int number, const ListExtents& given) {
@@ -148,16 +161,18 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
 }
 
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     const OperandScales& scales, std::vector<ListedGemm>& problems) {
+                     const OperandScales& scales, const GemmExpression* expression,
+                     std::vector<ListedGemm>& problems) {
   for (int number = 0; number < params.gemm.batch; ++number) {
     const Maker maker(kernel, alignment, params, number);
     if (!params.list.clamp_host_sizes) {
       if (Status s = maker.check_sizes(); !s) return s;
     }
     if (!maker.has_elements()) continue;
-    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, scales});
+    ListedGemm& listed = problems.emplace_back(ListedGemm{number, {}, scales, {}});
     if (Status s = maker.make(listed.gemm); !s) return s;
     if (Status s = maker.resolve(listed.scales); !s) return s;
+    if (expression != nullptr) listed.tensors = tensors_of(*expression, number);
   }
   return {};
 }

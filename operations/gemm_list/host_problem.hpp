@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gemm/expression_params.hpp"
 #include "gemm_list/params.hpp"
 #include "operations/gemm/executor.hpp"
 #include "quarry/status.hpp"
@@ -15,7 +16,8 @@ struct ListedGemm {
   int number;
   /// Of this problem alone: its extents and its own matrices, one batch entry.
   GemmParams gemm;
-  OperandScales scales;  ///< likewise
+  OperandScales scales;      ///< likewise
+  ExpressionParams tensors;  ///< likewise, of an expression
 };
 
 /// Ok where the extents of a problem are not negative and within the bounds; otherwise invalid_arguments.
@@ -23,12 +25,14 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
 
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
+/// @param expression null where there is none
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
-                     const OperandScales& scales, std::vector<ListedGemm>& problems);
+                     const OperandScales& scales, const GemmExpression* expression,
+                     std::vector<ListedGemm>& problems);
 
-/// Ok where no output shares memory with another one, nor with an input, but where C or the residual is the
-/// output of the same problem. As far as may_overlap tells.
+/// Ok where no output shares memory with another one, nor with an input, but where C, the residual or an
+/// input of the expression is the output of the same problem. As far as may_overlap tells.
 Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& params,
-                           const std::vector<ListedGemm>& problems);
+                           const GemmExpression* expression, const std::vector<ListedGemm>& problems);
 
 }  // namespace quarry::host

@@ -1,5 +1,7 @@
 /// The operands of a list of GEMMs: the one place that lists them.
 #include "operations/common/epilogue_operands.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/gemm_list/expression.hpp"
 #include "operations/gemm_list/operation.hpp"
 
 namespace quarry::detail::gemm_list {
@@ -12,7 +14,11 @@ void Rules::operands(const GemmListArguments& args, OperandList& list) {
   matrices.add({.name = Operand::b, .view = &args.b, .is_unused = !multiplies});
   matrices.add(args.a_scale, {.name = Operand::a_scale, .is_unused = !multiplies});
   matrices.add(args.b_scale, {.name = Operand::b_scale, .is_unused = !multiplies});
-  list_operands(args.c, args.epilogue, matrices, true);
+  if (args.expression) {
+    list_tensors(given_expression(args), matrices, true);
+  } else {
+    list_operands(args.c, args.epilogue, matrices, true);
+  }
   for (OperandRef operand : matrices) {
     operand.has_own_extents = operand.view->is_pointer_array;
     list.add(operand);

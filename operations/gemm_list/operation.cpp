@@ -4,6 +4,9 @@
 
 #include "gemm/host.hpp"
 #include "operations/common/row_checks.hpp"
+#include "operations/gemm/expression.hpp"
+#include "operations/gemm/expression_code.hpp"
+#include "operations/gemm/host_expression.hpp"
 #include "operations/gemm/scale_support.hpp"
 #include "operations/gemm_list/executor.hpp"
 #include "operations/gemm_list/problem.hpp"
@@ -58,7 +61,11 @@ GemmProfile Rules::profile(const Row& row, const DeviceModel& device) {
 
 Status Rules::check_constraints(const Row& row, const GemmProfile& profile, const GemmListProblem& problem,
                                 const DeviceModel& device) {
-  if (Status s = check_scales(row.metadata.operands.scales, problem.gemm); !s) return s;
+  const ScaleSupport scales = row.metadata.operands.scales;
+  if (scales != ScaleSupport::none && problem.gemm.expressed)
+    return {StatusCode::unsupported,
+            "The expression is unsupported: kernels that take scales of operands compute none"};
+  if (Status s = check_scales(scales, problem.gemm); !s) return s;
   return family_of(row).supports(profile, problem, device);
 }
 
@@ -88,13 +95,38 @@ std::size_t Rules::workspace_size(const Row& row, const GemmListProblem& problem
 void Rules::launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,
                    Launch& launch) {
   family_of(row).launch(row.entry_config, problem, controls, launch);
+  if (!launch.is_empty() && problem.gemm.expressed) add_expression(problem.gemm, false, launch);
 }
 
 Status Rules::run_on_host(const Row& row, const Launch& launch, const std::byte* image) {
   const OperandsMetadata& operands = row.metadata.operands;
-  return host::execute(host::host_kernel(row), {operands.a.alignment, operands.b.alignment},
-                       family_of(row).params(image, *kernel_step(launch)),
-                       launched_scales(row, launch, image));
+  const Alignment alignment = {operands.a.alignment, operands.b.alignment};
+  const Step& step = *kernel_step(launch);
+  const GemmListParams params = family_of(row).params(image, step);
+  if (launch.expression == nullptr)
+    return host::execute(host::host_kernel(row), alignment, params, launched_scales(row, launch, image));
+  const host::GemmExpression expression = {launch.expression->expression.graph(),
+                                           expression_params(image, step)};
+  return host::execute(host::host_kernel(row), alignment, params, {}, &expression);
+}
+
+std::uint64_t Rules::expression_hash(const GemmListProblem& problem) {
+  const GivenExpression& given = problem.gemm.expressed;
+  return given ? detail::expression_hash(given) : 0;
+}
+
+std::uint64_t Rules::expression_word(const GemmListProblem& problem) {
+  const GivenExpression& given = problem.gemm.expressed;
+  return given ? detail::expression_word(given) : 0;
+}
+
+KnownExpression Rules::known_expression(const GemmListProblem& problem) {
+  const GivenExpression& given = problem.gemm.expressed;
+  return given ? known(given) : std::nullopt;
+}
+
+Result<std::string> Rules::expression_code(const Expression& expression, std::string_view name) {
+  return gemm::code_of(expression, name);
 }
 
 }  // namespace quarry::detail::gemm_list

@@ -4,13 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "gemm_list/family.hpp"
+#include "operations/common/expression/interned.hpp"
 #include "operations/common/operand_list.hpp"
 #include "operations/common/row.hpp"
 #include "operations/gemm/operation.hpp"
 #include "operations/gemm/whole_question.hpp"
 #include "quarry/device_model.hpp"
+#include "quarry/expression.hpp"
 #include "quarry/gemm_list.hpp"
 #include "quarry/status.hpp"
 
@@ -77,6 +80,11 @@ struct Rules {
   static Status no_kernel(const GemmListProblem& problem);
   static Status check_signature(const Row& row, const GemmListProblem& problem);
   static Question question(const GemmListProblem& problem);
+  /// Digest of the expression and the types of its outputs; 0 for a problem without an expression.
+  static std::uint64_t expression_hash(const GemmListProblem& problem);
+  /// Question::expression of the memo.
+  static std::uint64_t expression_word(const GemmListProblem& problem);
+  static KnownExpression known_expression(const GemmListProblem& problem);
   /// @return 0: each problem of the list has an M of its own
   static std::int64_t tuning_question(const GemmListProblem& problem, TuningQuestion& question);
   /// With the bounds as sizes where the host knows none, and packed leading dimensions where there are any.
@@ -98,6 +106,7 @@ struct Rules {
   static void launch(const Row& row, const GemmListProblem& problem, const ChosenControls& controls,
                      Launch& launch);
   static Status run_on_host(const Row& row, const Launch& launch, const std::byte* image);
+  static Result<std::string> expression_code(const Expression& expression, std::string_view name);
 };
 
 }  // namespace quarry::detail::gemm_list

@@ -2,10 +2,14 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
+#include "basic/text.hpp"
 #include "common/config_parts.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/host_expression.hpp"
 #include "operations/gemm_list/host_problem.hpp"
 
 namespace quarry::host {
@@ -14,34 +18,48 @@ namespace {
 /// A matrix of one problem, or a table that all share.
 struct Piece {
   TensorView view;
-  Operand name;
+  Operand name;  ///< none for a tensor of an expression
   int problem;
   detail::ByteRange bytes;
+  std::string_view called;
 };
 
 Piece piece_of(const MatrixParams& matrix, DType type, Operand name, int problem, int rows, int columns) {
   const std::array<std::int64_t, 2> extents = {rows, columns};
   const std::array<std::int64_t, 2> strides = {matrix.row_stride, matrix.column_stride};
   const TensorView view = TensorView::strided(matrix.data, type, extents, strides);
-  return {view, name, problem, detail::byte_range(view)};
+  return {view, name, problem, detail::byte_range(view), to_string(name)};
 }
 
-/// Whether C or the residual is the output of its own problem.
+/// A tensor of an expression. One with a value for each row, or for each column, has one column, or one row.
+Piece piece_of(const expression::Tensor& tensor, const MatrixParams& matrix, const ListedGemm& listed) {
+  Piece piece =
+      piece_of(matrix, tensor.dtype, Operand::none, listed.number, matrix.row_stride == 0 ? 1 : listed.gemm.m,
+               matrix.column_stride == 0 ? 1 : listed.gemm.n);
+  piece.called = tensor.name;
+  return piece;
+}
+
+/// Whether an input is the output of its own problem.
 bool is_in_place(const Piece& input, const Piece& out) {
-  const bool may_be = input.name == Operand::c || input.name == Operand::residual;
+  const bool may_be =
+      input.name == Operand::c || input.name == Operand::residual || input.name == Operand::none;
   return may_be && out.name == Operand::out && input.problem == out.problem &&
-         input.view.data == out.view.data &&
+         input.view.data == out.view.data && bits_of(input.view.dtype) == bits_of(out.view.dtype) &&
          (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
          (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
 }
 
 std::string matrix_text(const Piece& piece) {
-  return "`" + std::string(to_string(piece.name)) + "` of problem " + std::to_string(piece.problem);
+  return detail::quoted(piece.called) + " of problem " + std::to_string(piece.problem);
 }
 
 /// @param other of an output
 Status overlap(const Piece& one, const Piece& other) {
-  if (one.problem < 0) return detail::output_overlap(one.name, other.name);
+  if (one.problem < 0)
+    return other.name == Operand::none
+               ? detail::invalid("Operand " + detail::quoted(one.called) + " overlaps " + matrix_text(other))
+               : detail::output_overlap(one.name, other.name);
   return detail::invalid("Operand " + matrix_text(one) + " overlaps " + matrix_text(other));
 }
 
@@ -109,6 +127,16 @@ void add_inputs(const HostKernel& kernel, const ListedGemm& listed, std::vector<
   add(g.epilogue.residual, t.out, Operand::residual, g.m, g.n);
 }
 
+/// The tensors of an expression that are in memory.
+void add_tensors(const GemmExpression& expression, const ListedGemm& listed, std::vector<Piece>& inputs,
+                 std::vector<Piece>& outputs) {
+  each_tensor(expression.graph, listed.tensors,
+              [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
+                if (own.matrix.data == nullptr) return;
+                (is_output ? outputs : inputs).push_back(piece_of(tensor, own.matrix, listed));
+              });
+}
+
 /// The sizes, and the leading dimensions where there are such.
 void add_tables(const GemmListParams& params, std::vector<Piece>& inputs) {
   const auto add = [&](const int* table, Operand name, int numbers) {
@@ -122,7 +150,7 @@ void add_tables(const GemmListParams& params, std::vector<Piece>& inputs) {
 }  // namespace
 
 Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& params,
-                           const std::vector<ListedGemm>& problems) {
+                           const GemmExpression* expression, const std::vector<ListedGemm>& problems) {
   std::vector<Piece> inputs;
   std::vector<Piece> outputs;
   add_tables(params, inputs);
@@ -133,6 +161,7 @@ Status check_list_overlaps(const HostKernel& kernel, const GemmListParams& param
     if (aux.data != nullptr)
       outputs.push_back(piece_of(aux, kernel.types.out, Operand::aux, listed.number, g.m, g.n));
     add_inputs(kernel, listed, inputs);
+    if (expression != nullptr) add_tensors(*expression, listed, inputs, outputs);
   }
   const Outputs written(std::move(outputs));
   if (Status s = written.check_each_other(); !s) return s;

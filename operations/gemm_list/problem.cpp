@@ -7,9 +7,12 @@
 #include "common/config_parts.hpp"
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/operand_checks.hpp"
 #include "operations/common/tensor_checks.hpp"
+#include "operations/gemm/expression.hpp"
 #include "operations/gemm/scales.hpp"
+#include "operations/gemm_list/expression.hpp"
 
 namespace quarry {
 namespace {
@@ -164,6 +167,7 @@ void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
   gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
   if (gemm.k > 0) gemm.scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
   gemm.batch = static_cast<int>(args.out.extents[0]);
+  if (args.expression) describe_expression(given_expression(args), gemm);
 }
 
 }  // namespace
@@ -171,6 +175,7 @@ void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
 bool is_by_columns(const TensorView& view) { return view.strides[view.rank - 1U] != 1; }
 
 Status normalise(const GemmListArguments& args, const OperandList& operands, GemmListProblem& problem) {
+  if (Status s = check_kind(args); !s) return s;
   if (Status s = check_matrices(args); !s) return s;
   const DType accumulator = accumulator_of(args);
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
@@ -181,8 +186,9 @@ Status normalise(const GemmListArguments& args, const OperandList& operands, Gem
   if (Status s = check_table(args.sizes, Operand::sizes, args.out.extents[0], list_extents); !s) return s;
   if (Status s = check_leading(args); !s) return s;
   if (Status s = check_host_sizes(args); !s) return s;
-  if (Status s = check_memory(operands); !s) return s;
-  if (Status s = check_overlaps(operands); !s) return s;
+  if (Status s = check_expression(args, accumulator); !s) return s;
+  if (Status s = check_memory(operands); !s) return with_names(s, args.tensors);
+  if (Status s = check_overlaps(operands); !s) return with_names(s, args.tensors);
   describe(args, problem);
   return {};
 }

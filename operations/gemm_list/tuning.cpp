@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operations/common/epilogue_values.hpp"
+#include "operations/common/expression/words.hpp"
 #include "operations/common/problem_words.hpp"
 #include "operations/gemm_list/operation.hpp"
 #include "operations/gemm_list/problem.hpp"
@@ -118,8 +119,13 @@ std::string Rules::command_text(const GemmListArguments& args) {
   if (args.leading) words.flag("leading", "packed");
   if (problem.host_schedule) words.flag("schedule", to_string(args.schedule));
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
-  words.factors(args.epilogue, reads_c);
-  words.epilogue(args.epilogue, out);
+  if (args.expression) {
+    write_expression(*args.expression, args.tensors, out, false, words);
+    write_parts(*args.expression, args.tensors, true, words);
+  } else {
+    words.factors(args.epilogue, reads_c);
+    words.epilogue(args.epilogue, out);
+  }
   return words.text();
 }
 

@@ -77,12 +77,10 @@ ExpressionParams tensors_of(const GemmExpression& expression, const GroupedGemmP
                             const GroupSpan& span) {
   ExpressionParams params = expression.params;
   const int row = p.groups.form == GroupForm::ragged_k ? 0 : span.first;
-  ExpressionTensorParams* next = params.tensors;
-  for (const expression::Tensor& input : expression.graph.inputs)
-    advance(next++->matrix, input.dtype, span.group, row, 0);
-  for (const expression::Output& output : expression.graph.outputs) {
-    if (output.tensor.name != "out") advance(next++->matrix, output.tensor.dtype, span.group, row, 0);
-  }
+  each_tensor(expression.graph, params,
+              [&](const expression::Tensor& tensor, ExpressionTensorParams& own, bool /*is_output*/) {
+                advance(own.matrix, tensor.dtype, span.group, row, 0);
+              });
   return params;
 }
 

@@ -19,13 +19,7 @@ GivenExpression given_expression(const GroupedGemmArguments& args) {
 }
 
 Status check_expression(const GroupedGemmArguments& args, DType accumulator) {
-  if (!args.expression) {
-    if (args.tensors.empty()) return {};
-    return invalid(about_tensor(args.tensors.front().name) + "is given without an expression");
-  }
-  if (Status s = check_chain_unused(args.epilogue, args.c.has_value()); !s) return s;
-  if (args.a_scale) return beside_expression("a_scale");
-  if (args.b_scale) return beside_expression("b_scale");
+  if (Status s = check_alone(args); !s || !args.expression) return s;
   if (find_tensor(args.tensors, "sizes") != nullptr)
     return invalid(
         "The expression has a tensor `sizes`, which is the name of an operand of grouped GEMMs: give it "

@@ -5,7 +5,6 @@
 
 #include "operations/common/epilogue_checks.hpp"
 #include "operations/common/epilogue_values.hpp"
-#include "operations/common/expression/tensors.hpp"
 #include "operations/common/expression/words.hpp"
 #include "operations/common/problem_words.hpp"
 #include "operations/common/tensor_checks.hpp"
@@ -34,21 +33,6 @@ void write_sizes(const GroupedGemmArguments& args, std::int64_t groups, ProblemW
   words.flag("sizes-are", to_string(args.sizes_are));
   words.flag("room", std::to_string(room));
   words.number("largest", args.expected_largest.value_or(0), 0);
-}
-
-/// The expression, and which of its vectors have values for each group.
-void write_expression_of(const GroupedGemmArguments& args, ProblemWords& words) {
-  write_expression(*args.expression, args.tensors, args.out, false, words);
-  const bool has_rows_of_each = form_of(args) != GroupForm::contiguous;
-  std::string names;
-  for (const expression::Tensor& input : args.expression->inputs()) {
-    const bool is_row = input.shape == expression::Shape::per_row;
-    if (input.shape != expression::Shape::per_column && !(is_row && has_rows_of_each)) continue;
-    const ExpressionTensor* const tensor = find_tensor(args.tensors, input.name);
-    if (tensor == nullptr || tensor->view.rank != 2) continue;
-    names += (names.empty() ? "" : ",") + input.name;
-  }
-  if (!names.empty()) words.flag("of-each", names);
 }
 
 }  // namespace
@@ -100,7 +84,8 @@ std::string Rules::command_text(const GroupedGemmArguments& args) {
   if (args.zero_outside) words.flag("outside", "zero");
   if (args.accumulator) words.flag("accumulator", to_string(*args.accumulator));
   if (args.expression) {
-    write_expression_of(args, words);
+    write_expression(*args.expression, args.tensors, args.out, false, words);
+    write_parts(*args.expression, args.tensors, form_of(args) != GroupForm::contiguous, words);
   } else {
     words.factors(args.epilogue, reads_c);
     words.epilogue(args.epilogue, out);

@@ -65,25 +65,33 @@ void take_epilogue(const PythonEpilogue& given, nb::handle out, OperationArgumen
   arguments.tensors = std::move(expressed.tensors);
 }
 
-/// Scales of an operand and their granularity.
+/// Scales of both operands and their granularities.
 struct Scales {
-  nb::handle tensor;
-  std::string_view granularity;
+  nb::handle a;
+  std::string_view a_granularity;
+  nb::handle b;
+  std::string_view b_granularity;
 };
+
+/// Takes scales into the arguments of a product. @param owner holds them
+template <class Arguments>
+void take_scales(const Scales& given, OperationArguments& owner, Arguments& arguments) {
+  arguments.a_scale = owner.keep_if(given.a, "a_scale");
+  arguments.a_scale_granularity = value_of(parse_scale_granularity(given.a_granularity));
+  arguments.b_scale = owner.keep_if(given.b, "b_scale");
+  arguments.b_scale_granularity = value_of(parse_scale_granularity(given.b_granularity));
+}
 
 class Gemm final : public OperationArguments {
  public:
   Gemm(nb::handle a, nb::handle b, nb::handle out, nb::handle accumulator, nb::handle epilogue,
-       const Controls* controls, std::string_view math, std::string_view accumulation, const Scales& a_scale,
-       const Scales& b_scale, nb::handle b_zero) {
+       const Controls* controls, std::string_view math, std::string_view accumulation, const Scales& scales,
+       nb::handle b_zero) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    arguments_.a_scale = keep_if(a_scale.tensor, "a_scale");
-    arguments_.a_scale_granularity = value_of(parse_scale_granularity(a_scale.granularity));
-    arguments_.b_scale = keep_if(b_scale.tensor, "b_scale");
-    arguments_.b_scale_granularity = value_of(parse_scale_granularity(b_scale.granularity));
+    take_scales(scales, *this, arguments_);
     arguments_.b_zero = keep_if(b_zero, "b_zero");
     if (!epilogue.is_none()) take_epilogue(epilogue_of(epilogue), out, *this, arguments_);
     if (controls != nullptr) arguments_.controls = *controls;
@@ -108,7 +116,7 @@ struct GroupChoices {
 class GroupedGemm final : public OperationArguments {
  public:
   GroupedGemm(nb::handle a, nb::handle b, nb::handle out, nb::handle sizes, nb::handle accumulator,
-              nb::handle epilogue, const GroupChoices& choices) {
+              nb::handle epilogue, const GroupChoices& choices, const Scales& scales) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
     arguments_.out = keep(out, "out", true);
@@ -118,6 +126,7 @@ class GroupedGemm final : public OperationArguments {
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.expected_total = choices.expected_total;
     arguments_.expected_largest = choices.expected_largest;
+    take_scales(scales, *this, arguments_);
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
     if (!epilogue.is_none()) take_epilogue(epilogue_of(epilogue), out, *this, arguments_);
   }
@@ -137,7 +146,7 @@ struct ListChoices {
 class GemmList final : public OperationArguments {
  public:
   GemmList(nb::handle a, nb::handle b, nb::handle out, nb::handle sizes, nb::handle leading,
-           nb::handle accumulator, const PythonEpilogue* epilogue, ListChoices choices)
+           nb::handle accumulator, nb::handle epilogue, ListChoices choices, const Scales& scales)
       : host_sizes_(std::move(choices.host_sizes)) {
     arguments_.a = keep(a, "A");
     arguments_.b = keep(b, "B");
@@ -147,12 +156,9 @@ class GemmList final : public OperationArguments {
     arguments_.clamp_host_sizes = choices.clamp_host_sizes;
     arguments_.host_sizes = host_sizes_;
     arguments_.schedule = choices.schedule;
+    take_scales(scales, *this, arguments_);
     if (!accumulator.is_none()) arguments_.accumulator = dtype_of(accumulator);
-    if (epilogue == nullptr) return;
-    if (epilogue->expression)
-      throw nb::value_error("epilogue: a list of GEMMs takes the standard parts, and no expression yet");
-    arguments_.c = keep_if(epilogue->c, "C");
-    arguments_.epilogue = standard_epilogue(*this, *epilogue);
+    if (!epilogue.is_none()) take_epilogue(epilogue_of(epilogue), out, *this, arguments_);
   }
   quarry::Arguments get() const override { return arguments_; }
 
@@ -242,8 +248,8 @@ void make_gemm(Gemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handl
                nb::handle epilogue, const Controls* controls, std::string_view math, nb::handle a_scale,
                std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity,
                nb::handle b_zero, std::string_view accumulation) {
-  new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, accumulation, {a_scale, a_granularity},
-                  {b_scale, b_granularity}, b_zero);
+  new (self) Gemm(a, b, out, accumulator, epilogue, controls, math, accumulation,
+                  {a_scale, a_granularity, b_scale, b_granularity}, b_zero);
 }
 
 void bind_gemm(nb::module_& module) {
@@ -283,9 +289,11 @@ void bind_gemm(nb::module_& module) {
 void make_grouped(GroupedGemm* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
                   nb::handle accumulator, nb::handle epilogue, std::string_view sizes_are, bool zero_outside,
                   bool clamp_host_sizes, std::optional<std::int64_t> expected_total,
-                  std::optional<std::int64_t> expected_largest) {
+                  std::optional<std::int64_t> expected_largest, nb::handle a_scale,
+                  std::string_view a_granularity, nb::handle b_scale, std::string_view b_granularity) {
   new (self) GroupedGemm(a, b, out, sizes, accumulator, epilogue,
-                         {sizes_are, zero_outside, clamp_host_sizes, expected_total, expected_largest});
+                         {sizes_are, zero_outside, clamp_host_sizes, expected_total, expected_largest},
+                         {a_scale, a_granularity, b_scale, b_granularity});
 }
 
 void bind_grouped(nb::module_& module) {
@@ -298,12 +306,15 @@ void bind_grouped(nb::module_& module) {
       "M x N) "
       "for groups of K.\n"
       "`sizes` are G numbers of Int32, where groups end (\"ends\") or how long they are (\"counts\").\n"
-      "A tensor (G x 1 x N) of an epilogue's expression has a value for each column of each group.")
+      "A tensor (G x 1 x N) of an epilogue's expression has a value for each column of each group.\n"
+      "a_scale and b_scale are as in GemmArguments; b_scale of rank 3 has scales for each group.")
       .def("__init__", &make_grouped, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("sizes").none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("sizes_are") = "ends",
            nb::arg("zero_outside") = false, nb::arg("clamp_host_sizes") = false,
            nb::arg("expected_total") = nb::none(), nb::arg("expected_largest") = nb::none(),
+           nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
+           nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, accumulator_type: "
                    "object = "
                    "None, epilogue: EpilogueArguments | str | collections.abc.Callable[..., object] | None = "
@@ -311,16 +322,19 @@ void bind_grouped(nb::module_& module) {
                    "*, sizes_are: str = 'ends', "
                    "zero_outside: bool = "
                    "False, clamp_host_sizes: bool = False, expected_total: int | None = None, "
-                   "expected_largest: int | None = None) -> None"));
+                   "expected_largest: int | None = None, a_scale: object = None, a_scale_granularity: str = "
+                   "'tensor', b_scale: object = None, b_scale_granularity: str = 'tensor') -> None"));
 }
 
 void make_list(GemmList* self, nb::handle a, nb::handle b, nb::handle out, nb::handle sizes,
-               nb::handle leading, nb::handle accumulator, const PythonEpilogue* epilogue,
-               bool clamp_host_sizes, std::optional<std::vector<std::int32_t>> host_sizes,
-               std::string_view schedule) {
+               nb::handle leading, nb::handle accumulator, nb::handle epilogue, bool clamp_host_sizes,
+               std::optional<std::vector<std::int32_t>> host_sizes, std::string_view schedule,
+               nb::handle a_scale, std::string_view a_granularity, nb::handle b_scale,
+               std::string_view b_granularity) {
   new (self) GemmList(a, b, out, sizes, leading, accumulator, epilogue,
                       {clamp_host_sizes, std::move(host_sizes).value_or(std::vector<std::int32_t>()),
-                       value_of(quarry::parse_list_schedule(schedule))});
+                       value_of(quarry::parse_list_schedule(schedule))},
+                      {a_scale, a_granularity, b_scale, b_granularity});
 }
 
 void bind_gemm_list(nb::module_& module) {
@@ -332,16 +346,21 @@ void bind_gemm_list(nb::module_& module) {
       "C and out.\n"
       "`host_sizes`, the numbers of `sizes` where the host knows them, help the ranking. With "
       "schedule='host' "
-      "they are a promise: tiles are counted at the launch.")
+      "they are a promise: tiles are counted at the launch.\n"
+      "A tensor (G x 1 x N) of an epilogue's expression has a value for each column of each problem. a_scale "
+      "and b_scale are as in GemmArguments, of the bounds' extents.")
       .def("__init__", &make_list, nb::arg("A").none(), nb::arg("B").none(), nb::arg("out").none(),
            nb::arg("sizes").none(), nb::arg("leading") = nb::none(), nb::arg("accumulator_type") = nb::none(),
            nb::arg("epilogue") = nb::none(), nb::kw_only(), nb::arg("clamp_host_sizes") = false,
            nb::arg("host_sizes") = nb::none(), nb::arg("schedule") = "device",
+           nb::arg("a_scale") = nb::none(), nb::arg("a_scale_granularity") = "tensor",
+           nb::arg("b_scale") = nb::none(), nb::arg("b_scale_granularity") = "tensor",
            nb::sig("def __init__(self, A: object, B: object, out: object, sizes: object, leading: object = "
-                   "None, accumulator_type: object = None, epilogue: EpilogueArguments | None = None, *, "
-                   "clamp_host_sizes: bool = False, host_sizes: list[int] | None = None, schedule: str = "
-                   "'device') -> "
-                   "None"));
+                   "None, accumulator_type: object = None, epilogue: EpilogueArguments | str | "
+                   "collections.abc.Callable[..., object] | None = None, *, clamp_host_sizes: bool = False, "
+                   "host_sizes: list[int] | None = None, schedule: str = "
+                   "'device', a_scale: object = None, a_scale_granularity: str = 'tensor', b_scale: object = "
+                   "None, b_scale_granularity: str = 'tensor') -> None"));
 }
 
 void bind_others(nb::module_& module) {

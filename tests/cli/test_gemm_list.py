@@ -38,6 +38,25 @@ class Lists(CommandTest):
             with self.subTest(words=words):
                 self.assertIn("right", self.quarry("run", "gemm_list", *words, *HOST).out)
 
+    def test_expressions_take_the_place_of_the_epilogue(self):
+        for words in (
+            (LIST, "f16", "--epilogue", "out = gelu(sum + bias)", "--with", "bias=f32:per_column", "--of-each", "bias"),
+            (LIST, "bf16", "--leading", "packed", "--epilogue", "z = sum * w; out = z + x", "--with", "w=f32:per_row,x=bf16:row,z=f32:col",
+             "--of-each", "w"),
+            (LIST, "s8", "--out", "s32", "--epilogue", "out = sum + x", "--with", "x=s32:row"),
+            (LIST, "f32", "--out", "f32:stride=2800", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
+        ):
+            with self.subTest(words=words):
+                ran = self.quarry("run", "gemm_list", *words, *HOST).out
+                self.assertIn("right", ran)
+                if "--of-each" in words:
+                    self.assertIn("--of-each " + words[-1], ran)
+        shape = ("run", "gemm_list", LIST, "f16", *HOST)
+        self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
+        self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:row", "--of-each", "x", says=["per_row or per_column", "got `x`"])
+        self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions are not computed")
+        self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
+
     def test_a_list_comes_from_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "list.txt")
@@ -51,7 +70,7 @@ class Lists(CommandTest):
         self.assertIn("Operand `sizes` is wrong at problem 1: its M is -1, which is negative", result.err + result.out)
 
     def test_verify_meets_every_path(self):
-        out = self.quarry("verify", "--where", "operation == gemm_list and a.dtype == bf16", *HOST, "--problems", "24",
+        out = self.quarry("verify", "--where", "operation == gemm_list and a.dtype == bf16", *HOST, "--problems", "26",
                           "--seed", "3").out
         self.assertIn("0 wrong", out)
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "fuzz/arguments.hpp"
+#include "fuzz/expression_tensors.hpp"
 #include "fuzz/harness_list.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
@@ -23,7 +24,13 @@ void change(GemmListArguments& arguments, std::vector<ListExtents>& sizes, Input
   const TensorView leading =
       TensorView::row_major(nullptr, DType::s32, {static_cast<std::int64_t>(sizes.size()), list_matrices});
   const TensorView scales = TensorView::row_major(nullptr, DType::f32, {1, 1});
-  switch (input.byte() % 17) {
+  const std::uint8_t kind = input.byte();
+  if (kind >= 252) return change(arguments.tensors, input);
+  if (kind >= 238) {
+    arguments.expression = draw_expression(arguments.out, arguments.tensors, input);
+    return;
+  }
+  switch (kind % 17) {
     case 0: change(arguments.a, input); break;
     case 1: change(arguments.b, input); break;
     case 2: change(arguments.out, input); break;

@@ -151,6 +151,16 @@ class Groups(unittest.TestCase):
         quarry.get_kernels(args)[0].run(args)
         numpy.testing.assert_array_equal(out, 6)
 
+    def test_scales_of_operands(self):
+        ones = numpy.ones((6, 8), "float32").astype(numpy_type("float8_e4m3fn"))
+        b = numpy.ones((2, 8, 4), "float32").astype(ones.dtype)
+        a_scale = numpy.arange(1, 7, dtype="float32").reshape(6, 1)
+        b_scale = numpy.array([[[0.5]], [[2]]], "float32")
+        out = numpy.zeros((6, 4), "float32")
+        args = quarry.GroupedGemmArguments(ones, b, out, numpy.array([4, 6], "int32"), a_scale=a_scale, a_scale_granularity="row", b_scale=b_scale)
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue((out[:4] == 4 * a_scale[:4]).all() and (out[4:] == 16 * a_scale[4:]).all())
+
     def test_mistakes_are_told(self):
         a, b, out = numpy.ones((8, 8), "float16"), numpy.ones((2, 8, 8), "float16"), numpy.ones((8, 8), "float16")
         sizes = numpy.array([4, 8], "int32")
@@ -191,12 +201,46 @@ class Lists(unittest.TestCase):
                     reference[i, :m, :n] = 2 * (a[i, :m, :k].astype("float64") @ b[i, :k, :n].astype("float64"))
                 self.assertLessEqual(relative_error(out, reference), TOLERANCES[dtype])
 
+    def test_an_expression_has_tensors_of_each_problem(self):
+        rng = numpy.random.default_rng()
+        a, b, bias, x = (rng.random(extents, "float32") for extents in ((2, 6, 5), (2, 5, 4), (2, 1, 4), (2, 6, 4)))
+        sizes = numpy.array([[6, 4, 5], [3, 2, 5]], "int32")
+
+        def epilogue(sum, bias, x):
+            z = sum + bias
+            out = quarry.expression.relu(z - 1) * x
+            return out, z
+
+        out, z = numpy.full((2, 6, 4), 7, "float32"), numpy.full((2, 6, 4), 7, "float32")
+        for given in ("z = sum + bias; out = relu(z - 1) * x", epilogue):
+            args = quarry.GemmListArguments(a, b, out, sizes, epilogue=quarry.EpilogueArguments(given, bias=bias, x=x, z=z))
+            quarry.get_kernels(args)[0].run(args)
+            for i, (m, n, k) in enumerate(sizes):
+                wanted = a[i, :m, :k] @ b[i, :k, :n] + bias[i, :, :n]
+                self.assertTrue(numpy.allclose(z[i, :m, :n], wanted, rtol=1e-5))
+                self.assertTrue(numpy.allclose(out[i, :m, :n], numpy.maximum(wanted - 1, 0) * x[i, :m, :n], rtol=1e-4, atol=1e-5))
+            self.assertTrue((out[1, 3:] == 7).all() and (z[1, :, 2:] == 7).all())
+
+    def test_scales_of_operands(self):
+        ones = numpy.ones((2, 8, 8), "float32").astype(numpy_type("float8_e4m3fn"))
+        a_scale, b_scale = numpy.full((2, 8, 1), 0.5, "float32"), numpy.arange(1, 9, dtype="float32").reshape(1, 8)
+        a_scale[1] = 3
+        out = numpy.full((2, 8, 8), 7, "float32")
+        sizes = numpy.array([[8, 8, 8], [2, 3, 4]], "int32")
+        args = quarry.GemmListArguments(ones, ones, out, sizes, a_scale=a_scale, a_scale_granularity="row", b_scale=b_scale, b_scale_granularity="column")
+        quarry.get_kernels(args)[0].run(args)
+        self.assertTrue((out[0] == 4 * b_scale).all())
+        self.assertTrue((out[1, :2, :3] == 12 * b_scale[:, :3]).all() and (out[1, 2:] == 7).all())
+
     def test_mistakes_are_told(self):
         a = numpy.ones((2, 8, 8), "float16")
         sizes = numpy.full((2, 3), 8, "int32")
         cases = [
             (TypeError, "sizes: expected a tensor", lambda: quarry.GemmListArguments(a, a, a.copy(), None)),
-            (ValueError, "no expression", lambda: quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue=quarry.EpilogueArguments("out = sum"))),
+            (quarry.Error, "Reductions are not computed",
+             lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, epilogue="out = sum / group_max(sum)"))),
+            (quarry.Error, "`a_scale`", lambda: quarry.get_kernels(
+                quarry.GemmListArguments(a, a, a.copy(), sizes, a_scale=numpy.ones((1, 1), "float64")))),
             (quarry.Error, "sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes[:1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, host_sizes=[1]))),
             (quarry.Error, "host_sizes", lambda: quarry.get_kernels(quarry.GemmListArguments(a, a, a.copy(), sizes, schedule="host"))),

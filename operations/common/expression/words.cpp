@@ -49,4 +49,17 @@ void write_expression(const Expression& expression, std::span<const ExpressionTe
   }
 }
 
+void write_parts(const Expression& expression, std::span<const ExpressionTensor> tensors, bool has_row_parts,
+                 ProblemWords& words) {
+  std::string names;
+  for (const expression::Tensor& input : expression.inputs()) {
+    const bool is_row = input.shape == expression::Shape::per_row;
+    if (input.shape != expression::Shape::per_column && !(is_row && has_row_parts)) continue;
+    const ExpressionTensor* const tensor = find_tensor(tensors, input.name);
+    if (tensor == nullptr || tensor->view.rank != 2) continue;
+    names += (names.empty() ? "" : ",") + input.name;
+  }
+  if (!names.empty()) words.flag("of-each", names);
+}
+
 }  // namespace quarry::detail

@@ -141,13 +141,6 @@ bool may_have_expression(const Conv2dArguments& args) {
   return bits_of(sums) > 0 && detail::is_rounded_to(args.out.dtype) && args.out.rank == 4;
 }
 
-std::string expression_described(const Conv2dArguments& args) {
-  if (!args.expression) return "";
-  std::string text = ", " + args.expression->text() + " with";
-  for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
-  return text;
-}
-
 std::string described(const Conv2dArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   const auto axes = [](std::string_view name, const ImageAxes& a) {
     return ", " + std::string(name) + " " + std::to_string(a.height) + "x" + std::to_string(a.width);
@@ -157,7 +150,7 @@ std::string described(const Conv2dArguments& args, const Problem& p, const Drawn
          axes("dilation", args.dilation) + ", groups " + std::to_string(args.groups) +
          (args.flips ? ", turned" : "") + lab::described("a", args.a) + lab::described("b", args.b) +
          c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
-         expression_described(args) + lab::described(args.controls);
+         expression_described(args.expression, args.tensors) + lab::described(args.controls);
 }
 
 }  // namespace

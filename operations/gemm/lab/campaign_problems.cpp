@@ -290,10 +290,7 @@ std::string described(const CampaignProblem& problem) {
   if (args.accumulation != Accumulation::fast)
     text += ", accumulation " + std::string(to_string(args.accumulation));
   if (args.math != Math::exact) text += ", math " + std::string(to_string(args.math));
-  if (args.expression) {
-    text += ", " + args.expression->text() + " with";
-    for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
-  }
+  text += expression_described(args.expression, args.tensors);
   return text + lab::described(problem.drawn) + lab::described(args.controls);
 }
 

@@ -8,7 +8,9 @@
 #include "lab/campaign/draw_epilogue.hpp"
 #include "lab/campaign/source.hpp"
 #include "lab/problems/byte_sums.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/campaign_scales.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 #include "operations/gemm_list/problem.hpp"
@@ -135,11 +137,20 @@ TypeKey types_of_arguments(const GemmListArguments& args) {
           args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)), args.out.dtype};
 }
 
+/// Whether an expression may stand in the place of the epilogue: sums and outputs are such as kernels with
+/// expressions have. Without problems, tensors of rank 3 would be made by hand.
+bool may_have_expression(const GemmListArguments& args) {
+  const TypeKey types = types_of_arguments(args);
+  return bits_of(types.sums) > 0 && detail::is_rounded_to(types.out) && !args.a_scale && !args.b_scale &&
+         args.out.extents[0] > 0;
+}
+
 std::string described(const GemmListArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   std::string text = "within " + list_text({p.bounds}) + ": " + list_text(p.sizes);
   if (!p.leading.empty()) text += ", leading " + leading_text(p.leading);
   return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
-         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn);
+         c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
+         expression_described(args.expression, args.tensors);
 }
 
 /// Up to 40 problems within bounds, of any strides; empty ones, some as large as the bounds, negative sizes
@@ -201,10 +212,14 @@ DrawnProblem Source::draw(std::uint64_t seed) const {
   args.clamp_host_sizes = p.clamp_host_sizes;
   args.accumulator = types.sums;
   const DType compute = compute_type(types.sums, types.out);
-  DrawnEpilogue drawn =
-      draw_epilogue({.out = args.out, .compute = compute, .plain = plain, .arrays = true}, dice);
-  if (p.count() == 0) drawn = {};  // whose matrices of rank 2 would have no problems, either
-  fit_integers(p, types, drawn.epilogue, dice);
+  DrawnEpilogue drawn;
+  if (may_have_expression(args) && dice.one_in(6)) {
+    add_random_expression(args, dice);
+  } else {
+    drawn = draw_epilogue({.out = args.out, .compute = compute, .plain = plain, .arrays = true}, dice);
+    if (p.count() == 0) drawn = {};  // whose matrices of rank 2 would have no problems, either
+    fit_integers(p, types, drawn.epilogue, dice);
+  }
   args.c = drawn.c;
   args.epilogue = drawn.epilogue;
   if (p.count() > 0 && dice.one_in(2)) {

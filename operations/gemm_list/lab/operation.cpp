@@ -2,6 +2,7 @@
 
 #include "common/config_parts.hpp"
 #include "operations/gemm/lab/scales.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
 namespace quarry::lab::gemm_list {
@@ -26,7 +27,8 @@ constexpr Setting own_settings[] = {
 };
 /// C and the output, which have no batch of their own.
 constexpr Setting output_settings[] = {c_settings[0], c_settings[1]};
-constexpr auto all_settings = joined(own_settings, output_settings, epilogue_settings);
+constexpr auto all_settings =
+    joined(own_settings, output_settings, epilogue_settings, gemm::expression_settings, gemm::part_settings);
 
 constexpr Example examples[] = {
     {"find", "quarry find gemm_list 64x64x64,128x32x512,4*512x512x1024 bf16"},
@@ -70,7 +72,11 @@ double Lab::flops(const Problem& p) {
   return sum;
 }
 
-std::vector<Operand> Lab::in_place(const Problem& p) { return in_place_of(p.epilogue); }
+std::vector<Operand> Lab::in_place(const Problem& p) {
+  if (const Operand tensor = gemm::in_place_tensor(p.expression, p.in_place); tensor != Operand::none)
+    return {tensor};
+  return in_place_of(p.epilogue);
+}
 
 bool Lab::fill(const GemmListArguments& arguments, Operand operand, const TensorView& view,
                const FillOptions& options) {
@@ -89,6 +95,7 @@ std::vector<GivenValues> Lab::given(const Problem& p) {
 }
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const GemmListArguments& args, Operand) {
+  if (args.expression) return {};  // the reference knows the bound of each value
   return lab::tolerance(kernel, args.a.extents[args.a.rank - 1U]);
 }
 

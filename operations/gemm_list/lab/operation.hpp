@@ -35,7 +35,8 @@ struct Lab {
   /// Where leading dimensions are a problem's own, results depend on how operands are stored.
   static std::string result_key(const KernelMetadata& kernel);
   static std::string storage_key(const KernelMetadata& kernel);
-  /// Those of the output, then leading dimensions, batches, no K, sizes that make no sense, and scales.
+  /// Those of the output, then leading dimensions, batches, no K, sizes that make no sense, scales, and an
+  /// expression.
   static std::vector<Path> paths();
   static Problem random(const KernelMetadata& kernel, std::uint64_t seed, std::int64_t number);
   static Problem stored(const Problem& problem, const KernelMetadata& kernel, std::uint64_t seed);

@@ -7,6 +7,7 @@
 #include "common/config_parts.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/host_problem.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
@@ -151,6 +152,7 @@ GemmListArguments Lab::arguments(const Problem& p) {
   args.accumulator = p.accumulator;
   args.epilogue = epilogue_of(p.epilogue, output, p.compute());
   args.host_sizes = kept_sizes(p.sizes);
+  add_expression(p, args);
   return args;
 }
 
@@ -169,6 +171,7 @@ Result<Problem> Lab::parse(std::string_view shape, SettingReader& reader) {
   problem.a_scale = reader.read("a-scale", parse_a_scale);
   problem.b_scale = reader.read("b-scale", parse_b_scale);
   problem.schedule = reader.read("schedule", parse_list_schedule).value_or(ListSchedule::device);
+  read_expression(reader, problem);
   problem.epilogue = read_epilogue(reader, problem.output());
   if (!reader.status()) return reader.status();
   if (Status s = read_leading(reader, problem); !s) return s;
@@ -191,7 +194,7 @@ std::string Lab::command_text(const Problem& p) {
   if (p.a_scale) text += flag_text("a-scale", std::string(to_string(*p.a_scale)));
   if (p.b_scale) text += flag_text("b-scale", std::string(to_string(*p.b_scale)));
   if (p.accumulator) text += flag_text("accumulator", std::string(to_string(*p.accumulator)));
-  return text + epilogue_text(p.epilogue);
+  return text + epilogue_text(p.epilogue) + expression_text(p);
 }
 
 }  // namespace quarry::lab::gemm_list

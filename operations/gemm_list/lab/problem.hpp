@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gemm_list/params.hpp"
@@ -37,6 +38,12 @@ struct Problem {
   std::optional<ScaleGranularity> b_scale = {};
   std::optional<DType> accumulator = {};
   EpilogueSpec epilogue = {};
+  /// In the place of the epilogue, which is left as it is.
+  std::optional<Expression> expression = {};
+  /// An input of the expression that is `out` itself; empty: none.
+  std::string in_place = {};
+  /// Vectors of the expression that have values of their own for each problem.
+  std::vector<std::string> of_each = {};
 
   std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
   OutputSpec output() const { return {out, count(), bounds.m, bounds.n}; }

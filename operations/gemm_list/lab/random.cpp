@@ -7,6 +7,7 @@
 #include "lab/verify/draw.hpp"
 #include "lab/verify/output_paths.hpp"
 #include "operations/gemm/lab/scales.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
 
@@ -28,6 +29,7 @@ struct OwnPath {
   Path path;
   Drawn drawn;
   ScaleChoice scales = {};
+  bool has_expression = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -48,6 +50,7 @@ constexpr OwnPath own_paths[] = {
      {false, false, false, false, false},
      {block_1x128, block_128x128}},
     {{"scales_1x128_1x128", takes_scales}, {false, true, false, false, false}, {block_1x128, block_1x128}},
+    {{"expression", takes_expression}, {true, false, false, false, false}, {}, true},
 };
 
 /// Lines of whole multiples of this keep every kernel's alignment.
@@ -215,18 +218,24 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   }
   draw_bounds(problem, drawn.is_long, is_path, dice);
   const bool is_own_path = is_path && own >= 0;
+  const bool is_of_expression = is_own_path && own_paths[static_cast<std::size_t>(own)].has_expression;
+  if (takes_expression(kernel)) {
+    if (is_of_expression) make_expression(problem);
+    if (!is_path && dice.one_in(4)) draw_expression(problem, dice);
+  }
   if (takes_scales(kernel))
     draw_scales(is_own_path ? own_paths[static_cast<std::size_t>(own)].scales : ScaleChoice(), problem, dice);
   if (drawn.has_leading) store_packed(problem, kernel, dice);
   problem.a.array = problem.b.array = problem.out.array = !drawn.is_batch || drawn.has_leading;
-  draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(1, 6), dice);
+  draw_sizes(problem, drawn.is_long ? dice.between(33, 70) : dice.between(is_of_expression ? 2 : 1, 6), dice);
   if (drawn.is_spoiled) spoil_sizes(problem, dice);
   if (is_path) show_sizes(problem, drawn);
+  if (is_of_expression) problem.sizes.back() = problem.bounds;  // whose tensors are not the first problem's
   if (drawn.has_leading) draw_leading(problem, kernel, drawn.is_spoiled, dice);
   if (is_path && drawn.has_leading) show_leading(problem, drawn);
   problem.clamp_host_sizes = drawn.is_spoiled;
   if (drawn.on_host) problem.schedule = ListSchedule::host;
-  fit_integers(problem);
+  if (!problem.expression) fit_integers(problem);
   return problem;
 }
 

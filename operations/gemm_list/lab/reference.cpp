@@ -5,11 +5,14 @@
 #include <span>
 
 #include "common/config_parts.hpp"
+#include "lab/expression/reference.hpp"
 #include "lab/reference/norm.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
 #include "operations/gemm/lab/operation.hpp"
 #include "operations/gemm/scales.hpp"
+#include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "operations/gemm_list/problem.hpp"
 
@@ -94,6 +97,11 @@ class ListedProblem {
     gemm.b_scale = part(scales.b, Operand::b_scale, 0, {own_.k, own_.n});
     gemm.b_scale_granularity = args_.b_scale_granularity;
     gemm.accumulator = args_.accumulator;
+    if (args_.expression) {
+      gemm.expression = args_.expression;
+      gemm.tensors = tensors_of(args_, number_, run.first, run.count, own_.n);
+      return gemm;
+    }
     Epilogue& e = gemm.epilogue = args_.epilogue;
     if (e.bias) e.bias = part(*e.bias, e.bias_axis, run);
     if (e.scale && e.scale->extents[0] > 1) e.scale = part(*e.scale, e.scale_axis, run);
@@ -160,7 +168,7 @@ template <class PlaceOf>
 void put(const Expected& values, int number, std::int64_t first_row, const PlaceOf& place_of,
          Expected& expected) {
   expected.clamp = values.clamp;
-  for (const auto member : {&Expected::unclamped, &Expected::magnitudes})
+  for (const auto member : {&Expected::radii, &Expected::unclamped, &Expected::magnitudes})
     if (!(values.*member).empty()) (expected.*member).resize(expected.values.size());
   std::size_t next = 0;
   for (std::int64_t i = 0; i < std::ssize(values.rows); ++i) {
@@ -169,7 +177,8 @@ void put(const Expected& values, int number, std::int64_t first_row, const Place
       const auto chosen = std::ranges::lower_bound(expected.rows, row) - expected.rows.begin();
       const std::int64_t line = number * std::ssize(expected.rows) + chosen;
       const auto place = static_cast<std::size_t>(line * expected.columns + at);
-      for (const auto member : {&Expected::values, &Expected::unclamped, &Expected::magnitudes})
+      for (const auto member :
+           {&Expected::values, &Expected::radii, &Expected::unclamped, &Expected::magnitudes})
         if (!(values.*member).empty()) (expected.*member)[place] = (values.*member)[next];
     }
   }
@@ -186,6 +195,31 @@ std::vector<std::int64_t> rows_of(const GemmListProblem& problem, const Referenc
   return chosen_rows(problem.gemm.m, multiplications, problem.has_leading ? ReferenceOptions{} : options);
 }
 
+/// An output of the list, and its view.
+struct ListOutput {
+  Operand name;
+  const TensorView* view;
+};
+
+/// The outputs, in the order in which the reference of a GEMM has them.
+std::vector<ListOutput> outputs_of(const GemmListArguments& args) {
+  std::vector<ListOutput> outputs;
+  if (!args.expression) {
+    outputs = {{Operand::out, &args.out}};
+    if (args.epilogue.aux) outputs.push_back({Operand::aux, &*args.epilogue.aux});
+    return outputs;
+  }
+  for (const expression::Output& output : args.expression->outputs()) {
+    const ExpressionTensor* const tensor = detail::find_tensor(args.tensors, output.tensor.name);
+    if (tensor == nullptr) {
+      outputs.push_back({Operand::out, &args.out});
+    } else {
+      outputs.push_back({tensor_operand(static_cast<int>(tensor - args.tensors.data())), &tensor->view});
+    }
+  }
+  return outputs;
+}
+
 }  // namespace
 
 Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& options) {
@@ -193,11 +227,12 @@ Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& 
   detail::gemm_list::describe(args, list);
   const std::vector<std::int64_t> rows = rows_of(list, options);
   Reference reference;
-  reference.outputs = {expected_output(Operand::out, args.out, rows)};
-  if (args.epilogue.aux) reference.outputs.push_back(expected_output(Operand::aux, *args.epilogue.aux, rows));
+  for (const auto& [name, view] : outputs_of(args)) {
+    Expected& expected = reference.outputs.emplace_back(args.expression ? bounded_output(name, *view, rows)
+                                                                        : expected_output(name, *view, rows));
+    read_now(*view, expected);
+  }
   if (reference.outputs[0].values.empty()) return reference;
-  for (Expected& expected : reference.outputs)
-    read_now(expected.name == Operand::out ? args.out : *args.epilogue.aux, expected);
   Norm scales;
   for (int number = 0; number < list.gemm.batch; ++number) {
     const ListedProblem problem(args, list, number);
@@ -205,14 +240,15 @@ Reference Lab::reference(const GemmListArguments& args, const ReferenceOptions& 
     for (const RowRun& run : runs_of(rows, problem.own().m)) {
       const Reference part = gemm::Lab::reference(problem.arguments(run), {.threads = options.threads});
       scales.add(part.outputs[0].scale);
-      put(
-          part.outputs[0], number, run.first,
-          [&](std::int64_t row, std::int64_t column) { return problem.place_of(row, column); },
-          reference.outputs[0]);
-      if (part.outputs.size() < 2) continue;
-      put(
-          part.outputs[1], number, run.first,
-          [](std::int64_t row, std::int64_t column) { return std::pair(row, column); }, reference.outputs[1]);
+      for (std::size_t i = 0; i < part.outputs.size(); ++i) {
+        const bool is_out = part.outputs[i].name == Operand::out;
+        put(
+            part.outputs[i], number, run.first,
+            [&](std::int64_t row, std::int64_t column) {
+              return is_out ? problem.place_of(row, column) : std::pair(row, column);
+            },
+            reference.outputs[i]);
+      }
     }
   }
   for (Expected& expected : reference.outputs) expected.scale = scales.finite_value();

@@ -111,6 +111,8 @@ bool is_true(const Status& status, const KernelMetadata& kernel, const GemmListA
     case Reason::granularity: return o.scales != ScaleSupport::none && !args.a_scale && !args.b_scale;
     case Reason::shared_memory: return kernel.design.shared_memory > device.shared_memory_per_block;
     default:
+      if (status.message().starts_with("The expression is unsupported"))
+        return args.expression && o.scales != ScaleSupport::none;
       return status.message().starts_with("Accumulator is") &&
              args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype)) != o.accumulator;
   }
@@ -139,8 +141,8 @@ std::string fault_of_empty_answer(const Status& status, const GemmListArguments&
     case StatusCode::unsupported:
     case StatusCode::filtered_out: {
       const bool named = holds(message, "Operand `") || holds(message, "The filter") ||
-                         holds(message, "Accumulator is") || holds(message, "machine code") ||
-                         holds(message, "The device is");
+                         holds(message, "Accumulator is") || holds(message, "The expression is") ||
+                         holds(message, "machine code") || holds(message, "The device is");
       return named ? "" : "the message names no cause: " + message;
     }
     default: return "answered with another code: " + message;

@@ -100,13 +100,6 @@ std::optional<gemm::WideParts> draw_parts(const GroupedGemmArguments& args, Dice
   return gemm::WideParts{.groups = dice.one_in(4), .pairs = dice.one_in(3)};
 }
 
-std::string expression_described(const GroupedGemmArguments& args) {
-  if (!args.expression) return "";
-  std::string text = ", " + args.expression->text() + " with";
-  for (const ExpressionTensor& tensor : args.tensors) text += lab::described(tensor.name, tensor.view);
-  return text;
-}
-
 std::string described(const GroupedGemmArguments& args, const Problem& p, const DrawnEpilogue& drawn) {
   constexpr std::string_view forms[] = {"contiguous", "masked", "ragged k"};
   std::string text(forms[static_cast<std::size_t>(p.form)]);
@@ -115,7 +108,7 @@ std::string described(const GroupedGemmArguments& args, const Problem& p, const 
   if (p.zero_outside) text += ", others 0";
   return text + lab::described("a", args.a) + lab::described("b", args.b) + scales_described(args) +
          c_described(drawn) + lab::described("out", args.out) + lab::described(drawn) +
-         expression_described(args);
+         expression_described(args.expression, args.tensors);
 }
 
 /// Groups in each form, from 1 to 40, of any strides; with empty groups, one huge group, sizes past the room,

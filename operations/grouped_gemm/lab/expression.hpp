@@ -7,18 +7,12 @@
 #include "lab/problems/dice.hpp"
 #include "lab/problems/settings.hpp"
 #include "lab/reference/reference.hpp"
-#include "operations/gemm/lab/expression.hpp"
+#include "operations/gemm/lab/part_expression.hpp"
 #include "operations/grouped_gemm/lab/problem.hpp"
 #include "quarry/grouped_gemm.hpp"
 #include "quarry/metadata.hpp"
 
 namespace quarry::lab::grouped_gemm {
-
-/// The settings of an expression that a GEMM's has not.
-inline constexpr Setting group_settings[] = {
-    {"of-each", "NAMES",
-     "Vectors of the expression that have values of their own for each group: bias,scale"},
-};
 
 /// Reads the expression's settings.
 void read_expression(SettingReader& reader, Problem& problem);

@@ -1,9 +1,11 @@
 // The host side of gemm_list_sm90: what it refuses, the two steps of a launch, its workspace.
 #include <string>
 
+#include "gemm/expression_params.hpp"
 #include "gemm_list_sm90/params.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
+#include "support/expressions.hpp"
 #include "support/prepared_launch.hpp"
 
 namespace {
@@ -133,4 +135,31 @@ TEST_CASE("both steps of a list get the pointers of its scales", "[gemm_list]") 
     CHECK((scales.a.lines_log2 == 0 && scales.b.lines_log2 == 7));
   }
   CHECK_FALSE(clustered().supports(args));
+}
+
+TEST_CASE("both steps of a list have the tensors of its expression", "[gemm_list][expression]") {
+  GemmListArguments args = list(3);
+  args.expression = test::parsed("z = sum + x; out = relu(z) * s", "x=f32:per_row,s=f32:scalar,z=bf16:row");
+  args.tensors = {{"x", TensorView::row_major(nullptr, DType::f32, {3, 600})},
+                  {"s", {}, 0.5},
+                  {"z", TensorView::row_major(nullptr, DType::bf16, {3, 600, 512})}};
+  auto prepared = launch_of(clustered(), args);
+  Launch& launch = prepared->launch;
+  REQUIRE(launch.steps.count == 2);
+  REQUIRE(launch.expression != nullptr);
+  int places[2];
+  PlanOperands pointers;
+  pointers[tensor_operand(0)] = places;
+  pointers[tensor_operand(2)] = places + 1;
+  put_pointers(launch, pointers, launch.image);
+  for (const Step& step : launch.steps) {
+    CHECK(has_expression(launch, step));
+    CHECK(step.bytes == sizeof(WithExpression<ListTensorGemmParams>));
+    const ExpressionParams& own =
+        params_of<WithExpression<ListTensorGemmParams>>(launch.image, step).expression;
+    CHECK((own.tensors[0].matrix.data == places && own.tensors[2].matrix.data == places + 1));
+    CHECK((own.tensors[0].matrix.batch_stride == 600 && own.tensors[0].matrix.row_stride == 1));
+    CHECK((own.tensors[1].matrix.data == nullptr && own.tensors[1].value == 0.5));
+    CHECK(own.tensors[2].matrix.batch_stride == 600 * 512);
+  }
 }

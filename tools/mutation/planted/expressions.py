@@ -22,9 +22,8 @@ PLANTED = [
     Planted("expression", "all neighbours have the sum of the first", TILES + STREAM_PATHS + SM90_PATHS,
             [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
     Planted("expression", "a box is not handed to the copy engine, nor written by lanes", SM90_PATHS,
-            [(EXPRESSION_STORE, "        ring_.store(box_at(work, index));\n", "        ring_.advance();\n"),
-             (EXPRESSION_STORE, "        write_box<config>(buffer, work, first_row_ + index / block_boxes * instruction_m,\n"
-              "                          index % block_boxes * box.columns, params_.gemm.out);\n", "")]),
+            [(EXPRESSION_STORE, "        leave_box(work, index);\n", "        ring_.advance();\n"),
+             (EXPRESSION_STORE, "write_box<config>(buffer, work, row, column, params_.gemm.out);", "(void)row, (void)column;")]),
     Planted("expression_parallel", "all neighbours have the sum of the first", TILES + SM90_PATHS,
             [(EXPRESSION, "return sums.v[index];", "return sums.v[0];")]),
     Planted("expression_parallel", "the expression reads the sums of the last slice", TILES + SM90_PATHS,

@@ -1,6 +1,6 @@
 """In how grouped GEMMs and lists find their problems."""
 
-from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, GROUPED_WIDE, GROUPED_WIDE_SM90, LIST, LIST_SM80
+from mutation.kernels import GROUPED, GROUPED_SM80, GROUPED_SM90, GROUPED_WIDE, GROUPED_WIDE_SM90, LIST, LIST_SM80, LIST_SM90
 from mutation.planted.mistake import Planted, on_paths
 
 SCHEDULE = "kernels/grouped_gemm/schedule.cuh"
@@ -62,8 +62,8 @@ PLANTED = [
     # Lists.
     *on_paths(("pointers", "strided_list"), "the last row of a problem is left out", LIST + LIST_SM80,
               [(LIST_SCHEDULE, "QUARRY_DEVICE int m() const { return extents.m; }", "QUARRY_DEVICE int m() const { return extents.m - 1; }")]),
-    Planted("own_leading", "lines of outputs are as far apart as the view's", LIST + LIST_SM80,
-            [(LIST_SCHEDULE, "return outputs_with_leading(params.gemm, list, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
+    *on_paths(("own_leading", "expression"), "lines of outputs are as far apart as the view's", LIST + LIST_SM80,
+              [(LIST_SCHEDULE, "return outputs_with_leading(params.gemm, list, problem.extents, c, out);", "return (void)c, (void)out, params.gemm;")]),
     Planted("no_k", "without K nothing is written", LIST + LIST_SM80,
             [(LIST_SCHEDULE, "    tile_end_ = tiles(extents_);", "    tile_end_ = extents_.k > 0 ? tiles(extents_) : 0;")]),
     Planted("long_list", "problems behind the first 32 have their numbers", LIST + LIST_SM80,
@@ -74,4 +74,11 @@ PLANTED = [
             [(LIST_PARAMS, "return rounded > bound ? bound : rounded;", "return rounded;")]),
     Planted("host_schedule", "every stretch begins with the first problem", LIST + LIST_SM80,
             [(LIST_SCHEDULE, "next_ = static_cast<long long>(stretch) * list.problems;", "next_ = 0;")]),
+    # Expressions of lists.
+    Planted("expression", "all problems have the matrices of the first", LIST + LIST_SM80 + LIST_SM90,
+            [(EXPRESSION, "(batch_ * m.batch_stride + row * row_stride", "(0 * batch_ * m.batch_stride + row * row_stride")]),
+    Planted("expression", "lanes store boxes as far apart as the view's lines", LIST_SM90,
+            [(EXPRESSION_STORE, "write_box<config>(buffer, work, row, column, Matrices::out(params_, work));", "write_box<config>(buffer, work, row, column, Matrices::beside(params_.gemm.out, work));")]),
+    Planted("expression", "vectors of all problems are the first one's", LIST_SM90,
+            [(VECTORS, "(tensor_entry(work) * m.batch_stride", "(0 * m.batch_stride")]),
 ]

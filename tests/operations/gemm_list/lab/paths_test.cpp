@@ -29,6 +29,8 @@ TEST_CASE("GEMM lists: problems of paths are not all small", "[gemm_list]") {
       CHECK(std::ranges::any_of(p.sizes, is_large));
       CHECK((p.count() > 32) == is_long);
       if (path.name == "plain") CHECK(p.out.layout == Layout::row);
+      CHECK(p.expression.has_value() == (path.name == "expression"));
+      if (path.name == "expression") CHECK((p.of_each.size() == 3 && p.leading.size() == p.sizes.size()));
     }
   }
 }

@@ -1,0 +1,14 @@
+/// What entries with an expression include beside kernel.cuh: an expression takes the place of StandardChain.
+#pragma once
+
+#include "gemm_list/expression.cuh"
+#include "gemm_list_simt/kernel.cuh"
+
+namespace quarry::gemm_list_simt {
+
+template <Config config, class Code>
+QUARRY_DEVICE void kernel(const WithExpression<GemmListParams>& params) {
+  compute_list<config, ListCode<Code>>(params);
+}
+
+}  // namespace quarry::gemm_list_simt

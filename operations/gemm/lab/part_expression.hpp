@@ -1,0 +1,60 @@
+/// Expressions of an output that several problems share, of which vectors may have a part for each: of
+/// grouped GEMMs and of lists.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/problems/dice.hpp"
+#include "lab/problems/settings.hpp"
+#include "operations/gemm/lab/expression.hpp"
+#include "quarry/expression.hpp"
+#include "quarry/expression_tensor.hpp"
+
+namespace quarry::lab::gemm {
+
+/// The settings of such an expression that a GEMM's has not.
+inline constexpr Setting part_settings[] = {
+    {"of-each", "NAMES",
+     "Vectors of the expression that have values of their own for each group or problem: bias,scale"},
+};
+
+/// Extents of the output.
+struct PartExtents {
+  std::int64_t
+      entries;  ///< of its batch, each a problem's; 0: there is no batch, and rows are some problem's
+  std::int64_t rows, columns;
+  std::int64_t parts;  ///< how many problems there are
+};
+
+/// Whether an input may have values for each problem.
+bool may_have_parts(const expression::Tensor& input, const PartExtents& of);
+
+/// Reads --of-each: inputs that may_have_parts. @param expression where there is one
+std::vector<std::string> read_of_each(SettingReader& reader, const std::optional<Expression>& expression,
+                                      const PartExtents& of);
+
+/// The same as text; empty where there are none.
+std::string of_each_text(const std::vector<std::string>& of_each);
+
+/// Fake tensors for an expression. Matrices lie as the output does.
+/// @param alignment of the output. @param in_place the input that is `out` itself; empty: none
+std::vector<ExpressionTensor> part_tensors(const Expression& expression, const PartExtents& of,
+                                           std::span<const std::string> of_each, int alignment,
+                                           const TensorView& out, const std::string& in_place);
+
+/// An expression with tensors of all shapes and several types, an output more, and what the parts say. Its
+/// inputs `column` and `bias` are vectors of columns. @param terms of a sum
+Expression every_part_shape(const Types& types, std::int64_t terms, const WideParts& parts);
+
+/// A random expression with these parts, and without lines and rows that an index chooses.
+Expression random_part_expression(DType sums, DType out, const WideParts& parts, Dice& dice);
+
+/// Tensors for an expression that are stored in any way, of which some have values for each problem; scalars
+/// may be values.
+std::vector<ExpressionTensor> random_part_tensors(const Expression& expression, const PartExtents& of,
+                                                  Dice& dice);
+
+}  // namespace quarry::lab::gemm
