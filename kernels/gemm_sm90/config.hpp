@@ -61,6 +61,11 @@ constexpr int instruction_k(const Types& types) {
 /// where the matrix instruction takes them (weights.cuh).
 constexpr bool has_weights(const Config& c) { return has_weights(c.types); }
 
+/// Whether the warps of a warpgroup multiply weights by their own instructions. The warpgroup's takes as long
+/// for 8 columns as for 32, as its left operand comes from registers. From 16 columns on it is the faster
+/// one.
+constexpr bool multiplies_by_warps(const Config& c) { return has_weights(c) && c.tile.n <= 8; }
+
 /// The number of these groups.
 constexpr int k_groups(const Config& c) { return static_cast<int>(c.k_groups) + 1; }
 

@@ -12,6 +12,7 @@ inline constexpr std::string_view family_name = "gemm_sm90";
 
 /// Shape of the matrix instruction, in the row's own orientation.
 constexpr Extent3 instruction_shape(const Config& c) {
+  if (multiplies_by_warps(entry(c))) return {8, 16, 16};
   if (c.orientation == Orientation::direct) return {instruction_m, c.tile.n, instruction_k(c.types)};
   return {c.tile.m, instruction_m, instruction_k(c.types)};
 }

@@ -51,9 +51,9 @@ class LaneWeights {
   static constexpr float unit = arch::weight_unit<T, Word>;
   static constexpr int pieces = config.tile.k / piece_k;
 
-  /// @param row the upper one in the tile
-  QUARRY_DEVICE explicit LaneWeights(int row)
-      : rows_(row), lane_(arch::half_byte_lane<T>(arch::lane_index() % 4)) {}
+  /// @param row the upper one in the tile @param nothing as of half_byte_lane
+  QUARRY_DEVICE LaneWeights(int row, unsigned nothing)
+      : rows_(row), lane_(arch::half_byte_lane<T>(arch::lane_index() % 4, nothing)) {}
 
   /// Goes on to another tile, and reads its first piece.
   QUARRY_DEVICE void begin(arch::SharedAddress tile) {
@@ -103,7 +103,8 @@ class LaneWeights<config, 8> {
   static constexpr float unit = arch::weight_unit<T, Word>;
   static constexpr int pieces = config.tile.k / piece_k;
 
-  QUARRY_DEVICE explicit LaneWeights(int row) : rows_(row), in_chunk_(arch::lane_index() % 4 * 2) {}
+  QUARRY_DEVICE LaneWeights(int row, unsigned /*nothing*/)
+      : rows_(row), in_chunk_(arch::lane_index() % 4 * 2) {}
 
   QUARRY_DEVICE void begin(arch::SharedAddress tile) {
     rows_.begin(tile);

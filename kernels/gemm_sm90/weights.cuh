@@ -7,6 +7,7 @@
 #include "gemm_sm90/k_groups.cuh"
 #include "gemm_sm90/lane_weights.cuh"
 #include "gemm_sm90/mainloop.cuh"
+#include "gemm_sm90/warp_columns.cuh"
 
 namespace quarry::gemm_sm90 {
 
@@ -68,11 +69,62 @@ QUARRY_DEVICE void promote_rows(FinishedSums<config>& finished, const Sums<confi
   }
 }
 
+/// The columns as the warpgroup's matrix instruction takes them: by a descriptor.
+template <Config config>
+class GroupColumns {
+ public:
+  QUARRY_DEVICE void begin(arch::SharedAddress tile) {
+    constexpr OperandBox b = box_b(config);
+    base_ = descriptor_at(b.descriptor(), tile);
+  }
+  QUARRY_DEVICE arch::MatrixDescriptor base() const { return base_; }
+
+ private:
+  arch::MatrixDescriptor base_;
+};
+
+template <Config config, bool by_warps = multiplies_by_warps(config)>
+struct WeightColumnsOf {
+  using Type = GroupColumns<config>;
+};
+template <Config config>
+struct WeightColumnsOf<config, true> {
+  using Type = WarpColumns<config>;
+};
+template <Config config>
+using WeightColumns = typename WeightColumnsOf<config>::Type;
+
+/// The products of the steps [from, to) of a stage, in the place of the sums, by the warps.
+template <Config config, int from, int to>
+QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& weights,
+                                    const RowZeroPoints& zeros, const WarpColumns<config>& columns) {
+  constexpr int blocks = WarpColumns<config>::blocks;
+  arch::AccumulatorF32 of_block[blocks] = {};
+  QUARRY_UNROLL
+  for (int piece = from / 2; piece < to / 2; ++piece) {
+    if (piece + 1 < weights.pieces) weights.read(piece + 1);
+    arch::MatrixFragment right[blocks];
+    QUARRY_UNROLL
+    for (int block = 0; block < blocks; ++block) right[block] = columns.read(piece, block);
+    QUARRY_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const arch::MatrixFragment left = weights.fragment(2 * piece + i, zeros);
+      QUARRY_UNROLL
+      for (int block = 0; block < blocks; ++block) {
+        const arch::FragmentB pair = {right[block].v[2 * i], right[block].v[2 * i + 1]};
+        arch::mma<Element<config.types.b>>(of_block[block], left, pair);
+      }
+    }
+  }
+  QUARRY_UNROLL
+  for (int i = 0; i < 4 * blocks; ++i) sums.block[0].v[i] = of_block[i / 4].v[i % 4];
+}
+
 /// Starts the products of the steps [from, to) of a stage, the first one in the place of the sums. Each piece
 /// of weights is converted while the products of those before it are under way.
 template <Config config, int from, int to>
 QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& weights,
-                                    const RowZeroPoints& zeros, arch::MatrixDescriptor base) {
+                                    const RowZeroPoints& zeros, const GroupColumns<config>& columns) {
   constexpr OperandBox b = box_b(config);
   constexpr int at_once = 2;  // a piece
   QUARRY_UNROLL
@@ -86,8 +138,8 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
     QUARRY_UNROLL
     for (int i = 0; i < at_once; ++i) {
       arch::warpgroup_multiply_fragment<Element<config.types.b>>(
-          sums.block[0], fragments[i], base + static_cast<unsigned>(b.k_step_offset(first + i)) / 16,
-          first + i == from ? 0 : 1);
+          sums.block[0], fragments[i],
+          columns.base() + static_cast<unsigned>(b.k_step_offset(first + i)) / 16, first + i == from ? 0 : 1);
     }
   }
   arch::warpgroup_commit();
@@ -97,16 +149,19 @@ QUARRY_DEVICE void multiply_weights(Sums<config>& sums, LaneWeights<config>& wei
 /// products are under way
 template <Config config, int groups, int group, class LookAhead, class Finish>
 QUARRY_DEVICE void multiply_groups(Sums<config>& sums, LaneWeights<config>& weights,
-                                   const RowZeros<config> (&zeros)[groups], arch::MatrixDescriptor base,
-                                   const LookAhead& look_ahead, const Finish& finish) {
+                                   const RowZeros<config> (&zeros)[groups],
+                                   const WeightColumns<config>& columns, const LookAhead& look_ahead,
+                                   const Finish& finish) {
   constexpr int steps = stage_steps<config>() / groups;
-  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, zeros[group].points(), base);
+  multiply_weights<config, group * steps, (group + 1) * steps>(sums, weights, zeros[group].points(), columns);
   if constexpr (group + 1 == groups) look_ahead();
-  arch::warpgroup_wait<0>();
-  hold<config>(sums);
+  if constexpr (!multiplies_by_warps(config)) {
+    arch::warpgroup_wait<0>();
+    hold<config>(sums);
+  }
   finish(group);
   if constexpr (group + 1 < groups) {
-    multiply_groups<config, groups, group + 1>(sums, weights, zeros, base, look_ahead, finish);
+    multiply_groups<config, groups, group + 1>(sums, weights, zeros, columns, look_ahead, finish);
   }
 }
 
@@ -118,7 +173,6 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
                                       const Params& params) {
   constexpr int group_k = config.tile.k / groups;
   constexpr int k_step = k_groups(config) * config.tile.k;  // from one of the own K tiles to the next
-  constexpr OperandBox b = box_b(config);
   const int row = group * instruction_m + warp_of_group() * 16 + arch::lane_index() / 4;
   const int base = work.a().row;
   int k = (work.first_k_tile + k_group<config>()) * config.tile.k;
@@ -140,7 +194,8 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
       row_zeros.skip((k_groups(config) - 1) * groups);
     }
   };
-  LaneWeights<config> weights(row);
+  LaneWeights<config> weights(row, config.tile.n <= 32 ? static_cast<unsigned>(work.k()) >> 31 : 0);
+  WeightColumns<config> columns;
   const auto begin = [&] {
     pipeline.wait();
     weights.begin(pipeline.stage());
@@ -159,8 +214,7 @@ QUARRY_DEVICE void weight_mainloop_of(FinishedSums<config>& finished, Pipeline<c
     QUARRY_UNROLL
     for (int i = 0; i < groups; ++i) zeros[i] = next_zeros[i];
     fetch(k + k_step);
-    const arch::MatrixDescriptor columns =
-        descriptor_at(b.descriptor(), pipeline.stage() + box_a(config).bytes());
+    columns.begin(pipeline.stage() + box_a(config).bytes());
     const arch::SharedAddress empty = pipeline.empty();
     pipeline.template advance_by<k_groups(config)>();
     const auto look_ahead = [&] {

@@ -87,7 +87,7 @@ QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
 }
 
 template <class T>
-QUARRY_DEVICE HalfByteLane half_byte_lane(int byte) {
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte, unsigned /*nothing*/) {
   return {static_cast<unsigned>(byte), 0};
 }
 

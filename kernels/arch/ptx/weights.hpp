@@ -142,15 +142,12 @@ QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
       .less(signed_zero<T, 8>);
 }
 
-/// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight. By a whole warp: the factors
-/// come from another lane, as the assembler would make the constant again for each use otherwise.
+/// What half_byte_rows<T> needs for numbers 2 `byte` and 2 `byte` + 1 of eight.
+/// @param nothing 0, of which the assembler does not know it: it would make the factors, if they were a
+/// constant, again for each use
 template <class T>
-QUARRY_DEVICE HalfByteLane half_byte_lane(int byte) {
-  HalfByteLane lane = {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, 0};
-  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;"
-               : "=r"(lane.factors)
-               : "r"(half_byte_factors<T>));
-  return lane;
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte, unsigned nothing) {
+  return {static_cast<unsigned>(byte) * 0x1111u + 0x4040u, half_byte_factors<T> + nothing};
 }
 
 /// A byte of `upper` and one of `lower`, twice: a pair's first number lies in the lowest bits of the lower

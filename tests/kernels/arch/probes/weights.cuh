@@ -42,9 +42,9 @@ template <class T>
 QUARRY_DEVICE arch::Vector<unsigned, 4> rows_of_s4(arch::S4x8 x) {
   const arch::S4x8 other{x.bits << 16 | x.bits >> 16};
   const arch::Vector<unsigned, 2> first =
-      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(x.bits & 1));
+      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(x.bits & 1, 0));
   const arch::Vector<unsigned, 2> second =
-      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1)));
+      arch::half_byte_rows<T>(x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1), 0));
   return {first.v[0], first.v[1], second.v[0], second.v[1]};
 }
 template <class T>
@@ -52,9 +52,9 @@ QUARRY_DEVICE arch::Vector<unsigned, 4> rows_of_u4(arch::U4x8 x) {
   const arch::U4x8 other{x.bits << 16 | x.bits >> 16};
   const arch::ZeroPoint none = arch::no_row_zero<T>;
   const arch::Vector<unsigned, 2> first = arch::half_byte_rows<T>(
-      x, other, arch::half_byte_lane<T>(x.bits & 1), none, arch::row_zero<T>(zero_in(x.bits)));
+      x, other, arch::half_byte_lane<T>(x.bits & 1, 0), none, arch::row_zero<T>(zero_in(x.bits)));
   const arch::Vector<unsigned, 2> second = arch::half_byte_rows<T>(
-      x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1)), arch::row_zero<T>(x.bits & 0xffu), none);
+      x, other, arch::half_byte_lane<T>(2 + (x.bits >> 1 & 1), 0), arch::row_zero<T>(x.bits & 0xffu), none);
   return {first.v[0], first.v[1], second.v[0], second.v[1]};
 }
 
