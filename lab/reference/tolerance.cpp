@@ -45,6 +45,17 @@ double operand_rounding(Math math) {
   }
 }
 
+bool is_made_of_tanh(Activation activation) {
+  switch (activation) {
+    case Activation::tanh:
+    case Activation::sigmoid:
+    case Activation::silu:
+    case Activation::gelu:
+    case Activation::gelu_tanh: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k, Math math, DType operands,
@@ -63,11 +74,15 @@ Tolerance tolerance(DType accumulator, DType out, MathUnit unit, std::int64_t k,
   return t;
 }
 
-Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k) {
-  return tolerance(
+Tolerance tolerance(const KernelMetadata& kernel, std::int64_t k, Activation activation) {
+  Tolerance t = tolerance(
       kernel.operands.accumulator, kernel.operands.out.dtype, kernel.design.math_unit, k, kernel.design.math,
       kernel.operands.a.dtype,
       kernel.operands.scales == ScaleSupport::block_scales ? Accumulation::precise : Accumulation::fast);
+  const DType out = kernel.operands.out.dtype;
+  if (kernel.cc >= 90 && (is_half(out) || is_byte(out)) && is_made_of_tanh(activation))
+    t.accumulation += 0x1p-11;
+  return t;
 }
 
 }  // namespace quarry::lab

@@ -135,7 +135,7 @@ std::vector<Operand> Lab::in_place(const Problem& p) {
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const Conv2dArguments& args, Operand) {
   if (args.expression) return {};  // the reference knows the bound of each value
-  return lab::tolerance(kernel, terms_of_output(args));
+  return lab::tolerance(kernel, terms_of_output(args), args.epilogue.activation);
 }
 
 Result<std::unique_ptr<Yardstick>> Lab::yardstick(const Cudnn& library, const Problem& problem) {

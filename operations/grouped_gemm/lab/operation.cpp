@@ -105,7 +105,7 @@ std::vector<GivenValues> Lab::given(const Problem& p) {
 
 Tolerance Lab::tolerance(const KernelMetadata& kernel, const GroupedGemmArguments& args, Operand) {
   if (args.expression) return {};  // the reference knows the bound of each value
-  return lab::tolerance(kernel, args.a.extents[args.a.rank - 1U]);
+  return lab::tolerance(kernel, args.a.extents[args.a.rank - 1U], args.epilogue.activation);
 }
 
 }  // namespace quarry::lab::grouped_gemm

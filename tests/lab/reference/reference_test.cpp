@@ -16,6 +16,7 @@
 #include "operations/common/host/activation.hpp"
 #include "operations/common/host/element.hpp"
 #include "operations/common/host/matrix.hpp"
+#include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
 #include "support/random_gemm.hpp"
 #include "support/reference_problem.hpp"
@@ -323,6 +324,23 @@ TEST_CASE("the table of tolerances is neither empty nor vacuous") {
   CHECK(tolerance(DType::f32, DType::f32, MathUnit::simt, 4096).accumulation > 1.2e-6);         // measured
   CHECK(tolerance(DType::f32, DType::f32, MathUnit::tensor_core, 4096).accumulation > 9.7e-6);  // measured
   CHECK(tolerance(DType::f32, DType::f32, MathUnit::tensor_core, 16384).accumulation > 3.9e-5);
+}
+
+TEST_CASE("short outputs of activations made of tanh have the bound of its instruction") {
+  const auto bound = [](const char* name, Activation activation) {
+    const Result<Kernel> kernel = make_kernel(name);
+    REQUIRE(kernel);
+    return lab::tolerance(kernel->metadata(), 64, activation).accumulation;
+  };
+  const char* const halves = "gemm_list_sm90_f16_f16_f32_f16_rrr_64x64x128_c1x1_s6_ping_pong_a8x8";
+  const char* const floats = "gemm_list_sm90_f16_f16_f32_f32_rrr_64x64x128_c1x1_s6_ping_pong_a8x8";
+  for (const Activation each :
+       {Activation::tanh, Activation::sigmoid, Activation::silu, Activation::gelu, Activation::gelu_tanh}) {
+    CHECK(bound(halves, each) == bound(halves, Activation::identity) + 0x1p-11);
+    CHECK(bound(floats, each) == bound(floats, Activation::identity));
+    CHECK(bound("gemm_list_simt_f16_f16_f32_f16_rrr_64x64x16_t4x4", each) < 0x1p-18);
+  }
+  CHECK(bound(halves, Activation::relu) == bound(halves, Activation::identity));
 }
 
 TEST_CASE("random operands depend on the seed and the place in the matrix, not on its layout") {
