@@ -1,5 +1,5 @@
-/// The columns that weights are multiplied by, for a warp's matrix instruction (PTX ISA, mma.m16n8k16): a
-/// lane has of a column those of 16 positions of K that follow 2 (lane % 4) and 8 + 2 (lane % 4).
+/// The columns that weights are multiplied by, for a warp's matrix instruction (PTX ISA, mma.m16n8k16): in 16
+/// positions of K a lane has two pairs of a column, at 2 (lane % 4) and at 8 + 2 (lane % 4).
 #pragma once
 
 #include "arch/sm90.hpp"
