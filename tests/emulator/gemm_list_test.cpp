@@ -107,6 +107,8 @@ TEST_CASE("list kernels do what the rules say, on any sizes and any number of bl
     for (std::int64_t number = 0; number < paths + 4; ++number) {
       if (number < paths && !lab.paths[static_cast<std::size_t>(number)].is_of(kernel->metadata())) continue;
       const lab::Problem problem = lab.emulated(kernel->metadata(), random(), number);
+      // These entries evaluate no expression. `quarry emulate` compiles those that do.
+      if (problem.as<lab::gemm_list::Problem>().expression) continue;
       INFO(name << " " << command_text(problem));
       auto operands =
           lab::Operands::make(lab::arguments_of(problem), lab::operand_options(problem, random()));

@@ -87,8 +87,8 @@ QUARRY_DEVICE unsigned half_byte_pair(S4x8 numbers, int i) {
 }
 
 template <class T>
-QUARRY_DEVICE HalfByteLane half_byte_lane(int byte, unsigned /*nothing*/) {
-  return {static_cast<unsigned>(byte), 0};
+QUARRY_DEVICE HalfByteLane half_byte_lane(int byte, unsigned nothing) {
+  return {static_cast<unsigned>(byte), nothing};
 }
 
 template <class T>
