@@ -25,7 +25,7 @@ Status check_extents(const GemmParams& bounds, int number, const ListExtents& gi
 
 /// The problems whose outputs have elements. invalid_arguments that names the first one whose sizes make no
 /// sense, unless these are to be clamped, or whose pointer is null or misaligned.
-/// @param expression null where there is none
+/// @param expression null: the epilogue is the standard one
 Status list_problems(const HostKernel& kernel, Alignment alignment, const GemmListParams& params,
                      const OperandScales& scales, const GemmExpression* expression,
                      std::vector<ListedGemm>& problems);

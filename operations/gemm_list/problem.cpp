@@ -118,21 +118,14 @@ DType accumulator_of(const GemmListArguments& args) {
   return args.accumulator.value_or(default_accumulator(args.a.dtype, args.b.dtype));
 }
 
-GivenScale scales_of_a(const GemmListArguments& args) {
-  return {.name = Operand::a_scale,
-          .view = args.a_scale,
-          .granularity = args.a_scale_granularity,
-          .of = {rows(args.a), columns(args.a)},
-          .most_rank = 3,
-          .entries = args.out.extents[0],
-          .may_be_grouped = false};
-}
-
-GivenScale scales_of_b(const GemmListArguments& args) {
-  return {.name = Operand::b_scale,
-          .view = args.b_scale,
-          .granularity = args.b_scale_granularity,
-          .of = {rows(args.b), columns(args.b)},
+/// @param name a_scale or b_scale
+GivenScale given_scale(const GemmListArguments& args, Operand name) {
+  const bool of_a = name == Operand::a_scale;
+  const TensorView& operand = of_a ? args.a : args.b;
+  return {.name = name,
+          .view = of_a ? args.a_scale : args.b_scale,
+          .granularity = of_a ? args.a_scale_granularity : args.b_scale_granularity,
+          .of = {rows(operand), columns(operand)},
           .most_rank = 3,
           .entries = args.out.extents[0],
           .may_be_grouped = false};
@@ -165,7 +158,9 @@ void describe_bounds(const GemmListArguments& args, GemmProblem& gemm) {
   gemm.m = static_cast<int>(rows(args.out));
   gemm.n = static_cast<int>(columns(args.out));
   gemm.k = is_zero(e.alpha) ? 0 : static_cast<int>(columns(args.a));
-  if (gemm.k > 0) gemm.scales = {operand_scale(scales_of_a(args)), operand_scale(scales_of_b(args))};
+  if (gemm.k > 0)
+    gemm.scales = {operand_scale(given_scale(args, Operand::a_scale)),
+                   operand_scale(given_scale(args, Operand::b_scale))};
   gemm.batch = static_cast<int>(args.out.extents[0]);
   if (args.expression) describe_expression(given_expression(args), gemm);
 }
@@ -181,8 +176,8 @@ Status normalise(const GemmListArguments& args, const OperandList& operands, Gem
   if (bits_of(accumulator) == 0) return invalid("The accumulator has no data type");
   const DType compute = compute_type(accumulator, args.out.dtype);
   if (Status s = check_epilogue_operands(args.out, args.c, args.epilogue, compute); !s) return s;
-  if (Status s = check_scale(scales_of_a(args), compute); !s) return s;
-  if (Status s = check_scale(scales_of_b(args), compute); !s) return s;
+  if (Status s = check_scale(given_scale(args, Operand::a_scale), compute); !s) return s;
+  if (Status s = check_scale(given_scale(args, Operand::b_scale), compute); !s) return s;
   if (Status s = check_table(args.sizes, Operand::sizes, args.out.extents[0], list_extents); !s) return s;
   if (Status s = check_leading(args); !s) return s;
   if (Status s = check_host_sizes(args); !s) return s;
