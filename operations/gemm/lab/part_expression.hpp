@@ -57,4 +57,27 @@ Expression random_part_expression(DType sums, DType out, const WideParts& parts,
 std::vector<ExpressionTensor> random_part_tensors(const Expression& expression, const PartExtents& of,
                                                   Dice& dice);
 
+/// Reads the expression of a problem and which of its tensors have parts.
+/// @tparam Problem has `expression`, `in_place` and `of_each`
+template <class Problem>
+void read_part_expression(SettingReader& reader, Problem& problem, const PartExtents& of) {
+  read_expression(reader, problem.sums(), problem.expression, problem.in_place);
+  problem.of_each = read_of_each(reader, problem.expression, of);
+}
+
+/// The same as text; empty where there is no expression.
+template <class Problem>
+std::string part_expression_text(const Problem& problem) {
+  return expression_text(problem.expression, problem.in_place) + of_each_text(problem.of_each);
+}
+
+/// Gives arguments the problem's expression, if it has one, with fake tensors.
+template <class Problem, class Args>
+void add_part_expression(const Problem& problem, const PartExtents& of, Args& args) {
+  if (!problem.expression) return;
+  args.expression = problem.expression;
+  args.tensors = part_tensors(*problem.expression, of, problem.of_each, problem.out.alignment, args.out,
+                              problem.in_place);
+}
+
 }  // namespace quarry::lab::gemm

@@ -17,19 +17,13 @@ PartExtents extents_of(const Problem& p) { return {p.count(), p.bounds.m, p.boun
 }  // namespace
 
 void read_expression(SettingReader& reader, Problem& p) {
-  gemm::read_expression(reader, p.sums(), p.expression, p.in_place);
-  p.of_each = gemm::read_of_each(reader, p.expression, extents_of(p));
+  gemm::read_part_expression(reader, p, extents_of(p));
 }
 
-std::string expression_text(const Problem& p) {
-  return gemm::expression_text(p.expression, p.in_place) + gemm::of_each_text(p.of_each);
-}
+std::string expression_text(const Problem& p) { return gemm::part_expression_text(p); }
 
 void add_expression(const Problem& p, GemmListArguments& args) {
-  if (!p.expression) return;
-  args.expression = p.expression;
-  args.tensors =
-      gemm::part_tensors(*p.expression, extents_of(p), p.of_each, p.out.alignment, args.out, p.in_place);
+  gemm::add_part_expression(p, extents_of(p), args);
 }
 
 bool takes_expression(const KernelMetadata& kernel) { return kernel.operands.scales == ScaleSupport::none; }
