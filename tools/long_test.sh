@@ -4,15 +4,16 @@
 #
 # Usage: tools/long_test.sh [--all | --part PART] [SEED]   (all parts, or this one alone; the seed is by default made of the sources as committed)
 #   fuzzing     by clang with the address and undefined-behaviour sanitizers
-#   sanitizers  host code and emulated kernels with the same sanitizers by GCC; also where the machine cannot fuzz
+#   sanitizers  host code with the same sanitizers by GCC; also where the machine cannot fuzz
+#   emulator    the emulator and emulated kernels with these sanitizers
 #   demo        tools/demo.sh from nothing, with the CUDA compiler from PyPI
-#   wheel       the Python package's wheel, built twice
+#   wheel       the Python package's wheel, built twice, and what its calls leave in memory
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tools/setup.sh"
 cd "$root"
 status=0
-all_parts=(fuzzing sanitizers demo wheel)
+all_parts=(fuzzing sanitizers emulator demo wheel)
 parts=()
 common=yes
 case ${1:-} in
@@ -29,10 +30,12 @@ say "seed $seed: ${common:+random problems, the emulator, }${parts[*]}"
 
 random_problems() {
   say "random problems"
-  shown ctest --test-dir build/dev --output-on-failure --label-regex long --no-tests=error || status=1
+  shown ctest --test-dir build/dev --output-on-failure --label-regex '^long$' --no-tests=error || status=1
 
   say "kernels in the emulator"
-  shown tools/emulate_kernels.sh 24 3 "$seed" || status=1
+  local third=()
+  ((${#parts[@]} == ${#all_parts[@]})) || third=(--third $((seed / ${#all_parts[@]} % 3)))
+  shown tools/emulate_kernels.sh "${third[@]}" 24 3 "$seed" || status=1
 }
 
 fuzzing() {
@@ -45,13 +48,25 @@ fuzzing() {
   fi
 }
 
+# with_sanitizers TESTS TARGET...: builds these and runs their tests.
+with_sanitizers() {
+  local tests=$1
+  shift
+  configure asan build/asan -DQUARRY_AOT=false
+  shown cmake --build build/asan --target "$@"
+  shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex "$tests" --no-tests=error || status=1
+}
+
 sanitizers() {
   say "sanitizers (asan preset, host code only)"
-  configure asan build/asan -DQUARRY_AOT=false
-  shown cmake --build build/asan --target quarry_unit quarry_emulator_test quarry_arch quarry_cli
-  shown ctest --test-dir build/asan --output-on-failure --parallel "$(nproc)" --tests-regex '^(unit|emulator|arch):' --no-tests=error || status=1
-  shown tools/emulate_kernels.sh --build build/asan --no-cover 3 3 "$seed" || status=1
+  with_sanitizers '^unit:' quarry_unit quarry_cli
   shown build/asan/quarry verify --campaign 100 --on host || status=1
+}
+
+emulator() {
+  say "sanitizers in the emulator (asan preset)"
+  with_sanitizers '^(emulator|arch):' quarry_emulator_test quarry_arch quarry_cli
+  shown tools/emulate_kernels.sh --build build/asan --no-cover 3 3 "$seed" || status=1
 }
 
 demo() {
@@ -65,6 +80,9 @@ demo() {
 }
 
 wheel() {
+  say "calls of the Python package keep no memory"
+  shown ctest --test-dir build/dev --output-on-failure --label-regex '^leaks$' --no-tests=error || status=1
+
   say "the wheel of the Python package, twice"
   shown tools/wheel_test.sh || status=1
 }

@@ -20,7 +20,7 @@ configure dev build/dev "${python[@]}"
 shown cmake --build build/dev
 
 say "tests"
-shown ctest --test-dir build/dev --output-on-failure --parallel "$(nproc)" --label-exclude long || status=1
+shown ctest --test-dir build/dev --output-on-failure --parallel "$(nproc)" --label-exclude '^(long|leaks)$' || status=1
 
 if ((status == 0)); then say "all tests passed in $(elapsed)"; else say "TESTS FAILED, see above ($(elapsed))"; fi
 exit $status
