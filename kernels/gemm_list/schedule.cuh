@@ -64,6 +64,20 @@ class ListWalk {
     }
   }
 
+  /// The number of the tile's problem.
+  QUARRY_DEVICE int problem() const { return static_cast<int>(next_) - 32 + lane_; }
+
+  /// The extents of the tile's problem.
+  QUARRY_DEVICE ListExtents extents() const {
+    return {arch::shuffle(extents_.m, lane_), arch::shuffle(extents_.n, lane_),
+            arch::shuffle(extents_.k, lane_)};
+  }
+
+  /// The number of the tile in its problem. @param own extents()
+  QUARRY_DEVICE long long tile(const ListExtents& own) const {
+    return position_ - (shuffled(tile_end_, lane_) - tiles(own));
+  }
+
   /// The tile as work, of all of K.
   QUARRY_DEVICE ListWork work() const {
     const ListExtents own = {arch::shuffle(extents_.m, lane_), arch::shuffle(extents_.n, lane_),
@@ -77,9 +91,9 @@ class ListWalk {
     return work;
   }
 
- private:
   QUARRY_DEVICE static int parts(int extent, int size) { return extent / size + (extent % size != 0); }
 
+ private:
   QUARRY_DEVICE long long tiles(const ListExtents& own) const {
     return static_cast<long long>(parts(own.m, tile_.m)) * parts(own.n, tile_.n);
   }

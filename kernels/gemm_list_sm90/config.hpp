@@ -27,6 +27,11 @@ constexpr gemm_sm90::Config tile_config(const Config& c) {
           CopyEngine::tma, Orientation::direct, c.alignment, Math::exact, c.scales};
 }
 
+/// The tile of a cluster of blocks.
+constexpr Tile cluster_tile(const gemm_sm90::Config& c) {
+  return {c.tile.m * c.cluster.m, c.tile.n * c.cluster.n, c.tile.k};
+}
+
 /// Threads of a block.
 constexpr int threads(const Config& c) { return gemm_sm90::threads(tile_config(c)); }
 

@@ -30,9 +30,6 @@ GemmProblem bounds_of(const GemmListProblem& problem) {
   return one;
 }
 
-/// The tile of a cluster.
-Tile cluster_tile(const Config& c) { return {c.tile.m * c.cluster.m, c.tile.n * c.cluster.n, c.tile.k}; }
-
 class GemmListSm90 final : public GemmListFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
@@ -68,7 +65,7 @@ class GemmListSm90 final : public GemmListFamily {
     Step& making = launch.steps.at[0];
     auto& params = params_of<Params>(launch, making);
     params.makes_maps = true;
-    add_list(launch, problem, cluster_tile(c), params.list);
+    add_list(launch, problem, cluster_tile(tile_config(c)), params.list);
     gemm_sm90::add_map_models(tile_config(c), problem.gemm, params, launch);
     launch.workspace_bytes = workspace(problem);
     launch.parts.add({"tensor maps", 0, launch.workspace_bytes});
@@ -95,7 +92,7 @@ class GemmListSm90 final : public GemmListFamily {
                               Launch& launch) {
     Step& step = repeat_step(launch, launch.steps.at[0]);
     params_of<Params>(launch, step).makes_maps = false;
-    const Tile tile = cluster_tile(c);
+    const Tile tile = cluster_tile(tile_config(c));
     const std::int64_t tiles = std::int64_t{tiles_along(problem.gemm.m, tile.m)} *
                                tiles_along(problem.gemm.n, tile.n) * problem.gemm.batch;
     step.cluster = static_cast<unsigned>(c.cluster.m * c.cluster.n);

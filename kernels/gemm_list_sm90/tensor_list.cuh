@@ -2,6 +2,7 @@
 /// gemm_sm90 has as WorkList, MatrixSources and MatricesOf.
 #pragma once
 
+#include "gemm_list_sm90/bands.hpp"
 #include "gemm_list_sm90/maps.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/work_matrices.cuh"
@@ -14,6 +15,7 @@ struct TensorEntry : ListEntry {
 
   const Params& params;
   bool by_boxes;  ///< the engine stores the output
+  bool is_first;  ///< the block's tile before it, if any, is another problem's
 
   QUARRY_DEVICE OperandBase a() const { return {0, 0, 0}; }
   QUARRY_DEVICE OperandBase b() const { return {0, 0, 0}; }
@@ -38,36 +40,44 @@ class TensorList {
   static constexpr bool needs_warp = true;
 
   QUARRY_DEVICE TensorList(const Params& params, const gemm_sm90::ClusterPlace& place)
-      : params_(params),
-        place_(place),
-        walk_(params, {config.tile.m * config.cluster.m, config.tile.n * config.cluster.n, config.tile.k}),
-        has_more_(walk_.advance()) {}
+      : params_(params), place_(place), walk_(params, together), has_more_(walk_.advance()) {}
 
   QUARRY_DEVICE bool has_more() const { return has_more_; }
-  QUARRY_DEVICE void advance() { has_more_ = walk_.advance(); }
+  QUARRY_DEVICE void advance() {
+    problem_before_ = walk_.problem();
+    has_more_ = walk_.advance();
+  }
 
   /// The tile of this block, which may lie outside of the problem where its cluster's does not.
   QUARRY_DEVICE Work current() const {
-    const ListWork of_cluster = walk_.work();
-    const int problem = of_cluster.batch;
-    const ListExtents& own = of_cluster.extents;
+    const int problem = walk_.problem();
+    const ListExtents own = walk_.extents();
     const bool by_boxes =
         has_boxes<Element<config.types.out>>(params_, own, output_of(params_, problem, own));
-    Work work = {{{problem, own}, params_, by_boxes}, 0, 0, 0, 0, 0};
-    work.tile_m = of_cluster.tile_m * config.cluster.m + place_.m;
-    work.tile_n = of_cluster.tile_n * config.cluster.n + place_.n;
-    work.k_tiles = of_cluster.k_tiles;
+    Work work = {{{problem, own}, params_, by_boxes, problem != problem_before_}, 0, 0, 0, 0, 0};
+    const TilePlace of_cluster = place_in_bands<band>(static_cast<unsigned>(walk_.tile(own)),
+                                                      static_cast<unsigned>(walk_.parts(own.m, together.m)),
+                                                      static_cast<unsigned>(walk_.parts(own.n, together.n)));
+    work.tile_m = of_cluster.m * config.cluster.m + place_.m;
+    work.tile_n = of_cluster.n * config.cluster.n + place_.n;
+    work.k_tiles = walk_.parts(own.k, config.tile.k);
     return work;
   }
 
  private:
+  static constexpr Tile together = cluster_tile(config);
+  static constexpr unsigned band = band_rows / together.m;
+  static_assert(band >= 1);
+
   const Params& params_;
   const gemm_sm90::ClusterPlace& place_;
   ListWalk<Params, Clusters<config>> walk_;
   bool has_more_;
+  int problem_before_ = -1;
 };
 
-/// The sources of a tile, by its problem's maps.
+/// The sources of a tile, by its problem's maps. These are acquired at the first of the problem's tiles: all
+/// later copies of the thread come after that.
 template <gemm_sm90::Config config>
 struct ListSources : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm90::box_b(config)>> {
   QUARRY_DEVICE ListSources(const Params& params, const TensorWork& work,
@@ -77,7 +87,7 @@ struct ListSources : gemm_sm90::TileSources<config, gemm_sm90::BoxSource<gemm_sm
              gemm_sm90::sharers_of_a<config>(place)},
             {map_of(params, work.batch, Map::b), part_of_b(params.gemm.b, work, config.tile), place.m,
              gemm_sm90::sharers_of_b<config>(place)}} {
-    if (work.k_tiles == 0) return;
+    if (work.k_tiles == 0 || !work.is_first) return;
     arch::acquire_tensor_map(map_of(params, work.batch, Map::a));
     arch::acquire_tensor_map(map_of(params, work.batch, Map::b));
   }
