@@ -26,7 +26,7 @@ seed=${3:-$RANDOM$RANDOM}
 quarry=$build/quarry
 "$quarry" emulate --help >/dev/null 2>&1 || die "$quarry has no emulator: build the dev or asan preset"
 
-# Thirds that take about as long as each other.
+# Thirds, by families: gemm_sm90 takes longest.
 case $third in
   '') families=true ;;
   0) families="family == gemm_sm80 or family == conv2d_sm80" ;;
