@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gemm_sm90/config.hpp"
+#include "gemm_sm90/handed_works.hpp"
 
 namespace quarry::gemm_list_sm90 {
 
@@ -39,7 +40,9 @@ constexpr int threads(const Config& c) { return gemm_sm90::threads(tile_config(c
 constexpr int least_blocks(const Config& c) { return gemm_sm90::least_blocks(tile_config(c)); }
 
 /// Bytes of dynamic shared memory.
-constexpr int shared_memory_bytes(const Config& c) { return gemm_sm90::shared_memory_bytes(tile_config(c)); }
+constexpr int shared_memory_bytes(const Config& c) {
+  return gemm_sm90::handed_works_offset(tile_config(c)) + gemm_sm90::all_handed_bytes;
+}
 
 /// Each config runs its own device code.
 constexpr Config entry(const Config& c) { return c; }

@@ -21,6 +21,13 @@ static_assert(2 * (sizeof(WithExpression<Params>) + alignof(TensorMap)) <= Launc
 
 const Config& config_of(const void* config) { return *static_cast<const Config*>(config); }
 
+/// Those of gemm_sm90's kernel, with more shared memory.
+GemmTraits traits(const Config& c) {
+  GemmTraits result = gemm_sm90::traits(tile_config(c));
+  result.shared_memory = shared_memory_bytes(c);
+  return result;
+}
+
 /// A list as a single problem of its bounds: blocks walk over the others, which do not add to the grid.
 GemmProblem bounds_of(const GemmListProblem& problem) {
   GemmProblem one = problem.gemm;
@@ -33,7 +40,10 @@ GemmProblem bounds_of(const GemmListProblem& problem) {
 class GemmListSm90 final : public GemmListFamily {
  public:
   GemmProfile profile(const void* config, const DeviceModel& device) const override {
-    return gemm_sm90::profile(tile_config(config_of(config)), device, false);
+    const Config& c = config_of(config);
+    GemmProfile result = gemm_sm90::profile(tile_config(c), device, false);
+    result.traits = traits(c);
+    return result;
   }
 
   Status supports(const GemmProfile& kernel, const GemmListProblem& problem,
@@ -57,7 +67,7 @@ class GemmListSm90 final : public GemmListFamily {
   void launch(const void* config, const GemmListProblem& problem, const ChosenControls& controls,
               Launch& launch) const override {
     const Config& c = config_of(config);
-    const GemmTraits kernel = gemm_sm90::traits(tile_config(c));
+    const GemmTraits kernel = traits(c);
     if (is_empty(problem.gemm)) return;
     const bool has_scales = kernel.scales != ScaleSupport::none;
     gemm_launch(kernel, problem.gemm, controls, launch,

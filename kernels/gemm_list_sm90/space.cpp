@@ -19,7 +19,8 @@ std::string fault(const Config& c) {
   if (c.scales != ScaleSupport::none && !has_fp8_types(c.types)) return "scales are for 8-bit floating point";
   if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
   if (c.schedule == Schedule::one_tile) return "blocks walk over tiles: schedule must not be one_tile";
-  return gemm_sm90::fault(tile_config(c));
+  const std::string why = gemm_sm90::fault(tile_config(c));
+  return why.empty() ? gemm_sm90::shared_memory_fault(shared_memory_bytes(c)) : why;
 }
 
 std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }

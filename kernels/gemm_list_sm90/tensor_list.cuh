@@ -4,6 +4,7 @@
 
 #include "gemm_list_sm90/bands.hpp"
 #include "gemm_list_sm90/maps.cuh"
+#include "gemm_sm90/handed_list.cuh"
 #include "gemm_sm90/tensor_producer.cuh"
 #include "gemm_sm90/work_matrices.cuh"
 
@@ -76,6 +77,25 @@ class TensorList {
   int problem_before_ = -1;
 };
 
+/// A tile on its way to those that multiply.
+struct TensorWorkWords {
+  QUARRY_DEVICE static gemm_sm90::WorkWords pack(const TensorWork& work) {
+    const int flags = (work.by_boxes ? 1 : 0) | (work.is_first ? 2 : 0);
+    return {{work.batch, work.extents.m, work.extents.n, work.extents.k},
+            {work.tile_m, work.tile_n, work.k_tiles, flags}};
+  }
+  QUARRY_DEVICE static TensorWork unpack(const Params& params, const gemm_sm90::WorkWords& words) {
+    const auto& problem = words.first.v;
+    const auto& tile = words.second.v;
+    const ListEntry entry = {problem[0], {problem[1], problem[2], problem[3]}};
+    TensorWork work = {{entry, params, (tile[3] & 1) != 0, (tile[3] & 2) != 0}, 0, 0, 0, 0, 0};
+    work.tile_m = tile[0];
+    work.tile_n = tile[1];
+    work.k_tiles = tile[2];
+    return work;
+  }
+};
+
 /// The sources of a tile, by its problem's maps. These are acquired at the first of the problem's tiles: all
 /// later copies of the thread come after that.
 template <gemm_sm90::Config config>
@@ -100,6 +120,12 @@ namespace quarry::gemm_sm90 {
 template <Config config>
 struct WorkListOf<config, ListTensorGemmParams> {
   using Type = gemm_list_sm90::TensorList<config>;
+};
+
+template <Config config>
+struct HandingOf<config, ListTensorGemmParams>
+    : HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords> {
+  using HandsOver<config, ListTensorGemmParams, gemm_list_sm90::TensorWorkWords>::HandsOver;
 };
 
 /// A problem's matrix is an entry of what the launch has: at a stride, or where an array says.

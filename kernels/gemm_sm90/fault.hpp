@@ -10,4 +10,7 @@ namespace quarry::gemm_sm90 {
 /// Why there can be no such kernel, "" where there can.
 std::string fault(const Config& config);
 
+/// Why no kernel has so many bytes of shared memory, "" where one can.
+std::string shared_memory_fault(int bytes);
+
 }  // namespace quarry::gemm_sm90

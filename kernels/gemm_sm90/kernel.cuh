@@ -32,6 +32,7 @@ QUARRY_DEVICE void set_up(const Params& params, arch::SharedAddress memory) {
   if (arch::thread_index() == 0) {
     Pipeline<config>::init(memory);
     BesideCopies<config, Params>::init(memory);
+    HandingOf<config, Params>::init(memory);
     if (Vectors::has_any(params)) BiasRing<config>::init(memory);
     if constexpr (config.scales == ScaleSupport::vector_scales) ScaleRing<config>::init(memory);
     if (params.fetched != Fetched::none) BoxRing<config>::init(memory);
@@ -122,7 +123,7 @@ template <Config config, class Epilogue, class Params>
 QUARRY_DEVICE void consumer(const Params& params, const GemmScaleParams* given, arch::SharedAddress memory,
                             const ClusterPlace& place, int group) {
   if constexpr (moves_registers(config)) arch::take_registers<consumer_registers(config)>();
-  using List = typename WorkListOf<config, Params>::Type;
+  using List = typename HandingOf<config, Params>::List;
   constexpr bool alone = config.schedule == Schedule::ping_pong;  // with a tile
   const GemmParams& gemm = params.gemm;
   const bool finishes = k_group<config>() == 0;  // else it hands its sums over

@@ -196,16 +196,17 @@ std::string memory_fault(const Config& c, const Config& code) {
   if (c.stages < 2 || c.stages > 12) return "stages must be 2 to 12";
   // Each stage begins where the widest swizzle does.
   if (stage_bytes(code) % 1024 != 0) return "a stage must be a multiple of 1024 bytes";
-  if (shared_memory_bytes(code) > most_shared_memory) {
-    return "it needs " + std::to_string(shared_memory_bytes(code)) +
-           " bytes of shared memory, more than any device has";
-  }
-  return "";
+  return shared_memory_fault(shared_memory_bytes(code));
 }
 
 std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }
 
 }  // namespace
+
+std::string shared_memory_fault(int bytes) {
+  if (bytes <= most_shared_memory) return "";
+  return "it needs " + std::to_string(bytes) + " bytes of shared memory, more than any device has";
+}
 
 std::string fault(const Config& c) {
   const Config code = entry(c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/operand_part.cuh"
+#include "gemm_sm90/handed_list.cuh"
 #include "gemm_sm90/params.hpp"
 #include "gemm_sm90/pipeline.cuh"
 #include "gemm_sm90/source_stages.cuh"
@@ -218,16 +219,19 @@ QUARRY_DEVICE void produce(const Params& params, arch::SharedAddress memory, con
   const bool copies = !List::needs_warp || arch::lane_index() == 0;
   const bool fetches = has_stages && fetches_source<config>(params);
   Pipeline<config> pipeline(memory);
+  HandingOf<config, Params> handing(memory);
   QUARRY_ROLLED
   for (List list(params, place); list.has_more(); list.advance()) {
     const typename List::Work work = list.current();
     if (!copies) continue;
+    handing.put(work);
     Sources sources(params, work, place);
     fill<config, BesideCopies<config, Params>>(pipeline, work, sources);
     if constexpr (has_stages) {
       if (fetches) fill_source(pipeline, params, work);
     }
   }
+  if (copies) handing.end();
   if constexpr (config.cluster.m * config.cluster.n > 1) {
     if (!copies) return;
     QUARRY_ROLLED

@@ -21,12 +21,8 @@ std::string fault(const Config& c) {
     return "grouped kernels multiply f16 or bf16, or 8-bit floating point with block_scales, and sum in f32";
   if (c.layouts.out != Layout::row) return "the output has any strides, and layout row stands for them";
   if (c.schedule == Schedule::one_tile) return "blocks walk over tiles: schedule must not be one_tile";
-  std::string why = gemm_sm90::fault(tile_config(c));
-  if (why.empty() && shared_memory_bytes(c) > 227 * 1024) {
-    why = "it needs " + std::to_string(shared_memory_bytes(c)) +
-          " bytes of shared memory, more than any device has";
-  }
-  return why;
+  const std::string why = gemm_sm90::fault(tile_config(c));
+  return why.empty() ? gemm_sm90::shared_memory_fault(shared_memory_bytes(c)) : why;
 }
 
 std::string unit_group(const Config& c) { return name_of(c.types) + "_" + name_of(c.layouts); }

@@ -227,7 +227,7 @@ STAGES = [
     Stage(r"kernels/gemm_list(_sm80)?/.*", LIST_SM80),
     Stage(r"kernels/gemm_list(_sm90)?/.*", LIST_SM90),
     Stage(r"kernels/gemm_list_sm90/.*", LIST_SM90_SCALES),
-    Stage(rf"{SM90}/(tile_store|source_boxes|box_ring|step|step_chain|expression|work_matrices)\.cuh", LIST_SM90),
+    Stage(rf"{SM90}/(tile_store|source_boxes|box_ring|step|step_chain|expression|work_matrices|handed_list)\.cuh", LIST_SM90),
     Stage(r"kernels/conv2d(_simt)?/.*", CONV2D),
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED),
     Stage(r"kernels/conv2d/phase\.cuh", CONV2D_SM80_STRIDED[:1], ("1x9x7x16", "1024x3x3", "--stride", "2x3", "--padding", "1")),

@@ -108,6 +108,16 @@ TEST_CASE("a family that reads no groups of scales has no word for them", "[own]
   }
 }
 
+TEST_CASE("works that are handed over need shared memory beside what gemm_sm90 needs", "[own]") {
+  const std::string config = "bf16_bf16_f32_bf16_rcr_128x152x64_c1x1_s6_cooperative_a8x8";
+  CHECK(make_kernel("gemm_sm90_" + config));
+  const Result<Kernel> kernel = make_kernel("gemm_list_sm90_" + config);
+  REQUIRE(!kernel);
+  CHECK(kernel.status().code() == StatusCode::unsupported);
+  CHECK_THAT(kernel.status().message(),
+             Catch::Contains("it needs 232464 bytes of shared memory, more than any device has"));
+}
+
 TEST_CASE("a gemm_narrow_sm80 config that breaks a constraint is refused with the constraint", "[own]") {
   const auto check = [](const std::string& what, const std::string& name) {
     const Result<Kernel> kernel = make_kernel("gemm_narrow_sm80_" + name);
