@@ -85,9 +85,9 @@ class GemmListSm90 final : public GemmListFamily {
     making.waits_for_earlier = true;
     making.blocks_walk = true;
     making.cluster = 1;
-    const int warps = threads(c) / 32;
-    making.grid =
-        static_cast<unsigned>(std::min(tiles_along(problem.gemm.batch, warps), controls.multiprocessors));
+    const std::int64_t warps = threads(c) / 32;
+    const std::int64_t blocks = (std::int64_t{problem.gemm.batch} * list_maps + warps - 1) / warps;
+    making.grid = static_cast<unsigned>(std::min<std::int64_t>(blocks, controls.multiprocessors));
     add_multiplying(c, problem, controls, launch);
   }
 

@@ -50,45 +50,51 @@ QUARRY_DEVICE MatrixLines lines_of(const MatrixParams& matrix, int entry, bool b
           by_rows ? columns : rows, lines, lines > 1 ? stride * static_cast<int>(sizeof(T)) : any_stride};
 }
 
-/// Makes the maps of one problem; by a warp. @param scratch as make_tensor_map needs it
+/// Makes a map of a problem, where somebody will copy by it; by a warp. @param scratch as make_tensor_map
+/// needs it
 template <Config config>
-QUARRY_DEVICE void make_maps_of(const Params& params, const ListEntry& problem, arch::SharedAddress scratch) {
+QUARRY_DEVICE void make_map(const Params& params, const ListEntry& problem, Map which,
+                            arch::SharedAddress scratch) {
   using Out = Element<config.types.out>;
-  const auto make = [&](Map which, const TensorMap& like, const MatrixLines& lines) {
+  const auto make = [&](const TensorMap& like, const MatrixLines& lines) {
     arch::make_tensor_map(&map_of(params, problem.batch, which), like, lines, scratch);
   };
   const ListExtents& own = problem.extents;
   if (own.m == 0 || own.n == 0) return;
-  if (own.k > 0) {
-    const ListOperands operands = operands_of(params, problem, config.alignment);
-    make(Map::a, params.a,
-         lines_of<Element<config.types.a>>(operands.a, problem.batch, config.layouts.a == Layout::row, own.m,
-                                           own.k));
-    make(Map::b, params.b,
-         lines_of<Element<config.types.b>>(operands.b, problem.batch, config.layouts.b == Layout::row, own.k,
-                                           own.n));
+  if (which == Map::out) {
+    const MatrixParams out = output_of(params, problem.batch, own);
+    if (has_boxes<Out>(params, own, out))
+      make(params.out, lines_of<Out>(out, problem.batch, true, own.m, own.n));
+    return;
   }
-  const MatrixParams out = output_of(params, problem.batch, own);
-  if (has_boxes<Out>(params, own, out))
-    make(Map::out, params.out, lines_of<Out>(out, problem.batch, true, own.m, own.n));
+  if (own.k == 0) return;
+  const ListOperands operands = operands_of(params, problem, config.alignment);
+  if (which == Map::a) {
+    make(params.a, lines_of<Element<config.types.a>>(operands.a, problem.batch,
+                                                     config.layouts.a == Layout::row, own.m, own.k));
+  } else {
+    make(params.b, lines_of<Element<config.types.b>>(operands.b, problem.batch,
+                                                     config.layouts.b == Layout::row, own.k, own.n));
+  }
 }
 
-/// Makes the maps of all problems, a warp each at a time. @param memory of the block, of which each warp uses
-/// 128 bytes
+/// Makes the maps of all problems, a warp one at a time: nobody multiplies before the last one is there.
+/// @param memory of the block, of which each warp uses 128 bytes
 template <Config config>
 QUARRY_DEVICE void make_maps(const Params& params, arch::SharedAddress memory) {
   constexpr int warps = threads(config) / 32;
   const int warp = arch::thread_index() / 32;
   const long long at_once = static_cast<long long>(warps) * arch::grid_blocks();
+  const long long all = static_cast<long long>(params.gemm.batch) * list_maps;
   QUARRY_ROLLED
-  for (long long i = static_cast<long long>(warps) * arch::block_index() + warp; i < params.gemm.batch;
-       i += at_once) {
-    const auto number = static_cast<int>(i);
-    const int* const row = params.list.sizes + i * list_extents;
+  for (long long i = static_cast<long long>(warps) * arch::block_index() + warp; i < all; i += at_once) {
+    const auto number = static_cast<int>(i / list_maps);
+    const int* const row = params.list.sizes + static_cast<long long>(number) * list_extents;
     const ListExtents own = clamped_extents(
         params.gemm,
         {arch::global_load<int>(row), arch::global_load<int>(row + 1), arch::global_load<int>(row + 2)});
-    make_maps_of<config>(params, {number, own}, memory + warp * static_cast<int>(sizeof(TensorMap)));
+    make_map<config>(params, {number, own}, static_cast<Map>(i % list_maps),
+                     memory + warp * static_cast<int>(sizeof(TensorMap)));
   }
 }
 

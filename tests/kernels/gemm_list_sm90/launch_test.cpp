@@ -45,7 +45,8 @@ TEST_CASE("a list's maps are made by a step in front, in a workspace of 384 byte
     CHECK(params_of_step(launch, 0).makes_maps);
     CHECK_FALSE(params_of_step(launch, 1).makes_maps);
     CHECK((launch.steps[0].cluster == 1 && launch.steps[1].cluster == 2));
-    CHECK(launch.steps[0].grid == static_cast<unsigned>(std::min<std::int64_t>((problems + 11) / 12, 132)));
+    CHECK(launch.steps[0].grid ==
+          static_cast<unsigned>(std::min<std::int64_t>((3 * problems + 11) / 12, 132)));
     CHECK((launch.steps[1].grid % 2 == 0 && launch.steps[1].grid <= 132));
   }
 }
