@@ -26,6 +26,15 @@ constexpr auto settings = convolution_settings<Config>(
 
 bool has_byte_types(const Types& t) { return is_byte(t.a) && is_byte(t.b); }
 
+/// Why the blocks of a cluster cannot share copies so. Windows come in parts, not in turns.
+std::string share_fault(const gemm_sm90::Config& code) {
+  for (const gemm_sm90::OperandBox& box : {gemm_sm90::box_a(code), gemm_sm90::box_b(code)}) {
+    if (box.in_turns())
+      return "the cluster's blocks cannot share the copies of an operand in eights of lines";
+  }
+  return "";
+}
+
 /// What the copies of pixels need beyond what copies of matrices need.
 std::string fault(const Config& c) {
   if (!has_half_types(c.types) && !has_byte_types(c.types)) {
@@ -33,6 +42,7 @@ std::string fault(const Config& c) {
   }
   if (std::string why = channel_layout_fault(c.direction, c.types, c.layout); !why.empty()) return why;
   if (std::string why = gemm_sm90::fault(product(c)); !why.empty()) return why;
+  if (std::string why = share_fault(gemm_sm90::entry(product(c))); !why.empty()) return why;
   if (c.strides != WindowStrides::unity && c.direction != Direction::dgrad)
     return "strided can be chosen only for dgrad: other directions take strides as they are";
   if (c.direction == Direction::wgrad) {

@@ -32,8 +32,8 @@ struct Clusters {
   QUARRY_DEVICE static unsigned count() { return are_blocks ? arch::grid_blocks() : arch::grid_clusters(); }
 };
 
-/// The work of a block: tiles problem by problem. Each warp walks the same list on its own, all lanes
-/// together.
+/// The work of a block: tiles problem by problem. Each warp that copies walks the same list on its own, all
+/// lanes together. Those that multiply are told (handed_list.cuh).
 template <gemm_sm90::Config config>
 class TensorList {
  public:

@@ -19,7 +19,7 @@ struct OperandBox {
   int extent;         ///< elements along M or N
   int k;              ///< elements along K
   int element_bytes;  ///< 1, 2 or 4
-  int sharers;        ///< blocks of the cluster that need the same tile: each loads a part for all
+  int sharers;        ///< blocks of the cluster that need the same tile: each loads for all
 
   constexpr int lines() const { return k_contiguous ? extent : k; }
   constexpr int line_elements() const { return k_contiguous ? k : extent; }
@@ -34,8 +34,13 @@ struct OperandBox {
   constexpr int panel_bytes() const { return lines() * panel_line_bytes(); }
   constexpr int bytes() const { return panels() * panel_bytes(); }
 
-  /// Lines of the part of a panel that one block loads for all sharers, and its bytes.
-  constexpr int part_lines() const { return lines() / sharers; }
+  /// Whether the sharers load whole tiles in turns, one each K tile: where its lines cannot be cut into parts
+  /// of eights, which are what a swizzle repeats after. Otherwise each loads a part of every tile.
+  constexpr bool in_turns() const { return lines() % (8 * sharers) != 0; }
+
+  /// Parts of a panel that are loaded for all sharers, by a block each; their lines, and bytes.
+  constexpr int parts() const { return in_turns() ? 1 : sharers; }
+  constexpr int part_lines() const { return lines() / parts(); }
   constexpr int part_bytes() const { return part_lines() * panel_line_bytes(); }
 
   /// How the chunks of panels are permuted, and what the copy engine calls it.

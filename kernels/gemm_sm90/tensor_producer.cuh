@@ -44,11 +44,16 @@ class BoxSource {
         sharers_(sharers) {}
 
   /// Loads this block's part of the tile that begins at `k` of the problem, for all blocks that share it.
+  /// Where they take turns, all of it or nothing.
   QUARRY_DEVICE void load(arch::SharedAddress tile, arch::SharedAddress full, int k) const {
+    if constexpr (box.in_turns()) {
+      if (k / box.k % box.sharers != share_) return;
+    }
+    const int part = box.in_turns() ? 0 : share_;
     QUARRY_UNROLL
     for (int panel = 0; panel < box.panels(); ++panel) {
-      const BoxPlace place = box_place<box>(first_, k_base_ + k, panel, share_);
-      const arch::SharedAddress to = tile + (panel * box.panel_bytes() + share_ * box.part_bytes());
+      const BoxPlace place = box_place<box>(first_, k_base_ + k, panel, part);
+      const arch::SharedAddress to = tile + (panel * box.panel_bytes() + part * box.part_bytes());
       if constexpr (box.sharers == 1) {
         arch::tensor_load(to, map_, place.x, place.y, batch_, full);
       } else {

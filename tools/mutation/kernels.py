@@ -114,6 +114,8 @@ SM90_PROBLEMS = (
     # A tile as long as twice all stages: whoever goes on to the next one out of turn finds the same parities.
     ("gemm_sm90_bf16_bf16_f32_bf16_rcc_128x192x64_c2x1_s4_ping_pong_a8x8", "256x384x512", "--mode", "gemm",
      "--multiprocessors", "2"),
+    # A tile that four blocks share and load in turns.
+    ("gemm_sm90_bf16_bf16_f32_bf16_rcr_128x112x64_c4x1_s6_cooperative_a8x8", "512x112x456", "--mode", "gemm"),
     # A block without a cluster that goes on behind a slice without K tiles.
     # Tiles of an expression that follow one another, with vectors for each of them.
     ("gemm_sm90_bf16_bf16_f32_bf16_rcr_64x128x64_c1x1_s8_ping_pong_a8x8", "260x700x64", "--multiprocessors", "2",

@@ -217,6 +217,16 @@ TEST_CASE("a kernel of bytes says what it needs", "[conv2d]") {
         "elements");
 }
 
+TEST_CASE("convolutions do not load a tile that blocks share in turns", "[conv2d]") {
+  const auto status = [](const std::string& tile) {
+    return make_kernel("conv2d_sm90_fprop_bf16_bf16_f32_bf16_" + tile + "_s4_cooperative").status();
+  };
+  CHECK(status("128x200x64_c1x1"));
+  CHECK(status("128x208x64_c2x1"));
+  CHECK_THAT(status("128x200x64_c2x1").message(), Catch::Contains("cannot share the copies of an operand"));
+  CHECK_THAT(status("128x208x64_c4x1").message(), Catch::Contains("cannot share the copies of an operand"));
+}
+
 TEST_CASE("configs of bytes that the copy engine or the product cannot do have a fault", "[conv2d]") {
   const auto fault = [](const std::string& name) { return make_kernel("conv2d_sm90_" + name).status(); };
   const auto says = [&](const std::string& name, const std::string& what) {

@@ -221,7 +221,7 @@ TEST_CASE("persistent blocks: as many as the device holds at once, in whole clus
   const Case cases[] = {
       {"128x256x64_c1x1_s4_cooperative_a8x8", 8192, 8192, {}, 132, 1, 64, 32},
       {"128x256x64_c2x1_s4_cooperative_a8x8", 8192, 8192, {}, 132, 2, 32, 32},
-      {"128x128x64_c2x2_s4_cooperative_a8x8", 8192, 8192, {}, 116, 4, 32, 32},
+      {"128x128x64_c2x2_s4_cooperative_a8x8", 8192, 8192, {}, 120, 4, 32, 32},
       {"128x128x64_c1x2_s4_ping_pong_a8x8", 8192, 8192, {}, 132, 2, 64, 32},
       {"128x128x64_c1x1_s4_cooperative_a8x8", 300, 200, {}, 6, 1, 3, 2},
       {"128x128x64_c2x1_s4_cooperative_a8x8", 300, 200, {}, 8, 2, 2, 2},

@@ -26,7 +26,7 @@ using Element = std::pair<int, int>;
 std::map<unsigned, Element> copied(const OperandBox& box, unsigned address) {
   std::map<unsigned, Element> elements;
   for (int panel = 0; panel < box.panels(); ++panel) {
-    for (int part = 0; part < box.sharers; ++part) {
+    for (int part = 0; part < box.parts(); ++part) {
       unsigned to = address + static_cast<unsigned>(panel * box.panel_bytes() + part * box.part_bytes());
       for (int line = 0; line < box.part_lines(); ++line) {
         for (int i = 0; i < box.panel_line_elements(); ++i, to += static_cast<unsigned>(box.element_bytes)) {
@@ -87,8 +87,7 @@ void for_each_box(const Function& function) {
         if (!k_contiguous && extent * element_bytes % 16 != 0) continue;
         for (int k = least_k; k <= 8 * least_k; k += least_k) {
           for (const int sharers : {1, 2, 4}) {
-            const OperandBox box = {k_contiguous, extent, k, element_bytes, sharers};
-            if (box.lines() % (8 * sharers) == 0) function(box);
+            function(OperandBox{k_contiguous, extent, k, element_bytes, sharers});
           }
         }
       }
@@ -135,6 +134,15 @@ TEST_CASE("what the matrix instruction reads is what the copy engine wrote") {
   CHECK(boxes > 900);
 }
 
+TEST_CASE("blocks take turns where a tile has no part of eight lines for each") {
+  for_each_box([](const OperandBox& box) {
+    INFO(text_of(box));
+    const bool has_parts = box.lines() % (8 * box.sharers) == 0;
+    CHECK(box.in_turns() == !has_parts);
+    CHECK(box.part_lines() == (has_parts ? box.lines() / box.sharers : box.lines()));
+  });
+}
+
 TEST_CASE("the layouts of a box agree with what is computed for device code") {
   for_each_box([](const OperandBox& box) {
     INFO(text_of(box));
@@ -164,8 +172,8 @@ TEST_CASE("the layouts of a box agree with what is computed for device code") {
     REQUIRE(size(part) == box.part_bytes());
     const int last_line = box.part_lines() - 1;
     const int last_byte = box.panel_line_bytes() - 1;
-    const int first_line = (box.sharers - 1) * box.part_lines();
-    REQUIRE(part(last_byte, last_line) + (box.sharers - 1) * box.part_bytes() ==
+    const int first_line = (box.parts() - 1) * box.part_lines();
+    REQUIRE(part(last_byte, last_line) + (box.parts() - 1) * box.part_bytes() ==
             tile(last_byte, first_line + last_line));
     REQUIRE(static_cast<int>(box.swizzle()) == box.permutation().bits);
   });

@@ -56,9 +56,10 @@ unsigned Resolved::grid(unsigned work) const {
   const auto all = static_cast<unsigned>(controls.multiprocessors);
   if (!test::is_persistent(design)) return work * blocks;
   if (design.schedule == Schedule::stream_k) return sharing_grid(work);
-  // Of clusters of more than two, the remainder of each GPC holds no cluster: a ninth of the multiprocessors
-  // stays idle.
-  const unsigned at_once = blocks <= 2 ? all / blocks : (all - all / 9) / blocks;
+  // Of clusters of four, the remainder of each GPC holds no cluster: an eleventh of the multiprocessors stays
+  // idle.
+  REQUIRE((blocks <= 2 || blocks == 4));
+  const unsigned at_once = blocks <= 2 ? all / blocks : (all - all / 11) / blocks;
   return std::min(work, std::max(at_once, 1U)) * blocks;
 }
 

@@ -182,6 +182,13 @@ TEST_CASE("an exchanged problem is predicted as its transpose", "[ranking]") {
   CHECK(best_seconds(args) == Approx(best_seconds(transposed)));
 }
 
+TEST_CASE("clusters of four run thirty at a time", "[ranking]") {
+  CHECK(gemm_sm90::clusters_at_once(4, 132) == 30);
+  // A round of tiles of 200 x 128: with 29 at a time it would be two.
+  const Candidate first = ranked(test::plain_problem(3000, 1000, 5000, DType::bf16)).front();
+  CHECK(test::cluster_blocks(first.metadata().design) == 4);
+}
+
 TEST_CASE("clusters of six run sixteen at a time, and no more slices of K are chosen", "[ranking]") {
   CHECK(gemm_sm90::clusters_at_once(6, 132) == 16);
   CHECK(gemm_sm90::run_at_once(16, 6, 132));
