@@ -28,6 +28,12 @@ constexpr double cluster_ends = 200;
 constexpr double element_stored = 0.088;
 constexpr double column_stored = 0.5;
 constexpr double byte_stored = 0.08;
+/// The share of byte_stored in a cluster, whose blocks write longer pieces of memory at a time; and how many
+/// tiles' bytes two that are under way wait for. From 151 problems on an H100: those with K up to 64 decide.
+constexpr double cluster_stored = 0.8;
+constexpr double pair_stored = 2.8;
+/// How much later copies are in clusters of one tile a block, where the last block holds up the others.
+constexpr double cluster_wait = 1.6;
 /// More for each element where sums were promoted by warpgroups of 128 rows each: the registers are full.
 /// From times with block scales at K of 2048 and 7168 on an H200.
 constexpr double element_promoted = 0.25;
@@ -45,14 +51,11 @@ constexpr double element_fetched_in_loop = 1.1;
 /// Math, copies and waiting for them happen at the same time and hide each other except for this share. What
 /// device memory needs adds to all that.
 constexpr double unhidden = 0.39;
-/// All of that share from so many waves on; the fewer blocks there are, the better they hide it. From times
-/// of 322 problems on an H200 and 145 on an H100.
+/// All of that share from so many waves on: fewer blocks hide more. From problems on both devices (467).
 constexpr double unhidden_from = 0.56;
-/// The share of the time so reckoned that is promised: from before other families' predictions were fitted.
-/// The factors of the calibration go with it.
+/// The share of the time so reckoned that is promised. The factors of the calibration go with it.
 constexpr double promised = 0.85;
-/// The share of LaunchCosts::overlapped_reduction that the reduction after these kernels takes. Without it,
-/// 1,247 predictions for an H100 were 3 us more than the times, whatever the slices and the bytes.
+/// The share of LaunchCosts::overlapped_reduction after these kernels. From 1,247 times on an H100.
 constexpr double reduction_share = 2.0 / 3;
 constexpr SplitKLimits split_k_limits = {.least_k_tiles_per_slice = 3};
 /// The most slices that are looked at for two lengths: more of them come out even anyway.
@@ -168,7 +171,7 @@ inline double persistent_seconds(const Work& w, int tiles, int k_tiles, const St
   if (kernel.traits.schedule == Schedule::ping_pong) {
     if (tiles == 1) return around + main + w.store;
     // Two tiles are under way: one is multiplied while the other one is stored.
-    const double pair = std::max(2 * main, main + w.store + w.drain);
+    const double pair = std::max({2 * main, main + w.store + w.drain, pair_stored * w.drain});
     return around + tiles / 2 * pair + tiles % 2 * main + w.store;
   }
   return around + tiles * (main + w.store);
@@ -420,6 +423,7 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
   const double elements = static_cast<double>(c.tile.m) * c.tile.n;
   const int resident = resident_blocks(c, device);
   const bool clustered = blocks_of_cluster(c) > 1;
+  const double wait = clustered && c.schedule == Schedule::one_tile ? cluster_wait : 1;
   const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
   const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored) +
                         (promotes(c) && blocks_m(c) > 1 ? element_promoted : 0);
@@ -436,11 +440,11 @@ GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
       .resident_on_device = resident * device.multiprocessors,
       .math = factors.math * math_cycles(c, rates) * cycle,
       .memory = factors.copies * copy_cycles(c, rates) * cycle,
-      .latency = factors.latency * rates.memory.bulk_copies.latency / c.stages * cycle,
+      .latency = factors.latency * wait * rates.memory.bulk_copies.latency / c.stages * cycle,
       .launch = factors.launch * rates.launch.overlapped,
       .alone_root = 0,
       .ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle,
-      .epilogue_byte = factors.epilogue * elements * byte_stored * cycle,
+      .epilogue_byte = factors.epilogue * elements * byte_stored * (clustered ? cluster_stored : 1) * cycle,
       .epilogue_tile = stored_tile * stored,
       .activation_tile = stored_tile * element_activated,
       .added_tile = stored_tile * added,
