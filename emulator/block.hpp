@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -112,6 +113,7 @@ struct Thread {
 
   /// Bulk stores under way, oldest first: groups, then those in no group yet.
   BulkStores stores;
+  std::set<const void*> acquired_maps;  ///< tensor maps that a kernel may have written
 
   Waiting waiting = Waiting::nothing;
   Site waits_at;

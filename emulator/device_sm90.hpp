@@ -53,6 +53,12 @@ struct BoxPlace {
   int on[2] = {};
 };
 
+/// Lets this thread copy by a tensor map that a kernel may have written.
+void acquire_tensor_map(const void* map);
+/// Checks that it has, where the map lies in memory that the launch may write: the copy engine may know an
+/// earlier map of that place (PTX ISA, fence.proxy.tensormap).
+void check_tensor_map(const void* map, const Site& site);
+
 /// Loads to the blocks of the cluster whose bits are set in `blocks`.
 void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsigned barrier, unsigned blocks,
                  const Site& site);

@@ -324,6 +324,14 @@ void load(const LoadRequest& request, const Site& site) {
 
 }  // namespace
 
+void acquire_tensor_map(const void* map) { current->acquired_maps.insert(map); }
+
+void check_tensor_map(const void* map, const Site& site) {
+  Thread& thread = *current;
+  if (thread.block->state().memory.may_change(map) && !thread.acquired_maps.contains(map))
+    check(thread, "copies by a tensor map that kernels write, and has not acquired it", site);
+}
+
 void tensor_load(unsigned to, const Tensor& tensor, const BoxPlace& place, unsigned barrier, unsigned blocks,
                  const Site& site) {
   Thread& thread = *current;

@@ -89,6 +89,26 @@ std::vector<int> box_of(const Case& c) {
   return expected;
 }
 
+/// A line of the operand by a map that the kernel makes. @tparam acquires its copying thread lets the engine
+/// know
+template <bool acquires>
+void load_by_own_map(const Operands& o) {
+  const int t = arch::thread_index();
+  auto& map = *reinterpret_cast<TensorMap*>(o.out + 256);
+  make(1, 1);
+  arch::make_tensor_map(&map, map_of(o.in, {32, 32, 1}, {32, 1, 1}), {o.in, 32, 16, 128},
+                        arch::shared_memory() + 2048);
+  arch::block_barrier();
+  if (t == 0) {
+    if constexpr (acquires) arch::acquire_tensor_map(map);
+    arch::mbarrier_arrive_expect(barrier(0), 128);
+    mark("copy");
+    arch::tensor_load(arch::shared_memory(), map, 0, 3, 0, barrier(0));
+  }
+  arch::mbarrier_wait(barrier(0), 0);
+  arch::global_store(o.out + t, arch::shared_load<int>(arch::shared_memory() + 4 * t));
+}
+
 enum class Slip {
   none,
   no_wait,
@@ -339,6 +359,14 @@ TEST_CASE("Boxes are loaded with zeros around the tensor, permuted by address", 
     INFO("case " << i);
     fine(load_box, {.shared_memory = 4224, .argument = i}, box_of(cases[i]));
   }
+}
+
+TEST_CASE("A map that kernels write is acquired by the thread that copies by it", "[tensor_load]") {
+  constexpr test::Setup one_warp = {.threads = 32, .shared_memory = 4224};
+  std::vector<int> line;
+  for (int i = 0; i < 32; ++i) line.push_back(test::input(3 * 32 + i));
+  fine(load_by_own_map<true>, one_warp, line);
+  caught(load_by_own_map<false>, one_warp, {"copies by a tensor map that kernels write", "@copy"});
 }
 
 TEST_CASE("What a load brings is there when its phase has ended", "[tensor_load]") {

@@ -26,6 +26,12 @@ inline emulator::Tensor tensor_of(const TensorMap& map) {
           .step = {walk.step[0], walk.step[1]}};
 }
 
+/// The same for a copy by it.
+inline emulator::Tensor tensor_of(const TensorMap& map, const emulator::Site& site) {
+  emulator::check_tensor_map(&map, site);
+  return tensor_of(map);
+}
+
 inline emulator::BoxPlace box_place(int x, int y, int z) { return {{x, y, z, 0}, {0, 0}}; }
 inline emulator::BoxPlace box_place(const PixelPlace& p) {
   return {{p.channel, p.column, p.row, p.image}, {p.columns_on, p.rows_on}};
@@ -36,7 +42,7 @@ QUARRY_DEVICE void prefetch_tensor_map(const TensorMap& map) { static_cast<void>
 QUARRY_DEVICE void tensor_load(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                SharedAddress barrier,
                                const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load(to.value, tensor_of(map), box_place(x, y, z), barrier.value,
+  emulator::tensor_load(to.value, tensor_of(map, site), box_place(x, y, z), barrier.value,
                         1U << emulator::cluster_rank(), site);
 }
 
@@ -50,13 +56,14 @@ QUARRY_DEVICE void tensor_load_once(SharedAddress to, const TensorMap& map, int 
 QUARRY_DEVICE void tensor_load_multicast(SharedAddress to, const TensorMap& map, int x, int y, int z,
                                          SharedAddress barrier, unsigned blocks,
                                          const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load(to.value, tensor_of(map), box_place(x, y, z), barrier.value, blocks & 0xffffU, site);
+  emulator::tensor_load(to.value, tensor_of(map, site), box_place(x, y, z), barrier.value, blocks & 0xffffU,
+                        site);
 }
 
 QUARRY_DEVICE void tensor_load_pixels(SharedAddress to, const TensorMap& map, const PixelPlace& place,
                                       SharedAddress barrier,
                                       const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load_pixels(to.value, tensor_of(map), box_place(place), barrier.value,
+  emulator::tensor_load_pixels(to.value, tensor_of(map, site), box_place(place), barrier.value,
                                1U << emulator::cluster_rank(), site);
 }
 
@@ -64,13 +71,13 @@ QUARRY_DEVICE void tensor_load_pixels_multicast(SharedAddress to, const TensorMa
                                                 const PixelPlace& place, SharedAddress barrier,
                                                 unsigned blocks,
                                                 const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_load_pixels(to.value, tensor_of(map), box_place(place), barrier.value, blocks & 0xffffU,
-                               site);
+  emulator::tensor_load_pixels(to.value, tensor_of(map, site), box_place(place), barrier.value,
+                               blocks & 0xffffU, site);
 }
 
 QUARRY_DEVICE void tensor_store(const TensorMap& map, int x, int y, int z, SharedAddress from,
                                 const emulator::Site& site = emulator::Site::current()) {
-  emulator::tensor_store(tensor_of(map), box_place(x, y, z), from.value, site);
+  emulator::tensor_store(tensor_of(map, site), box_place(x, y, z), from.value, site);
 }
 
 QUARRY_DEVICE void tensor_store_commit() { emulator::tensor_store_commit(); }

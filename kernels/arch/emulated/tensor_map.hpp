@@ -6,6 +6,7 @@
 #include "arch/emulated/warp.hpp"
 #include "arch/tensor_map.hpp"
 #include "arch/types_sm90.hpp"
+#include "emulator/device_sm90.hpp"
 
 namespace quarry::arch {
 
@@ -37,6 +38,7 @@ QUARRY_DEVICE void acquire_tensor_map(const TensorMap& map,
                                       const emulator::Site& site = emulator::Site::current()) {
   for (int i = 0; i < static_cast<int>(sizeof map / 16); ++i)
     (void)global_load<Vector<unsigned, 4>>(map.bytes + 16 * i, site);
+  emulator::acquire_tensor_map(&map);
 }
 
 }  // namespace quarry::arch
