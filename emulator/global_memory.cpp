@@ -52,11 +52,9 @@ void GlobalMemory::begin_launch(bool blocks_wait) {
   log_.clear();
 }
 
-bool GlobalMemory::may_change(const void* address) const {
-  const auto* const byte = static_cast<const std::byte*>(address);
-  return std::ranges::any_of(regions_, [&](const Region& region) {
-    return region.use != MemoryUse::input && byte >= region.begin && byte < region.end;
-  });
+bool GlobalMemory::may_change(const void* address) {
+  const Region* const region = find(address);
+  return region != nullptr && region->use != MemoryUse::input;
 }
 
 GlobalMemory::Region* GlobalMemory::find(const void* address) {

@@ -33,7 +33,7 @@ class GlobalMemory {
   void add(const void* data, std::size_t bytes, MemoryUse use, std::string name);
 
   /// Whether the launch may write there.
-  bool may_change(const void* address) const;
+  bool may_change(const void* address);
 
   /// What earlier launches wrote is there for all threads of the next one.
   /// @param blocks_wait blocks may wait for each other, and then all run on one thread of the host

@@ -28,8 +28,8 @@ constexpr double cluster_ends = 200;
 constexpr double element_stored = 0.088;
 constexpr double column_stored = 0.5;
 constexpr double byte_stored = 0.08;
-/// The share of byte_stored in a cluster, whose blocks write longer pieces of memory at a time; and how many
-/// tiles' bytes two that are under way wait for. From 151 problems on an H100: those with K up to 64 decide.
+/// The share of byte_stored in a cluster: its blocks write longer pieces of memory at a time. From problems
+/// with K up to 64 on an H100; so is the least time of two tiles of ping_pong, in the time of one's bytes.
 constexpr double cluster_stored = 0.8;
 constexpr double pair_stored = 2.8;
 /// How much later copies are in clusters of one tile a block, where the last block holds up the others.

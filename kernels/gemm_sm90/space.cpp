@@ -122,10 +122,15 @@ std::string k_group_fault(const Config& c, const Config& code) {
   return "";
 }
 
-std::string cluster_fault(const Config& c) {
+std::string cluster_fault(const Config& c, const Config& code) {
   const auto is_extent = [](int blocks) { return blocks == 1 || blocks == 2 || blocks == 4; };
   if (!is_extent(c.cluster.m) || !is_extent(c.cluster.n) || c.cluster.m * c.cluster.n > 4)
     return "cluster must be 1x1, 2x1, 1x2, 4x1, 1x4 or 2x2";
+  for (const OperandBox& box : {box_a(code), box_b(code)}) {
+    // Columns of gated pairs come in parts where their lines are along N.
+    if (box.in_turns() && !box.k_contiguous)
+      return "the cluster's blocks cannot share the copies of an operand in eights of lines";
+  }
   return "";
 }
 
@@ -209,7 +214,7 @@ std::string fault(const Config& c) {
   // One after another: what is computed for one relies on those before it.
   std::string why = weight_fault(c, code);
   if (why.empty()) why = tile_fault(c, code);
-  if (why.empty()) why = cluster_fault(c);
+  if (why.empty()) why = cluster_fault(c, code);
   if (why.empty()) why = schedule_fault(c, code);
   if (why.empty()) why = k_group_fault(c, code);
   if (why.empty()) why = register_fault(code);

@@ -258,7 +258,8 @@ TEST_CASE("a gemm_sm90 config that breaks a constraint is refused with the const
   check("cluster must be", rcr + "128x128x64_c8x1_s4_cooperative_a8x8");
   check("cluster must be", rcr + "128x128x64_c4x2_s4_cooperative_a8x8");
   check("cluster must be", rcr + "128x128x64_c1x3_s4_cooperative_a8x8");
-  // Blocks whose shared operand cannot be cut in eights of lines load it in turns.
+  // Blocks whose shared operand cannot be cut in eights of lines load it in turns, if its lines are along K.
+  check("cannot share the copies", rrr + "128x128x16_c4x1_s4_cooperative_a8x8");
   CHECK(make_kernel("gemm_sm90_" + rcr + "128x24x64_c2x1_s4_cooperative_a8x8"));
   CHECK(make_kernel("gemm_sm90_" + rrr + "24x128x64_c1x2_s4_cooperative_exchanged_a8x8"));
 
