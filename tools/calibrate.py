@@ -100,7 +100,7 @@ def constant(path, name):
     """A number of the model, from where it stands."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", path)
     with open(path, encoding="utf-8") as file:
-        found = re.search(rf"^constexpr double {name} = ([0-9.e-]+);", file.read(), re.MULTILINE)
+        found = re.search(rf"^(?:inline )?constexpr double {name} = ([0-9.e-]+);", file.read(), re.MULTILINE)
     if not found:
         raise BadInput(f"{path}: there is no constant {name}")
     return float(found.group(1))
@@ -109,7 +109,8 @@ def constant(path, name):
 def unhidden_shares():
     """Of what happens at the same time, the shares that are not hidden, by kind of kernel; of wgmma the waves that make it so much."""
     common, wgmma = "kernels/gemm/estimate.cpp", "kernels/gemm_sm90/estimate.cpp"
-    return {"wgmma": (constant(wgmma, "unhidden"), constant(wgmma, "unhidden_from")),
+    step = "kernels/gemm_sm90/step_time.hpp"
+    return {"wgmma": (constant(step, "unhidden"), constant(wgmma, "unhidden_from")),
             "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"))}
 
 

@@ -133,6 +133,8 @@ struct GemmProfile {
   double cluster_share = 0;
   /// Least seconds of a K tile for the instructions of one block, however soon its copies are there.
   double least = 0;
+  /// Seconds of math more for a K tile where each column of B has scales of its own.
+  double column_scales = 0;
   /// By how much the output takes device memory longer than as many bytes of an operand do.
   double output_lines = 1;
   /// How much of a copy comes from device memory where that and L2 move as much in the same time.

@@ -44,6 +44,11 @@ bool has_plain_strides(const GemmProblem& p) {
          has_plain_strides(b, b.column_stride, b.row_stride, p.n);
 }
 
+bool has_column_scales(const OperandScale& b) {
+  return b.is_given && b.granularity != ScaleGranularity::tensor &&
+         b.granularity != ScaleGranularity::block_128x128;
+}
+
 bool asks_for_little(const GemmProblem& p) {
   const Controls& c = p.controls;
   return !c.mode && !c.split_k_slices && !c.multiprocessors && !p.scales.a.is_given && !p.scales.b.is_given &&
@@ -90,6 +95,7 @@ GemmTraffic traffic_of(const GemmProblem& problem) {
           .is_general = is_general,
           .only_adds = only_adds,
           .adds_bias_too = only_adds && problem.has_bias,
+          .has_column_scales = has_column_scales(problem.scales.b),
           .is_wide = problem.wide.has_any(),
           .keeps_sums_alone = !is_empty(problem) && !problem.wide.has_lines(),
           .fits_any_grid = has_few_elements(problem),

@@ -64,6 +64,8 @@ struct GemmTraffic {
   /// Of the latter it has C or a residual alone, and no activation; and a bias beside that.
   bool only_adds = false;
   bool adds_bias_too = false;
+  /// Whether each column of B has scales of its own.
+  bool has_column_scales = false;
   /// Whether it has a gated pair or a reduction; and whether it has outputs and no reductions of lines: then
   /// sums of outputs are all that a workspace holds.
   bool is_wide = false;

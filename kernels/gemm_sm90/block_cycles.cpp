@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gemm_sm90/clusters.hpp"
+
 namespace quarry::gemm_sm90 {
 namespace {
 
@@ -32,14 +34,20 @@ constexpr double output_below_112 = 0.22;
 constexpr double narrow_span = 0.25;
 /// Threads' copies need instructions: cycles for each.
 constexpr double thread_copy = 1;
-/// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup alone, of one and of two
-/// sets of sums; by two that share a tile, where a block of K is a stage, and where it is several. From times
-/// of e4m3 with block scales at 3072^3 to 8192^3 and of groups, on an H200; of those that share a tile, on an
-/// H100.
-constexpr double promoted_alone = 0.65;
+/// By how much the cycles of a K tile grow where sums are promoted: by a warpgroup that multiplies alone, of
+/// one and of two sets of sums, and where a second block is beside it; by two that share a tile, where a
+/// block of K is a stage, and where it is several. More of it in a cluster, whose blocks wait for each other;
+/// and where each column has scales of its own, as where the rows of A have and operands are exchanged. From
+/// times of e4m3 with block scales at 18 shapes on an H100; several stages, on an H200.
+constexpr double promoted_alone = 0.4;
 constexpr double promoted_in_two_sets = 0.5;
+constexpr double promoted_beside_another = 0.5;
 constexpr double promoted_shared = 0.22;
 constexpr double promoted_over_stages = 0.38;
+constexpr double promoted_in_cluster = 0.12;
+constexpr double promoted_by_columns = 0.95;
+/// Cycles of a warpgroup alone from one of its products to the next, which nothing hides.
+constexpr double alone_between = 160;
 /// Weights: by how much multiplying them takes longer; and of each 128 of K the cycles that a
 /// warpgroup needs to convert its 64 rows, and those from one stage to the next for a warpgroup alone. Fitted
 /// to 1 to 4096 rows beside 8192 x 8192 weights on an H200; with K groups, which share the last of them, to
@@ -68,12 +76,15 @@ double multiplying_cycles(const Config& c, const DeviceRates& rates) {
   return std::max(multiplied, read);
 }
 
-/// See promoted_alone.
-double promoted(const Config& c) {
+/// Cycles of a K tile to promote its sums. @param multiplied to multiply it
+double promoting_cycles(const Config& c, double multiplied) {
   if (!promotes(c)) return 0;
-  if (partial_sets(c) == 2) return promoted_in_two_sets;
-  if (consumers(c) == 1) return promoted_alone;
-  return block_k_tiles(c) > 1 ? promoted_over_stages : promoted_shared;
+  if (partial_sets(c) == 2) return promoted_in_two_sets * multiplied;
+  if (consumers(c) == 1)
+    return least_blocks(c) > 1 ? promoted_beside_another * multiplied
+                               : promoted_alone * multiplied + alone_between;
+  const double shared = block_k_tiles(c) > 1 ? promoted_over_stages : promoted_shared;
+  return (shared + (blocks_of_cluster(c) > 1 ? promoted_in_cluster : 0)) * multiplied;
 }
 
 /// By how much the copies of a box take longer whose panels have short lines.
@@ -97,7 +108,12 @@ int resident_blocks(const Config& c, const DeviceModel& device) {
 }
 
 double math_cycles(const Config& c, const DeviceRates& rates) {
-  return multiplying_cycles(c, rates) * (1 + promoted(c)) + tile_overhead;
+  const double multiplied = multiplying_cycles(c, rates);
+  return multiplied + promoting_cycles(c, multiplied) + tile_overhead;
+}
+
+double column_cycles(const Config& c, const DeviceRates& rates) {
+  return promotes(c) ? promoted_by_columns * multiplying_cycles(c, rates) : 0;
 }
 
 double least_cycles(const Config& c) {

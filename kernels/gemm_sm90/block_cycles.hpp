@@ -12,6 +12,9 @@ int resident_blocks(const Config& c, const DeviceModel& device);
 /// Cycles to multiply a K tile, and to promote its sums, with those while nothing is multiplied.
 double math_cycles(const Config& c, const DeviceRates& rates);
 
+/// How many more they are where each column of B has scales of its own, of kernels that promote sums.
+double column_cycles(const Config& c, const DeviceRates& rates);
+
 /// Least cycles from one K tile of a block to the next. Groups of warpgroups have as many under way.
 double least_cycles(const Config& c);
 

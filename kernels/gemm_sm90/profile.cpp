@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include "gemm/split_k.hpp"
+#include "gemm_sm90/block_cycles.hpp"
+#include "gemm_sm90/clusters.hpp"
+#include "gemm_sm90/estimate.hpp"
+#include "gemm_sm90/step_time.hpp"
+
+namespace quarry::gemm_sm90 {
+namespace {
+
+// The numbers of the model that do not belong to the device, in cycles of a multiprocessor at its highest
+// clock unless they say otherwise. They were fitted to an H200 (NOTES.md: Hopper) together with the numbers
+// of DeviceRates: about 300 kernels and orders of tiles on each of 39 problems in bf16, launches overlapping.
+// Only together do they mean something: what the model leaves out hides in those next to it.
+
+/// How much of a copy comes from device memory where that and L2 move as much in the same time.
+constexpr double first_scale = 1.4;
+/// Before the first multiplication of a block and after its last store; more of it in a cluster.
+constexpr double block_ends = 1000;
+constexpr double cluster_ends = 200;
+/// For each element of an output tile that a warpgroup stores: out of registers, through the epilogue, into
+/// shared memory. More of it where columns are contiguous. For each byte: to device memory.
+constexpr double element_stored = 0.088;
+constexpr double column_stored = 0.5;
+constexpr double byte_stored = 0.08;
+/// The share of byte_stored in a cluster: its blocks write longer pieces of memory at a time. From problems
+/// with K up to 64 on an H100.
+constexpr double cluster_stored = 0.8;
+/// How much later copies are in clusters of one tile a block, where the last block holds up the others.
+constexpr double cluster_wait = 1.6;
+/// More for each element where sums were promoted by warpgroups of 128 rows each: the registers are full.
+/// From times with block scales at K of 2048 and 7168 on an H200.
+constexpr double element_promoted = 0.25;
+/// More for each element where there is an activation; where matrices are read or written beside the output,
+/// or values are scaled or bounded; and the same where the sums leave no registers for it
+/// (TileStore::has_simple_steps). From times of 4096^3 and 8192x8192x1024 on an H200 with gelu_tanh and with
+/// C, when that still went the general way: up to 4,100, 5,000 and 54,000 cycles a tile.
+constexpr double element_activated = 0.25;
+constexpr double element_general = 0.3;
+constexpr double element_general_in_memory = 2.2;
+/// The same of C or a residual alone that the engine fetches, where the sums leave few registers: unrolled,
+/// and, with a bias, in a loop. Elsewhere its bytes alone cost. From times of these shapes and 2048^3.
+constexpr double element_fetched = 0.25;
+constexpr double element_fetched_in_loop = 1.1;
+/// The share of LaunchCosts::overlapped_reduction after these kernels. From 1,247 times on an H100.
+constexpr double reduction_share = 2.0 / 3;
+
+}  // namespace
+
+GemmProfile profile(const Config& c, const DeviceModel& device, bool fetches) {
+  const DeviceRates& rates = device.rates;
+  const ExchangeCosts& exchange = rates.exchange;
+  const double cycle = 1 / device.clock;
+  const double elements = static_cast<double>(c.tile.m) * c.tile.n;
+  const int resident = resident_blocks(c, device);
+  const bool clustered = blocks_of_cluster(c) > 1;
+  const double wait = clustered && c.schedule == Schedule::one_tile ? cluster_wait : 1;
+  const int groups = c.schedule == Schedule::ping_pong ? 1 : consumers(c);  // that store a tile
+  const double stored = element_stored * (c.layouts.out == Layout::row ? 1 : 1 + column_stored) +
+                        (promotes(c) && blocks_m(c) > 1 ? element_promoted : 0);
+  const TimeFactors& factors = rates.calibration.wgmma;
+  const double stored_tile = factors.epilogue * elements / groups * cycle;
+  const bool crowded = has_crowded_registers(c);
+  const double general = crowded ? element_general_in_memory : element_general;
+  const bool is_common = fetches && bytes_of(c.types.out) == 2;  // TileStore::has_common_steps
+  const double added = !is_common ? general : crowded ? element_fetched : 0;
+  const double added_biased = !is_common ? general : crowded ? element_fetched_in_loop : 0;
+  GemmProfile profile = {
+      .traits = traits(c),
+      .resident = resident,
+      .resident_on_device = resident * device.multiprocessors,
+      .math = factors.math * math_cycles(c, rates) * cycle,
+      .memory = factors.copies * copy_cycles(c, rates) * cycle,
+      .latency = factors.latency * wait * rates.memory.bulk_copies.latency / c.stages * cycle,
+      .launch = factors.launch * rates.launch.overlapped,
+      .alone_root = 0,
+      .ends = factors.ends * (block_ends + (clustered ? cluster_ends : 0)) * cycle,
+      .epilogue_byte = factors.epilogue * elements * byte_stored * (clustered ? cluster_stored : 1) * cycle,
+      .epilogue_tile = stored_tile * stored,
+      .activation_tile = stored_tile * element_activated,
+      .added_tile = stored_tile * added,
+      .added_biased_tile = stored_tile * added_biased,
+      .general_tile = stored_tile * general,
+      .turn = factors.ends * turn_cycles(c) * cycle,
+      .clearing = 0,
+      .reduction = factors.reduction * reduction_share * rates.launch.overlapped_reduction,
+      .slowdown = 1,
+      .memory_byte = factors.memory / device.memory_bandwidth,
+      .partial_byte = factors.reduction * 2 / rates.memory.partial_sums_speedup / device.memory_bandwidth,
+      .rates = &rates,
+      .multiprocessors = device.multiprocessors,
+      .clusters = static_cast<int>(clusters_at_once(blocks_of_cluster(c), device.multiprocessors)),
+      .cluster_turn = factors.exchange * exchange.cluster_turn * cycle,
+      .cluster_slice = factors.exchange * exchange.cluster_slice * cycle,
+      .cluster_share =
+          factors.exchange * elements / (4 * warpgroup_threads * groups) * exchange.cluster_round * cycle,
+      .least = factors.latency * least_cycles(c) * cycle,
+      .column_scales = factors.math * column_cycles(c, rates) * cycle,
+      .output_lines = output_lines(c),
+      .first_scale = first_scale * factors.copies / factors.memory,
+  };
+  profile.alone_root = std::sqrt(step_seconds({profile.math, profile.memory, profile.latency, unhidden}, 1));
+  set_balances(profile);
+  return profile;
+}
+
+}  // namespace quarry::gemm_sm90
