@@ -98,8 +98,8 @@ class EpilogueStep {
     }
   }
 
-  /// Writes sums as they are to a dense matrix, line after line of so many elements as the output's
-  /// are.
+  /// Writes sums as they are to a dense matrix, line after line of so many elements as the output's are. Four
+  /// lanes write 32 bytes of a row at a time, or eight of a column: a sector of memory as a whole.
   template <class Sum>
   QUARRY_DEVICE void write_dense(Sum* matrix, int line_elements, const StepValues<count, Sum>& x) const {
     constexpr bool by_rows = part.box.row_major;
@@ -111,15 +111,16 @@ class EpilogueStep {
                                  (work.tile_n * config.tile.n + tile_column + lane_column) * column_stride);
     const int lane_rows = rows() - lane_row;
     const int lane_columns = columns() - lane_column;
+    const bool in_pairs = by_rows && line_elements % 2 == 0;
     QUARRY_UNROLL
-    for (int group = 0; group < count / 4; ++group) {
-      QUARRY_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const int at_row = i / 2 * 8;
-        const int at_column = 8 * group + i % 2;
-        if (at_row < lane_rows && at_column < lane_columns) {
-          arch::global_store(first + (at_row * row_stride + at_column * column_stride), x.v[4 * group + i]);
-        }
+    for (int pair = 0; pair < count / 2; ++pair) {
+      const int left = pair % 2 * 8 < lane_rows ? lane_columns - pair / 2 * 8 : 0;
+      Sum* const to = first + (pair % 2 * 8 * row_stride + pair / 2 * 8 * column_stride);
+      if (in_pairs && left > 1) {
+        arch::global_store(to, arch::Vector<Sum, 2>{x.v[2 * pair], x.v[2 * pair + 1]});
+      } else {
+        if (left > 0) arch::global_store(to, x.v[2 * pair]);
+        if (left > 1) arch::global_store(to + column_stride, x.v[2 * pair + 1]);
       }
     }
   }
