@@ -111,21 +111,40 @@ class EpilogueStep {
                                  (work.tile_n * config.tile.n + tile_column + lane_column) * column_stride);
     const int lane_rows = rows() - lane_row;
     const int lane_columns = columns() - lane_column;
-    const bool in_pairs = by_rows && line_elements % 2 == 0;
+    const bool in_pairs = line_elements % 2 == 0;
     QUARRY_UNROLL
-    for (int pair = 0; pair < count / 2; ++pair) {
-      const int left = pair % 2 * 8 < lane_rows ? lane_columns - pair / 2 * 8 : 0;
-      Sum* const to = first + (pair % 2 * 8 * row_stride + pair / 2 * 8 * column_stride);
-      if (in_pairs && left > 1) {
-        arch::global_store(to, arch::Vector<Sum, 2>{x.v[2 * pair], x.v[2 * pair + 1]});
+    for (int group = 0; group < count / 4; ++group) {
+      if constexpr (by_rows) {
+        QUARRY_UNROLL
+        for (int half = 0; half < 2; ++half) {
+          const int left = 8 * half < lane_rows ? lane_columns - 8 * group : 0;
+          write_pair(first + 8 * half * row_stride + 8 * group, in_pairs, left, &x.v[4 * group + 2 * half]);
+        }
       } else {
-        if (left > 0) arch::global_store(to, x.v[2 * pair]);
-        if (left > 1) arch::global_store(to + column_stride, x.v[2 * pair + 1]);
+        QUARRY_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          const int at_row = i / 2 * 8;
+          const int at_column = 8 * group + i % 2;
+          if (at_row < lane_rows && at_column < lane_columns) {
+            arch::global_store(first + (at_row * row_stride + at_column * column_stride), x.v[4 * group + i]);
+          }
+        }
       }
     }
   }
 
  private:
+  /// Writes the first `left` of two neighbours. @param at_once in one access, if both exist
+  template <class Sum>
+  QUARRY_DEVICE static void write_pair(Sum* to, bool at_once, int left, const Sum* pair) {
+    if (at_once && left > 1) {
+      arch::global_store(to, arch::Vector<Sum, 2>{pair[0], pair[1]});
+      return;
+    }
+    if (left > 0) arch::global_store(to, pair[0]);
+    if (left > 1) arch::global_store(to + 1, pair[1]);
+  }
+
   /// Its first row and column in the output, and how many exist from there on.
   QUARRY_DEVICE int row() const { return work.out().row + work.tile_m * config.tile.m + tile_row; }
   QUARRY_DEVICE int column() const { return work.out().column + work.tile_n * config.tile.n + tile_column; }

@@ -352,7 +352,8 @@ class TileStore {
   }
 
   QUARRY_DEVICE void store_step(const FinishedSums<config>& sums, const Step& step, int number) const {
-    const bool is_partial = params().gemm.mode == Mode::split_k_parallel;
+    constexpr bool may_cut_k = !Work::has_neighbours && !Matrices::are_own;  // unlike groups and lists
+    const bool is_partial = may_cut_k && params().gemm.mode == Mode::split_k_parallel;
     const int line = box.row_major ? step.work.n() : step.work.m();
     if constexpr (is_integer(config.types.accumulator) && !is_whole) {
       if (is_partial) {  // sums, not values
