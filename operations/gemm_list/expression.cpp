@@ -14,12 +14,7 @@ GivenExpression given_expression(const GemmListArguments& args) {
 }
 
 Status check_kind(const GemmListArguments& args) {
-  if (!args.expression) return {};
-  if (Status s = check_by_element(*args.expression, "kernels of lists of GEMMs"); !s) return s;
-  if (!gathers(*args.expression)) return {};
-  return {StatusCode::unsupported,
-          "Rows that an index chooses are not read by kernels of lists of GEMMs yet: " +
-              quoted(args.expression->text())};
+  return args.expression ? check_by_element(*args.expression, "kernels of lists of GEMMs") : Status();
 }
 
 Status check_expression(const GemmListArguments& args, DType accumulator) {

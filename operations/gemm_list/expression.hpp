@@ -11,8 +11,7 @@ namespace quarry::detail::gemm_list {
 /// The expression of arguments that have one.
 GivenExpression given_expression(const GemmListArguments& arguments);
 
-/// Refuses what no list computes, whatever the extents are: gated pairs, reductions, rows that an index
-/// chooses.
+/// Refuses what no list computes, whatever the extents are: gated pairs and reductions.
 Status check_kind(const GemmListArguments& arguments);
 
 /// Checks the expression and its tensors, or that there are no tensors without one, and nothing beside one.

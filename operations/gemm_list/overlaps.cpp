@@ -22,29 +22,35 @@ struct Piece {
   int problem;
   detail::ByteRange bytes;
   std::string_view called;
+  bool may_be_out = false;  ///< an input that may be the output of its own problem
 };
 
 Piece piece_of(const MatrixParams& matrix, DType type, Operand name, int problem, int rows, int columns) {
   const std::array<std::int64_t, 2> extents = {rows, columns};
   const std::array<std::int64_t, 2> strides = {matrix.row_stride, matrix.column_stride};
   const TensorView view = TensorView::strided(matrix.data, type, extents, strides);
-  return {view, name, problem, detail::byte_range(view), to_string(name)};
+  const bool may_be_out = name == Operand::c || name == Operand::residual;
+  return {view, name, problem, detail::byte_range(view), to_string(name), may_be_out};
 }
 
 /// A tensor of an expression. One with a value for each row, or for each column, has one column, or one row.
-Piece piece_of(const expression::Tensor& tensor, const MatrixParams& matrix, const ListedGemm& listed) {
-  Piece piece =
-      piece_of(matrix, tensor.dtype, Operand::none, listed.number, matrix.row_stride == 0 ? 1 : listed.gemm.m,
-               matrix.column_stride == 0 ? 1 : listed.gemm.n);
+/// Of a table, any row may be read, whatever was written by then.
+Piece piece_of(const expression::Tensor& tensor, const ExpressionTensorParams& params,
+               const ListedGemm& listed) {
+  const bool is_table = tensor.shape == expression::Shape::gathered;
+  const MatrixParams& matrix = params.matrix;
+  const int rows = is_table ? params.rows.count : listed.gemm.m;
+  Piece piece = piece_of(matrix, tensor.dtype, Operand::none, listed.number,
+                         matrix.row_stride == 0 ? std::min(rows, 1) : rows,
+                         matrix.column_stride == 0 ? 1 : listed.gemm.n);
   piece.called = tensor.name;
+  piece.may_be_out = !is_table;
   return piece;
 }
 
 /// Whether an input is the output of its own problem.
 bool is_in_place(const Piece& input, const Piece& out) {
-  const bool may_be =
-      input.name == Operand::c || input.name == Operand::residual || input.name == Operand::none;
-  return may_be && out.name == Operand::out && input.problem == out.problem &&
+  return input.may_be_out && out.name == Operand::out && input.problem == out.problem &&
          input.view.data == out.view.data && bits_of(input.view.dtype) == bits_of(out.view.dtype) &&
          (input.view.extents[0] <= 1 || input.view.strides[0] == out.view.strides[0]) &&
          (input.view.extents[1] <= 1 || input.view.strides[1] == out.view.strides[1]);
@@ -133,7 +139,7 @@ void add_tensors(const GemmExpression& expression, const ListedGemm& listed, std
   each_tensor(expression.graph, listed.tensors,
               [&](const expression::Tensor& tensor, const ExpressionTensorParams& own, bool is_output) {
                 if (own.matrix.data == nullptr) return;
-                (is_output ? outputs : inputs).push_back(piece_of(tensor, own.matrix, listed));
+                (is_output ? outputs : inputs).push_back(piece_of(tensor, own, listed));
               });
 }
 

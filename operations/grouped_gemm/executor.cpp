@@ -79,7 +79,8 @@ ExpressionParams tensors_of(const GemmExpression& expression, const GroupedGemmP
   const int row = p.groups.form == GroupForm::ragged_k ? 0 : span.first;
   each_tensor(expression.graph, params,
               [&](const expression::Tensor& tensor, ExpressionTensorParams& own, bool /*is_output*/) {
-                advance(own.matrix, tensor.dtype, span.group, row, 0);
+                const bool is_table = tensor.shape == expression::Shape::gathered;
+                advance(own.matrix, tensor.dtype, span.group, is_table ? 0 : row, 0);
               });
   return params;
 }

@@ -28,10 +28,6 @@ Status check_expression(const GroupedGemmArguments& args, DType accumulator) {
     return invalid(
         "Reductions of rows, columns and all elements are not computed by kernels of grouped GEMMs: " +
         quoted(args.expression->text()));
-  if (gathers(*args.expression))
-    return {StatusCode::unsupported,
-            "Rows that an index chooses are not read by kernels of grouped GEMMs yet: " +
-                quoted(args.expression->text())};
   if (args.expression->pairs() == expression::Pairs::eights)
     return {StatusCode::unsupported,
             "Gated pairs in blocks of eight columns are not computed by kernels of grouped GEMMs yet. Pairs "

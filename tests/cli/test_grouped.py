@@ -44,6 +44,8 @@ class Grouped(CommandTest):
             ("3x40x33", "f64", "--form", "ragged_k", "--sizes", "7,7,60", "--epilogue", "out = sum + 1"),
             ("3x256x32", "bf16", "--sizes", "7,7,30", "--room", "50", "--epilogue", "s = group_max(abs(sum)); out = sum / s", "--with", "s=f32:row"),
             ("3x40x33", "f32", "--sizes", "7,7,30", "--epilogue", "out = sum + x", "--with", "x=f32:row", "--in-place", "x"),
+            ("3x40x33", "f16", "--sizes", "7,7,30", "--epilogue", "out = sum + t[i]", "--with", "t=bf16:gathered,i=s32:per_row", "--table-rows", "11",
+             "--of-each", "t"),
         ):
             with self.subTest(words=words):
                 ran = self.quarry("run", "grouped_gemm", *words, *HOST).out
@@ -52,7 +54,7 @@ class Grouped(CommandTest):
                     self.assertIn("--of-each " + words[-1], ran)
         shape = ("run", "grouped_gemm", "3x40x33", "f16", *HOST)
         self.refused(*shape, "--of-each", "x", says=["--of-each", "there is no expression"])
-        self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:per_row", "--of-each", "x", says=["per_column", "got `x`"])
+        self.refused(*shape, "--epilogue", "out = sum + x", "--with", "x=f16:per_row", "--of-each", "x", says=["per_column or gathered", "got `x`"])
         self.refused(*shape, "--epilogue", "out = sum; r = row_sum(sum)", "--with", "r=f32:per_row", says="Reductions of rows")
         self.refused(*shape, "--epilogue", "out = sum", "--bias", "column", says="`bias` stands beside an expression")
 

@@ -202,15 +202,19 @@ void draw_expression(Problem& p, Dice& dice) {
   p.expression = random_expression_of(partial_type(p.sums()), p.out.dtype, dice);
 }
 
-void draw_gathered_expression(Problem& p, Dice& dice) {
-  p.epilogue = {};
-  p.table_rows = dice.between(3, 40);
-  const std::string text =
-      "z = " + sum_text(p) + " + table[index]; out = relu(z) * column + other[index] * f32(own[of_own])";
+Expression gathered_expression(const Types& types, std::int64_t terms) {
+  const std::string text = "z = " + moderate_sum(types, terms) +
+                           " + table[index]; out = relu(z) * column + other[index] * f32(own[of_own])";
   const std::string with =
       "table=bf16:gathered,index=s32:per_row,column=f32:per_column,other=f32:gathered,own=s8:gathered,"
       "of_own=s32:per_row";
-  p.expression = *Expression::parse(text, *Declarations::parse(with, partial_type(p.sums())));
+  return *Expression::parse(text, *Declarations::parse(with, partial_type(types.accumulator)));
+}
+
+void draw_gathered_expression(Problem& p, Dice& dice) {
+  p.epilogue = {};
+  p.table_rows = dice.between(3, 40);
+  p.expression = gathered_expression({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.k);
 }
 
 /// Whether a tile's columns of the output are whole groups, if there are groups.

@@ -53,6 +53,13 @@ bool takes_expressions(const KernelMetadata& kernel);
 /// @pre sizes and types are there
 void draw_expression(Problem& problem, Dice& dice);
 
+/// An expression that reads rows of the tables `table`, `other` and `own`, with a vector `column` of columns.
+/// @param terms of a sum
+Expression gathered_expression(const Types& types, std::int64_t terms);
+
+/// Rows of such tables, fewer than the outputs of paths have: some indices choose none.
+inline constexpr std::int64_t gathered_rows = 23;
+
 /// Gives the problem an expression that reads rows of tables, fewer than the output has.
 void draw_gathered_expression(Problem& problem, Dice& dice);
 

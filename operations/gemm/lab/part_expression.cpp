@@ -33,13 +33,20 @@ TensorView vector_view(DType type, std::int64_t length, std::int64_t parts) {
                    : TensorView::vector(nullptr, type, length);
 }
 
-/// @param parts of a vector; 0: it is the same for all problems
+/// A table whose rows an index chooses, for all problems, or for each of so many.
+TensorView table_view(DType type, std::int64_t rows, const PartExtents& of, std::int64_t parts) {
+  return parts > 0 ? TensorView::row_major(nullptr, type, {parts, rows, of.columns})
+                   : TensorView::row_major(nullptr, type, {rows, of.columns});
+}
+
+/// @param parts of a vector or a table; 0: it is the same for all problems
 TensorView fake_view(const PartExtents& of, const expression::Tensor& tensor, DType type, std::int64_t parts,
                      int alignment) {
   switch (*tensor.shape) {
     case Shape::scalar: return TensorView::vector(nullptr, type, 1);
     case Shape::per_row: return vector_view(type, of.rows, parts);
     case Shape::per_column: return vector_view(type, of.columns, parts);
+    case Shape::gathered: return table_view(type, of.table_rows > 0 ? of.table_rows : of.rows, of, parts);
     default: break;
   }
   OperandSpec spec = {.dtype = type, .layout = *tensor.shape == Shape::row ? Layout::row : Layout::column};
@@ -56,8 +63,7 @@ TensorView reduced_view(const expression::Output& output, DType type, const Part
 
 bool has_only_parts(const Expression& expression, const WideParts& parts) {
   const WideParts has = wide_parts(expression);
-  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && !has.eights &&
-         !detail::gathers(expression);
+  return !has.lines && has.groups == parts.groups && has.pairs == parts.pairs && !has.eights;
 }
 
 /// A fake tensor beside an output, stored in any way.
@@ -71,6 +77,8 @@ TensorView random_tensor(const PartExtents& of, const expression::Tensor& tensor
       const std::int64_t columns = of.parts > 0 && dice.one_in(4) ? 1 : of.columns;
       return vector_view(tensor.dtype, columns, dice.one_in(2) ? of.parts : 0);
     }
+    case Shape::gathered:
+      return table_view(tensor.dtype, dice.between(0, 60), of, dice.one_in(2) ? of.parts : 0);
     default:
       return random_matrix(tensor.dtype, storage, is_shared ? 0 : of.entries, of.rows, of.columns, dice);
   }
@@ -79,7 +87,8 @@ TensorView random_tensor(const PartExtents& of, const expression::Tensor& tensor
 }  // namespace
 
 bool may_have_parts(const expression::Tensor& input, const PartExtents& of) {
-  return input.shape == Shape::per_column || (input.shape == Shape::per_row && of.entries > 0);
+  return input.shape == Shape::per_column || input.shape == Shape::gathered ||
+         (input.shape == Shape::per_row && of.entries > 0);
 }
 
 std::vector<std::string> read_of_each(SettingReader& reader, const std::optional<Expression>& expression,
@@ -95,9 +104,10 @@ std::vector<std::string> read_of_each(SettingReader& reader, const std::optional
       return input.name == name && may_have_parts(input, of);
     });
     if (!is_right)
-      return fail("expected inputs of the expression that are " +
-                  std::string(of.entries == 0 ? "per_column" : "per_row or per_column") + ", got " +
-                  detail::quoted(name));
+      return fail(
+          "expected inputs of the expression that are " +
+          std::string(of.entries == 0 ? "per_column or gathered" : "per_row, per_column or gathered") +
+          ", got " + detail::quoted(name));
   }
   return of_each;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/problems/dice.hpp"
+#include "lab/problems/problem_text.hpp"
 #include "lab/problems/settings.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "quarry/expression.hpp"
@@ -18,7 +19,7 @@ namespace quarry::lab::gemm {
 /// The settings of such an expression that a GEMM's has not.
 inline constexpr Setting part_settings[] = {
     {"of-each", "NAMES",
-     "Vectors of the expression that have values of their own for each group or problem: bias"},
+     "Vectors and tables of the expression that have values of their own for each group or problem: bias"},
 };
 
 /// Extents of the output.
@@ -26,7 +27,8 @@ struct PartExtents {
   std::int64_t
       entries;  ///< of its batch, each a problem's; 0: there is no batch, and rows are some problem's
   std::int64_t rows, columns;
-  std::int64_t parts;  ///< how many problems there are
+  std::int64_t parts;       ///< how many problems there are
+  std::int64_t table_rows;  ///< of tables whose rows an index chooses; 0: as many as the output has
 };
 
 /// Whether an input may have values for each problem.
@@ -49,7 +51,7 @@ std::vector<ExpressionTensor> part_tensors(const Expression& expression, const P
 /// inputs `column` and `bias` are vectors of columns. @param terms of a sum
 Expression every_part_shape(const Types& types, std::int64_t terms, const WideParts& parts);
 
-/// A random expression with these parts, and without lines and rows that an index chooses.
+/// A random expression with these parts, and without lines.
 Expression random_part_expression(DType sums, DType out, const WideParts& parts, Dice& dice);
 
 /// Tensors for an expression that are stored in any way, of which some have values for each problem; scalars
@@ -62,13 +64,16 @@ std::vector<ExpressionTensor> random_part_tensors(const Expression& expression, 
 template <class Problem>
 void read_part_expression(SettingReader& reader, Problem& problem, const PartExtents& of) {
   read_expression(reader, problem.sums(), problem.expression, problem.in_place);
+  problem.table_rows = reader.integer("table-rows", std::int64_t{1} << 31).value_or(0);
   problem.of_each = read_of_each(reader, problem.expression, of);
 }
 
 /// The same as text; empty where there is no expression.
 template <class Problem>
 std::string part_expression_text(const Problem& problem) {
-  return expression_text(problem.expression, problem.in_place) + of_each_text(problem.of_each);
+  std::string text = expression_text(problem.expression, problem.in_place);
+  if (problem.table_rows > 0) text += flag_text("table-rows", std::to_string(problem.table_rows));
+  return text + of_each_text(problem.of_each);
 }
 
 /// Gives arguments the problem's expression, if it has one, with fake tensors.

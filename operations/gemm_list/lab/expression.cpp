@@ -12,7 +12,9 @@ namespace {
 using expression::Shape;
 using gemm::PartExtents;
 
-PartExtents extents_of(const Problem& p) { return {p.count(), p.bounds.m, p.bounds.n, p.count()}; }
+PartExtents extents_of(const Problem& p) {
+  return {p.count(), p.bounds.m, p.bounds.n, p.count(), p.table_rows};
+}
 
 }  // namespace
 
@@ -34,6 +36,13 @@ void make_expression(Problem& p) {
   p.of_each = {"column", "bias", "row"};
 }
 
+void make_gathered_expression(Problem& p) {
+  p.epilogue = {};
+  p.table_rows = gemm::gathered_rows;
+  p.expression = gemm::gathered_expression({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, p.bounds.k);
+  p.of_each = {"other", "column"};
+}
+
 void draw_expression(Problem& p, Dice& dice) {
   if (dice.one_in(2)) return make_expression(p);
   p.epilogue = {};
@@ -48,7 +57,7 @@ void add_random_expression(GemmListArguments& args, Dice& dice) {
   args.expression = gemm::random_part_expression(partial_type(accumulator), args.out.dtype, {}, dice);
   const TensorView& out = args.out;
   args.tensors = gemm::random_part_tensors(
-      *args.expression, {out.extents[0], out.extents[1], out.extents[2], out.extents[0]}, dice);
+      *args.expression, {out.extents[0], out.extents[1], out.extents[2], out.extents[0], 0}, dice);
 }
 
 std::vector<ExpressionTensor> tensors_of(const GemmListArguments& args, int problem, std::int64_t row,
@@ -62,11 +71,12 @@ std::vector<ExpressionTensor> tensors_of(const GemmListArguments& args, int prob
     const Shape shape = *own.declared.shape;
     std::array<long long, 4> strides = {};
     (void)detail::put_strides(given, shape, own.is_output, extents, strides);
-    const std::int64_t first = problem * strides[1] + row * strides[2];
+    const bool is_table = shape == Shape::gathered;
+    const std::int64_t first = problem * strides[1] + (is_table ? 0 : row * strides[2]);
     const void* const data = static_cast<const char*>(given.view.data) + first * bytes_of(given.view.dtype);
     TensorView& view = tensors[static_cast<std::size_t>(&given - args.tensors.data())].view;
-    if (detail::is_matrix(shape)) {
-      const std::array<std::int64_t, 2> of = {rows, columns};
+    if (detail::is_matrix(shape) || is_table) {
+      const std::array<std::int64_t, 2> of = {is_table ? detail::rows_of(given.view) : rows, columns};
       view = TensorView::strided(data, view.dtype, of, std::array<std::int64_t, 2>{strides[2], strides[3]});
     } else if (shape != Shape::scalar) {
       const std::array<std::int64_t, 1> of = {shape == Shape::per_row ? rows : columns};

@@ -30,7 +30,10 @@ bool takes_expression(const KernelMetadata& kernel);
 /// some have values for each problem. @pre bounds and types are there
 void make_expression(Problem& problem);
 
-/// The same, or a random expression.
+/// The same with rows of tables, of which some are of each problem.
+void make_gathered_expression(Problem& problem);
+
+/// As make_expression, or a random expression.
 void draw_expression(Problem& problem, Dice& dice);
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way, of which

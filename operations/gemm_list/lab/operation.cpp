@@ -27,8 +27,8 @@ constexpr Setting own_settings[] = {
 };
 /// C and the output, which have no batch of their own.
 constexpr Setting output_settings[] = {c_settings[0], c_settings[1]};
-constexpr auto all_settings =
-    joined(own_settings, output_settings, epilogue_settings, gemm::expression_settings, gemm::part_settings);
+constexpr auto all_settings = joined(own_settings, output_settings, epilogue_settings,
+                                     gemm::expression_settings, gemm::table_settings, gemm::part_settings);
 
 constexpr Example examples[] = {
     {"find", "quarry find gemm_list 64x64x64,128x32x512,4*512x512x1024 bf16"},

@@ -42,8 +42,10 @@ struct Problem {
   std::optional<Expression> expression = {};
   /// An input of the expression that is `out` itself; empty: none.
   std::string in_place = {};
-  /// Vectors of the expression that have values of their own for each problem.
+  /// Vectors and tables of the expression that have values of their own for each problem.
   std::vector<std::string> of_each = {};
+  /// Rows of the expression's tables; 0: as many as the bounds.
+  std::int64_t table_rows = 0;
 
   std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
   OutputSpec output() const { return {out, count(), bounds.m, bounds.n}; }

@@ -30,6 +30,7 @@ struct OwnPath {
   Drawn drawn;
   ScaleChoice scales = {};
   bool has_expression = false;
+  bool gathers = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -51,6 +52,7 @@ constexpr OwnPath own_paths[] = {
      {block_1x128, block_128x128}},
     {{"scales_1x128_1x128", takes_scales}, {false, true, false, false, false}, {block_1x128, block_1x128}},
     {{"expression", takes_expression}, {true, false, false, false, false}, {}, true},
+    {{"gathered", takes_expression}, {false, false, false, false, false}, {}, true, true},
 };
 
 /// Lines of whole multiples of this keep every kernel's alignment.
@@ -220,7 +222,11 @@ Problem Lab::random(const KernelMetadata& kernel, std::uint64_t seed, std::int64
   const bool is_own_path = is_path && own >= 0;
   const bool is_of_expression = is_own_path && own_paths[static_cast<std::size_t>(own)].has_expression;
   if (takes_expression(kernel)) {
-    if (is_of_expression) make_expression(problem);
+    if (is_of_expression && own_paths[static_cast<std::size_t>(own)].gathers) {
+      make_gathered_expression(problem);
+    } else if (is_of_expression) {
+      make_expression(problem);
+    }
     if (!is_path && dice.one_in(4)) draw_expression(problem, dice);
   }
   if (takes_scales(kernel))

@@ -8,7 +8,9 @@ namespace {
 using gemm::PartExtents;
 using gemm::WideParts;
 
-PartExtents extents_of(const Problem& p) { return {p.entries(), p.out_rows(), p.output_columns(), p.groups}; }
+PartExtents extents_of(const Problem& p) {
+  return {p.entries(), p.out_rows(), p.output_columns(), p.groups, p.table_rows};
+}
 
 }  // namespace
 
@@ -40,6 +42,14 @@ void make_expression(Problem& p, const WideParts& parts) {
   p.of_each = {"column", "bias"};
 }
 
+void make_gathered_expression(Problem& p) {
+  p.epilogue = {};
+  p.table_rows = gemm::gathered_rows;
+  const std::int64_t terms = p.form == GroupForm::ragged_k ? p.room : p.k;
+  p.expression = gemm::gathered_expression({p.a.dtype, p.b.dtype, p.sums(), p.out.dtype}, terms);
+  p.of_each = {"other", "column"};
+}
+
 void draw_expression(Problem& p, Dice& dice) {
   if (dice.one_in(2)) return make_expression(p, {});
   p.epilogue = {};
@@ -55,7 +65,7 @@ void add_random_expression(GroupedGemmArguments& args, const WideParts& parts, D
   const TensorView& out = args.out;
   const std::int64_t entries = out.rank == 3 ? out.extents[0] : 0;
   const PartExtents of = {entries, out.extents[out.rank - 2U], out.extents[out.rank - 1U],
-                          entries > 0 ? entries : args.b.extents[0]};
+                          entries > 0 ? entries : args.b.extents[0], 0};
   args.tensors = gemm::random_part_tensors(*args.expression, of, dice);
 }
 

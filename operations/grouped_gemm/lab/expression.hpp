@@ -30,7 +30,10 @@ bool takes_expression(const KernelMetadata& kernel, const gemm::WideParts& parts
 /// shape, of which some have values for each group. @pre sizes and types are there
 void make_expression(Problem& problem, const gemm::WideParts& parts);
 
-/// The same without parts, or a random expression.
+/// One that reads rows of tables, of which some are of each group.
+void make_gathered_expression(Problem& problem);
+
+/// As make_expression without parts, or a random expression.
 void draw_expression(Problem& problem, Dice& dice);
 
 /// Gives arguments without an epilogue a random expression, with tensors that are stored in any way, of which

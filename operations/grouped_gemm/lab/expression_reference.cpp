@@ -66,12 +66,15 @@ RowSums row_sums(const Matrix& a, const GroupProduct& group, std::int64_t row, c
   return result;
 }
 
-/// The extents that an input may have: with contiguous groups, vectors of columns are a batch of groups.
+/// The extents that an input may have: with contiguous groups, vectors of columns and tables are a batch of
+/// groups.
 std::array<std::int64_t, 4> extents_for(const GroupedGemmArguments& args, const expression::Tensor& input) {
   std::array<std::int64_t, 4> extents = {1, 1, 1, 1};
   for (std::size_t i = 0; i < args.out.rank; ++i) extents[4U - args.out.rank + i] = args.out.extents[i];
   const bool is_contiguous = args.out.rank == 2;
-  if (is_contiguous && input.shape == expression::Shape::per_column) extents[1] = args.b.extents[0];
+  const bool lacks_rows =
+      input.shape == expression::Shape::per_column || input.shape == expression::Shape::gathered;
+  if (is_contiguous && lacks_rows) extents[1] = args.b.extents[0];
   return extents;
 }
 
@@ -86,9 +89,11 @@ HostOperand line_of(const GroupedGemmArguments& args, const expression::Tensor& 
   }
   std::array<long long, 4> strides = {};
   (void)detail::put_strides(tensor, *declared.shape, false, extents_for(args, declared), strides);
-  const std::int64_t first = group * strides[1] + row * strides[2];
+  const bool is_table = declared.shape == expression::Shape::gathered;  // whose row an index of the line says
+  const std::int64_t first = group * strides[1] + (is_table ? 0 : row * strides[2]);
   line.data = static_cast<char*>(const_cast<void*>(tensor.view.data)) + first * bytes_of(tensor.view.dtype);
-  line.strides = {0, 0, 0, strides[3]};
+  line.strides = {0, 0, is_table ? strides[2] : 0, strides[3]};
+  if (is_table) line.rows = detail::rows_of(tensor.view);
   return line;
 }
 

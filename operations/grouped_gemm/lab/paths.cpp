@@ -22,6 +22,7 @@ struct OwnPath {
   void (*draw)(Problem& problem);
   bool is_spoiled = false;
   std::optional<gemm::WideParts> expression = {};
+  bool gathers = false;
 };
 
 bool every_kernel(const KernelMetadata&) { return true; }
@@ -81,6 +82,16 @@ constexpr OwnPath own_paths[] = {
      take_form<GroupForm::ragged_k>,
      false,
      by_element},
+    {{"gathered", evaluates<by_element, begins_at_any_row>},
+     take_form<GroupForm::contiguous>,
+     false,
+     by_element,
+     true},
+    {{"gathered_masked", evaluates<by_element, every_kernel>},
+     take_form<GroupForm::masked>,
+     false,
+     by_element,
+     true},
     {{"groups", evaluates<of_groups, begins_at_any_row>}, take_form<GroupForm::contiguous>, false, of_groups},
     {{"gated", evaluates<of_pairs, begins_at_any_row>}, take_form<GroupForm::contiguous>, false, of_pairs},
     {{"gated_ragged_k", evaluates<of_pairs, begins_at_any_k>},
@@ -130,13 +141,14 @@ void widen_outside(Problem& problem, Dice& dice) {
 /// The path's expression; of groups of columns, there are two and a part of one. Gated pairs end within a
 /// tile. Of contiguous groups, rows follow the last one, and boxes may leave by the copy engine: it shows who
 /// writes beyond a group.
-void draw_path_expression(Problem& problem, const gemm::WideParts& parts) {
+void draw_path_expression(Problem& problem, const gemm::WideParts& parts, bool gathers) {
   if (parts.groups) problem.n += 192;
   if (parts.pairs) problem.n = problem.n / 64 * 64 + 32;
   if (problem.form == GroupForm::contiguous) {
     problem.room += 20;
     problem.out.alignment = wide_alignment(problem.out.dtype);
   }
+  if (gathers) return make_gathered_expression(problem);
   make_expression(problem, parts);
 }
 
@@ -191,7 +203,8 @@ void draw_path(std::int64_t number, const KernelMetadata& kernel, Problem& probl
     draw_sizes(problem, dice);
   } while (!has_neighbours(problem));
   if (problem.zero_outside) widen_outside(problem, dice);
-  if (own >= 0 && own_paths[own].expression) draw_path_expression(problem, *own_paths[own].expression);
+  if (own >= 0 && own_paths[own].expression)
+    draw_path_expression(problem, *own_paths[own].expression, own_paths[own].gathers);
   if (own >= 0 && own_paths[own].is_spoiled) draw_wrong_sizes(problem, dice);
 }
 

@@ -47,8 +47,10 @@ struct Problem {
   std::optional<Expression> expression = {};
   /// An input of the expression that is `out` itself; empty: none.
   std::string in_place = {};
-  /// Vectors of the expression that have values of their own for each group.
+  /// Vectors and tables of the expression that have values of their own for each group.
   std::vector<std::string> of_each = {};
+  /// Rows of the expression's tables; 0: as many as `out` has.
+  std::int64_t table_rows = 0;
 
   /// Entries of the output's batch; 0: none.
   std::int64_t entries() const { return form == GroupForm::contiguous ? 0 : groups; }

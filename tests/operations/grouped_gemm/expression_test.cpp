@@ -114,6 +114,51 @@ TEST_CASE("grouped_gemm: rows outside of all groups become 0 where that is asked
   });
 }
 
+TEST_CASE("grouped_gemm: an index chooses rows of a table of all groups, or of each",
+          "[grouped_gemm][expression]") {
+  Experts e;
+  GroupedGemmArguments args = e.arguments();
+  const std::vector<std::int32_t> index = {1, -1, 0, 2, 1};
+  const Floats shared = {10, 20, 30, 40};
+  const Floats of_each = {100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200};
+  args.expression =
+      parsed("out = sum + shared[i] + own[i]", "shared=f32:gathered,own=f32:gathered,i=s32:per_row");
+  args.tensors = {{"i", TensorView::vector(index.data(), DType::s32, 5)},
+                  {"shared", rows_of(shared, {2, 2})},
+                  {"own", rows_of(of_each, {3, 2, 2})}};
+  const int runs = run_all(args, [&] {
+    for (std::size_t i = 0; i < 8; ++i) {
+      const std::int32_t row = index[i / 2];  // 2 and -1 are no rows
+      const std::size_t at = static_cast<std::size_t>(row) * 2 + i % 2;
+      const bool is_row = row == 0 || row == 1;
+      const float chosen = is_row ? shared[at] + of_each[4 * Experts::expert_of(i / 2) + at] : 0;
+      CHECK(e.out[i] == e.sum(i / 2, i % 2) + chosen);
+    }
+    CHECK((e.out[8] == -1 && e.out[9] == -1));
+    e.out.assign(10, -1);
+  });
+  CHECK(runs > 0);
+}
+
+TEST_CASE("grouped_gemm: tables that do not fit are refused by name", "[grouped_gemm][expression]") {
+  const TensorView indices = TensorView::vector(nullptr, DType::s32, 64);
+  const auto gathers = [&](TensorView table, TensorView index) {
+    return with("out = sum + table[index]", "table=f32:gathered,index=s32:per_row",
+                {{"table", table}, {"index", index}});
+  };
+  const auto table = [](std::initializer_list<std::int64_t> extents) {
+    return TensorView::row_major(nullptr, DType::f32, extents);
+  };
+  REQUIRE_FALSE(get_kernels(gathers(table({9, 48}), indices)).empty());
+  REQUIRE_FALSE(get_kernels(gathers(table({4, 9, 48}), indices)).empty());
+  check_nothing_found(gathers(table({9, 47}), indices), "Operand `table` does not fit `out` along columns");
+  check_nothing_found(gathers(table({3, 9, 48}), indices),
+                      "Operand `table` does not fit `out` along the batch");
+  check_nothing_found(gathers(table({48}), indices), "Operand `table` is gathered: expected a matrix");
+  check_nothing_found(gathers(table({9, 48}), TensorView::vector(nullptr, DType::s32, 63)),
+                      "expected 64 or 1, got 63");
+}
+
 TEST_CASE("grouped_gemm: a gated pair is the two halves of each group's matrix",
           "[grouped_gemm][expression]") {
   Experts e;
@@ -220,11 +265,6 @@ TEST_CASE("grouped_gemm: what cannot stand beside an expression is refused", "[g
                       "a tensor `sizes`, which is the name of an operand");
   check_nothing_found(with("out = silu(gate(sum)) * up(sum)", "", {}),
                       "Operand `b`");  // which has as many columns as the output
-  const TensorView indices = TensorView::vector(nullptr, DType::s32, 64);
-  check_nothing_found(
-      with("out = sum + table[index]", "table=f32:gathered,index=s32:per_row",
-           {{"table", TensorView::row_major(nullptr, DType::f32, {9, 48})}, {"index", indices}}),
-      "Rows that an index chooses are not read by kernels of grouped GEMMs", StatusCode::unsupported);
   args = with("out = silu(gate8(sum)) * up8(sum)", "", {});
   args.out = TensorView::row_major(nullptr, DType::f16, {64, 24});
   check_nothing_found(args, "Gated pairs in blocks of eight columns are not computed by kernels of grouped",
