@@ -18,6 +18,9 @@ PROBLEMS = {
     "list": "gemm_list 64x64x64,3*128x32x512 --a f16:row:array --b f16:row:array --out f16:row:array",
     "list with an expression": "gemm_list 64x64x64,128x32x512 --a f16:row:array --b f16:row:array --out f16:row:array --epilogue 'out = sum + x' "
                                "--with x=f32:per_row --of-each x",
+    "groups with a table of each": "grouped_gemm 8x512x512 --a f16:row --b f16:row --out f16:row --tokens 1024 --distribution even "
+                                   "--sizes-are ends --room 1024 --epilogue 'out = sum + t[i]' --with i=s32:per_row,t=bf16:gathered "
+                                   "--table-rows 30 --of-each t",
     "elements": "elementwise 256x512 --epilogue 'out = relu(x)' --with x=bf16:row,out=bf16:row",
     "expression": f"gemm 64x256x512 --a f16:row --b f16:row --out f16:row {BIAS}",
 }

@@ -54,9 +54,10 @@ void write_parts(const Expression& expression, std::span<const ExpressionTensor>
   std::string names;
   for (const expression::Tensor& input : expression.inputs()) {
     const bool is_row = input.shape == expression::Shape::per_row;
-    if (input.shape != expression::Shape::per_column && !(is_row && has_row_parts)) continue;
+    const bool is_table = input.shape == expression::Shape::gathered;
+    if (input.shape != expression::Shape::per_column && !is_table && !(is_row && has_row_parts)) continue;
     const ExpressionTensor* const tensor = find_tensor(tensors, input.name);
-    if (tensor == nullptr || tensor->view.rank != 2) continue;
+    if (tensor == nullptr || tensor->view.rank != (is_table ? 3 : 2)) continue;
     names += (names.empty() ? "" : ",") + input.name;
   }
   if (!names.empty()) words.flag("of-each", names);

@@ -15,7 +15,7 @@ namespace quarry::detail {
 void write_expression(const Expression& expression, std::span<const ExpressionTensor> tensors,
                       const TensorView& out, bool says_out, ProblemWords& words);
 
-/// Writes `--of-each`: the vectors that have values of their own for each problem.
+/// Writes `--of-each`: the vectors and tables that have values of their own for each problem.
 /// @param has_row_parts vectors of rows may have such, too
 void write_parts(const Expression& expression, std::span<const ExpressionTensor> tensors, bool has_row_parts,
                  ProblemWords& words);
