@@ -13,7 +13,7 @@
 namespace quarry::gemm_sm90 {
 namespace {
 
-// The numbers of the model were fitted together with those of profile.cpp, which says how.
+// The numbers of the model were fitted together with the numbers of profile.cpp, which says how.
 
 /// The least time of two tiles of ping_pong, in the time that the bytes of one need on their way to device
 /// memory. From problems with K up to 64 on an H100.

@@ -58,7 +58,7 @@ void draw_expression(Problem& problem, Dice& dice);
 Expression gathered_expression(const Types& types, std::int64_t terms);
 
 /// Rows of such tables, fewer than the outputs of paths have: some indices choose none.
-inline constexpr std::int64_t gathered_rows = 23;
+inline constexpr std::int64_t gathered_rows = 7;
 
 /// Gives the problem an expression that reads rows of tables, fewer than the output has.
 void draw_gathered_expression(Problem& problem, Dice& dice);

@@ -1,6 +1,7 @@
 #include "operations/gemm_list/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "lab/expression/indices.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/gemm_list/lab/expression.hpp"
 #include "operations/gemm_list/lab/sizes.hpp"
@@ -80,6 +81,8 @@ std::vector<Operand> Lab::in_place(const Problem& p) {
 
 bool Lab::fill(const GemmListArguments& arguments, Operand operand, const TensorView& view,
                const FillOptions& options) {
+  if (arguments.expression && fill_indices(*arguments.expression, arguments.tensors, operand, view, options))
+    return true;
   return fill_scales(arguments.out.dtype, operand, view, options);
 }
 

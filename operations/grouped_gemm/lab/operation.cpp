@@ -1,6 +1,7 @@
 #include "operations/grouped_gemm/lab/operation.hpp"
 
 #include "common/config_parts.hpp"
+#include "lab/expression/indices.hpp"
 #include "operations/gemm/lab/scales.hpp"
 #include "operations/grouped_gemm/lab/expression.hpp"
 
@@ -96,6 +97,8 @@ std::vector<Operand> Lab::in_place(const Problem& p) {
 
 bool Lab::fill(const GroupedGemmArguments& arguments, Operand operand, const TensorView& view,
                const FillOptions& options) {
+  if (arguments.expression && fill_indices(*arguments.expression, arguments.tensors, operand, view, options))
+    return true;
   return fill_scales(arguments.out.dtype, operand, view, options);
 }
 

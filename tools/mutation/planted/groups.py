@@ -21,6 +21,7 @@ EXPRESSIONS = ("expression", "expression_masked", "expression_ragged_k")
 WIDE_KERNELS = GROUPED_WIDE + GROUPED_WIDE_SM90
 WALKS = GROUPED + GROUPED_SM80  # of blocks whose threads go over the groups together
 SIZE_IS_NOT_CLAMPED = (GROUP_PARAMS, "return end > p.room ? p.room : static_cast<int>(end);", "return static_cast<int>(end);")
+PAST_THE_TABLE = (EXPRESSION, "return index >= 0 && index < rows.count;", "return index >= 0 && index <= rows.count;")
 
 PLANTED = [
     # Groups.
@@ -43,6 +44,9 @@ PLANTED = [
     # Expressions of groups.
     *on_paths(EXPRESSIONS, "all groups have the vectors of the first", WALKS + GROUPED_SM90,
               [(SCHEDULE, "QUARRY_DEVICE int tensor_entry() const { return batch; }", "QUARRY_DEVICE int tensor_entry() const { return 0; }")]),
+    *on_paths(("gathered", "gathered_masked"), "all groups have the tables of the first", WALKS + GROUPED_SM90,
+              [(SCHEDULE, "QUARRY_DEVICE int tensor_entry() const { return batch; }", "QUARRY_DEVICE int tensor_entry() const { return 0; }")]),
+    *on_paths(("gathered", "gathered_masked"), "an index behind the last row is not noticed", WALKS + GROUPED_SM90, [PAST_THE_TABLE]),
     Planted("expression", "a box that ends within a group is handed to the copy engine", GROUPED_SM90,
             [(EXPRESSION_STORE, "if (rows_left(work, index) < OutputBox::rows) return false;", "(void)index;")]),
     Planted("expression", "rows of vectors begin with the first group", GROUPED_SM90,
@@ -79,6 +83,9 @@ PLANTED = [
     # Expressions of lists.
     Planted("expression", "all problems have the matrices of the first", LIST + LIST_SM80 + LIST_SM90,
             [(EXPRESSION, "(batch_ * m.batch_stride + row * row_stride", "(0 * batch_ * m.batch_stride + row * row_stride")]),
+    Planted("gathered", "all problems have the matrices and tables of the first", LIST + LIST_SM80 + LIST_SM90,
+            [(EXPRESSION, "(batch_ * m.batch_stride + row * row_stride", "(0 * batch_ * m.batch_stride + row * row_stride")]),
+    Planted("gathered", "an index behind the last row is not noticed", LIST + LIST_SM80 + LIST_SM90, [PAST_THE_TABLE]),
     Planted("expression", "lanes store boxes as far apart as the view's lines", LIST_SM90,
             [(EXPRESSION_STORE, "write_box<config>(buffer, work, row, column, Matrices::out(params_, work));", "write_box<config>(buffer, work, row, column, Matrices::beside(params_.gemm.out, work));")]),
     Planted("expression", "vectors of all problems are the first one's", LIST_SM90,

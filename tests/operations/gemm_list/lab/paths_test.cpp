@@ -4,6 +4,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm_list/lab/operation.hpp"
 #include "quarry/quarry.hpp"
 #include "support/catch_compat.hpp"
@@ -29,7 +30,9 @@ TEST_CASE("GEMM lists: problems of paths are not all small", "[gemm_list]") {
       CHECK(std::ranges::any_of(p.sizes, is_large));
       CHECK((p.count() > 32) == is_long);
       if (path.name == "plain") CHECK(p.out.layout == Layout::row);
-      CHECK(p.expression.has_value() == (path.name == "expression"));
+      const bool gathers = path.name == "gathered";
+      CHECK(p.expression.has_value() == (gathers || path.name == "expression"));
+      if (gathers) CHECK((detail::gathers(*p.expression) && p.of_each.size() == 2));
       if (path.name == "expression") CHECK((p.of_each.size() == 3 && p.leading.size() == p.sizes.size()));
     }
   }

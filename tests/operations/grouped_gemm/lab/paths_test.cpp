@@ -9,6 +9,7 @@
 
 #include "lab/operation.hpp"
 #include "lab/problems/fresh_seed.hpp"
+#include "operations/common/expression/tensors.hpp"
 #include "operations/gemm/lab/expression.hpp"
 #include "operations/grouped_gemm/lab/operation.hpp"
 #include "quarry/quarry.hpp"
@@ -31,8 +32,9 @@ std::vector<std::int64_t> counts_of(const Grouped& p) {
 }
 
 bool has_form(std::string_view path, GroupForm form) {
-  constexpr std::string_view contiguous[] = {"contiguous", "zero_outside", "wrong_sizes",       "expression",
-                                             "groups",     "gated",        "gated_zero_outside"};
+  constexpr std::string_view contiguous[] = {"contiguous", "zero_outside",      "wrong_sizes",
+                                             "expression", "gathered",          "groups",
+                                             "gated",      "gated_zero_outside"};
   if (std::ranges::find(contiguous, path) != std::end(contiguous)) return form == GroupForm::contiguous;
   if (path.ends_with("masked")) return form == GroupForm::masked;
   return !path.ends_with("ragged_k") || form == GroupForm::ragged_k;
@@ -50,8 +52,9 @@ bool has_scales(std::string_view path, const Grouped& p) {
 
 bool has_expression(std::string_view path, const Grouped& p) {
   const bool is_gated = path.starts_with("gated");
-  if (!is_gated && path != "groups" && !path.starts_with("expression")) return !p.expression;
-  if (!p.expression) return false;
+  const bool gathers = path.starts_with("gathered");
+  if (!is_gated && !gathers && path != "groups" && !path.starts_with("expression")) return !p.expression;
+  if (!p.expression || gathers != detail::gathers(*p.expression)) return false;
   const lab::gemm::WideParts parts = lab::gemm::wide_parts(*p.expression);
   return !parts.lines && parts.pairs == is_gated && parts.groups == (path == "groups");
 }
