@@ -19,7 +19,7 @@ namespace quarry::lab::gemm {
 /// The settings of such an expression that a GEMM's has not.
 inline constexpr Setting part_settings[] = {
     {"of-each", "NAMES",
-     "Vectors and tables of the expression that have values of their own for each group or problem: bias"},
+     "Inputs of the expression that have values of their own for each group or problem: bias"},
 };
 
 /// Extents of the output.
