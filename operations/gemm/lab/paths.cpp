@@ -24,6 +24,13 @@ void cut_k(Problem& problem, const Extent3& tile, Dice& dice) {
   problem.controls.split_k_slices = static_cast<int>(dice.between(2, 4));
 }
 
+/// Partial sums of lines with an odd number of elements, too: their pairs are not aligned.
+void cut_in_parallel(Problem& problem, const Extent3& tile, Dice& dice) {
+  cut_k<Mode::split_k_parallel>(problem, tile, dice);
+  if (is_interleaved(problem.out.layout) || !dice.one_in(2)) return;
+  (problem.out.layout == Layout::row ? problem.n : problem.m) |= 1;
+}
+
 /// Tiles are cut where they do not come out even: an odd number of them, for an even number of blocks. Twice
 /// a tile and a little more are an odd number of tiles, of smaller ones too whose extents are powers of two.
 void cut_tiles(Problem& problem, const Extent3& tile, Dice& dice) {
@@ -141,7 +148,7 @@ constexpr OwnPath own_paths[] = {
     {{"split_k_serial", [](const KernelMetadata& kernel) { return kernel.modes.split_k_serial; }},
      cut_k<Mode::split_k_serial>},
     {{"split_k_parallel", [](const KernelMetadata& kernel) { return kernel.modes.split_k_parallel; }},
-     cut_k<Mode::split_k_parallel>},
+     cut_in_parallel},
     {{"split_k_cluster", [](const KernelMetadata& kernel) { return kernel.modes.split_k_cluster; }},
      cut_k<Mode::split_k_cluster>},
     {{"stream_k", [](const KernelMetadata& kernel) { return kernel.modes.stream_k; }}, cut_tiles},

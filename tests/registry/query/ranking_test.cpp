@@ -34,6 +34,18 @@ double best_seconds(const GemmArguments& args, const DeviceModel& device = h200(
   return list.front().predicted_seconds();
 }
 
+/// e4m3 to bf16, with scales of 1x128 and 128x128.
+GemmArguments block_scaled_problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto blocks = [](std::int64_t extent) { return (extent + 127) / 128; };
+  GemmArguments args = test::plain_problem(m, n, k, DType::e4m3);
+  args.out = TensorView::row_major(nullptr, DType::bf16, {m, n});
+  args.a_scale = TensorView::column_major(nullptr, DType::f32, {m, blocks(k)});
+  args.a_scale_granularity = ScaleGranularity::block_1x128;
+  args.b_scale = TensorView::row_major(nullptr, DType::f32, {blocks(k), blocks(n)});
+  args.b_scale_granularity = ScaleGranularity::block_128x128;
+  return args;
+}
+
 }  // namespace
 
 TEST_CASE("predictions are finite and above the launch and the memory floor", "[ranking]") {
@@ -203,15 +215,7 @@ TEST_CASE("clusters of six run sixteen at a time, and no more slices of K are ch
 
 TEST_CASE("of promoted sums, the largest tiles come first where they leave no more rounds", "[ranking]") {
   const auto first = [](int extent) {
-    GemmArguments args = test::plain_problem(extent, extent, extent, DType::e4m3);
-    const int blocks = (extent + 127) / 128;
-    args.b = TensorView::column_major(nullptr, DType::e4m3, {extent, extent});
-    args.out = TensorView::row_major(nullptr, DType::bf16, {extent, extent});
-    args.a_scale = TensorView::column_major(nullptr, DType::f32, {extent, blocks});
-    args.a_scale_granularity = ScaleGranularity::block_1x128;
-    args.b_scale = TensorView::row_major(nullptr, DType::f32, {blocks, blocks});
-    args.b_scale_granularity = ScaleGranularity::block_128x128;
-    const CandidateList list = ranked(args);
+    const CandidateList list = ranked(block_scaled_problem(extent, extent, extent));
     REQUIRE_FALSE(list.empty());
     const auto& [m, n, k] = list.front().metadata().design.tile;
     return std::pair(m, n);
@@ -222,6 +226,37 @@ TEST_CASE("of promoted sums, the largest tiles come first where they leave no mo
   CHECK(first(8192) == std::pair(128, 192));
   // 8, 129 us; 6, 131 us; and 4, 124 us.
   CHECK(first(4096) == std::pair(256, 128));
+}
+
+TEST_CASE("promoted sums whose scales differ by columns cost more: no exchanged kernel comes first",
+          "[ranking]") {
+  // 128x256 exchanged took 800 us and more on an H100, 128x192 607.
+  const CandidateList found = ranked(block_scaled_problem(12672, 4096, 7168));
+  REQUIRE(found.size() > 4);
+  CHECK(found.front().metadata().design.orientation == Orientation::direct);
+  double direct = 0, exchanged = 0;
+  for (const Candidate& kernel : found) {
+    const DesignMetadata& design = kernel.metadata().design;
+    if (design.tile != Extent3{256, 128, 128} && design.tile != Extent3{128, 256, 128}) continue;
+    (design.orientation == Orientation::direct ? direct : exchanged) = kernel.predicted_seconds();
+  }
+  REQUIRE((direct > 0 && exchanged > 0));
+  CHECK(exchanged > 1.2 * direct);
+}
+
+TEST_CASE("tiles that all run at one time go along the longer extent", "[ranking]") {
+  const auto raster_of = [](std::int64_t m, std::int64_t n) {
+    const GemmArguments args = test::plain_problem(m, n, 4096, DType::bf16);
+    const auto kernel = find_kernel("gemm_sm90_bf16_bf16_f32_bf16_rcr_64x64x128_c1x1_s6_one_tile_a8x8");
+    REQUIRE(kernel);
+    for (const Candidate& each : ranked(args)) {
+      if (each.name() == kernel->name()) return *each.controls().raster;
+    }
+    FAIL("the kernel was not found");
+    return Raster::along_n;
+  };
+  CHECK(raster_of(2048, 256) == Raster::along_m);
+  CHECK(raster_of(256, 2048) == Raster::along_n);
 }
 
 TEST_CASE("groups that fill their room are not reckoned with half a tile more", "[ranking]") {
