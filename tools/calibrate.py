@@ -109,8 +109,8 @@ def constant(path, name):
 def unhidden_shares():
     """Of what happens at the same time, the shares that are not hidden, by kind of kernel; of wgmma the waves that make it so much."""
     common, wgmma = "kernels/gemm/estimate.cpp", "kernels/gemm_sm90/estimate.cpp"
-    step = "kernels/gemm_sm90/step_time.hpp"
-    return {"wgmma": (constant(step, "unhidden"), constant(wgmma, "unhidden_from")),
+    step, profile = "kernels/gemm_sm90/step_time.hpp", "kernels/gemm_sm90/profile.cpp"
+    return {"wgmma": (constant(step, "unhidden"), constant(wgmma, "unhidden_from"), constant(profile, "unhidden_memory")),
             "mma": (constant(common, "unhidden"), constant(common, "unhidden_latency"))}
 
 
@@ -121,9 +121,10 @@ def together(kind, waves, launch, memory, math_units, copies, latency, ends, epi
     """As kernels/gemm/estimate.cpp and kernels/gemm_sm90/estimate.cpp put the parts together, with their shares of what is not hidden."""
     if kind == "wgmma":
         longest = max(math_units, copies, latency)
-        unhidden, unhidden_from = UNHIDDEN["wgmma"]
+        unhidden, unhidden_from, unhidden_memory = UNHIDDEN["wgmma"]
         step = longest + unhidden * min(1, waves / unhidden_from) * (math_units + copies + latency - longest)
-        return launch + step + ends + epilogue + memory + exchange
+        beside = unhidden_memory + (1 - unhidden_memory) / max(1, math.ceil(waves))
+        return launch + both(step + ends + epilogue, memory, beside) + exchange
     step = both(both(math_units, copies, UNHIDDEN["mma"][0]), latency, UNHIDDEN["mma"][1])
     return launch + max(step + ends + epilogue, memory) + exchange
 

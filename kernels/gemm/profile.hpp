@@ -139,6 +139,9 @@ struct GemmProfile {
   double output_lines = 1;
   /// How much of a copy comes from device memory where that and L2 move as much in the same time.
   double first_scale = 0;
+  /// The share of device memory's time, or of the multiprocessors' where that is shorter, that adds to the
+  /// other one where very many tiles follow one another. All of it adds where none does.
+  double unhidden_memory = 1;
   /// The most slices of K that are chosen for split_k_parallel where the caller leaves it open: beyond that,
   /// adding up costs more than it brings.
   int most_slices = 32;

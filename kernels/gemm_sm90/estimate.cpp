@@ -172,6 +172,16 @@ inline Step step_of(const Work& w, const Spread& spread) {
           .unhidden = tiles < enough ? unhidden * tiles / enough : unhidden};
 }
 
+/// Seconds of the multiprocessors together with device memory, which works while they do, except that the
+/// first tiles wait for it, and it for the last ones. @param rounds tiles that follow one another
+inline double beside_memory(const Work& w, double seconds, int rounds) {
+  const double longer = std::max(seconds, w.memory);
+  const double shorter = std::min(seconds, w.memory);
+  if (rounds <= 1) return longer + shorter;
+  const double share = w.kernel.unhidden_memory;
+  return longer + (share + (1 - share) / rounds) * shorter;
+}
+
 /// Notes what the tiles of a multiprocessor need.
 void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step, Account& account) {
   const GemmProfile& kernel = w.kernel;
@@ -191,11 +201,12 @@ void note_tiles(const Work& w, const Spread& spread, int tiles, const Step& step
                                                     Account* account = nullptr) {
   const Step step = step_of(w, spread);
   const int on_one = few_tiles_along(spread.tiles, spread.at_once);
-  const double seconds = w.kernel.traits.schedule == Schedule::one_tile
-                             ? one_tile_seconds(w, on_one, spread.k_tiles, step)
-                             : persistent_seconds(w, on_one, spread.k_tiles, step);
+  const bool comes_and_goes = w.kernel.traits.schedule == Schedule::one_tile;
+  const double seconds = comes_and_goes ? one_tile_seconds(w, on_one, spread.k_tiles, step)
+                                        : persistent_seconds(w, on_one, spread.k_tiles, step);
   if (account != nullptr) note_tiles(w, spread, on_one, step, *account);
-  return w.kernel.launch + promised * (seconds + w.memory);
+  const int rounds = comes_and_goes ? few_tiles_along(on_one, w.kernel.resident) : on_one;
+  return w.kernel.launch + promised * beside_memory(w, seconds, rounds);
 }
 
 /// Slices of two lengths. @pre there are two slices at least
@@ -213,7 +224,8 @@ double long_slice_seconds(const Work& w, const SliceCut& cut, Account* account =
   const double around = kernel.ends + (busiest.works - 1) * kernel.turn + w.drain;
   const double main = busiest.k_tiles * step_seconds(step, 1);
   if (account != nullptr) note_tiles(w, spread, busiest.works, step, *account);
-  return kernel.launch + promised * (around + main + busiest.works * w.store + w.memory);
+  const double seconds = around + main + busiest.works * w.store;
+  return kernel.launch + promised * beside_memory(w, seconds, busiest.works);
 }
 
 /// In which order tiles are walked.
